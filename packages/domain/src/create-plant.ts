@@ -1,0 +1,34 @@
+import type { Client } from './client.js';
+import { type NewPlant, type Plant, toPlant } from './plant.js';
+import type { PlantRepository } from './plant-repository.js';
+
+/** The client is who it says, but was not given the permission for the operation. */
+export class PermissionDeniedError extends Error {
+  override readonly name = 'PermissionDeniedError';
+  readonly code = 'PERMISSION_DENIED';
+}
+
+/** Use case: an authenticated client creates a plant. Source: specification, "Create a plant". */
+export class CreatePlant {
+  readonly #plants: PlantRepository;
+
+  constructor(plants: PlantRepository) {
+    this.#plants = plants;
+  }
+
+  /**
+   * Resolves with the plant once it is stored for good.
+   *
+   * Rejects with {@link PermissionDeniedError}, before the repository is asked, or with whatever
+   * {@link PlantRepository.add} rejects with.
+   *
+   * @param timeLimit Milliseconds until the call is settled at the latest.
+   */
+  async execute(client: Client, plant: NewPlant, timeLimit: number): Promise<Plant> {
+    if (!client.permissions.has('create plants')) {
+      throw new PermissionDeniedError('the token does not permit creating plants');
+    }
+    await this.#plants.add(plant, timeLimit);
+    return toPlant(plant);
+  }
+}

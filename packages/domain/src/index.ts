@@ -1,0 +1,22 @@
+export { authenticatedClient, type Client, type Permission } from './client.js';
+export { CreatePlant, PermissionDeniedError } from './create-plant.js';
+export {
+  InvalidNewPlantError,
+  type NewPlant,
+  type NewPlantFields,
+  newPlant,
+  type Plant,
+  toPlant,
+} from './plant.js';
+export { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, type PlantId } from './plant-id.js';
+export {
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from './plant-repository.js';
+export {
+  InvalidTokenError,
+  type TokenVerifier,
+  TokenVerifierUnavailableError,
+} from './token-verifier.js';

@@ -1,0 +1,20 @@
+declare const checked: unique symbol;
+
+/**
+ * Identification number of a plant: a whole number in the range of int64, kept exactly.
+ * A `bigint` becomes one by passing {@link isPlantId}.
+ *
+ * Source: specification, "NewPlant" (`id`, integer, int64).
+ */
+export type PlantId = bigint & { readonly [checked]: 'PlantId' };
+
+/** The smallest id, -2^63. */
+export const MIN_PLANT_ID = -9223372036854775808n;
+
+/** The largest id, 2^63 - 1. */
+export const MAX_PLANT_ID = 9223372036854775807n;
+
+/** Whether a whole number is in the range of int64. */
+export function isPlantId(value: bigint): value is PlantId {
+  return value >= MIN_PLANT_ID && value <= MAX_PLANT_ID;
+}

@@ -1,0 +1,43 @@
+import type { NewPlant } from './plant.js';
+
+/** A plant with this id was stored before; it is unchanged, and nothing was stored now. */
+export class PlantIdTakenError extends Error {
+  override readonly name = 'PlantIdTakenError';
+  readonly code = 'PLANT_ID_TAKEN';
+}
+
+/** The storage cannot be reached, or takes no more now. The plant is surely not stored and will not be. */
+export class StorageUnavailableError extends Error {
+  override readonly name = 'StorageUnavailableError';
+  readonly code = 'STORAGE_UNAVAILABLE';
+}
+
+/** The plant may be stored, or may still come to be. It could not be found out in time. */
+export class OutcomeUnknownError extends Error {
+  override readonly name = 'OutcomeUnknownError';
+  readonly code = 'OUTCOME_UNKNOWN';
+}
+
+/** Port: keeps plants. An id identifies one plant for ever. */
+export interface PlantRepository {
+  /**
+   * Stores a new plant. Resolves when it is stored for good: whatever fails afterwards, it is kept.
+   *
+   * Rejects with exactly one of {@link PlantIdTakenError}, {@link StorageUnavailableError} and
+   * {@link OutcomeUnknownError}; any other error is a bug. Of several concurrent calls with one
+   * id at most one resolves. A call never changes the fate of another.
+   *
+   * @param timeLimit Milliseconds until the call is settled at the latest: an unfinished attempt
+   * is then told as unavailable or unknown, whichever is true.
+   */
+  add(plant: NewPlant, timeLimit: number): Promise<void>;
+
+  /** Resolves when the storage would take a plant now; otherwise rejects with {@link StorageUnavailableError}. */
+  ready(): Promise<void>;
+
+  /**
+   * Lets calls under way come to their end and releases what the repository holds. Idempotent.
+   * A later `add` or `ready` rejects with {@link StorageUnavailableError}.
+   */
+  close(): Promise<void>;
+}

@@ -1,0 +1,51 @@
+import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, type PlantId } from './plant-id.js';
+
+declare const checked: unique symbol;
+
+/** A plant as its reader sees it. Source: specification, "Plant". */
+export interface Plant {
+  readonly name: string;
+  /** The type of the plant. Absent when the plant was created without one. */
+  readonly tag?: string;
+}
+
+/** A plant to be created, already checked by {@link newPlant}. Source: specification, "NewPlant". */
+export interface NewPlant extends Plant {
+  readonly id: PlantId;
+  readonly [checked]: 'NewPlant';
+}
+
+/** What a client asks to create, not yet checked. */
+export interface NewPlantFields {
+  readonly id: bigint;
+  readonly name: string;
+  readonly tag?: string | undefined;
+}
+
+/** The fields do not make a plant. The message names each field and its rule, never a value. */
+export class InvalidNewPlantError extends Error {
+  override readonly name = 'InvalidNewPlantError';
+  readonly code = 'INVALID_NEW_PLANT';
+}
+
+/**
+ * The only way to a {@link NewPlant}. The result is frozen and shares nothing with `fields`.
+ *
+ * @throws {InvalidNewPlantError} when `id` is outside int64, or `name` or `tag` holds a lone
+ * surrogate: such a string has no UTF-8 form, so no store could keep it exactly.
+ */
+export function newPlant(fields: NewPlantFields): NewPlant {
+  const { id, name, tag } = fields;
+  const problems = [
+    isPlantId(id) ? '' : `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`,
+    name.isWellFormed() ? '' : 'name must not contain a lone surrogate',
+    tag === undefined || tag.isWellFormed() ? '' : 'tag must not contain a lone surrogate',
+  ].filter((problem) => problem !== '');
+  if (problems.length > 0) throw new InvalidNewPlantError(problems.join('; '));
+  return Object.freeze(tag === undefined ? { id, name } : { id, name, tag }) as NewPlant;
+}
+
+/** The part of a new plant that its reader sees: everything but the id. */
+export function toPlant({ name, tag }: NewPlant): Plant {
+  return tag === undefined ? { name } : { name, tag };
+}

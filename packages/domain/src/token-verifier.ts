@@ -1,0 +1,38 @@
+import type { Client } from './client.js';
+
+/** The token is malformed, unknown, expired, or not meant for this service. */
+export class InvalidTokenError extends Error {
+  override readonly name = 'InvalidTokenError';
+  readonly code = 'INVALID_TOKEN';
+}
+
+/** Whether the token is valid cannot be found out now. It says nothing about the token. */
+export class TokenVerifierUnavailableError extends Error {
+  override readonly name = 'TokenVerifierUnavailableError';
+  readonly code = 'TOKEN_VERIFIER_UNAVAILABLE';
+}
+
+/**
+ * Port: turns a bearer token into the client it was given to.
+ *
+ * Source: specification, "Authentication" (rule 2: `Authorization: Bearer <ACCESS_TOKEN>`).
+ */
+export interface TokenVerifier {
+  /**
+   * Resolves with the client when the token is valid for this service.
+   *
+   * Rejects with exactly one of:
+   * - {@link InvalidTokenError}: the token is refused, and would be refused again;
+   * - {@link TokenVerifierUnavailableError}: the answer is not known. An outage is never told as
+   *   an invalid token, nor the other way round.
+   *
+   * No error carries the token or a part of it.
+   */
+  verify(token: string): Promise<Client>;
+
+  /** Resolves when a valid token would be accepted now; otherwise rejects with {@link TokenVerifierUnavailableError}. */
+  ready(): Promise<void>;
+
+  /** Releases what the verifier holds. Idempotent: a second call resolves like the first. */
+  close(): Promise<void>;
+}

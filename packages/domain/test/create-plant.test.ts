@@ -1,0 +1,72 @@
+import { rejects } from 'node:assert/strict';
+import {
+  authenticatedClient,
+  CreatePlant,
+  type NewPlant,
+  newPlant,
+  PermissionDeniedError,
+  PlantIdTakenError,
+  type PlantRepository,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+
+const gardener = authenticatedClient('gardener', ['create plants']);
+const visitor = authenticatedClient('visitor', []);
+const monstera = newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' });
+
+function recordingRepository(add = async () => {}) {
+  const calls: { plant: NewPlant; timeLimit: number }[] = [];
+  const repository: PlantRepository = {
+    async add(plant, timeLimit) {
+      calls.push({ plant, timeLimit });
+      await add();
+    },
+    async ready() {},
+    async close() {},
+  };
+  return { calls, repository };
+}
+
+describe('Creating a plant', () => {
+  it('stores the plant within the time limit and returns it without its id', async () => {
+    const { calls, repository } = recordingRepository();
+    const plant = await new CreatePlant(repository).execute(gardener, monstera, 1234);
+    expect(plant).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
+    expect(calls).to.deep.equal([{ plant: monstera, timeLimit: 1234 }]);
+  });
+
+  it('refuses a client without the permission before the repository is asked', async () => {
+    const { calls, repository } = recordingRepository();
+    const execution = new CreatePlant(repository).execute(visitor, monstera, 1000);
+    await rejects(execution, PermissionDeniedError);
+    expect(calls).to.deep.equal([]);
+  });
+
+  it('passes on what the repository rejects with, as it is', async () => {
+    const taken = new PlantIdTakenError('taken');
+    const { repository } = recordingRepository(() => Promise.reject(taken));
+    await rejects(new CreatePlant(repository).execute(gardener, monstera, 1000), taken);
+  });
+
+  it('returns the plant only after the repository has stored it', async () => {
+    const order: string[] = [];
+    const { repository } = recordingRepository(async () => {
+      await new Promise(setImmediate);
+      order.push('stored');
+    });
+    await new CreatePlant(repository).execute(gardener, monstera, 1000);
+    order.push('returned');
+    expect(order).to.deep.equal(['stored', 'returned']);
+  });
+
+  it('does not compile without an authenticated client', () => {
+    const { repository } = recordingRepository();
+    const createPlant = new CreatePlant(repository);
+    const unproven = { name: 'gardener', permissions: new Set(['create plants'] as const) };
+    // @ts-expect-error: an object that was not made by authenticatedClient is not a Client
+    const call = () => createPlant.execute(unproven, monstera, 1000);
+    // @ts-expect-error: a plant that was not checked by newPlant is not a NewPlant
+    const unchecked = () => createPlant.execute(gardener, { id: 1n, name: '' }, 1000);
+    expect([call, unchecked]).to.have.length(2);
+  });
+});

@@ -1,0 +1,84 @@
+import {
+  InvalidNewPlantError,
+  isPlantId,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  newPlant,
+  toPlant,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+const anyId = fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID });
+const anyText = fc.string({ unit: 'binary' });
+
+describe('A plant id', () => {
+  it('is every whole number of int64', () => {
+    fc.assert(fc.property(anyId, isPlantId));
+    expect([0n, -(2n ** 63n), 2n ** 63n - 1n].every(isPlantId)).to.equal(true);
+  });
+
+  it('is no number outside int64', () => {
+    fc.assert(fc.property(fc.bigInt({ min: 2n ** 63n }), (value) => !isPlantId(value)));
+    fc.assert(fc.property(fc.bigInt({ max: -(2n ** 63n) - 1n }), (value) => !isPlantId(value)));
+    expect(isPlantId(2n ** 63n)).to.equal(false);
+    expect(isPlantId(-(2n ** 63n) - 1n)).to.equal(false);
+  });
+});
+
+describe('A new plant', () => {
+  it('carries exactly the id, name and tag it was made from', () => {
+    fc.assert(
+      fc.property(anyId, anyText, anyText, (id, name, tag) => {
+        expect(newPlant({ id, name, tag })).to.deep.equal({ id, name, tag });
+      }),
+    );
+  });
+
+  it('has no tag when it was made without one', () => {
+    expect(newPlant({ id: 1n, name: 'Monstera' })).to.have.all.keys('id', 'name');
+    expect(newPlant({ id: 1n, name: 'Monstera', tag: undefined })).to.have.all.keys('id', 'name');
+  });
+
+  it('may have an empty name and an empty tag', () => {
+    expect(newPlant({ id: 1n, name: '', tag: '' })).to.deep.equal({ id: 1n, name: '', tag: '' });
+  });
+
+  it('cannot be changed, nor through the fields it was made from', () => {
+    const fields = { id: 1n, name: 'before' };
+    const plant = newPlant(fields);
+    fields.name = 'after';
+    expect(plant.name).to.equal('before');
+    expect(plant).to.be.frozen;
+  });
+
+  it('names every field that is wrong, with its rule', () => {
+    const wrong = { id: MAX_PLANT_ID + 1n, name: 'a\uD800', tag: '\uDC00b' };
+    expect(() => newPlant(wrong))
+      .to.throw(InvalidNewPlantError)
+      .with.property(
+        'message',
+        'id must be a whole number from -9223372036854775808 to 9223372036854775807; ' +
+          'name must not contain a lone surrogate; tag must not contain a lone surrogate',
+      );
+  });
+
+  for (const fields of [
+    { id: MIN_PLANT_ID - 1n, name: '' },
+    { id: MAX_PLANT_ID + 1n, name: '' },
+    { id: 1n, name: '\uD83C' },
+    { id: 1n, name: '', tag: '\uDF35' },
+  ]) {
+    it(`is refused for one wrong field alone: ${JSON.stringify(fields, (_, it) => `${it}`)}`, () => {
+      expect(() => newPlant({ ...fields })).to.throw(InvalidNewPlantError);
+    });
+  }
+
+  it('is shown as a plant without its id', () => {
+    expect(toPlant(newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' }))).to.deep.equal({
+      name: 'Monstera',
+      tag: 'tropical',
+    });
+    expect(toPlant(newPlant({ id: 1n, name: 'Monstera' }))).to.deep.equal({ name: 'Monstera' });
+  });
+});

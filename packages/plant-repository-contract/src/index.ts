@@ -1,0 +1,6 @@
+export {
+  type ContractCase,
+  contractCases,
+  describePlantRepository,
+  type OpenStore,
+} from './plant-repository-contract.js';

@@ -1,0 +1,203 @@
+import { rejects } from 'node:assert/strict';
+import {
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  type NewPlant,
+  type NewPlantFields,
+  newPlant,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+import { describe, it } from 'mocha';
+
+/** A new, empty store: the repository under test, and a look at what it has kept. */
+export interface OpenStore {
+  readonly repository: PlantRepository;
+  /** The plant as it is kept, read past the repository; `undefined` when there is none. */
+  stored(id: bigint): Promise<NewPlantFields | undefined>;
+}
+
+/** One promise of the port. `run` rejects when the store breaks it. */
+export interface ContractCase {
+  readonly title: string;
+  run(store: OpenStore): Promise<void>;
+}
+
+const TIME_LIMIT = 10_000;
+
+const STRINGS = {
+  'the empty string': '',
+  'leading and trailing space': ' \t Monstera \n ',
+  'U+0000': 'a\u0000b',
+  'every control character': String.fromCharCode(...Array(32).keys(), 127, 133),
+  'characters beyond the basic plane': '🌵𝒜\u{10FFFF}',
+  'combining marks that normalisation would change': 'e\u0301 \u00E9 \uFB01 \u212B',
+  'byte order mark and noncharacters': '\uFEFFa\uFFFE\uFFFF',
+  'right-to-left text': '\u05E0\u05D1\u05D8\u202Eabc',
+  'what other languages take for syntax': '$where {"a": 1} \\u0041 \'; DROP -- <b> %00 ../',
+  'names of JavaScript itself': '__proto__',
+  '16,000 characters': 'ä'.repeat(16_000),
+};
+
+const IDS = [
+  0n,
+  1n,
+  -1n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  -(2n ** 31n) - 1n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  -(2n ** 53n) - 1n,
+  MAX_PLANT_ID - 1n,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID + 1n,
+  MIN_PLANT_ID,
+];
+
+const add = ({ repository }: OpenStore, fields: NewPlantFields) =>
+  repository.add(newPlant(fields), TIME_LIMIT);
+
+async function keepsExactly(store: OpenStore, fields: NewPlantFields): Promise<void> {
+  await add(store, fields);
+  expect(await store.stored(fields.id)).to.deep.equal(fields);
+}
+
+const roundTrips: ContractCase[] = [
+  ...Object.entries(STRINGS).map(([what, text]) => ({
+    title: `keeps ${what}, as name and as tag`,
+    run: (store: OpenStore) => keepsExactly(store, { id: 1n, name: text, tag: text }),
+  })),
+  {
+    title: 'keeps an absent tag absent',
+    run: (store) => keepsExactly(store, { id: 1n, name: 'Monstera' }),
+  },
+  {
+    title: 'keeps ids across the whole int64 range apart',
+    async run(store) {
+      for (const id of IDS) await add(store, { id, name: `plant ${id}` });
+      for (const id of IDS) {
+        expect(await store.stored(id), `${id}`).to.deep.equal({ id, name: `plant ${id}` });
+      }
+    },
+  },
+];
+
+const uniqueness: ContractCase[] = [
+  {
+    title: 'rejects the second create of an id and keeps the first plant',
+    async run(store) {
+      await add(store, { id: 7n, name: 'first', tag: 'kept' });
+      await rejects(add(store, { id: 7n, name: 'second' }), PlantIdTakenError);
+      expect(await store.stored(7n)).to.deep.equal({ id: 7n, name: 'first', tag: 'kept' });
+    },
+  },
+  {
+    title: 'rejects the second create even with the same content',
+    async run(store) {
+      await add(store, { id: 7n, name: 'same' });
+      await rejects(add(store, { id: 7n, name: 'same' }), PlantIdTakenError);
+    },
+  },
+  {
+    title: 'lets exactly one of 100 concurrent creates of an id win',
+    async run(store) {
+      const names = Array.from({ length: 100 }, (_, index) => `racer ${index}`);
+      const outcomes = await Promise.allSettled(names.map((name) => add(store, { id: 7n, name })));
+      const winners = names.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+      const errors = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
+      expect(winners).to.have.length(1);
+      expect(errors.every((error) => error instanceof PlantIdTakenError)).to.equal(true);
+      expect((await store.stored(7n))?.name).to.equal(winners[0]);
+    },
+  },
+  {
+    title: 'stores every one of 100 concurrent creates of different ids',
+    async run(store) {
+      const ids = Array.from({ length: 100 }, (_, index) => BigInt(index));
+      await Promise.all(ids.map((id) => add(store, { id, name: `plant ${id}` })));
+      for (const id of ids) expect((await store.stored(id))?.name).to.equal(`plant ${id}`);
+    },
+  },
+  {
+    title: 'tells each of the concurrent callers its own outcome',
+    async run(store) {
+      await add(store, { id: 3n, name: 'first' });
+      const ids = [1n, 2n, 3n, 4n];
+      const outcomes = await Promise.allSettled(ids.map((id) => add(store, { id, name: 'next' })));
+      expect(outcomes.map(({ status }) => status)).to.deep.equal([
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+    },
+  },
+];
+
+const lifetime: ContractCase[] = [
+  {
+    title: 'is not changed by what the caller does to its object afterwards',
+    async run(store) {
+      const plant = { ...newPlant({ id: 1n, name: 'before', tag: 'before' }) };
+      const adding = store.repository.add(plant, TIME_LIMIT);
+      Object.assign(plant, { name: 'after', tag: 'after' } satisfies Partial<NewPlant>);
+      await adding;
+      Object.assign(plant, { name: 'later' } satisfies Partial<NewPlant>);
+      expect(await store.stored(1n)).to.deep.equal({ id: 1n, name: 'before', tag: 'before' });
+    },
+  },
+  {
+    title: 'is ready when it is open',
+    run: ({ repository }) => repository.ready(),
+  },
+  {
+    title: 'closes twice as well as once',
+    async run({ repository }) {
+      await Promise.all([repository.close(), repository.close()]);
+      await repository.close();
+    },
+  },
+  {
+    title: 'rejects use after close as storage unavailable',
+    async run(store) {
+      await store.repository.close();
+      await rejects(add(store, { id: 1n, name: 'too late' }), StorageUnavailableError);
+      await rejects(store.repository.ready(), StorageUnavailableError);
+    },
+  },
+  {
+    title: 'brings an add that is under way to its end before it closes',
+    async run(store) {
+      const adding = add(store, { id: 1n, name: 'in time' });
+      await Promise.all([adding, store.repository.close()]);
+    },
+  },
+];
+
+/** Every promise of the port, in a form that a runner other than Mocha can run too. */
+export const contractCases: readonly ContractCase[] = [...roundTrips, ...uniqueness, ...lifetime];
+
+/**
+ * Declares the suite that every `PlantRepository` must pass.
+ *
+ * @param name The adapter's name, for the report.
+ * @param open Opens a new, empty store for each case. The suite closes its repository.
+ */
+export function describePlantRepository(name: string, open: () => Promise<OpenStore>): void {
+  describe(`${name} as a PlantRepository`, () => {
+    for (const { title, run } of contractCases) {
+      it(title, async () => {
+        const store = await open();
+        try {
+          await run(store);
+        } finally {
+          await store.repository.close();
+        }
+      });
+    }
+  });
+}

@@ -1,0 +1,1 @@
+export { MemoryPlantRepository } from './memory-plant-repository.js';

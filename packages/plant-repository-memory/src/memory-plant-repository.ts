@@ -1,0 +1,35 @@
+import {
+  type NewPlant,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+
+/** Keeps plants in a `Map` until the process ends: for demos and tests. */
+export class MemoryPlantRepository implements PlantRepository {
+  readonly #plants: Map<bigint, NewPlant>;
+  #closed = false;
+
+  /** @param plants Where the plants are kept, by id. */
+  constructor(plants = new Map<bigint, NewPlant>()) {
+    this.#plants = plants;
+  }
+
+  async add(plant: NewPlant): Promise<void> {
+    this.#refuseWhenClosed();
+    if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
+    this.#plants.set(plant.id, Object.freeze({ ...plant }));
+  }
+
+  async ready(): Promise<void> {
+    this.#refuseWhenClosed();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw new StorageUnavailableError('the storage is closed');
+  }
+}

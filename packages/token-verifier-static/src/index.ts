@@ -1,0 +1,1 @@
+export { StaticTokenVerifier, type TokenDigest } from './static-token-verifier.js';
