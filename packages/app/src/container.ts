@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
-import { createApp, createServer } from '@plant-store/http-koa';
+import { createApp, createServer, type HttpObserver } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, type TokenDigest } from '@plant-store/token-verifier-static';
 import { Container, type ServiceIdentifier } from 'inversify';
@@ -73,9 +73,7 @@ function openServer(
       createPlant,
       tokenVerifier,
       ready: () => health.ready(),
-      report: ({ requestId, error, cause }) => {
-        logger.error({ requestId, error, err: cause }, 'a request failed');
-      },
+      observer: loggingObserver(logger),
     },
     {
       basePath: configuration.BASE_PATH ?? '',
@@ -89,4 +87,14 @@ function openServer(
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
   });
+}
+
+function loggingObserver(logger: Logger): HttpObserver {
+  return {
+    begun() {},
+    ended: (exchange) => logger.debug(exchange, 'answered'),
+    failed({ requestId, error, cause }) {
+      logger.error({ requestId, error, err: cause }, 'a request failed');
+    },
+  };
 }

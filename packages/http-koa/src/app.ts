@@ -1,12 +1,13 @@
 import Router, { type RouterContext } from '@koa/router';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import Koa, { type Middleware } from 'koa';
-import { answerFailures, type FailureReport } from './answer-failures.js';
+import { answerFailures } from './answer-failures.js';
 import { authenticate } from './authenticate.js';
 import { checkHttp } from './check-http.js';
 import { createPlant } from './create-plant.js';
 import { HttpError } from './failures.js';
 import { live, ready } from './health.js';
+import type { HttpObserver } from './http-observer.js';
 import { limitInFlight } from './limit-in-flight.js';
 import { readBody } from './read-body.js';
 
@@ -16,8 +17,7 @@ export interface AppDependencies {
   readonly tokenVerifier: TokenVerifier;
   /** Rejects with the reason why no request would be carried out now. */
   readonly ready: () => Promise<void>;
-  /** Is told every failure that is the service's own, once. */
-  readonly report: (failure: FailureReport) => void;
+  readonly observer: HttpObserver;
 }
 
 /** How the application behaves. Every member has a default. */
@@ -53,7 +53,7 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
   router.get('/readyz', ready(dependencies.ready));
 
   return new Koa()
-    .use(answerFailures(dependencies.report))
+    .use(answerFailures(dependencies.observer))
     .use(checkHttp())
     .use(takePathAsSent())
     .use(router.routes() as Middleware)
