@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Context, Middleware } from 'koa';
 import { failureAnswer } from './failure-answer.js';
 import { type Failure, toFailure } from './failures.js';
@@ -23,7 +24,7 @@ export function answerFailures(observer: HttpObserver): Middleware {
       if (failure.ours) observer.failed({ requestId, error: failure.error, cause });
       writeFailure(ctx, failure);
     }
-    if (announcesBody(ctx.req) && !ctx.req.readableEnded) closeConnection(ctx);
+    if (failure?.closes || hasUnreadBody(ctx.req)) closeConnection(ctx);
     observer.ended({
       method: countedMethod(ctx.method),
       route: ctx._matchedRoute,
@@ -42,6 +43,10 @@ function writeFailure(ctx: Context, failure: Failure): void {
   ctx.status = status;
   ctx.set(headers);
   ctx.body = body;
+}
+
+function hasUnreadBody(request: IncomingMessage): boolean {
+  return announcesBody(request) && !request.readableEnded;
 }
 
 function closeConnection(ctx: Context): void {
