@@ -1,12 +1,20 @@
+import { type Authentication, readAuthentication } from './authentication.js';
 import { nearest } from './nearest.js';
 import { readSettings, type SettingValues, settings } from './settings.js';
 
 /** What the environment says, complete and free of contradictions. */
-export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'LOG_FORMAT'> {
-  readonly STORAGE: NonNullable<SettingValues['STORAGE']>;
+export interface Configuration extends Omit<SettingValues, 'LOG_FORMAT'> {
   readonly LOG_FORMAT: NonNullable<SettingValues['LOG_FORMAT']>;
   readonly production: boolean;
+  readonly storage: Storage;
+  /** `undefined` when nothing was said: the service then makes a token for the run. */
+  readonly authentication: Authentication | undefined;
 }
+
+/** Where plants are kept. */
+export type Storage =
+  | { readonly kind: 'memory' }
+  | { readonly kind: 'mongodb'; readonly uri: string; readonly collection: string };
 
 /** The environment does not make a configuration. */
 export class ConfigurationError extends Error {
@@ -24,22 +32,30 @@ export class ConfigurationError extends Error {
  * Reads the configuration once, at start.
  *
  * @param terminal Whether standard output is a terminal.
- * @throws {ConfigurationError} with every problem at once. No secret is in it.
+ * Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
  */
-export function readConfiguration(env: NodeJS.ProcessEnv, terminal: boolean): Configuration {
+export async function readConfiguration(
+  env: NodeJS.ProcessEnv,
+  terminal: boolean,
+): Promise<Configuration> {
   const { values, problems } = readSettings(env);
   const production = values.NODE_ENV === 'production';
+  const authentication = await readAuthentication(values);
   const found = [
     ...problems,
     ...misspelt(env),
-    ...contradictions(values),
-    ...(production ? missingInProduction(env) : []),
+    ...listenerProblems(values),
+    ...(await storageProblems(values, env)),
+    ...authentication.problems,
+    ...(production ? impliedInProduction(env) : []),
   ];
   if (found.length > 0) throw new ConfigurationError(found);
+  const { MONGODB_URI: uri, MONGODB_COLLECTION: collection } = values;
   return {
     ...values,
     production,
-    STORAGE: values.STORAGE ?? 'memory',
+    storage: uri === undefined ? { kind: 'memory' } : { kind: 'mongodb', uri, collection },
+    authentication: authentication.value,
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
 }
@@ -56,7 +72,7 @@ function misspelt(env: NodeJS.ProcessEnv): string[] {
     });
 }
 
-function contradictions(values: SettingValues): string[] {
+function listenerProblems(values: SettingValues): string[] {
   const problems: string[] = [];
   if (values.HEADERS_TIMEOUT_MS > values.REQUEST_TIMEOUT_MS) {
     problems.push(
@@ -73,17 +89,58 @@ function contradictions(values: SettingValues): string[] {
   return problems;
 }
 
-function missingInProduction(env: NodeJS.ProcessEnv): string[] {
+async function storageProblems(values: SettingValues, env: NodeJS.ProcessEnv): Promise<string[]> {
+  const { STORAGE, MONGODB_URI } = values;
+  if (env.MONGODB_URI === undefined) {
+    if (STORAGE === 'mongodb') {
+      return ['MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or set STORAGE=memory'];
+    }
+    if (env.MONGODB_COLLECTION !== undefined) {
+      return ['MONGODB_COLLECTION: expected only with MONGODB_URI. Set MONGODB_URI, or unset it'];
+    }
+    return [];
+  }
+  if (STORAGE === 'memory') {
+    return ['STORAGE: expected mongodb, since MONGODB_URI is set. Unset one of them'];
+  }
+  return MONGODB_URI === undefined ? [] : connectionStringProblems(MONGODB_URI);
+}
+
+async function connectionStringProblems(uri: string): Promise<string[]> {
+  const { mongoUriProblem } = await import('@plant-store/plant-repository-mongodb');
+  const problem = mongoUriProblem(uri);
+  return problem === undefined
+    ? []
+    : [`MONGODB_URI: expected a connection string of MongoDB (${problem}). Mend it`];
+}
+
+function impliedInProduction(env: NodeJS.ProcessEnv): string[] {
   const problems: string[] = [];
-  if (env.STORAGE === undefined) {
+  if (env.STORAGE === undefined && env.MONGODB_URI === undefined) {
     problems.push(
-      'STORAGE: expected to be set under NODE_ENV=production, since memory forgets every plant on exit. Set STORAGE=memory if that is wanted',
+      'STORAGE: expected to be said under NODE_ENV=production, since memory forgets every plant on exit. Set MONGODB_URI, or STORAGE=memory if that is wanted',
     );
   }
-  if (env.ACCESS_TOKEN_SHA256 === undefined) {
+  if (!env.ACCESS_TOKEN_SHA256 && !env.ACCESS_TOKENS_FILE && !env.JWT_ISSUER) {
     problems.push(
-      'ACCESS_TOKEN_SHA256: expected to be set under NODE_ENV=production. Set it to the second line that `plant-store token` prints',
+      'ACCESS_TOKEN_SHA256: expected to be set under NODE_ENV=production. Set it to the second line that `plant-store token` prints, or set ACCESS_TOKENS_FILE, or JWT_ISSUER and JWT_AUDIENCE',
     );
   }
   return problems;
+}
+
+/** What is allowed but unwise. Each names the variable and why. */
+export function advice({ production, storage, authentication, ...values }: Configuration): string[] {
+  const { REQUEST_DEADLINE_MS } = values;
+  return [
+    production && storage.kind === 'memory'
+      ? 'STORAGE: memory forgets every plant on exit'
+      : '',
+    storage.kind === 'mongodb' && REQUEST_DEADLINE_MS < 12_000
+      ? 'REQUEST_DEADLINE_MS: a replica set with default settings takes up to 11 s to elect a primary; creates fail while it does'
+      : '',
+    authentication?.kind === 'jwt' && authentication.options.scope === undefined
+      ? 'JWT_SCOPE: without it every valid token of the issuer may create plants'
+      : '',
+  ].filter((line) => line !== '');
 }

@@ -49,6 +49,13 @@ function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>
   return { meaning, ...rest, parse };
 }
 
+function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+  meaning: string,
+  rest: Rest,
+) {
+  return matching(meaning, /./, rest);
+}
+
 function host(meaning: string) {
   return matching(meaning, /^[A-Za-z0-9.:_-]+$/, {
     expected: 'a host name or an IP address',
@@ -69,14 +76,61 @@ export const settings = {
     expected: 'a path that begins and does not end with a slash',
     example: '/store/v1',
   }),
-  STORAGE: oneOf('where plants are kept', 'memory'),
-  ACCESS_TOKEN_SHA256: {
-    meaning: 'hex SHA-256 digests of accepted tokens, comma-separated',
-    expected: 'SHA-256 digests of 64 hexadecimal digits, separated by commas, none twice',
-    example: '<the second line that `plant-store token` prints>',
+  STORAGE: oneOf(
+    'where plants are kept: `mongodb` when `MONGODB_URI` is set, otherwise `memory`',
+    'memory',
+    'mongodb',
+  ),
+  MONGODB_URI: {
+    ...matching(
+      'the connection string; its database is used, or else `plant-store`',
+      /^mongodb(?:\+srv)?:\/\/./,
+      {
+        expected: 'a connection string of MongoDB',
+        example: 'mongodb://127.0.0.1:27017/?replicaSet=rs0',
+      },
+    ),
     secret: true,
-    parse: parseDigests,
   },
+  MONGODB_COLLECTION: matching(
+    'the collection that plants are kept in',
+    /^(?!system\.)[^$\0]{1,120}$/,
+    { expected: 'the name of a collection', example: 'plants', default: 'plants' },
+  ),
+  ACCESS_TOKEN_SHA256: {
+    ...text('hex SHA-256 digests of accepted tokens, comma-separated', {
+      expected: 'SHA-256 digests',
+      example: '<the second line that `plant-store token` prints>',
+    }),
+    secret: true,
+  },
+  ACCESS_TOKENS_FILE: text(
+    'a file with a `digest label` a line and `#` comments; read again on `SIGHUP`',
+    { expected: 'the path of a file', example: '/etc/plant-store/tokens' },
+  ),
+  JWT_ISSUER: text('the issuer of signed tokens', {
+    expected: 'the issuer of tokens',
+    example: 'https://login.example.com/realms/plants',
+  }),
+  JWT_AUDIENCE: text('the audience that signed tokens must be meant for', {
+    expected: 'an audience',
+    example: 'plant-store',
+  }),
+  JWKS_URL: text("the issuer's keys; found through its metadata by default", {
+    expected: 'a URL',
+    example: 'https://login.example.com/keys',
+  }),
+  JWT_ALGORITHMS: {
+    ...text('the signature algorithms that are accepted, comma-separated', {
+      expected: 'names of algorithms, separated by commas',
+      example: 'RS256,ES256',
+    }),
+    default: 'RS256,PS256,ES256,EdDSA',
+  },
+  JWT_SCOPE: text('the scope that permits creating plants; without it any valid token does', {
+    expected: 'a scope',
+    example: 'plants:create',
+  }),
   BODY_LIMIT: wholeNumber('bytes a body may have', 1, 16_777_216, 16_384),
   MAX_IN_FLIGHT: wholeNumber('operations worked on at once', 1, 1_000_000, 1000),
   REQUEST_DEADLINE_MS: wholeNumber(
@@ -109,12 +163,6 @@ export const settings = {
   },
   LOG_FORMAT: oneOf('`pretty` on a terminal, otherwise `json`', 'json', 'pretty'),
 } as const satisfies Record<string, Setting<unknown>>;
-
-function parseDigests(text: string): readonly string[] | undefined {
-  const digests = text.split(',').map((digest) => digest.trim().toLowerCase());
-  const sound = digests.every((digest) => /^[0-9a-f]{64}$/.test(digest));
-  return sound && new Set(digests).size === digests.length ? digests : undefined;
-}
 
 type Table = typeof settings;
 
