@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import {
   authenticatedClient,
   type Client,
@@ -6,13 +6,7 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-
-/** The SHA-256 digest of an accepted token, and the name that stands for it in the log. */
-export interface TokenDigest {
-  /** 64 hexadecimal digits, in either case. */
-  readonly sha256: string;
-  readonly label: string;
-}
+import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
 
 interface KnownToken {
   readonly digest: Buffer;
@@ -26,17 +20,29 @@ interface KnownToken {
  * nothing about how near a guess came.
  */
 export class StaticTokenVerifier implements TokenVerifier {
-  readonly #known: readonly KnownToken[];
+  #known: readonly KnownToken[];
   #closed = false;
 
-  /** @throws {TypeError} when a digest is not 64 hexadecimal digits. */
+  /**
+   * @param digests Several may share a label, as the old and the new token of one client do.
+   * @throws {TypeError} when a digest, or a label, is not what {@link TokenDigest} says.
+   */
   constructor(digests: readonly TokenDigest[]) {
-    this.#known = digests.map(knownToken);
+    this.#known = knownTokens(digests);
+  }
+
+  /**
+   * From now on accepts these tokens and no others; a check sees either all of the old ones or all of the new.
+   *
+   * @throws {TypeError} like the constructor; the tokens accepted so far then go on being accepted.
+   */
+  replace(digests: readonly TokenDigest[]): void {
+    this.#known = knownTokens(digests);
   }
 
   async verify(token: string): Promise<Client> {
     this.#refuseWhenClosed();
-    const digest = createHash('sha256').update(token).digest();
+    const digest = Buffer.from(hash('sha256', token, 'hex'), 'hex');
     let client: Client | undefined;
     for (const known of this.#known) {
       if (timingSafeEqual(known.digest, digest)) client = known.client;
@@ -58,10 +64,11 @@ export class StaticTokenVerifier implements TokenVerifier {
   }
 }
 
-function knownToken({ sha256, label }: TokenDigest): KnownToken {
-  if (!/^[0-9a-f]{64}$/i.test(sha256)) {
-    throw new TypeError(`the digest of ${label} must be 64 hexadecimal digits`);
-  }
-  const client = authenticatedClient(label, ['create plants']);
-  return { digest: Buffer.from(sha256, 'hex'), client };
+function knownTokens(digests: readonly TokenDigest[]): KnownToken[] {
+  return digests.map(({ sha256, label }, index) => {
+    const problem = labelProblem(label) ?? digestProblem(sha256);
+    if (problem !== undefined) throw new TypeError(`token ${index + 1}: ${problem}`);
+    const client = authenticatedClient(label, ['create plants']);
+    return { digest: Buffer.from(sha256, 'hex'), client };
+  });
 }

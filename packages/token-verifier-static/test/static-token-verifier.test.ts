@@ -1,28 +1,39 @@
 import { rejects } from 'node:assert/strict';
-import { createHash } from 'node:crypto';
-import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
-import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { InvalidTokenError } from '@plant-store/domain';
+import { describeTokenVerifier } from '@plant-store/token-verifier-contract';
+import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 
-const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
+const known = (token: string, label: string) => ({ sha256: tokenDigest(token), label });
 
 const verifier = () =>
   new StaticTokenVerifier([
-    { sha256: sha256('first token'), label: 'first' },
-    { sha256: sha256('second token').toUpperCase(), label: 'second' },
-    { sha256: sha256('third token'), label: 'third' },
+    known('first token', 'first'),
+    { sha256: tokenDigest('second token').toUpperCase(), label: 'second' },
+    known('third token', 'third'),
   ]);
+
+describeTokenVerifier('StaticTokenVerifier', async () => {
+  const [token, next] = [newToken(), newToken()];
+  return {
+    verifier: new StaticTokenVerifier([known(token, 'greenhouse'), known(next, 'nursery')]),
+    accepted: [
+      { token, name: 'greenhouse', permissions: ['create plants'] },
+      { token: next, name: 'nursery', permissions: ['create plants'] },
+    ],
+    refused: { 'a token that nobody was given': newToken(), 'a digest': tokenDigest(token) },
+  };
+});
 
 describe('StaticTokenVerifier', () => {
   for (const label of ['first', 'second', 'third']) {
     it(`knows the client of the ${label} of several tokens by its label`, async () => {
       const client = await verifier().verify(`${label} token`);
       expect(client.name).to.equal(label);
-      expect([...client.permissions]).to.deep.equal(['create plants']);
     });
   }
 
-  for (const token of ['', 'first', 'first token ', 'First token', sha256('first token')]) {
+  for (const token of ['', 'first', 'first token ', 'First token', tokenDigest('first token')]) {
     it(`refuses ${JSON.stringify(token)} without repeating it`, async () => {
       await rejects(verifier().verify(token), new InvalidTokenError('the token is not known'));
     });
@@ -32,20 +43,43 @@ describe('StaticTokenVerifier', () => {
     await rejects(new StaticTokenVerifier([]).verify('first token'), InvalidTokenError);
   });
 
+  it('accepts the old and the new token of a client under one label', async () => {
+    const both = new StaticTokenVerifier([known('old', 'nursery'), known('new', 'nursery')]);
+    expect((await both.verify('old')).name).to.equal('nursery');
+    expect((await both.verify('new')).name).to.equal('nursery');
+  });
+
   for (const digest of ['', 'abc', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65)]) {
     it(`cannot be made from the digest '${digest}'`, () => {
       expect(() => new StaticTokenVerifier([{ sha256: digest, label: 'faulty' }]))
         .to.throw(TypeError)
-        .with.property('message', 'the digest of faulty must be 64 hexadecimal digits');
+        .with.property('message', 'token 1: the digest must be 64 hexadecimal digits');
     });
   }
 
-  it('after close tells that it is unavailable, not that the token is invalid', async () => {
-    const closed = verifier();
-    await closed.ready();
-    await Promise.all([closed.close(), closed.close()]);
-    await rejects(closed.verify('first token'), TokenVerifierUnavailableError);
-    await rejects(closed.verify('no token'), TokenVerifierUnavailableError);
-    await rejects(closed.ready(), TokenVerifierUnavailableError);
+  for (const label of ['', ' ', ' a', 'a\nb', 'a\u0007b', 'a'.repeat(65)]) {
+    it(`cannot be made with the label ${JSON.stringify(label)}`, () => {
+      expect(() => new StaticTokenVerifier([known('first', 'first'), known('second', label)]))
+        .to.throw(TypeError)
+        .with.property('message', 'token 2: the label must be 1 to 64 printable characters');
+    });
+  }
+});
+
+describe('Replacing the tokens of a StaticTokenVerifier', () => {
+  it('accepts the new tokens and no longer the old ones', async () => {
+    const replaced = verifier();
+    replaced.replace([known('second token', 'second'), known('fourth token', 'fourth')]);
+    expect((await replaced.verify('second token')).name).to.equal('second');
+    expect((await replaced.verify('fourth token')).name).to.equal('fourth');
+    await rejects(replaced.verify('first token'), InvalidTokenError);
+  });
+
+  it('keeps all of the old tokens when one of the new ones is faulty', async () => {
+    const replaced = verifier();
+    const faulty = [known('fourth token', 'fourth'), { sha256: 'abc', label: 'faulty' }];
+    expect(() => replaced.replace(faulty)).to.throw(TypeError);
+    expect((await replaced.verify('first token')).name).to.equal('first');
+    await rejects(replaced.verify('fourth token'), InvalidTokenError);
   });
 });

@@ -1,0 +1,8 @@
+export { JwtTokenVerifier } from './jwt-token-verifier.js';
+export {
+  DEFAULT_ALGORITHMS,
+  type JwtTokenVerifierObserver,
+  type JwtTokenVerifierOptions,
+  jwtOptionProblems,
+  type OptionProblem,
+} from './jwt-token-verifier-options.js';

@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto';
+import {
+  type Client,
+  InvalidTokenError,
+  type TokenVerifier,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
+import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
+import { keyChoice, refuseOtherUses } from './access-token.js';
+import { clientOf } from './client-of.js';
+import { IssuerKeys } from './issuer-keys.js';
+import {
+  DEFAULT_ALGORITHMS,
+  type JwtTokenVerifierObserver,
+  type JwtTokenVerifierOptions,
+  jwtOptionProblems,
+} from './jwt-token-verifier-options.js';
+import type { KeySet } from './key-set.js';
+
+const CLOCK_TOLERANCE = 30;
+
+/**
+ * Accepts signed access tokens (RFC 9068) of one issuer, checked against the keys it publishes.
+ *
+ * The keys are fetched at once, but the issuer may be out of reach then: {@link ready} tells.
+ * Known keys are accepted for an hour after they were last fetched.
+ */
+export class JwtTokenVerifier implements TokenVerifier {
+  readonly #options: JwtTokenVerifierOptions;
+  readonly #algorithms: readonly string[];
+  readonly #observer: JwtTokenVerifierObserver;
+  readonly #now: () => number;
+  readonly #keys: IssuerKeys;
+  readonly #checks = new Map<string, Promise<Client>>();
+  #closed = false;
+
+  /** @throws {TypeError} with everything that {@link jwtOptionProblems} finds. */
+  constructor(options: JwtTokenVerifierOptions) {
+    const problems = jwtOptionProblems(options);
+    if (problems.length > 0) {
+      const sentences = problems.map(({ option, expected }) => `${option} must be ${expected}`);
+      throw new TypeError(sentences.join('; '));
+    }
+    this.#options = options;
+    this.#algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
+    this.#observer = options.observer ?? {};
+    this.#now = options.now ?? Date.now;
+    this.#keys = this.#issuerKeys();
+  }
+
+  async verify(token: string): Promise<Client> {
+    this.#refuseWhenClosed();
+    const digest = hash('sha256', token, 'base64');
+    const client = this.#keys.trusted()?.verified.clientOf(digest, this.#now());
+    this.#observer.tokenChecked?.(client !== undefined);
+    return client ?? this.#checkOnce(token, digest);
+  }
+
+  async ready(): Promise<void> {
+    this.#refuseWhenClosed();
+    await this.#keys.ready();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#keys.close();
+  }
+
+  #issuerKeys(): IssuerKeys {
+    const { issuer, jwksUrl, rememberedTokens = 10_000, refreshInterval = 300_000 } = this.#options;
+    return new IssuerKeys({
+      issuer,
+      jwksUrl: jwksUrl === undefined ? undefined : new URL(jwksUrl),
+      algorithms: this.#algorithms,
+      rememberedTokens,
+      refreshInterval,
+      now: this.#now,
+      onFetched: () => this.#observer.keysFetched?.(),
+      onFailed: (cause) => this.#observer.keysNotFetched?.(cause),
+    });
+  }
+
+  #checkOnce(token: string, digest: string): Promise<Client> {
+    const underWay = this.#checks.get(digest);
+    if (underWay !== undefined) return underWay;
+    const check = this.#check(token, digest).finally(() => this.#checks.delete(digest));
+    this.#checks.set(digest, check);
+    return check;
+  }
+
+  /**
+   * When no key fits, the issuer may have a new one: it is asked again if it was not asked just now.
+   * A token is refused for its unknown key only on a word of the issuer that is fresh.
+   */
+  async #check(token: string, digest: string): Promise<Client> {
+    const choice = keyChoice(token, this.#algorithms);
+    do {
+      const keySet = this.#keys.trusted();
+      const keys = keySet?.fitting(choice) ?? [];
+      const claims = await this.#claimsVerifiedWith(keys, token);
+      if (keySet !== undefined && claims !== undefined) return this.#accept(claims, keySet, digest);
+      if (keys.length > 0 && choice.kid !== undefined) {
+        throw new InvalidTokenError('the signature does not match');
+      }
+    } while (await this.#keys.lookAgain());
+    this.#refuseWhenClosed();
+    if (this.#keys.upToDate()) throw new InvalidTokenError('no key of the issuer fits');
+    throw new TokenVerifierUnavailableError('the keys of the issuer cannot be fetched');
+  }
+
+  async #claimsVerifiedWith(
+    keys: readonly CryptoKey[],
+    token: string,
+  ): Promise<JWTPayload | undefined> {
+    for (const key of keys) {
+      const claims = await this.#claims(key, token);
+      if (claims !== undefined) return claims;
+    }
+    return undefined;
+  }
+
+  /** Resolves with `undefined` when the token was not signed with this key. */
+  async #claims(key: CryptoKey, token: string): Promise<JWTPayload | undefined> {
+    const { issuer, audience } = this.#options;
+    try {
+      const { payload } = await jwtVerify(token, key, {
+        algorithms: [...this.#algorithms],
+        issuer,
+        audience,
+        requiredClaims: ['exp'],
+        clockTolerance: CLOCK_TOLERANCE,
+        currentDate: new Date(this.#now()),
+      });
+      return payload;
+    } catch (error) {
+      if (error instanceof errors.JWSSignatureVerificationFailed) return undefined;
+      throw error instanceof errors.JOSEError ? refusal(error) : error;
+    }
+  }
+
+  #accept(claims: JWTPayload, keySet: KeySet, digest: string): Client {
+    refuseOtherUses(claims);
+    const client = clientOf(claims, this.#options.scope);
+    keySet.verified.remember(digest, client, (claims.exp ?? 0) * 1000);
+    return client;
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw new TokenVerifierUnavailableError('the token verifier is closed');
+  }
+}
+
+/** Without the cause: jose's errors carry the claims of the token. */
+function refusal(error: errors.JOSEError): InvalidTokenError {
+  if (error instanceof errors.JWTExpired) return new InvalidTokenError('the token has expired');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    return new InvalidTokenError(`the claim ${error.claim} is not as it must be`);
+  }
+  return new InvalidTokenError('the token is malformed');
+}

@@ -1,0 +1,72 @@
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { VerifiedTokens } from './verified-tokens.js';
+
+/** The header parameters of a token that choose its key. */
+export interface KeyChoice {
+  readonly alg: string;
+  readonly kid: string | undefined;
+}
+
+interface PublicKey {
+  readonly alg: string;
+  readonly kid: string | undefined;
+  readonly key: CryptoKey;
+}
+
+const SMALLEST_RSA_MODULUS = 2048;
+
+/** The keys that an issuer publishes at one time, and the tokens that were verified with them. */
+export class KeySet {
+  /** Kept here, so that they are forgotten together with the keys that they rest on. */
+  readonly verified: VerifiedTokens;
+  readonly #keys: readonly PublicKey[];
+
+  private constructor(keys: readonly PublicKey[], rememberedTokens: number) {
+    this.#keys = keys;
+    this.verified = new VerifiedTokens(rememberedTokens);
+  }
+
+  /**
+   * Imports the keys of a JSON Web Key Set (RFC 7517) for these algorithms. As section 5 asks, keys that
+   * cannot be used are passed over.
+   *
+   * Rejects with an `Error` when no key is left: an issuer without keys cannot have issued anything.
+   */
+  static async import(
+    jwks: unknown,
+    algorithms: readonly string[],
+    rememberedTokens: number,
+  ): Promise<KeySet> {
+    const { keys } = { ...(jwks as { keys?: unknown } | null) };
+    const found = Array.isArray(keys) ? keys.filter(isJwk) : [];
+    const imports = found.flatMap((jwk) => algorithms.map((alg) => publicKey(jwk, alg)));
+    const usable = (await Promise.all(imports)).filter((key) => key !== undefined);
+    if (usable.length === 0) throw new Error('the key set holds no key that can be used');
+    return new KeySet(usable, rememberedTokens);
+  }
+
+  /** Every key that fits: several when the token, or the issuer, does not name them apart. */
+  fitting({ alg, kid }: KeyChoice): readonly CryptoKey[] {
+    return this.#keys
+      .filter((key) => key.alg === alg && (kid === undefined || key.kid === kid))
+      .map(({ key }) => key);
+  }
+}
+
+function isJwk(value: unknown): value is JWK {
+  return typeof value === 'object' && value !== null;
+}
+
+async function publicKey(jwk: JWK, alg: string): Promise<PublicKey | undefined> {
+  const { kid, use = 'sig', key_ops: operations = ['verify'] } = jwk;
+  if ((jwk.alg ?? alg) !== alg || use !== 'sig') return undefined;
+  if (!Array.isArray(operations) || !operations.includes('verify')) return undefined;
+  const key = await importJWK(jwk, alg).catch(() => undefined);
+  if (key === undefined || key instanceof Uint8Array || !isStrongPublicKey(key)) return undefined;
+  return { alg, kid, key };
+}
+
+function isStrongPublicKey({ type, algorithm }: CryptoKey): boolean {
+  const { modulusLength = SMALLEST_RSA_MODULUS } = algorithm as { modulusLength?: number };
+  return type === 'public' && modulusLength >= SMALLEST_RSA_MODULUS;
+}

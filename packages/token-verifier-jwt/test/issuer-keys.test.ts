@@ -1,0 +1,422 @@
+import { rejects } from 'node:assert/strict';
+import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { expect } from 'chai';
+import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';
+
+const METADATA = '/.well-known/openid-configuration';
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+
+describe("The issuer's keys", () => {
+  let first: IssuerKey;
+  let second: IssuerKey;
+  let issuer: FakeIssuer;
+
+  before(async () => {
+    first = await issuerKey('first');
+    second = await issuerKey('second');
+  });
+
+  beforeEach(async () => {
+    issuer = await FakeIssuer.start(first);
+  });
+
+  afterEach(() => issuer.close());
+
+  /** An observer, and a promise for the cause of the first fetch that fails. */
+  function failure() {
+    const { promise, resolve } = withResolvers<unknown>();
+    return { observer: { keysNotFetched: resolve }, promise };
+  }
+
+  /** Why a verifier that was made now could not fetch the keys, as a text with all causes. */
+  async function whyNotFetched(jwksUrl?: string): Promise<string> {
+    const { observer, promise } = failure();
+    const verifier = issuer.verifier({ observer, jwksUrl });
+    const cause = await promise;
+    await rejects(verifier.ready(), TokenVerifierUnavailableError);
+    await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
+    return textOf(cause);
+  }
+
+  describe('are found', () => {
+    it('at the URL that is configured, without asking for metadata', async () => {
+      await issuer.verifier({ jwksUrl: `${issuer.url}/jwks` }).ready();
+      expect(issuer.requests).to.deep.equal(['/jwks']);
+    });
+
+    it('through OpenID Connect Discovery', async () => {
+      await issuer.verifier().ready();
+      expect(issuer.requests).to.deep.equal([METADATA, '/jwks']);
+    });
+
+    for (const path of ['/realms/plants', '/realms/plants/', '/']) {
+      it(`for an issuer with the path ${path}, by OpenID Connect Discovery`, async () => {
+        const name = `${issuer.url}${path}`;
+        const place = `${path.replace(/\/$/, '')}${METADATA}`;
+        issuer.answers.set(place, (_, response) =>
+          json(response, { issuer: name, jwks_uri: `${issuer.url}/jwks` }),
+        );
+        await issuer.verifier({ issuer: name }).ready();
+        expect(issuer.requests).to.deep.equal([place, '/jwks']);
+      });
+
+      it(`for an issuer with the path ${path}, by RFC 8414`, async () => {
+        const name = `${issuer.url}${path}`;
+        const place = `/.well-known/oauth-authorization-server${path.replace(/\/$/, '')}`;
+        issuer.answers.set(METADATA, (_, response) => response.writeHead(404).end());
+        issuer.answers.set(place, (_, response) =>
+          json(response, { issuer: name, jwks_uri: `${issuer.url}/jwks` }),
+        );
+        await issuer.verifier({ issuer: name }).ready();
+        expect(issuer.requests.slice(1)).to.deep.equal([place, '/jwks']);
+      });
+    }
+
+    it('not through the metadata of another issuer', async () => {
+      for (const name of [`${issuer.url}/`, 'https://issuer.example', undefined]) {
+        issuer.answers.set(METADATA, (_, response) =>
+          json(response, { issuer: name, jwks_uri: `${issuer.url}/jwks` }),
+        );
+        expect(await whyNotFetched()).to.contain('is not the metadata of the configured issuer');
+      }
+      expect(issuer.requests).not.to.contain('/jwks');
+    });
+
+    for (const uri of ['http://192.0.2.1/jwks', 'file:///etc/passwd', 'jwks', '', 7, undefined]) {
+      it(`not where metadata names ${JSON.stringify(uri)}`, async () => {
+        issuer.answers.set(METADATA, (_, response) =>
+          json(response, { issuer: issuer.url, jwks_uri: uri }),
+        );
+        expect(await whyNotFetched()).to.contain('names no jwks_uri that may be trusted');
+      });
+    }
+
+    it('where they have moved', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      issuer.keys = [second];
+      issuer.answers.set('/jwks', (_, response) => response.writeHead(410).end());
+      await rejects(verifier.verify(await issuer.token({ iat: 1 })), InvalidTokenError);
+      issuer.answers.set(METADATA, (_, response) =>
+        json(response, { issuer: issuer.url, jwks_uri: `${issuer.url}/moved` }),
+      );
+      issuer.answers.set('/moved', (_, response) => json(response, { keys: [second.published] }));
+      issuer.now += 11 * SECOND;
+      await verifier.verify(await issuer.token());
+    });
+  });
+
+  describe('cannot be fetched, which says nothing about a token, when the answer', () => {
+    it('does not come', async () => {
+      issuer.answers.set('/jwks', () => {});
+      const started = performance.now();
+      expect(await whyNotFetched()).to.contain('no answer within 2000 ms');
+      expect(performance.now() - started).to.be.within(1_500, 6_000);
+    });
+
+    it('does not end', async () => {
+      issuer.answers.set('/jwks', (_, response) => {
+        response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":[');
+      });
+      expect(await whyNotFetched()).to.contain('no answer within 2000 ms');
+    });
+
+    it('is cut off', async () => {
+      issuer.answers.set('/jwks', (_, response) => {
+        response.writeHead(200, { 'content-length': 1000 }).write('{"keys":[', () => {
+          response.destroy();
+        });
+      });
+      await whyNotFetched();
+    });
+
+    for (const status of [301, 302, 307, 308]) {
+      it(`is a redirect with status ${status}, which is not followed`, async () => {
+        issuer.answers.set('/jwks', (_, response) =>
+          response.writeHead(status, { location: '/elsewhere' }).end(),
+        );
+        expect(await whyNotFetched()).to.contain(`answered with status ${status} instead of 200`);
+        expect(issuer.requests).not.to.contain('/elsewhere');
+      });
+    }
+
+    it('is 60 MB, of which only the beginning is read', async () => {
+      const block = Buffer.alloc(1024 * 1024, ' ');
+      let sent = 0;
+      issuer.answers.set('/jwks', (_, response) => {
+        const send = () => {
+          if (sent === 60 || response.destroyed) return;
+          sent += 1;
+          response.write(block, send);
+        };
+        response.writeHead(200, { 'content-type': 'application/json' });
+        send();
+      });
+      expect(await whyNotFetched()).to.contain('answered with more than 262144 bytes');
+      expect(sent).to.be.below(20);
+    });
+
+    for (const [what, body] of Object.entries({
+      'is not JSON': '<html>',
+      'is empty': '',
+      'is not UTF-8': Buffer.from([0x22, 0xff, 0x22]),
+    })) {
+      it(what, async () => {
+        issuer.answers.set('/jwks', (_, response) => response.writeHead(200).end(body));
+        expect(await whyNotFetched()).to.contain('did not answer with JSON');
+      });
+    }
+
+    for (const body of [null, 7, [], {}, { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
+      it(`holds no key: ${JSON.stringify(body)}`, async () => {
+        issuer.answers.set('/jwks', (_, response) => json(response, body));
+        expect(await whyNotFetched()).to.contain('holds no key that can be used');
+      });
+    }
+  });
+
+  describe('that cannot be used are passed over:', () => {
+    const unusable: Record<string, (key: IssuerKey) => Record<string, unknown>> = {
+      'of a use other than signing': ({ published }) => ({ ...published, use: 'enc' }),
+      'for another algorithm': ({ published }) => ({ ...published, alg: 'ES384' }),
+      'for operations other than verifying': ({ published }) => ({
+        ...published,
+        key_ops: ['sign'],
+      }),
+      'with faulty operations': ({ published }) => ({ ...published, key_ops: 7 }),
+      'with a part missing': ({ published: { x: _, ...rest } }) => rest,
+      'of an unknown type': ({ published }) => ({ ...published, kty: 'PLANT' }),
+      'that are secrets': () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'second', alg: 'ES256' }),
+    };
+
+    for (const [what, published] of Object.entries(unusable)) {
+      it(`those ${what}`, async () => {
+        issuer.answers.set('/jwks', (_, response) =>
+          json(response, { keys: [published(second), first.published] }),
+        );
+        const verifier = issuer.verifier();
+        await verifier.verify(await issuer.token());
+        await rejects(verifier.verify(await issuer.token({}, {}, second)), InvalidTokenError);
+      });
+    }
+
+    it('those of RSA with less than 2048 bits', async () => {
+      const { generateKeyPairSync } = await import('node:crypto');
+      const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+      const weak = { ...publicKey.export({ format: 'jwk' }), kid: 'weak' };
+      issuer.answers.set('/jwks', (_, response) => json(response, { keys: [weak] }));
+      expect(await whyNotFetched()).to.contain('holds no key that can be used');
+    });
+  });
+
+  describe('that are rotated', () => {
+    it('are picked up with the first token that names a new one', async () => {
+      const verifier = issuer.verifier();
+      await verifier.verify(await issuer.token());
+      issuer.keys = [second, first];
+      await verifier.verify(await issuer.token());
+      await verifier.verify(await issuer.token({}, {}, first));
+    });
+
+    it('are no longer accepted once they are withdrawn, not even for a known token', async () => {
+      const verifier = issuer.verifier();
+      const token = await issuer.token();
+      await verifier.verify(token);
+      issuer.keys = [second];
+      await verifier.verify(await issuer.token());
+      await rejects(verifier.verify(token), InvalidTokenError);
+    });
+
+    it('are picked up in the background', async () => {
+      const fetches = withResolvers<void>();
+      let count = 0;
+      const keysFetched = () => {
+        count += 1;
+        if (count === 1) issuer.keys = [second];
+        if (count === 3) fetches.resolve();
+      };
+      const verifier = issuer.verifier({ refreshInterval: 10, observer: { keysFetched } });
+      await fetches.promise;
+      const before = issuer.requests.length;
+      await verifier.close();
+      await rejects(verifier.ready(), TokenVerifierUnavailableError);
+      expect(before).to.be.at.least(4);
+    });
+
+    it('without a name are tried one after the other', async () => {
+      const [unnamed, another] = [await issuerKey(undefined), await issuerKey(undefined)];
+      issuer.keys = [unnamed, another];
+      const verifier = issuer.verifier();
+      await verifier.verify(await issuer.token({}, {}, unnamed));
+      await verifier.verify(await issuer.token({}, {}, another));
+      await rejects(
+        verifier.verify(await issuer.token({}, {}, await issuerKey(undefined))),
+        InvalidTokenError,
+      );
+    });
+
+    it('without a name are picked up with the first token that none of them fits', async () => {
+      issuer.keys = [await issuerKey(undefined)];
+      const verifier = issuer.verifier();
+      await verifier.verify(await issuer.token());
+      issuer.keys = [await issuerKey(undefined)];
+      await verifier.verify(await issuer.token());
+    });
+  });
+
+  describe('that nobody knows', () => {
+    const unknown = (index: number) => issuer.token({}, { kid: `unknown ${index}` });
+
+    it('are asked for at most once in 10 seconds', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      const before = issuer.requests.length;
+      for (let index = 0; index < 50; index += 1) {
+        await rejects(verifier.verify(await unknown(index)), InvalidTokenError);
+      }
+      expect(issuer.requests.length - before).to.equal(1);
+      issuer.now += 10 * SECOND;
+      const checks = Array.from({ length: 50 }, async (_, index) =>
+        rejects(verifier.verify(await unknown(index)), InvalidTokenError),
+      );
+      await Promise.all(checks);
+      expect(issuer.requests.length - before).to.equal(2);
+    });
+
+    it('are asked for at most once in 10 seconds while the issuer fails', async () => {
+      const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
+      await verifier.ready();
+      issuer.answers.set('/jwks', (_, response) => response.writeHead(500).end());
+      issuer.now += 60 * SECOND;
+      const before = issuer.requests.length;
+      const started = performance.now();
+      for (let index = 0; index < 50; index += 1) {
+        issuer.now += SECOND;
+        await rejects(verifier.verify(await unknown(index)), TokenVerifierUnavailableError);
+        await verifier.verify(await issuer.token());
+      }
+      expect(issuer.requests.length - before).to.equal(5);
+      expect(performance.now() - started).to.be.below(5_000);
+    });
+
+    it('delay answers once, and not every one, while the issuer hangs', async () => {
+      const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
+      await verifier.ready();
+      issuer.answers.set('/jwks', () => {});
+      issuer.now += 60 * SECOND;
+      const started = performance.now();
+      for (let index = 0; index < 50; index += 1) {
+        await rejects(verifier.verify(await unknown(index)), TokenVerifierUnavailableError);
+      }
+      expect(performance.now() - started).to.be.below(6_000);
+      expect(issuer.requests).to.have.length(2);
+    });
+
+    it('do not hold up tokens with known keys while the issuer hangs', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      issuer.answers.set('/jwks', () => {});
+      let answered = false;
+      const check = verifier.verify(await unknown(1)).catch(() => {
+        answered = true;
+      });
+      await verifier.verify(await issuer.token());
+      expect(answered).to.equal(false);
+      await check;
+    });
+
+    it('are refused on the word of an issuer that was heard 10 seconds ago, not longer', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      await issuer.stop();
+      issuer.now += 10 * SECOND;
+      await rejects(verifier.verify(await unknown(1)), InvalidTokenError);
+      issuer.now += 1;
+      await rejects(verifier.verify(await unknown(2)), TokenVerifierUnavailableError);
+    });
+  });
+
+  describe('of an issuer that is out of reach', () => {
+    it('do not keep a verifier from being made, and are picked up when it comes back', async () => {
+      await issuer.stop();
+      const { observer, promise } = failure();
+      const verifier = issuer.verifier({ observer });
+      expect(textOf(await promise))
+        .to.contain('cannot be reached')
+        .and.contain('ECONNREFUSED');
+      await rejects(verifier.ready(), TokenVerifierUnavailableError);
+      await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
+      await issuer.listen();
+      issuer.now += 10 * SECOND;
+      await verifier.verify(await issuer.token());
+      await verifier.ready();
+    });
+
+    it('go on being accepted for an hour, then tokens are neither accepted nor refused', async () => {
+      const verifier = issuer.verifier();
+      const known = await issuer.token({ exp: issuer.seconds + 7200 });
+      await verifier.verify(known);
+      await issuer.stop();
+      issuer.now += HOUR - SECOND;
+      await verifier.verify(known);
+      await verifier.verify(await issuer.token());
+      await rejects(verifier.verify(await issuer.token({ aud: 'other' })), InvalidTokenError);
+      await verifier.ready();
+      issuer.now += SECOND;
+      await rejects(verifier.verify(known), TokenVerifierUnavailableError);
+      await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
+      await rejects(verifier.ready(), TokenVerifierUnavailableError);
+    });
+
+    it('are accepted again, with known tokens, as soon as the issuer is back', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      await issuer.stop();
+      issuer.now += 2 * HOUR;
+      const token = await issuer.token();
+      await rejects(verifier.verify(token), TokenVerifierUnavailableError);
+      await issuer.listen();
+      issuer.now += 10 * SECOND;
+      await verifier.verify(token);
+      await verifier.ready();
+    });
+
+    it('are not kept for ever because the clock was set back', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      await issuer.stop();
+      issuer.now -= 2 * HOUR;
+      await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
+      await issuer.listen();
+      issuer.now += 10 * SECOND;
+      await verifier.verify(await issuer.token());
+    });
+  });
+
+  it('are no longer waited for after close', async () => {
+    const asked = withResolvers<void>();
+    issuer.answers.set('/jwks', () => asked.resolve());
+    const verifier = issuer.verifier();
+    const check = verifier.verify(await issuer.token());
+    await asked.promise;
+    const started = performance.now();
+    await Promise.all([rejects(check, TokenVerifierUnavailableError), verifier.close()]);
+    expect(performance.now() - started).to.be.below(1_500);
+  });
+});
+
+/** `Promise.withResolvers`, which Node 20 does not have. */
+function withResolvers<T>() {
+  let resolve: (value: T) => void = () => {};
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve };
+}
+
+function textOf(cause: unknown): string {
+  if (cause instanceof AggregateError)
+    return [cause.message, ...cause.errors.map(textOf)].join(': ');
+  return cause instanceof Error ? `${cause}: ${textOf(cause.cause)}` : String(cause);
+}

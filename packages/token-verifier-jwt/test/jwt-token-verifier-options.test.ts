@@ -1,0 +1,80 @@
+import {
+  JwtTokenVerifier,
+  type JwtTokenVerifierOptions,
+  jwtOptionProblems,
+} from '@plant-store/token-verifier-jwt';
+import { expect } from 'chai';
+
+const sound = { issuer: 'https://issuer.example/realms/plants', audience: 'plants' };
+
+describe('The options of a JwtTokenVerifier', () => {
+  const accepted: Partial<JwtTokenVerifierOptions>[] = [
+    {},
+    { issuer: 'https://issuer.example/' },
+    { issuer: 'http://127.0.0.1:8080' },
+    { issuer: 'http://[::1]:8080' },
+    { issuer: 'http://localhost:8080/realms/plants' },
+    { issuer: 'http://keycloak:8080/realms/plants', jwksUrl: 'https://keycloak/certs' },
+    { issuer: 'any name', jwksUrl: 'http://127.9.9.9/certs?version=2' },
+    { algorithms: ['ES512', 'Ed25519'] },
+    { scope: 'https://plants.example/plants:create' },
+    { refreshInterval: 1, rememberedTokens: 0 },
+  ];
+
+  for (const options of accepted) {
+    it(`may be ${JSON.stringify(options)}`, () => {
+      expect(jwtOptionProblems({ ...sound, ...options })).to.deep.equal([]);
+    });
+  }
+
+  const refused: Partial<JwtTokenVerifierOptions>[] = [
+    { issuer: 'issuer.example' },
+    { issuer: 'http://issuer.example' },
+    { issuer: 'http://127.0.0.1.example' },
+    { issuer: 'https://issuer.example/?realm=plants' },
+    { audience: '' },
+    { jwksUrl: '' },
+    { jwksUrl: 'http://keycloak:8080/certs' },
+    { jwksUrl: 'http://localhost.example/certs' },
+    { jwksUrl: 'https://user:secret@issuer.example/certs' },
+    { jwksUrl: 'https://issuer.example/certs#a' },
+    { jwksUrl: 'file:///etc/certs' },
+    { algorithms: [] },
+    { algorithms: ['none'] },
+    { algorithms: ['HS256'] },
+    { algorithms: ['RS256', 'HS512'] },
+    { algorithms: ['rs256'] },
+    { algorithms: ['RS256', 'RS256'] },
+    { scope: '' },
+    { scope: 'plants:create plants:read' },
+    { scope: 'plants"' },
+    { refreshInterval: 0 },
+    { refreshInterval: Number.NaN },
+    { rememberedTokens: -1 },
+    { rememberedTokens: 1.5 },
+  ];
+
+  for (const options of refused) {
+    it(`cannot be ${JSON.stringify(options)}`, () => {
+      const [faulty] = Object.keys(options);
+      const problems = jwtOptionProblems({ ...sound, ...options });
+      expect(problems.map(({ option }) => option)).to.deep.equal([faulty]);
+    });
+  }
+
+  it('are refused at construction with everything that is wrong, and without secrets', () => {
+    const faulty = {
+      issuer: '',
+      audience: '',
+      algorithms: ['none'],
+      jwksUrl: 'https://a:secret@b',
+    };
+    expect(() => new JwtTokenVerifier(faulty))
+      .to.throw(TypeError)
+      .with.property('message')
+      .that.matches(
+        /^issuer must be .*; audience must be .*; jwksUrl must be .*; algorithms must be/,
+      )
+      .and.does.not.include('secret');
+  });
+});

@@ -1,0 +1,107 @@
+import { describeTokenVerifier } from '@plant-store/token-verifier-contract';
+import { expect } from 'chai';
+import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
+
+describe('JwtTokenVerifier', () => {
+  let key: IssuerKey;
+  let issuer: FakeIssuer;
+
+  before(async () => {
+    key = await issuerKey('first');
+  });
+
+  beforeEach(async () => {
+    issuer = await FakeIssuer.start(key);
+  });
+
+  afterEach(() => issuer.close());
+
+  describeTokenVerifier('JwtTokenVerifier', async () => ({
+    verifier: issuer.verifier({ scope: 'plants:create' }),
+    accepted: [
+      {
+        token: await issuer.token({ sub: 'gardener', scope: 'openid plants:create' }),
+        name: 'gardener',
+        permissions: ['create plants'],
+      },
+      { token: await issuer.token({ sub: 'visitor' }), name: 'visitor', permissions: [] },
+    ],
+    refused: {
+      'an expired token': await issuer.token({ exp: issuer.seconds - 31 }),
+      'a token for another service': await issuer.token({ aud: 'https://animals.example' }),
+      'a token of an unknown key': await issuer.token({}, {}, await issuerKey('other')),
+      'a token with a forged signature': await issuer.token({}, {}, await issuerKey('first')),
+    },
+  }));
+
+  describe('The client of a signed token', () => {
+    const nameOf = async (claims: Record<string, unknown>) =>
+      (await issuer.verifier().verify(await issuer.token(claims))).name;
+
+    it('is named by its subject, its client id or its authorized party', async () => {
+      const both = { client_id: 'shop', azp: 'party' };
+      expect(await nameOf({ sub: 'gardener', ...both })).to.equal('gardener');
+      expect(await nameOf({ sub: undefined, ...both })).to.equal('shop');
+      expect(await nameOf({ sub: ' ', azp: 'party' })).to.equal('party');
+      expect(await nameOf({ sub: '', client_id: 7, azp: null })).to.equal('unnamed client');
+    });
+
+    it('has a name that is fit for a log line, whatever the token says', async () => {
+      expect(await nameOf({ sub: 'a\nb\u001B[2J\u202Eö' })).to.equal('a?b?[2J??');
+      expect(await nameOf({ sub: 'a'.repeat(2000) })).to.equal('a'.repeat(128));
+    });
+
+    const permitted: [claims: Record<string, unknown>, permitted: boolean][] = [
+      [{ scope: 'plants:create' }, true],
+      [{ scope: 'openid plants:create email' }, true],
+      [{ scp: 'openid plants:create' }, true],
+      [{ scp: ['openid', 'plants:create'] }, true],
+      [{ scope: 'openid', scp: ['plants:create'] }, true],
+      [{}, false],
+      [{ scope: '' }, false],
+      [{ scope: 'plants:created plants' }, false],
+      [{ scp: ['plants:create openid'] }, false],
+      [{ scp: { 'plants:create': true } }, false],
+      [{ roles: ['plants:create'] }, false],
+    ];
+
+    for (const [claims, expected] of permitted) {
+      it(`may ${expected ? '' : 'not '}create plants with ${JSON.stringify(claims)}`, async () => {
+        const verifier = issuer.verifier({ scope: 'plants:create' });
+        const client = await verifier.verify(await issuer.token(claims));
+        expect(client.permissions.has('create plants')).to.equal(expected);
+      });
+    }
+
+    it('may create plants with any valid token when no scope is asked for', async () => {
+      const client = await issuer.verifier().verify(await issuer.token());
+      expect([...client.permissions]).to.deep.equal(['create plants']);
+    });
+  });
+
+  describe('An accepted token', () => {
+    for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
+      it(`may be signed with ${alg}`, async () => {
+        issuer.keys = [await issuerKey('another', alg)];
+        await issuer.verifier().verify(await issuer.token());
+      });
+    }
+
+    for (const typ of ['at+jwt', 'application/at+jwt', 'AT+JWT', 'JWT', undefined]) {
+      it(`may have the type ${typ}`, async () => {
+        await issuer.verifier().verify(await issuer.token({}, { typ }));
+      });
+    }
+
+    it('may be for several services', async () => {
+      const { aud } = issuer.claims();
+      await issuer.verifier().verify(await issuer.token({ aud: ['https://animals.example', aud] }));
+    });
+
+    it('may be 30 seconds early or late by our clock', async () => {
+      const verifier = issuer.verifier();
+      await verifier.verify(await issuer.token({ nbf: issuer.seconds + 30 }));
+      await verifier.verify(await issuer.token({ exp: issuer.seconds - 29 }));
+    });
+  });
+});

@@ -1,0 +1,68 @@
+import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
+
+/** The text does not list tokens. Each problem says where it is and never repeats the text. */
+export class FaultyTokensError extends Error {
+  override readonly name = 'FaultyTokensError';
+  readonly code = 'FAULTY_TOKENS';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
+  }
+}
+
+/** One token in a text, and the words for where it stands. */
+interface Entry extends TokenDigest {
+  readonly place: string;
+}
+
+/**
+ * Reads a tokens file: a `digest label` on each line; `#`, at the beginning or after a space,
+ * begins a comment. Labels may repeat, digests may not.
+ *
+ * @throws {FaultyTokensError} with every problem and its line number; also when there is no token
+ * at all, as in a file that is being written just now.
+ */
+export function parseTokensFile(text: string): TokenDigest[] {
+  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
+  return checkedEntries(
+    lines
+      .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
+      .map((line, index) => ({ place: `line ${index + 1}`, ...digestAndLabel(line) }))
+      .filter(({ sha256 }) => sha256 !== ''),
+  );
+}
+
+/**
+ * Reads a comma-separated list of digests. The labels are `token 1`, `token 2` and so on.
+ *
+ * @throws {FaultyTokensError} with every problem and the number of its entry.
+ */
+export function parseTokensList(text: string): TokenDigest[] {
+  return checkedEntries(
+    text.split(',').map((digest, index) => {
+      const label = `token ${index + 1}`;
+      return { place: label, sha256: digest.trim(), label };
+    }),
+  );
+}
+
+function digestAndLabel(line: string): TokenDigest {
+  const [sha256 = ''] = line.split(/\s/, 1);
+  return { sha256, label: line.slice(sha256.length).trim() };
+}
+
+function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
+  const places = new Map<string, string>();
+  const problems = entries.flatMap(({ place, sha256, label }) => {
+    const first = places.get(sha256.toLowerCase());
+    places.set(sha256.toLowerCase(), first ?? place);
+    const twice = first === undefined ? undefined : `the same digest as in ${first}`;
+    const problem = digestProblem(sha256) ?? labelProblem(label) ?? twice;
+    return problem === undefined ? [] : [`${place}: ${problem}`];
+  });
+  if (entries.length === 0) problems.push('there is no token');
+  if (problems.length > 0) throw new FaultyTokensError(problems);
+  return entries.map(({ sha256, label }) => ({ sha256, label }));
+}

@@ -1,0 +1,19 @@
+/** The SHA-256 digest of an accepted token, and the name that stands for it in the log. */
+export interface TokenDigest {
+  /** 64 hexadecimal digits, in either case. */
+  readonly sha256: string;
+  /** 1 to 64 printable characters, not beginning with a space. */
+  readonly label: string;
+}
+
+/** What is wrong with a digest, without repeating it: it may be a token put in the wrong place. */
+export function digestProblem(sha256: string): string | undefined {
+  return /^[0-9a-f]{64}$/i.test(sha256) ? undefined : 'the digest must be 64 hexadecimal digits';
+}
+
+/** What is wrong with a label, without repeating it. */
+export function labelProblem(label: string): string | undefined {
+  return /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u.test(label)
+    ? undefined
+    : 'the label must be 1 to 64 printable characters';
+}
