@@ -5,7 +5,12 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { Deadlines } from './deadlines.js';
-import { type InsertOutcome, type InsertResult, insertOutcomes } from './insert-outcome.js';
+import {
+  type InsertOutcome,
+  type InsertReply,
+  type InsertResult,
+  insertOutcomes,
+} from './insert-outcome.js';
 import { type BatchLimits, NaturalBatches, RETRY_PAUSE } from './natural-batches.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import { documentSize, type PlantDocument } from './plant-document.js';
@@ -69,8 +74,16 @@ export class GroupCommit {
       this.#refuseWhenClosedOrFull();
       const deadline = performance.now() + timeLimit;
       const size = documentSize(document);
-      const state = { attempt: undefined, maybeWritten: false, settled: false };
-      const entry: Entry = { document, size, deadline, resolve, reject, ...state };
+      const entry: Entry = {
+        document,
+        size,
+        deadline,
+        resolve,
+        reject,
+        attempt: undefined,
+        maybeWritten: false,
+        settled: false,
+      };
       this.#pending.add(entry);
       if (timeLimit <= 0) return this.#expire(entry);
       this.#deadlines.watch(deadline);
@@ -191,9 +204,14 @@ export class GroupCommit {
   ): void {
     const counts = new Map<InsertOutcome, number>();
     for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    this.#observe({ type: 'batch inserted', plants: batch.length, duration, outcomes: counts });
-    if (!counts.has('refused') || 'error' in result) return;
-    for (const { index, code, errmsg = '' } of result.writeErrors) {
+    const failure = 'error' in result ? { failure: result.error } : {};
+    const plants = batch.length;
+    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, ...failure });
+    if (counts.has('refused') && !('error' in result)) this.#alert(batch, result, outcomes);
+  }
+
+  #alert(batch: readonly Entry[], reply: InsertReply, outcomes: readonly InsertOutcome[]): void {
+    for (const { index, code, errmsg = '' } of reply.writeErrors) {
       const id = batch[index]?.document._id;
       if (outcomes[index] !== 'refused' || id === undefined) continue;
       this.#observe({ type: 'plant refused', id, code, reason: errmsg });

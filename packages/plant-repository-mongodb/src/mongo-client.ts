@@ -22,12 +22,12 @@ const OPTIONS = {
 } as const;
 
 const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
-const CREDENTIALS = /\/\/.*@/s;
+const CREDENTIALS = /^(\w[\w+]*:\/\/)?.*@/s;
 
 function messageWithoutCredentials(uri: string): string {
   try {
     // The driver puts the whole string into some messages, so it gets another one to complain about.
-    new MongoClient(uri.replace(CREDENTIALS, '//user:password@'), OPTIONS);
+    new MongoClient(uri.replace(CREDENTIALS, '$1user:password@'), OPTIONS);
   } catch (error) {
     return error instanceof Error ? error.message : 'it is not a connection string';
   }

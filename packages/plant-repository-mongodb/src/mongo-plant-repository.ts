@@ -33,9 +33,13 @@ const STANDALONE =
   'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';
 const DENIED = 'plants are turned away: the rights do not suffice to read and insert them';
 
-function checkedCount(name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new RangeError(`${name} must be a whole number above 0`);
+/** What MongoDB takes at the most in one insert. */
+const MOST_BATCH = 100_000;
+const MOST_BATCH_BYTES = 2 ** 24;
+
+function checkedCount(name: string, value: number, most: number): number {
+  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
+  throw new RangeError(`${name} must be a whole number from 1 to ${most}`);
 }
 
 function checkedCollection(name: string): string {
@@ -65,9 +69,9 @@ export class MongoPlantRepository implements PlantRepository {
    */
   constructor(options: MongoPlantRepositoryOptions) {
     const { maxPending = 10_000, maxBatch = 1_000, maxBatchBytes = 2 ** 22 } = options;
-    const items = checkedCount('maxBatch', maxBatch);
-    const bytes = checkedCount('maxBatchBytes', maxBatchBytes);
-    const pending = checkedCount('maxPending', maxPending);
+    const items = checkedCount('maxBatch', maxBatch, MOST_BATCH);
+    const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MOST_BATCH_BYTES);
+    const pending = checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER);
     this.#collection = checkedCollection(options.collection ?? COLLECTION);
     this.#observer = options.observer;
     this.#client = createMongoClient(options.uri);

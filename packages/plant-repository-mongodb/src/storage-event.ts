@@ -8,6 +8,8 @@ export type StorageEvent =
       /** Milliseconds from handing the insert to the driver to its result. */
       readonly duration: number;
       readonly outcomes: ReadonlyMap<InsertOutcome, number>;
+      /** What went wrong with the insert as a whole. */
+      readonly failure?: unknown;
     }
   | {
       /** A server that takes writes is known now, for the first time or again. */

@@ -58,6 +58,15 @@ export class ReplicaSet {
     await primary.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
   }
 
+  /** Changes the election timeout of the running set. */
+  async electWithin(electionTimeoutMillis: number): Promise<void> {
+    const primary = await this.primary();
+    const { config } = await primary.command({ replSetGetConfig: 1 });
+    const settings = { ...config.settings, electionTimeoutMillis };
+    const version = config.version + 1;
+    await primary.command({ replSetReconfig: { ...config, version, settings } });
+  }
+
   /** Resolves when every member is primary or secondary. */
   async settled(): Promise<void> {
     const primary = await this.primary();

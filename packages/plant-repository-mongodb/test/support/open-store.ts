@@ -1,4 +1,3 @@
-import { newPlant } from '@plant-store/domain';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import type { OpenStore } from '@plant-store/plant-repository-contract';
 import {
@@ -7,24 +6,33 @@ import {
 } from '@plant-store/plant-repository-mongodb';
 import { type Document, MongoClient } from 'mongodb';
 
+export const DATABASE = 'plant-store';
+
+const clients = new Map<string, MongoClient>();
 let collections = 0;
+
+after(async () => {
+  for (const client of clients.values()) await client.close();
+});
 
 /** A collection name that no other test uses. */
 export function freshCollection(): string {
   collections += 1;
-  return `plants-${process.pid}-${collections}`;
+  return `plants-${collections}`;
 }
 
-/** Reads the whole collection past the repository, as a majority has it. */
-export async function storedPlants(uri: string, collection: string): Promise<Document[]> {
-  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 20_000 });
-  try {
-    const plants = client.db('plant-store').collection(collection);
-    const options = { useBigInt64: true, readConcern: { level: 'majority' } } as const;
-    return await plants.find({}, options).toArray();
-  } finally {
-    await client.close();
-  }
+/** A plain client, past the repository; closed after the last test. */
+export function clientOf(uri: string): MongoClient {
+  const client = clients.get(uri) ?? new MongoClient(uri, { serverSelectionTimeoutMS: 20_000 });
+  clients.set(uri, client);
+  return client;
+}
+
+/** The documents of a collection, as a majority keeps them. */
+export function keptDocuments(uri: string, collection: string, filter: Document = {}) {
+  const options = { useBigInt64: true, readConcern: { level: 'majority' } } as const;
+  const plants = clientOf(uri).db(DATABASE).collection<Document>(collection);
+  return plants.find(filter, options).toArray();
 }
 
 /** A new, empty store on the server that all tests share. */
@@ -36,13 +44,10 @@ export async function openStore(
   return {
     repository: new MongoPlantRepository({ uri, collection, ...options }),
     async stored(id) {
-      const found = (await storedPlants(uri, collection)).find(({ _id }) => _id === id);
+      const [found] = await keptDocuments(uri, collection, { _id: id });
       if (found === undefined) return undefined;
       const { name, tag } = found;
       return tag === undefined ? { id, name } : { id, name, tag };
     },
   };
 }
-
-/** A plant with this id, for tests that look at nothing else. */
-export const plant = (id: bigint, name = `plant ${id}`) => newPlant({ id, name });
