@@ -1,0 +1,101 @@
+import { type Db, type Document, MongoServerError } from 'mongodb';
+
+const UNAUTHORIZED = 13;
+const NAMESPACE_EXISTS = 48;
+
+const FOREIGN = 'the collection has a validator that this service has not made, and keeps it';
+const UNPERMITTED = 'the collection cannot be given its validator: the rights do not suffice';
+
+/** Rises with every change of {@link VALIDATOR}. */
+const VERSION = 1;
+const VERSION_OF = /^plant-store schema (\d+)$/;
+
+/**
+ * Further fields stay allowed: while a service is brought up to date, its older and newer
+ * instances write to one collection.
+ */
+const VALIDATOR = {
+  $jsonSchema: {
+    description: `plant-store schema ${VERSION}`,
+    bsonType: 'object',
+    required: ['_id', 'name', 'mark'],
+    properties: {
+      _id: { bsonType: 'long' },
+      name: { bsonType: 'string' },
+      tag: { bsonType: 'string' },
+      mark: { bsonType: 'objectId' },
+    },
+  },
+};
+
+/** Why the collection was left as it was found, and the command that would change it. */
+export interface SetUpWarning {
+  readonly message: string;
+  readonly command: string;
+}
+
+type Step = { readonly create: string } | { readonly collMod: string };
+
+function isCode(error: unknown, code: number): boolean {
+  return error instanceof MongoServerError && error.code === code;
+}
+
+/** The version of a validator that this package has made; `undefined` for anybody else's. */
+function versionOf(validator: Document): number | undefined {
+  const version = VERSION_OF.exec(validator.$jsonSchema?.description)?.[1];
+  return version === undefined ? undefined : Number(version);
+}
+
+/** The validator of the collection, empty when it has none; `undefined` when there is no collection. */
+async function validatorOf(
+  db: Db,
+  name: string,
+  signal: AbortSignal,
+): Promise<Document | undefined> {
+  const { cursor } = await db.command({ listCollections: 1, filter: { name } }, { signal });
+  const [collection] = cursor.firstBatch;
+  return collection && (collection.options.validator ?? {});
+}
+
+function withValidator(step: Step): Document {
+  return { ...step, validator: VALIDATOR, validationLevel: 'strict', validationAction: 'error' };
+}
+
+function warning(db: Db, step: Step, message: string): SetUpWarning {
+  const command = JSON.stringify(withValidator(step));
+  return { message, command: `db.getSiblingDB('${db.databaseName}').runCommand(${command})` };
+}
+
+async function setUp(db: Db, name: string, signal: AbortSignal): Promise<SetUpWarning | undefined> {
+  const validator = await validatorOf(db, name, signal);
+  const step = validator ? { collMod: name } : { create: name };
+  if (validator && Object.keys(validator).length > 0) {
+    const version = versionOf(validator);
+    if (version === undefined) return warning(db, step, FOREIGN);
+    if (version >= VERSION) return undefined;
+  }
+  const command = { ...withValidator(step), writeConcern: { w: 'majority' } };
+  await db.command(command, { signal });
+  return undefined;
+}
+
+/**
+ * Makes the collection with its validator where it is absent, and renews a validator that an
+ * older version of this package has made. One of somebody else's is left alone.
+ *
+ * Resolves with what an administrator should know; rejects when it should be tried again.
+ */
+export async function setUpCollection(
+  db: Db,
+  name: string,
+  signal: AbortSignal,
+): Promise<SetUpWarning | undefined> {
+  try {
+    return await setUp(db, name, signal);
+  } catch (error) {
+    // Another instance was faster: what it has made is looked at in turn.
+    if (isCode(error, NAMESPACE_EXISTS)) return setUpCollection(db, name, signal);
+    if (isCode(error, UNAUTHORIZED)) return warning(db, { create: name }, UNPERMITTED);
+    throw error;
+  }
+}

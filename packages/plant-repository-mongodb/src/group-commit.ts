@@ -1,0 +1,220 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { Deadlines } from './deadlines.js';
+import {
+  type InsertOutcome,
+  type InsertReply,
+  type InsertResult,
+  insertOutcomes,
+} from './insert-outcome.js';
+import { type BatchLimits, NaturalBatches, RETRY_PAUSE } from './natural-batches.js';
+import type { InsertAttempt, PlantCollection } from './plant-collection.js';
+import { documentSize, type PlantDocument } from './plant-document.js';
+import type { StorageObserver } from './storage-event.js';
+
+/** How long a server may take over an insert, and over one that follows an unclear one: in milliseconds. */
+const FIRST_ATTEMPT = 1_000;
+const LATER_ATTEMPT = 3_000;
+const LOOK = 1_000;
+
+export interface GroupCommitLimits {
+  /** Plants that are waited for at once; further ones are turned away. */
+  readonly pending: number;
+  readonly batch: BatchLimits;
+}
+
+/** A plant on its way into the collection. */
+interface Entry {
+  readonly document: PlantDocument;
+  readonly size: number;
+  readonly deadline: number;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+  /** The insert it is part of now. */
+  attempt: InsertAttempt | undefined;
+  /** Whether an earlier insert of it ended unclear. */
+  maybeWritten: boolean;
+  settled: boolean;
+}
+
+/**
+ * Brings plants into the collection, many with one insert, and finds out what became of each.
+ *
+ * A plant whose insert ended unclear is inserted again with the same mark: `_id` is unique, so it
+ * cannot be stored twice. A duplicate key then leads to a look at what a majority keeps: its own
+ * mark means stored, another's means taken, none yet means that it is tried again.
+ */
+export class GroupCommit {
+  readonly #collection: PlantCollection;
+  readonly #limits: GroupCommitLimits;
+  readonly #observe: StorageObserver;
+  readonly #pending = new Set<Entry>();
+  readonly #inserts: NaturalBatches<Entry>;
+  readonly #looks: NaturalBatches<Entry>;
+  readonly #deadlines = new Deadlines((now) => this.#expireUntil(now));
+  #lastFailure: unknown;
+  #closing: Promise<void> | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(collection: PlantCollection, limits: GroupCommitLimits, observe: StorageObserver) {
+    this.#collection = collection;
+    this.#limits = limits;
+    this.#observe = observe;
+    this.#inserts = new NaturalBatches(limits.batch, (batch) => this.#insert(batch));
+    this.#looks = new NaturalBatches(limits.batch, (batch) => this.#look(batch));
+  }
+
+  /** As `PlantRepository.add`; an error of another kind means that the database refuses the document. */
+  add(document: PlantDocument, timeLimit: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#refuseWhenClosedOrFull();
+      const deadline = performance.now() + timeLimit;
+      const size = documentSize(document);
+      const entry: Entry = {
+        document,
+        size,
+        deadline,
+        resolve,
+        reject,
+        attempt: undefined,
+        maybeWritten: false,
+        settled: false,
+      };
+      this.#pending.add(entry);
+      if (timeLimit <= 0) return this.#expire(entry);
+      this.#deadlines.watch(deadline);
+      this.#inserts.push(entry);
+    });
+  }
+
+  /** Takes no more, and resolves when every plant has come to its end. Idempotent. */
+  close(): Promise<void> {
+    this.#closing ??= this.#drain();
+    return this.#closing;
+  }
+
+  async #drain(): Promise<void> {
+    if (this.#pending.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#drained = resolve;
+      });
+    }
+    this.#deadlines.close();
+  }
+
+  #refuseWhenClosedOrFull(): void {
+    if (this.#closing) throw new StorageUnavailableError('the storage is closed');
+    if (this.#pending.size < this.#limits.pending) return;
+    throw new StorageUnavailableError(`${this.#limits.pending} plants wait to be stored already`);
+  }
+
+  async #insert(batch: readonly Entry[]): Promise<readonly Entry[]> {
+    const started = performance.now();
+    const timeLimit = batch.some(({ maybeWritten }) => maybeWritten)
+      ? LATER_ATTEMPT
+      : FIRST_ATTEMPT;
+    const documents = batch.map(({ document }) => document);
+    const attempt = this.#collection.insert(documents, timeLimit);
+    for (const entry of batch) entry.attempt = attempt;
+    const result = await attempt.result;
+    if ('error' in result) this.#lastFailure = result.error;
+    const outcomes = insertOutcomes(result, batch.length);
+    const again = batch.filter((entry, index) => this.#conclude(entry, outcomes[index]));
+    this.#report(batch, result, outcomes, performance.now() - started);
+    return again;
+  }
+
+  /** Whether the entry is to be inserted again. */
+  #conclude(entry: Entry, outcome: InsertOutcome | undefined): boolean {
+    entry.attempt = undefined;
+    entry.maybeWritten ||= outcome === 'unclear';
+    if (entry.settled) return false;
+    if (outcome === 'stored') this.#settle(entry);
+    else if (outcome === 'duplicate') this.#looks.push(entry);
+    else if (outcome === 'refused') this.#refuse(entry);
+    else if (outcome === 'denied' && !entry.maybeWritten) this.#expire(entry);
+    else if (entry.deadline <= performance.now()) this.#expire(entry);
+    else return true;
+    return false;
+  }
+
+  /** What the database refuses now, it may have taken before it was taught to refuse it. */
+  #refuse(entry: Entry): void {
+    if (entry.maybeWritten) this.#looks.push(entry);
+    else this.#settle(entry, new Error('the database refuses a plant that the domain takes'));
+  }
+
+  async #look(batch: readonly Entry[]): Promise<readonly Entry[]> {
+    const ids = batch.map(({ document }) => document._id);
+    const marks = await this.#collection.marks(ids, LOOK).catch((error: unknown) => {
+      this.#lastFailure = error;
+      return undefined;
+    });
+    if (marks === undefined) return batch;
+    const absent = batch.filter(({ document }) => !marks.has(document._id));
+    for (const entry of batch) {
+      if (!marks.has(entry.document._id) || entry.settled) continue;
+      if (entry.document.mark.equals(marks.get(entry.document._id))) this.#settle(entry);
+      else this.#settle(entry, new PlantIdTakenError('a plant with this id was stored before'));
+    }
+    if (absent.length > 0) await wait(RETRY_PAUSE);
+    if (absent.length > 0) this.#inserts.pushFront(absent);
+    return [];
+  }
+
+  #expireUntil(now: number): number {
+    let earliest = Number.POSITIVE_INFINITY;
+    for (const entry of this.#pending) {
+      if (entry.deadline <= now) this.#expire(entry);
+      else earliest = Math.min(earliest, entry.deadline);
+    }
+    return earliest;
+  }
+
+  #expire(entry: Entry): void {
+    const { attempt, maybeWritten } = entry;
+    const options = { cause: this.#lastFailure };
+    if (attempt?.sent || maybeWritten) {
+      this.#settle(entry, new OutcomeUnknownError('it was not found out in time', options));
+    } else if (attempt) {
+      // Once it is surely taken back, it comes here again. The others of its batch go on.
+      attempt.abort();
+    } else {
+      this.#settle(entry, new StorageUnavailableError('the storage did not take it', options));
+    }
+  }
+
+  #settle(entry: Entry, error?: Error): void {
+    entry.settled = true;
+    this.#pending.delete(entry);
+    if (error) entry.reject(error);
+    else entry.resolve();
+    if (this.#pending.size === 0) this.#drained?.();
+  }
+
+  #report(
+    batch: readonly Entry[],
+    result: InsertResult,
+    outcomes: readonly InsertOutcome[],
+    duration: number,
+  ): void {
+    const counts = new Map<InsertOutcome, number>();
+    for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+    const failure = 'error' in result ? { failure: result.error } : {};
+    const plants = batch.length;
+    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, ...failure });
+    if (counts.has('refused') && !('error' in result)) this.#alert(batch, result, outcomes);
+  }
+
+  #alert(batch: readonly Entry[], reply: InsertReply, outcomes: readonly InsertOutcome[]): void {
+    for (const { index, code, errmsg = '' } of reply.writeErrors) {
+      const id = batch[index]?.document._id;
+      if (outcomes[index] !== 'refused' || id === undefined) continue;
+      this.#observe({ type: 'plant refused', id, code, reason: errmsg });
+    }
+  }
+}

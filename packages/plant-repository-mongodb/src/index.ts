@@ -1,0 +1,7 @@
+export type { InsertOutcome } from './insert-outcome.js';
+export { InvalidMongoUriError } from './mongo-client.js';
+export {
+  MongoPlantRepository,
+  type MongoPlantRepositoryOptions,
+} from './mongo-plant-repository.js';
+export type { StorageEvent, StorageObserver } from './storage-event.js';

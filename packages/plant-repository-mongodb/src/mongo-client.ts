@@ -1,0 +1,50 @@
+import { MongoClient } from 'mongodb';
+
+/** Why there is no client for a connection string. Holds no part of its credentials. */
+export class InvalidMongoUriError extends Error {
+  override readonly name = 'InvalidMongoUriError';
+  readonly code = 'INVALID_MONGO_URI';
+}
+
+const OPTIONS = {
+  // Command monitoring tells what was sent. A repeated insert is this package's own business.
+  monitorCommands: true,
+  retryWrites: false,
+  retryReads: false,
+  // Waiting for a server or a connection is ended by abort signals alone: no timers for each command.
+  serverSelectionTimeoutMS: 0,
+  waitQueueTimeoutMS: 0,
+  // How soon a dead, a frozen and a new primary are noticed.
+  heartbeatFrequencyMS: 1_000,
+  connectTimeoutMS: 2_000,
+  // Inserts, looks and checks go out one at a time each; a few more replace connections given up.
+  maxPoolSize: 10,
+} as const;
+
+const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
+const CREDENTIALS = /^(\w[\w+]*:\/\/)?.*@/s;
+
+function messageWithoutCredentials(uri: string): string {
+  try {
+    // The driver puts the whole string into some messages, so it gets another one to complain about.
+    new MongoClient(uri.replace(CREDENTIALS, '$1user:password@'), OPTIONS);
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it is not a connection string';
+  }
+  return 'user name and password must be percent-encoded';
+}
+
+/** A client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
+export function createMongoClient(uri: string): MongoClient {
+  try {
+    return new MongoClient(uri, OPTIONS);
+  } catch {
+    throw new InvalidMongoUriError(messageWithoutCredentials(uri));
+  }
+}
+
+/** The database that the connection string names, if any. */
+export function databaseOf(uri: string): string | undefined {
+  const name = DATABASE.exec(uri)?.[1];
+  return name === undefined ? undefined : decodeURIComponent(name);
+}

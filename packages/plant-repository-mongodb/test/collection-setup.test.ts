@@ -1,0 +1,159 @@
+import { rejects } from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { StorageUnavailableError } from '@plant-store/domain';
+import { MongodServer, needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import type { Db, Document } from 'mongodb';
+import { setUpCollection } from '../src/collection-setup.js';
+import { clientOf, DATABASE, freshCollection } from './support/open-store.js';
+import { plant } from './support/plant.js';
+
+const { signal } = new AbortController();
+
+describe('The collection', () => {
+  let db: Db;
+  let name: string;
+
+  before(needsMongod);
+
+  beforeEach(async () => {
+    db = clientOf((await sharedReplicaSet()).uri).db(DATABASE);
+    name = freshCollection();
+  });
+
+  async function validator(): Promise<Document> {
+    const [collection] = await db.listCollections({ name }, { nameOnly: false }).toArray();
+    return (collection as Document).options.validator;
+  }
+
+  function withVersion(version: number): Document {
+    return { $jsonSchema: { description: `plant-store schema ${version}` } };
+  }
+
+  it('is made with its validator', async () => {
+    expect(await setUpCollection(db, name, signal)).to.equal(undefined);
+    expect((await validator()).$jsonSchema.properties._id).to.deep.equal({ bsonType: 'long' });
+    await rejects(db.collection(name).insertOne({ name: 'not by this service' }), { code: 121 });
+  });
+
+  it('is made once by several instances that start together', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => setUpCollection(db, name, signal)));
+    expect((await validator()).$jsonSchema.description).to.equal('plant-store schema 1');
+  });
+
+  it('is given the validator that it lacks', async () => {
+    await db.createCollection(name);
+    await setUpCollection(db, name, signal);
+    expect((await validator()).$jsonSchema.description).to.equal('plant-store schema 1');
+  });
+
+  it('is given the validator of this version in place of an older one', async () => {
+    await db.createCollection(name, { validator: withVersion(0) });
+    await setUpCollection(db, name, signal);
+    expect((await validator()).$jsonSchema.description).to.equal('plant-store schema 1');
+  });
+
+  it('keeps the validator of a newer version', async () => {
+    await db.createCollection(name, { validator: withVersion(2) });
+    expect(await setUpCollection(db, name, signal)).to.equal(undefined);
+    expect(await validator()).to.deep.equal(withVersion(2));
+  });
+
+  it('keeps the validator of somebody else, with a warning and the command to change it', async () => {
+    const foreign = { name: { $exists: true } };
+    await db.createCollection(name, { validator: foreign });
+    const warning = await setUpCollection(db, name, signal);
+    expect(warning?.command).to.include(`"collMod":"${name}"`).and.include('"bsonType":"long"');
+    expect(await validator()).to.deep.equal(foreign);
+  });
+});
+
+describe('A user without the rights', () => {
+  const USERS = { reader: 'read', writer: 'readWrite', stranger: undefined };
+  let server: MongodServer;
+  let events: StorageEvent[];
+  let heard: EventEmitter;
+  let repository: MongoPlantRepository;
+
+  before(needsMongod);
+
+  before(async () => {
+    server = await MongodServer.start({ args: ['--auth'] });
+    const root = { createUser: 'root', pwd: 's3cret', roles: ['root'] };
+    await server.command(root);
+    for (const [user, role] of Object.entries(USERS)) {
+      const roles = role === undefined ? [] : [{ role, db: DATABASE }];
+      await server.command({ createUser: user, pwd: 's3cret', roles }, uriFor('root'));
+    }
+  });
+
+  beforeEach(() => {
+    events = [];
+    heard = new EventEmitter();
+  });
+
+  afterEach(() => repository.close());
+  after(() => server.stop());
+
+  function uriFor(user: string, password = 's3cret'): string {
+    return `mongodb://${user}:${password}@${server.host}/?directConnection=true`;
+  }
+
+  function open(uri: string): void {
+    repository = new MongoPlantRepository({
+      uri,
+      observer(event) {
+        events.push(event);
+        heard.emit('event');
+      },
+    });
+  }
+
+  async function warning(about: RegExp): Promise<StorageEvent> {
+    for (;;) {
+      const found = events.find((it) => it.type === 'storage warning' && about.test(it.message));
+      if (found) return found;
+      await once(heard, 'event');
+    }
+  }
+
+  it('to make the collection is warned of, with the command for an administrator', async () => {
+    open(uriFor('reader'));
+    expect(await warning(/validator/))
+      .to.have.property('command')
+      .that.includes('"create"');
+  });
+
+  it('to insert gets unavailable, and a warning with what to grant', async () => {
+    open(uriFor('reader'));
+    await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);
+    expect(await warning(/turned away/))
+      .to.have.property('command')
+      .that.includes('grantRoles');
+  });
+
+  it('to do anything is not ready', async () => {
+    open(uriFor('stranger'));
+    await rejects(repository.ready(), StorageUnavailableError);
+  });
+
+  it('to come in gets unavailable at once, and nothing tells the password', async () => {
+    open(uriFor('writer', 'wr0ng'));
+    const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
+    expect(error).to.be.instanceOf(StorageUnavailableError);
+    expect(`${error} ${(error as Error).cause}`).to.include('Authentication failed');
+    const said = [error, (error as Error).cause, ...events].map((it) =>
+      JSON.stringify(it, bigints),
+    );
+    expect(said.join()).to.not.match(/wr0ng|s3cret/);
+  });
+
+  it('is nobody who may read and write', async () => {
+    open(uriFor('writer'));
+    await repository.ready();
+    await repository.add(plant(1n), 5_000);
+  });
+
+  const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
+});

@@ -1,0 +1,162 @@
+import { rejects } from 'node:assert/strict';
+import {
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { needsMongod, type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
+import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import type { Document } from 'mongodb';
+import { ReplyCutter } from './support/faulty-network.js';
+import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/open-store.js';
+import { plant } from './support/plant.js';
+
+const AMPLE = 9_000;
+
+describe('On a real server a plant', () => {
+  let set: ReplicaSet;
+  let collection: string;
+  let repository: PlantRepository;
+  let events: StorageEvent[];
+
+  before(needsMongod);
+
+  beforeEach(async () => {
+    set = await sharedReplicaSet();
+    collection = freshCollection();
+    events = [];
+    repository = open(set.uri);
+    await repository.add(plant(-1n), AMPLE);
+  });
+
+  afterEach(async () => {
+    await failInserts({}, 'off');
+    await repository.close();
+  });
+
+  function open(uri: string): PlantRepository {
+    return new MongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
+  }
+
+  async function failInserts(data: Document, mode: unknown = { times: 1 }): Promise<void> {
+    const namespace = `${DATABASE}.${collection}`;
+    const all = { failCommands: ['insert'], namespace, ...data };
+    const failPoint = { configureFailPoint: 'failCommand', mode, data: all };
+    await clientOf(set.uri).db('admin').command(failPoint);
+  }
+
+  async function names(): Promise<string[]> {
+    return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
+  }
+
+  /** Adds a plant that goes out alone, and then the others in one batch. */
+  async function addInOneBatch(...ids: bigint[]): Promise<PromiseSettledResult<void>[]> {
+    const alone = repository.add(plant(-2n), AMPLE);
+    const others = ids.map((id, index) => repository.add(plant(id, `${id} ${index}`), AMPLE));
+    const outcomes = Promise.allSettled(others);
+    await alone;
+    return outcomes;
+  }
+
+  const transient: Record<string, Document> = {
+    'the connection is closed before the write': { closeConnection: true },
+    'the server is no primary any more': { errorCode: 10107 },
+    'a step-down interrupts the insert': { errorCode: 11602 },
+    'the server is shutting down': { errorCode: 91 },
+    'the rate limit of the server turns it away': { errorCode: 462 },
+    'it is written, but the write concern is not met': {
+      writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
+    },
+    'it is written, but the primary steps down meanwhile': {
+      writeConcernError: { code: 189, errmsg: 'stepped down' },
+    },
+  };
+  for (const [fault, data] of Object.entries(transient)) {
+    it(`is stored all the same when ${fault}`, async () => {
+      await failInserts(data);
+      await repository.add(plant(1n), AMPLE);
+      expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
+    });
+  }
+
+  it('is told apart from others when duplicates and a write concern error come together', async () => {
+    const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out' };
+    await failInserts({ writeConcernError }, { times: 2 });
+    const outcomes = await addInOneBatch(-1n, 1n);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled']);
+    expect(outcomes[0]).to.have.property('reason').that.is.instanceOf(PlantIdTakenError);
+    expect(await names()).to.deep.equal(['1 1', 'plant -1', 'plant -2']);
+  });
+
+  it('is taken when an earlier one of the same batch has its id', async () => {
+    const outcomes = await addInOneBatch(1n, 2n, 1n, 2n ** 53n + 1n, 1n);
+    const stored = outcomes.map(({ status }) => status === 'fulfilled');
+    expect(stored).to.deep.equal([true, true, false, true, false]);
+    expect(await names()).to.include.members(['1 0', '2 1', '9007199254740993 3']);
+  });
+
+  it('is unavailable when inserting is denied, and a warning says what to grant', async () => {
+    await failInserts({ errorCode: 13 });
+    await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
+    expect(await names()).to.deep.equal(['plant -1']);
+    const warning = events.find(({ type }) => type === 'storage warning');
+    expect(warning).to.have.property('command').that.includes('readWrite');
+  });
+
+  it('is stored, not taken, when the reply to its insert is lost again and again', async () => {
+    const cutter = await ReplyCutter.before(set.members[0]?.port ?? 0);
+    const behind = open(cutter.uri);
+    try {
+      await behind.ready();
+      cutter.cutNext(3);
+      await behind.add(plant(1n), AMPLE);
+      await rejects(behind.add(plant(-1n, 'late'), AMPLE), PlantIdTakenError);
+    } finally {
+      await behind.close();
+      await cutter.close();
+    }
+    expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
+  });
+
+  it('has an id of the BSON type int64, whatever its size', async () => {
+    const ids = [0n, 1n, -5n, 2n ** 31n, 2n ** 53n + 1n, 2n ** 63n - 1n];
+    for (const id of ids) await repository.add(plant(id), AMPLE);
+    const long = await keptDocuments(set.uri, collection, { _id: { $type: 'long' } });
+    expect(long).to.have.length(ids.length + 1);
+  });
+
+  it('is acknowledged by a majority and journalled, whatever the connection string says', async () => {
+    await repository.close();
+    repository = open(`${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`);
+    const profile = clientOf(set.uri).db(DATABASE);
+    await profile.command({ profile: 2 });
+    await repository.add(plant(1n), AMPLE).finally(() => profile.command({ profile: 0 }));
+    const [entry] = await profile
+      .collection('system.profile')
+      .find({ 'command.insert': collection })
+      .sort({ ts: -1 })
+      .toArray();
+    expect(entry?.command.writeConcern).to.deep.equal({ w: 'majority', j: true });
+    expect(entry?.command).to.not.have.property('txnNumber');
+  });
+
+  it('is refused with an alert, and alone, by a validator', async () => {
+    const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
+    await clientOf(set.uri).db(DATABASE).command({ collMod: collection, validator });
+    const good = repository.add(plant(1n), AMPLE);
+    const bad = repository.add(plant(2n, 'weed'), AMPLE);
+    const another = repository.add(plant(3n), AMPLE);
+    await rejects(bad, { name: 'Error' });
+    await Promise.all([good, another]);
+    expect(await names()).to.deep.equal(['plant -1', 'plant 1', 'plant 3']);
+    expect(events.find(({ type }) => type === 'plant refused')).to.include({ id: 2n, code: 121 });
+  });
+
+  it('that is too large harms no other', async () => {
+    const good = repository.add(plant(1n), AMPLE);
+    await rejects(repository.add(plant(2n, 'a'.repeat(2 ** 24)), AMPLE), RangeError);
+    await repository.add(plant(3n, 'a'.repeat(2 ** 23)), AMPLE);
+    await good;
+  });
+});

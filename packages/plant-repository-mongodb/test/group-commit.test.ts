@@ -1,0 +1,294 @@
+import { rejects } from 'node:assert/strict';
+import {
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import { MongoServerError, ObjectId } from 'mongodb';
+import { GroupCommit } from '../src/group-commit.js';
+import { toDocument } from '../src/plant-document.js';
+import { FakePlantCollection } from './support/fake-plant-collection.js';
+import { plant } from './support/plant.js';
+
+const AMPLE = 5_000;
+const BRIEF = 40;
+const DUPLICATE = { index: 0, code: 11000 };
+const REFUSED = { index: 0, code: 121, errmsg: 'Document failed validation' };
+
+interface Limits {
+  readonly pending?: number;
+  readonly items?: number;
+  readonly bytes?: number;
+}
+
+function open({ pending = 100, items = 10, bytes = 100_000 }: Limits = {}) {
+  const collection = new FakePlantCollection();
+  const events: StorageEvent[] = [];
+  const limits = { pending, batch: { items, bytes } };
+  const plants = new GroupCommit(collection, limits, (event) => events.push(event));
+  const add = (id: bigint, timeLimit = AMPLE) => plants.add(toDocument(plant(id)), timeLimit);
+  return { collection, events, plants, add };
+}
+
+describe('Batches', () => {
+  it('start at once when nothing is under way', () => {
+    const { collection, add } = open();
+    void add(1n);
+    expect(collection.attempts).to.have.length(1);
+  });
+
+  it('hold whatever has queued while the last one was under way', async () => {
+    const { collection, add } = open();
+    const adding = [add(1n), add(2n), add(3n)];
+    const first = await collection.attempt(0);
+    first.reply();
+    const second = await collection.attempt(1);
+    second.reply();
+    await Promise.all(adding);
+    expect([first.ids, second.ids]).to.deep.equal([[1n], [2n, 3n]]);
+  });
+
+  it('hold no more plants than they may', async () => {
+    const { collection, add } = open({ items: 2 });
+    for (const id of [0n, 1n, 2n, 3n]) void add(id);
+    (await collection.attempt(0)).reply();
+    expect((await collection.attempt(1)).ids).to.deep.equal([1n, 2n]);
+  });
+
+  it('hold no more bytes than they may, but always one plant', async () => {
+    const { collection, add } = open({ bytes: 1 });
+    for (const id of [0n, 1n, 2n]) void add(id);
+    (await collection.attempt(0)).reply();
+    expect((await collection.attempt(1)).ids).to.deep.equal([1n]);
+  });
+
+  it('are reported with what became of their plants', async () => {
+    const { collection, events, add } = open();
+    const adding = add(1n);
+    (await collection.attempt(0)).reply();
+    await adding;
+    await collection.attempt(0);
+    expect(events).to.have.length(1);
+    expect(events[0]).to.include({ type: 'batch inserted', plants: 1 });
+    expect(events[0]).to.have.deep.property('outcomes', new Map([['stored', 1]]));
+  });
+});
+
+describe('A plant that is added', () => {
+  it('is turned away when too many wait already', async () => {
+    const { add } = open({ pending: 2 });
+    void add(1n);
+    void add(2n);
+    await rejects(add(3n), StorageUnavailableError);
+  });
+
+  it('finds room again when another one has come to its end', async () => {
+    const { collection, add } = open({ pending: 1 });
+    const first = add(1n);
+    (await collection.attempt(0)).reply();
+    await first;
+    const second = add(2n);
+    (await collection.attempt(1)).reply();
+    await second;
+  });
+
+  it('is refused by the database alone, with an alert, and the others are stored', async () => {
+    const { collection, events, add } = open();
+    const [first, bad, good] = [add(1n), add(2n), add(3n)];
+    (await collection.attempt(0)).reply();
+    (await collection.attempt(1)).reply({ writeErrors: [REFUSED] });
+    await Promise.all([first, good]);
+    await rejects(bad, { name: 'Error' });
+    const reason = 'Document failed validation';
+    expect(events).to.deep.include({ type: 'plant refused', id: 2n, code: 121, reason });
+  });
+
+  it('that is no document harms no other', async () => {
+    const { collection, plants, add } = open();
+    const good = add(1n);
+    const bad = { ...toDocument(plant(2n)), name: undefined as unknown as string };
+    await rejects(plants.add(bad, AMPLE), TypeError);
+    (await collection.attempt(0)).reply();
+    await good;
+    expect(collection.attempts).to.have.length(1);
+  });
+
+  it('is unavailable at once when the database denies the insert', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    (await collection.attempt(0)).fail(new MongoServerError({ message: 'no', code: 13, ok: 0 }));
+    await rejects(adding, StorageUnavailableError);
+  });
+
+  it('is unavailable at once when it has no time', async () => {
+    const { collection, add } = open();
+    await rejects(add(1n, 0), StorageUnavailableError);
+    expect(collection.attempts).to.have.length(0);
+  });
+});
+
+describe('After an unclear insert a plant', () => {
+  it('is inserted again before all others, with the same mark and more time', async () => {
+    const { collection, add } = open();
+    const adding = [add(1n), add(2n)];
+    const first = await collection.attempt(0);
+    first.fail();
+    const second = await collection.attempt(1);
+    second.reply();
+    await Promise.all(adding);
+    expect(second.ids).to.deep.equal([1n, 2n]);
+    expect(second.documents[0]).to.equal(first.documents[0]);
+    expect(second.timeLimit).to.be.greaterThan(first.timeLimit);
+  });
+
+  it('is stored when the document with its id has its own mark', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    const first = await collection.attempt(0);
+    collection.kept.set(1n, first.documents[0]?.mark);
+    first.reply({ durable: false });
+    (await collection.attempt(1)).reply({ writeErrors: [DUPLICATE] });
+    await adding;
+  });
+
+  it('is taken when the document with its id has the mark of another', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    collection.kept.set(1n, new ObjectId());
+    (await collection.attempt(0)).fail();
+    (await collection.attempt(1)).reply({ writeErrors: [DUPLICATE] });
+    await rejects(adding, PlantIdTakenError);
+  });
+
+  it('is looked up, not refused, when the database has learned to refuse it', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    const first = await collection.attempt(0);
+    collection.kept.set(1n, first.documents[0]?.mark);
+    first.fail();
+    (await collection.attempt(1)).reply({ writeErrors: [REFUSED] });
+    await adding;
+  });
+
+  it('goes on when the next insert is denied', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    (await collection.attempt(0)).fail();
+    (await collection.attempt(1)).fail(new MongoServerError({ message: 'no', code: 13, ok: 0 }));
+    (await collection.attempt(2)).reply();
+    await adding;
+  });
+});
+
+describe('After a duplicate key a plant', () => {
+  it('is taken when a document without a mark has its id', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    collection.kept.set(1n, undefined);
+    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
+    await rejects(adding, PlantIdTakenError);
+  });
+
+  it('is inserted again when no majority keeps the other one', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
+    (await collection.attempt(1)).reply();
+    await adding;
+    expect(collection.looks).to.equal(1);
+  });
+
+  it('is looked up until the database answers', async () => {
+    const { collection, add } = open();
+    collection.failingLooks = 2;
+    collection.kept.set(1n, new ObjectId());
+    const adding = add(1n);
+    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
+    await rejects(adding, PlantIdTakenError);
+    expect(collection.looks).to.equal(3);
+  });
+
+  it('is unavailable at its deadline while no majority keeps the other one', async () => {
+    const { collection, add } = open();
+    collection.failingLooks = Number.POSITIVE_INFINITY;
+    const adding = add(1n, BRIEF);
+    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
+    await rejects(adding, StorageUnavailableError);
+  });
+});
+
+describe('At its deadline a plant', () => {
+  it('is unknown when its insert was sent', async () => {
+    const { collection, add } = open();
+    await rejects(add(1n, BRIEF), OutcomeUnknownError);
+    expect(collection.attempts[0]).to.have.property('aborted', false);
+  });
+
+  it('is unknown when an earlier insert of it was sent', async () => {
+    const { collection, add } = open();
+    const adding = add(1n, BRIEF);
+    collection.sends = false;
+    (await collection.attempt(0)).fail();
+    await rejects(adding, OutcomeUnknownError);
+  });
+
+  it('is taken back when its insert was not sent, and then unavailable', async () => {
+    const { collection, add } = open();
+    collection.sends = false;
+    await rejects(add(1n, BRIEF), StorageUnavailableError);
+    expect(collection.attempts[0]).to.have.property('aborted', true);
+  });
+
+  it('is unavailable while it waits for the last batch, and never sent', async () => {
+    const { collection, add } = open();
+    const first = add(1n);
+    await rejects(add(2n, BRIEF), StorageUnavailableError);
+    const third = add(3n);
+    (await collection.attempt(0)).reply();
+    const second = await collection.attempt(1);
+    second.reply();
+    await Promise.all([first, third]);
+    expect(second.ids).to.deep.equal([3n]);
+  });
+
+  it('does not take the others of its batch with it', async () => {
+    const { collection, add } = open();
+    const first = add(1n);
+    collection.sends = false;
+    const [brief, patient] = [add(2n, BRIEF), add(3n)];
+    (await collection.attempt(0)).reply();
+    await rejects(brief, StorageUnavailableError);
+    const third = await collection.attempt(2);
+    third.reply();
+    await Promise.all([first, patient]);
+    expect(third.ids).to.deep.equal([3n]);
+  });
+
+  it('names the last failure as the cause', async () => {
+    const { collection, add } = open();
+    const adding = add(1n, BRIEF);
+    const failure = new Error('connection lost');
+    (await collection.attempt(0)).fail(failure);
+    await rejects(adding, { cause: failure });
+  });
+});
+
+describe('Closing', () => {
+  it('waits for what is under way, and takes no more', async () => {
+    const { collection, plants, add } = open();
+    const adding = add(1n);
+    const closing = plants.close();
+    await rejects(add(2n), StorageUnavailableError);
+    (await collection.attempt(0)).reply();
+    await Promise.all([adding, closing, plants.close()]);
+  });
+
+  it('waits no longer than the deadlines', async () => {
+    const { plants, add } = open();
+    const adding = rejects(add(1n, BRIEF), OutcomeUnknownError);
+    await plants.close();
+    await adding;
+  });
+});

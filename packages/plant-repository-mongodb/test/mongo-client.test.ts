@@ -1,0 +1,64 @@
+import { InvalidMongoUriError, MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import { databaseOf } from '../src/mongo-client.js';
+
+const FAULTY = [
+  'mongodb://gardener:s3cret@',
+  'mongodb://gardener:s3cret@host:port/',
+  'mongodb://gardener:s3/cret@host/',
+  'mongodb://gardener:s3%cret@host/',
+  'mongodb://gardener:s3cret@host/?unknownOption=1',
+  'mongodb://gardener:s3cret@host/?directConnection=perhaps',
+  'postgres://gardener:s3cret@host/',
+  'gardener:s3cret@host',
+  'mongodb+srv://gardener:s3cret@host:27017/',
+  '',
+];
+
+function errorOf(make: () => unknown): unknown {
+  try {
+    make();
+  } catch (error) {
+    return error;
+  }
+  return undefined;
+}
+
+describe('A connection string', () => {
+  for (const uri of FAULTY) {
+    it(`is refused without its credentials: ${uri.replace('s3cret', '...')}`, () => {
+      const error = errorOf(() => new MongoPlantRepository({ uri }));
+      expect(error).to.be.instanceOf(InvalidMongoUriError);
+      const { message, stack, cause } = error as Error;
+      expect([message, stack, cause].join()).to.not.match(/s3|cret|gardener/);
+      expect(message).to.not.equal('');
+    });
+  }
+
+  it('may name the database', () => {
+    expect(databaseOf('mongodb://a:b@host:1,other:2/garden?w=1')).to.equal('garden');
+    expect(databaseOf('mongodb+srv://host/my%2Dgarden')).to.equal('my-garden');
+  });
+
+  it('need not name the database', () => {
+    expect(databaseOf('mongodb://host')).to.equal(undefined);
+    expect(databaseOf('mongodb://host/?replicaSet=a')).to.equal(undefined);
+  });
+});
+
+describe('The options of MongoPlantRepository', () => {
+  const uri = 'mongodb://127.0.0.1:1/';
+  const faulty = [
+    { collection: '' },
+    { collection: 'a$b' },
+    { collection: 'system.users' },
+    { maxPending: 0 },
+    { maxBatch: 1.5 },
+    { maxBatchBytes: Number.NaN },
+  ];
+  for (const option of faulty) {
+    it(`do not take ${Object.entries(option).join().replace(',', ' = ')}`, () => {
+      expect(() => new MongoPlantRepository({ uri, ...option })).to.throw(RangeError);
+    });
+  }
+});

@@ -1,0 +1,97 @@
+import { setImmediate } from 'node:timers/promises';
+import {
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+import { keptDocuments } from './open-store.js';
+import { plant } from './plant.js';
+
+type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'bug';
+
+interface Create {
+  readonly id: bigint;
+  /** Unlike that of any other create. */
+  readonly name: string;
+  readonly outcome: Outcome;
+  readonly took: number;
+}
+
+/** Two creates in three compete for an id with another one. */
+const RIVALS = 3;
+const MARGIN = 500;
+
+const OUTCOMES = [
+  [PlantIdTakenError, 'taken'],
+  [StorageUnavailableError, 'unavailable'],
+  [OutcomeUnknownError, 'unknown'],
+] as const;
+
+function outcomeOf(error: unknown): Outcome {
+  return OUTCOMES.find(([type]) => error instanceof type)?.[1] ?? 'bug';
+}
+
+/** Callers that compete for ids while something happens to the database; and what they were told. */
+export class Creates {
+  readonly all: Create[] = [];
+  readonly #repositories: readonly PlantRepository[];
+  readonly #timeLimit: number;
+  #next = 0;
+
+  constructor(repositories: readonly PlantRepository[], timeLimit: number) {
+    this.#repositories = repositories;
+    this.#timeLimit = timeLimit;
+  }
+
+  /** Keeps `callers` busy until `happening` is over and each has been told once more that it is stored. */
+  async during(callers: number, happening: () => Promise<void>): Promise<void> {
+    let over = false;
+    const calling = Array.from({ length: callers }, async () => {
+      while (!over) await this.#create();
+      while ((await this.#create()) !== 'stored') await setImmediate();
+    });
+    await happening().finally(() => {
+      over = true;
+    });
+    await Promise.all(calling);
+  }
+
+  count(outcome: Outcome): number {
+    return this.all.filter((create) => create.outcome === outcome).length;
+  }
+
+  /** Holds what the callers were told against what a majority keeps. */
+  async verify(uri: string, collection: string): Promise<void> {
+    const documents = await keptDocuments(uri, collection);
+    const kept = new Map<unknown, string>(documents.map(({ _id, name }) => [_id, name]));
+    const holds = (create: Create) => kept.get(create.id) === create.name;
+    const told = (outcome: Outcome) => this.all.filter((create) => create.outcome === outcome);
+    const late = this.all.filter(({ took }) => took > this.#timeLimit + MARGIN);
+    expect(
+      told('stored').filter((it) => !holds(it)),
+      'stored, not kept',
+    ).to.deep.equal([]);
+    expect(told('taken').filter(holds), 'taken by itself').to.deep.equal([]);
+    expect(
+      told('taken').filter(({ id }) => !kept.has(id)),
+      'taken by none',
+    ).to.deep.equal([]);
+    expect(told('unavailable').filter(holds), 'unavailable, but kept').to.deep.equal([]);
+    expect(told('bug'), 'bugs').to.deep.equal([]);
+    expect(late, 'later than its time limit').to.deep.equal([]);
+  }
+
+  async #create(): Promise<Outcome> {
+    const number = this.#next++;
+    const repository = this.#repositories[number % this.#repositories.length];
+    const id = BigInt(number - (number % RIVALS));
+    const name = `create ${number}`;
+    const started = performance.now();
+    const adding = repository?.add(plant(id, name), this.#timeLimit) ?? Promise.reject();
+    const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
+    this.all.push({ id, name, outcome, took: performance.now() - started });
+    return outcome;
+  }
+}

@@ -1,0 +1,78 @@
+import { EventEmitter, once } from 'node:events';
+import type { ObjectId } from 'mongodb';
+import type { InsertReply, InsertResult } from '../../src/insert-outcome.js';
+import type { InsertAttempt, PlantCollection } from '../../src/plant-collection.js';
+import type { PlantDocument } from '../../src/plant-document.js';
+
+/** An insert that ends as the test says. */
+export class FakeAttempt implements InsertAttempt {
+  readonly documents: readonly PlantDocument[];
+  readonly timeLimit: number;
+  readonly result: Promise<InsertResult>;
+  sent = true;
+  aborted = false;
+  #end: (result: InsertResult) => void = () => undefined;
+
+  constructor(documents: readonly PlantDocument[], timeLimit: number) {
+    this.documents = documents;
+    this.timeLimit = timeLimit;
+    this.result = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  get ids(): bigint[] {
+    return this.documents.map(({ _id }) => _id);
+  }
+
+  abort(): void {
+    this.aborted = true;
+    this.fail(new Error('aborted'));
+  }
+
+  /** All written and durable, unless the test says otherwise. */
+  reply({ writeErrors = [], ...rest }: Partial<InsertReply> = {}): void {
+    const n = this.documents.length - writeErrors.length;
+    this.#end({ n, writeErrors, durable: true, ...rest });
+  }
+
+  fail(error: unknown = new Error('connection lost')): void {
+    this.#end({ sent: this.sent, error });
+  }
+}
+
+/** A database in the hands of the test. */
+export class FakePlantCollection implements PlantCollection {
+  readonly attempts: FakeAttempt[] = [];
+  /** What a majority keeps. */
+  readonly kept = new Map<bigint, ObjectId | undefined>();
+  looks = 0;
+  /** How many looks fail before one succeeds. */
+  failingLooks = 0;
+  /** Whether new inserts find a server. */
+  sends = true;
+  readonly #events = new EventEmitter();
+
+  insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
+    const attempt = new FakeAttempt(documents, timeLimit);
+    attempt.sent = this.sends;
+    this.attempts.push(attempt);
+    this.#events.emit('insert');
+    return attempt;
+  }
+
+  async marks(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
+    this.looks += 1;
+    if (this.looks <= this.failingLooks) throw new Error('no answer');
+    return new Map([...this.kept].filter(([id]) => ids.includes(id)));
+  }
+
+  /** The insert with this number, counted from 0, as soon as it is there. */
+  async attempt(number: number): Promise<FakeAttempt> {
+    for (;;) {
+      const attempt = this.attempts[number];
+      if (attempt) return attempt;
+      await once(this.#events, 'insert');
+    }
+  }
+}

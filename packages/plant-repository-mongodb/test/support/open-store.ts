@@ -1,0 +1,53 @@
+import { sharedReplicaSet } from '@plant-store/mongod';
+import type { OpenStore } from '@plant-store/plant-repository-contract';
+import {
+  MongoPlantRepository,
+  type MongoPlantRepositoryOptions,
+} from '@plant-store/plant-repository-mongodb';
+import { type Document, MongoClient } from 'mongodb';
+
+export const DATABASE = 'plant-store';
+
+const clients = new Map<string, MongoClient>();
+let collections = 0;
+
+after(async () => {
+  for (const client of clients.values()) await client.close();
+});
+
+/** A collection name that no other test uses. */
+export function freshCollection(): string {
+  collections += 1;
+  return `plants-${collections}`;
+}
+
+/** A plain client, past the repository; closed after the last test. */
+export function clientOf(uri: string): MongoClient {
+  const client = clients.get(uri) ?? new MongoClient(uri, { serverSelectionTimeoutMS: 20_000 });
+  clients.set(uri, client);
+  return client;
+}
+
+/** The documents of a collection, as a majority keeps them. */
+export function keptDocuments(uri: string, collection: string, filter: Document = {}) {
+  const options = { useBigInt64: true, readConcern: { level: 'majority' } } as const;
+  const plants = clientOf(uri).db(DATABASE).collection<Document>(collection);
+  return plants.find(filter, options).toArray();
+}
+
+/** A new, empty store on the server that all tests share. */
+export async function openStore(
+  options: Partial<MongoPlantRepositoryOptions> = {},
+): Promise<OpenStore> {
+  const { uri } = await sharedReplicaSet();
+  const collection = freshCollection();
+  return {
+    repository: new MongoPlantRepository({ uri, collection, ...options }),
+    async stored(id) {
+      const [found] = await keptDocuments(uri, collection, { _id: id });
+      if (found === undefined) return undefined;
+      const { name, tag } = found;
+      return tag === undefined ? { id, name } : { id, name, tag };
+    },
+  };
+}

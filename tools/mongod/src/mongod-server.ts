@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { type Document, MongoClient } from 'mongodb';
+import { findMongod } from './find-mongod.js';
+
+const LISTENING = 'Waiting for connections';
+const ANSWERS_WITHIN = 500;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** How a server is started, beyond what every test wants. */
+export interface ServerOptions {
+  /** Further command line options of `mongod`. */
+  readonly args?: readonly string[];
+}
+
+const running = new Set<MongodServer>();
+
+function killAll(): void {
+  for (const server of running) server.destroy();
+}
+
+let watching = false;
+
+function watchProcess(): void {
+  if (watching) return;
+  watching = true;
+  process.once('exit', killAll);
+  for (const signal of SIGNALS) {
+    process.once(signal, () => {
+      killAll();
+      process.kill(process.pid, signal);
+    });
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('no port was given');
+  return address.port;
+}
+
+async function untilListening(child: ChildProcess): Promise<void> {
+  if (child.stdout === null) throw new Error('the output of mongod is not read');
+  let last = '';
+  for await (const line of createInterface({ input: child.stdout })) {
+    last = line;
+    if (line.includes(LISTENING)) {
+      child.stdout.resume();
+      return;
+    }
+  }
+  throw new Error(`mongod ended before it listened: ${last}`);
+}
+
+/**
+ * One `mongod` on loopback, with fail points enabled and its data in a folder of its own. It is
+ * killed, and its data removed, when this process ends; it does not keep this process running.
+ */
+export class MongodServer {
+  readonly port: number;
+  readonly #args: readonly string[];
+  readonly #data = mkdtempSync(join(tmpdir(), 'plant-store-mongod-'));
+  #child: ChildProcess | undefined;
+  #frozen = false;
+
+  private constructor(port: number, args: readonly string[]) {
+    this.port = port;
+    this.#args = args;
+  }
+
+  static async start({ args = [] }: ServerOptions = {}): Promise<MongodServer> {
+    const server = new MongodServer(await freePort(), args);
+    watchProcess();
+    running.add(server);
+    await server.restart();
+    return server;
+  }
+
+  get host(): string {
+    return `127.0.0.1:${this.port}`;
+  }
+
+  /** Reaches this server itself, whatever set it belongs to. */
+  get uri(): string {
+    return `mongodb://${this.host}/?directConnection=true`;
+  }
+
+  /** Starts a stopped server again, with its data. Resolves when it listens. */
+  async restart(): Promise<void> {
+    const mongod = await findMongod();
+    if (mongod === undefined) throw new Error('there is no mongod');
+    const own = ['--port', `${this.port}`, '--dbpath', this.#data, '--bind_ip', '127.0.0.1'];
+    const small = ['--wiredTigerCacheSizeGB', '0.25', '--setParameter', 'enableTestCommands=1'];
+    const child = spawn(mongod.path, [...own, ...small, '--nounixsocket', ...this.#args], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    this.#child = child;
+    await untilListening(child);
+    child.unref();
+    (child.stdout as unknown as { unref(): void }).unref();
+  }
+
+  /** Ends the server at once, as a crash would. Resolves when it is gone. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    this.#frozen = false;
+    child.ref();
+    const gone = once(child, 'exit');
+    child.kill('SIGKILL');
+    await gone;
+  }
+
+  /** Stops the server's work without closing its connections, until {@link thaw}. */
+  freeze(): void {
+    this.#frozen = this.#child?.kill('SIGSTOP') ?? false;
+  }
+
+  thaw(): void {
+    if (this.#frozen) this.#child?.kill('SIGCONT');
+    this.#frozen = false;
+  }
+
+  /** Runs one administrative command on this server. */
+  async command(command: Document, uri = this.uri): Promise<Document> {
+    const client = new MongoClient(uri, { serverSelectionTimeoutMS: ANSWERS_WITHIN });
+    try {
+      return await client.db('admin').command(command);
+    } finally {
+      await client.close();
+    }
+  }
+
+  /** Ends the server and removes its data. */
+  async stop(): Promise<void> {
+    await this.kill();
+    this.destroy();
+  }
+
+  /** As {@link stop}, without waiting: for the end of this process. */
+  destroy(): void {
+    this.#child?.kill('SIGKILL');
+    running.delete(this);
+    rmSync(this.#data, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
