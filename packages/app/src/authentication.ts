@@ -63,7 +63,8 @@ function incompleteJwt(values: SettingValues): string[] {
   const missing = (['JWT_ISSUER', 'JWT_AUDIENCE'] as const).filter((name) => !values[name]);
   if (set.length === 0) return [];
   return missing.map(
-    (name) => `${name}: expected to be set, since ${set.join(', ')} is. Set it, or unset the others`,
+    (name) =>
+      `${name}: expected to be set, since ${set.join(', ')} is. Set it, or unset the others`,
   );
 }
 
@@ -72,7 +73,8 @@ function readTokenList(list: string): Result {
     return { value: { kind: 'static', tokens: parseTokensList(list) }, problems: [] };
   } catch (error) {
     if (!(error instanceof FaultyTokensError)) throw error;
-    const mend = 'Set it to the second line that `plant-store token` prints, several separated by commas';
+    const mend =
+      'Set it to the second line that `plant-store token` prints, several separated by commas';
     return { problems: error.problems.map((it) => `ACCESS_TOKEN_SHA256: ${it}. ${mend}`) };
   }
 }
@@ -90,11 +92,7 @@ function readTokensFile(file: string): Result {
   }
 }
 
-async function readJwt(
-  values: SettingValues,
-  issuer: string,
-  audience: string,
-): Promise<Result> {
+async function readJwt(values: SettingValues, issuer: string, audience: string): Promise<Result> {
   const { jwtOptionProblems } = await import('@plant-store/token-verifier-jwt');
   const options = {
     issuer,

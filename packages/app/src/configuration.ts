@@ -93,7 +93,9 @@ async function storageProblems(values: SettingValues, env: NodeJS.ProcessEnv): P
   const { STORAGE, MONGODB_URI } = values;
   if (env.MONGODB_URI === undefined) {
     if (STORAGE === 'mongodb') {
-      return ['MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or set STORAGE=memory'];
+      return [
+        'MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or set STORAGE=memory',
+      ];
     }
     if (env.MONGODB_COLLECTION !== undefined) {
       return ['MONGODB_COLLECTION: expected only with MONGODB_URI. Set MONGODB_URI, or unset it'];
@@ -130,12 +132,15 @@ function impliedInProduction(env: NodeJS.ProcessEnv): string[] {
 }
 
 /** What is allowed but unwise. Each names the variable and why. */
-export function advice({ production, storage, authentication, ...values }: Configuration): string[] {
+export function advice({
+  production,
+  storage,
+  authentication,
+  ...values
+}: Configuration): string[] {
   const { REQUEST_DEADLINE_MS } = values;
   return [
-    production && storage.kind === 'memory'
-      ? 'STORAGE: memory forgets every plant on exit'
-      : '',
+    production && storage.kind === 'memory' ? 'STORAGE: memory forgets every plant on exit' : '',
     storage.kind === 'mongodb' && REQUEST_DEADLINE_MS < 12_000
       ? 'REQUEST_DEADLINE_MS: a replica set with default settings takes up to 11 s to elect a primary; creates fail while it does'
       : '',

@@ -1,56 +1,59 @@
 import 'reflect-metadata';
-import type { Server } from 'node:http';
 import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
 import {
   createApp,
   createManagementApp,
   createServer,
   type DrainableServer,
-  type HttpObserver,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { StaticTokenVerifier, type TokenDigest } from '@plant-store/token-verifier-static';
+import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
+import type { Authentication } from './authentication.js';
 import type { Configuration } from './configuration.js';
 import { Health } from './health.js';
 import type { Metrics } from './metrics.js';
-import { logging, together } from './observers.js';
+import { type Observer, observe } from './observer.js';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
 /** What can be asked of the container. */
 export const ids = {
   configuration: id<Configuration>('Configuration'),
+  authentication: id<Authentication>('Authentication'),
   logger: id<Logger>('Logger'),
-  tokenDigests: id<readonly TokenDigest[]>('TokenDigests'),
+  metrics: id<Metrics | undefined>('Metrics'),
+  observer: id<Observer>('Observer'),
   plantRepository: id<PlantRepository>('PlantRepository'),
   tokenVerifier: id<TokenVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
   health: id<Health>('Health'),
-  metrics: id<Metrics | undefined>('Metrics'),
-  observer: id<HttpObserver>('HttpObserver'),
   server: id<DrainableServer>('Server'),
-  managementServer: id<Server | undefined>('ManagementServer'),
+  managementServer: id<DrainableServer | undefined>('ManagementServer'),
 };
 
 /**
  * Wires the service, and is the only place that knows every adapter. Everything is made once,
- * when it is first asked for with `getAsync`.
+ * when it is first asked for with `getAsync`: what a configuration does not need is not loaded.
  */
 export function createContainer(
   configuration: Configuration,
-  tokenDigests: readonly TokenDigest[],
+  authentication: Authentication,
   logger: Logger,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   container.bind(ids.configuration).toConstantValue(configuration);
-  container.bind(ids.tokenDigests).toConstantValue(tokenDigests);
+  container.bind(ids.authentication).toConstantValue(authentication);
   container.bind(ids.logger).toConstantValue(logger);
-  container.bind(ids.plantRepository).toResolvedValue(() => new MemoryPlantRepository());
+  container.bind(ids.metrics).toResolvedValue(openMetrics, [ids.configuration]);
+  container.bind(ids.observer).toResolvedValue(observe, [ids.logger, ids.metrics]);
+  container
+    .bind(ids.plantRepository)
+    .toResolvedValue(openPlantRepository, [ids.configuration, ids.observer]);
   container
     .bind(ids.tokenVerifier)
-    .toResolvedValue((digests) => new StaticTokenVerifier(digests), [ids.tokenDigests]);
+    .toResolvedValue(openTokenVerifier, [ids.authentication, ids.observer]);
   container
     .bind(ids.createPlant)
     .toResolvedValue((plants) => new CreatePlant(plants), [ids.plantRepository]);
@@ -59,13 +62,6 @@ export function createContainer(
     .toResolvedValue(
       (plants, tokens) => new Health([plants, tokens]),
       [ids.plantRepository, ids.tokenVerifier],
-    );
-  container.bind(ids.metrics).toResolvedValue(openMetrics, [ids.configuration]);
-  container
-    .bind(ids.observer)
-    .toResolvedValue(
-      (log, metrics) => together([logging(log), ...(metrics ? [metrics] : [])]),
-      [ids.logger, ids.metrics],
     );
   container
     .bind(ids.server)
@@ -82,36 +78,39 @@ export function createContainer(
   return container;
 }
 
-/** What only some configurations need is loaded only for them: it is a good part of the start. */
+async function openPlantRepository(
+  { storage }: Configuration,
+  observer: Observer,
+): Promise<PlantRepository> {
+  if (storage.kind === 'memory') return new MemoryPlantRepository();
+  const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
+  return new MongoPlantRepository({ ...storage, observer: observer.storage });
+}
+
+async function openTokenVerifier(
+  authentication: Authentication,
+  observer: Observer,
+): Promise<TokenVerifier> {
+  if (authentication.kind === 'static') return new StaticTokenVerifier(authentication.tokens);
+  const { JwtTokenVerifier } = await import('@plant-store/token-verifier-jwt');
+  return new JwtTokenVerifier({ ...authentication.options, observer: observer.tokens });
+}
+
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./metrics.js');
   return new Metrics();
 }
 
-function openManagementServer(
-  health: Health,
-  metrics: Metrics | undefined,
-  observer: HttpObserver,
-): Server | undefined {
-  if (metrics === undefined) return undefined;
-  return createServer(createManagementApp({ ready: () => health.ready(), metrics, observer }));
-}
-
 function openServer(
   configuration: Configuration,
-  observer: HttpObserver,
+  { http }: Observer,
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
   health: Health,
 ): DrainableServer {
   const app = createApp(
-    {
-      createPlant,
-      tokenVerifier,
-      ready: () => health.ready(),
-      observer,
-    },
+    { createPlant, tokenVerifier, ready: () => health.ready(), observer: http },
     {
       basePath: configuration.BASE_PATH ?? '',
       bodyLimit: configuration.BODY_LIMIT,
@@ -124,6 +123,17 @@ function openServer(
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: configuration.MAX_CONNECTIONS,
-    observer,
+    observer: http,
   });
+}
+
+function openManagementServer(
+  health: Health,
+  metrics: Metrics | undefined,
+  { http }: Observer,
+): DrainableServer | undefined {
+  if (metrics === undefined) return undefined;
+  return createServer(
+    createManagementApp({ ready: () => health.ready(), metrics, observer: http }),
+  );
 }

@@ -3,7 +3,7 @@ import type { Configuration } from './configuration.js';
 
 /** The log of the process, on standard output: one JSON object a line, or readable for a person. */
 export async function openLogger(
-  configuration: Pick<Configuration, 'LOG_LEVEL' | 'LOG_FORMAT'>,
+  configuration: Pick<Configuration, 'LOG_FORMAT'> & { readonly LOG_LEVEL: string },
 ): Promise<Logger> {
   const options: LoggerOptions = {
     level: configuration.LOG_LEVEL,

@@ -7,6 +7,7 @@ const USAGE = `Usage: plant-store [command]
 
 Commands:
   serve      start the service (the default)
+  check      check the configuration and reach what it names: exit 0, otherwise 1
   ready      ask a running service's /readyz: exit 0 when it is ready, otherwise 1
   token      print a new random token, and its digest on the second line
 
@@ -23,12 +24,16 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
     const { serve } = await import('./serve.js');
     return serve();
   },
+  async check() {
+    const { check } = await import('./check.js');
+    return check();
+  },
   async ready() {
     const { ready } = await import('./ready.js');
     return ready();
   },
   async token() {
-    const { newToken, tokenDigest } = await import('./token.js');
+    const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
     const token = newToken();
     return print(`${token}\n${tokenDigest(token)}\n`);
   },

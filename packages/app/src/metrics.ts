@@ -1,5 +1,6 @@
 import { OutcomeUnknownError, StorageUnavailableError } from '@plant-store/domain';
-import type { Exchange, HttpObserver, OwnFailure } from '@plant-store/http-koa';
+import type { Exchange } from '@plant-store/http-koa';
+import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
@@ -14,7 +15,7 @@ const OVERLOADED = 5032;
  * The numbers that show what the service does, in Prometheus text format. Every label has few
  * values, whatever clients send.
  */
-export class Metrics implements HttpObserver {
+export class Metrics {
   readonly #registry = new Registry();
   readonly #duration = new Histogram({
     name: 'http_server_request_duration_seconds',
@@ -36,6 +37,39 @@ export class Metrics implements HttpObserver {
     'plant_store_connections_refused_total',
     'Connections closed because of too many open ones.',
   );
+  readonly #batchSize = new Histogram({
+    name: 'plant_store_batch_size',
+    help: 'Plants in one insert.',
+    buckets: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000],
+    registers: [this.#registry],
+  });
+  readonly #batchDuration = new Histogram({
+    name: 'plant_store_batch_duration_seconds',
+    help: 'Time of one insert, until it was acknowledged or given up.',
+    buckets: DURATION_BUCKETS,
+    registers: [this.#registry],
+  });
+  readonly #storageReachable = new Gauge({
+    name: 'plant_store_storage_reachable',
+    help: '1 while a server that takes writes is known, otherwise 0.',
+    registers: [this.#registry],
+  });
+  readonly #refusedPlants = this.#counter(
+    'plant_store_plants_refused_by_database_total',
+    'Plants that the database itself refused: a bug, or a validator that is not the own one.',
+  );
+  readonly #tokenChecks = new Counter({
+    name: 'plant_store_token_checks_total',
+    help: 'Signed tokens that were remembered (hit) or had to be verified (miss).',
+    labelNames: ['cache'],
+    registers: [this.#registry],
+  });
+  readonly #keyFetches = new Counter({
+    name: 'plant_store_key_fetches_total',
+    help: "Fetches of the issuer's keys, by result.",
+    labelNames: ['result'],
+    registers: [this.#registry],
+  });
   readonly #plants = new Counter({
     name: 'plant_store_plants_total',
     help: 'Creates that reached the storage, by outcome.',
@@ -50,11 +84,11 @@ export class Metrics implements HttpObserver {
     }
   }
 
-  begun(): void {
+  requestBegun(): void {
     this.#active.inc();
   }
 
-  ended({ method, route, status, error, duration }: Exchange): void {
+  requestEnded({ method, route, status, error, duration }: Exchange): void {
     this.#active.dec();
     this.#duration.observe(
       {
@@ -69,9 +103,27 @@ export class Metrics implements HttpObserver {
     if (method === 'POST' && status === 200) this.#plants.inc({ outcome: 'stored' });
   }
 
-  failed({ cause }: OwnFailure): void {
+  requestFailed(cause: unknown): void {
     if (cause instanceof StorageUnavailableError) this.#plants.inc({ outcome: 'unavailable' });
     if (cause instanceof OutcomeUnknownError) this.#plants.inc({ outcome: 'unknown' });
+  }
+
+  storageEvent(event: StorageEvent): void {
+    if (event.type === 'batch inserted') {
+      this.#batchSize.observe(event.plants);
+      this.#batchDuration.observe(event.duration / 1000);
+    }
+    if (event.type === 'storage reachable') this.#storageReachable.set(1);
+    if (event.type === 'storage unreachable') this.#storageReachable.set(0);
+    if (event.type === 'plant refused') this.#refusedPlants.inc();
+  }
+
+  tokenChecked(remembered: boolean): void {
+    this.#tokenChecks.inc({ cache: remembered ? 'hit' : 'miss' });
+  }
+
+  keysFetched(succeeded: boolean): void {
+    this.#keyFetches.inc({ result: succeeded ? 'success' : 'failure' });
   }
 
   connectionRefused(): void {

@@ -4,7 +4,7 @@ const TIME_LIMIT_MS = 5000;
 
 /** Asks the service that runs with this configuration whether it is ready. Resolves with the exit code. */
 export async function ready(): Promise<number> {
-  const { HOST, PORT } = readConfiguration(process.env, false);
+  const { HOST, PORT } = await readConfiguration(process.env, false);
   try {
     const response = await fetch(`http://${reachable(HOST)}:${PORT}/readyz`, {
       signal: AbortSignal.timeout(TIME_LIMIT_MS),

@@ -1,40 +1,45 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { newToken, type TokenDigest, tokenDigest } from '@plant-store/token-verifier-static';
 import type { Logger } from 'pino';
-import { type Configuration, readConfiguration } from './configuration.js';
+import { advice, type Configuration, readConfiguration } from './configuration.js';
 import { createContainer, ids } from './container.js';
 import { openLogger } from './logger.js';
+import { reloadTokensOnHangup } from './reload-tokens.js';
 import { StartError } from './start-error.js';
 import { stopOnSignal } from './stop.js';
-import { newToken, tokenDigest } from './token.js';
 import { version } from './version.js';
 
 /** Runs the service until a signal stops it. Resolves with the exit code. */
 export async function serve(): Promise<number> {
-  const configuration = readConfiguration(process.env, process.stdout.isTTY);
+  const configuration = await readConfiguration(process.env, process.stdout.isTTY);
   const logger = await openLogger(configuration);
-  const demoToken = configuration.ACCESS_TOKEN_SHA256 === undefined ? newToken() : undefined;
-  const digests = configuration.ACCESS_TOKEN_SHA256 ?? [tokenDigest(demoToken ?? '')];
-  const tokens = digests.map((sha256, index) => ({ sha256, label: `token ${index + 1}` }));
+  const demoToken = configuration.authentication ? undefined : newToken();
+  const authentication = configuration.authentication ?? {
+    kind: 'static',
+    tokens: [demoClient(demoToken ?? '')],
+  };
 
-  const container = createContainer(configuration, tokens, logger);
+  const container = createContainer(configuration, authentication, logger);
   const server = await container.getAsync(ids.server);
   const management = await container.getAsync(ids.managementServer);
   const metrics = await container.getAsync(ids.metrics);
   server.on('drop', () => metrics?.connectionRefused());
+  reloadTokensOnHangup(authentication, await container.getAsync(ids.tokenVerifier), logger);
   const stopped = stopOnSignal(configuration, container, logger);
+
   const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
   if (management) await listen(management, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT);
   await listen(server, '', HOST, PORT);
-  announce(
-    configuration,
-    addressOf(server),
-    management && addressOf(management),
-    demoToken,
-    logger,
-  );
+  const addresses = { api: addressOf(server), management: management && addressOf(management) };
+  announce(configuration, addresses, demoToken, logger);
+  for (const line of advice(configuration)) logger.warn(line);
   return stopped;
+}
+
+function demoClient(token: string): TokenDigest {
+  return { sha256: tokenDigest(token), label: 'demo' };
 }
 
 async function listen(server: Server, prefix: string, host: string, port: number): Promise<void> {
@@ -43,10 +48,8 @@ async function listen(server: Server, prefix: string, host: string, port: number
     await once(server, 'listening');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : cause;
-    throw new StartError(
-      `${prefix}HOST, ${prefix}PORT: cannot listen on ${host}:${port} (${reason})`,
-      { cause },
-    );
+    const variables = `${prefix}HOST, ${prefix}PORT`;
+    throw new StartError(`${variables}: cannot listen on ${host}:${port} (${reason})`, { cause });
   }
 }
 
@@ -55,30 +58,36 @@ function addressOf(server: Server): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
-const STORAGE_NOTES = {
-  memory: 'memory (plants are forgotten on exit)',
-} as const satisfies Record<Configuration['STORAGE'], string>;
+interface Addresses {
+  readonly api: string;
+  readonly management: string | undefined;
+}
 
 /** Says where the service is: to a person in lines to read and paste, to a log in one entry. */
 function announce(
   configuration: Configuration,
-  address: string,
-  management: string | undefined,
+  { api, management }: Addresses,
   demoToken: string | undefined,
   logger: Logger,
 ): void {
-  const storage = STORAGE_NOTES[configuration.STORAGE];
+  const storage = storageNote(configuration);
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
-    logger.info({ version, address, management, storage }, 'listening');
+    logger.info({ version, address: api, management, storage }, 'listening');
     return;
   }
   const lines = [
-    `Plant Store ${version} listens on ${address}`,
+    `Plant Store ${version} listens on ${api}`,
     `Storage: ${storage}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
-    ...(demoToken === undefined ? [] : demo(configuration, address, demoToken)),
+    ...(demoToken === undefined ? [] : demo(configuration, api, demoToken)),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function storageNote({ storage }: Configuration): string {
+  return storage.kind === 'memory'
+    ? 'memory (plants are forgotten on exit)'
+    : `mongodb (collection ${storage.collection})`;
 }
 
 function demo(configuration: Configuration, address: string, token: string): string[] {

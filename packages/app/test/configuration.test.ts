@@ -1,11 +1,13 @@
 import { expect } from 'chai';
-import { ConfigurationError, readConfiguration } from '../src/configuration.js';
+import { advice, ConfigurationError, readConfiguration } from '../src/configuration.js';
 
 const DIGEST = 'a'.repeat(64);
+const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
+const JWT = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
 
-function problemsOf(env: Record<string, string>): readonly string[] {
+async function problemsOf(env: Record<string, string>): Promise<readonly string[]> {
   try {
-    readConfiguration(env, false);
+    await readConfiguration(env, false);
     return [];
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems;
@@ -14,11 +16,10 @@ function problemsOf(env: Record<string, string>): readonly string[] {
 }
 
 describe('The configuration', () => {
-  it('has a default for everything outside production', () => {
-    expect(readConfiguration({}, false)).to.include({
+  it('has a default for everything outside production', async () => {
+    expect(await readConfiguration({}, false)).to.include({
       HOST: '127.0.0.1',
       PORT: 3000,
-      STORAGE: 'memory',
       BODY_LIMIT: 16_384,
       MAX_IN_FLIGHT: 1000,
       REQUEST_DEADLINE_MS: 15_000,
@@ -33,26 +34,44 @@ describe('The configuration', () => {
     });
   });
 
-  it('logs for people on a terminal, unless it was told otherwise', () => {
-    expect(readConfiguration({}, true).LOG_FORMAT).to.equal('pretty');
-    expect(readConfiguration({ LOG_FORMAT: 'json' }, true).LOG_FORMAT).to.equal('json');
+  it('logs for people on a terminal, unless it was told otherwise', async () => {
+    expect((await readConfiguration({}, true)).LOG_FORMAT).to.equal('pretty');
+    expect((await readConfiguration({ LOG_FORMAT: 'json' }, true)).LOG_FORMAT).to.equal('json');
   });
 
-  it('takes several digests, in either case and with space around the commas', () => {
-    const text = `${DIGEST.toUpperCase()} , ${'b'.repeat(64)}`;
-    expect(
-      readConfiguration({ ACCESS_TOKEN_SHA256: text }, false).ACCESS_TOKEN_SHA256,
-    ).to.deep.equal([DIGEST, 'b'.repeat(64)]);
+  it('takes several digests, in either case and with space around the commas', async () => {
+    const list = `${DIGEST.toUpperCase()} , ${'b'.repeat(64)}`;
+    const { authentication } = await readConfiguration({ ACCESS_TOKEN_SHA256: list }, false);
+    expect(authentication).to.deep.equal({
+      kind: 'static',
+      tokens: [
+        { sha256: DIGEST.toUpperCase(), label: 'token 1' },
+        { sha256: 'b'.repeat(64), label: 'token 2' },
+      ],
+    });
   });
 
-  it('under production lets neither memory nor a token be implied', () => {
-    const problems = problemsOf({ NODE_ENV: 'production' });
+  it('keeps plants in MongoDB when it is told where that is', async () => {
+    const MONGODB_URI = 'mongodb://127.0.0.1:27017/?replicaSet=rs0';
+    for (const more of [{}, { STORAGE: 'mongodb' }, { ...PRODUCTION }]) {
+      const { storage } = await readConfiguration({ MONGODB_URI, ...more }, false);
+      expect(storage).to.deep.equal({ kind: 'mongodb', uri: MONGODB_URI, collection: 'plants' });
+    }
+  });
+
+  it('takes signed tokens when it is told the issuer and the audience', async () => {
+    const { authentication } = await readConfiguration({ ...JWT, JWT_SCOPE: 'plants' }, false);
+    expect(authentication).to.deep.include({ kind: 'jwt' });
+  });
+
+  it('under production lets neither memory nor a token be implied', async () => {
+    const problems = await problemsOf({ NODE_ENV: 'production' });
     expect(problems.map((problem) => problem.split(':', 1)[0])).to.deep.equal([
       'STORAGE',
       'ACCESS_TOKEN_SHA256',
     ]);
     const said = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
-    expect(problemsOf(said)).to.deep.equal([]);
+    expect(await problemsOf(said)).to.deep.equal([]);
   });
 
   const faulty: readonly [variable: string, value: string][] = [
@@ -68,9 +87,6 @@ describe('The configuration', () => {
     ['BASE_PATH', '/store/'],
     ['BASE_PATH', '/:store'],
     ['STORAGE', 'disk'],
-    ['ACCESS_TOKEN_SHA256', 'my-token'],
-    ['ACCESS_TOKEN_SHA256', `${DIGEST},`],
-    ['ACCESS_TOKEN_SHA256', `${DIGEST},${DIGEST}`],
     ['BODY_LIMIT', '0'],
     ['MAX_IN_FLIGHT', '1e3'],
     ['REQUEST_DEADLINE_MS', '0'],
@@ -79,8 +95,8 @@ describe('The configuration', () => {
     ['NODE_ENV', ''],
   ];
   for (const [variable, value] of faulty) {
-    it(`refuses ${variable}='${value}', naming the variable, the rule and the mend`, () => {
-      const [problem = '', ...others] = problemsOf({ [variable]: value });
+    it(`refuses ${variable}='${value}', naming the variable, the rule and the mend`, async () => {
+      const [problem = '', ...others] = await problemsOf({ [variable]: value });
       expect(others).to.deep.equal([]);
       expect(problem).to.match(
         new RegExp(
@@ -90,13 +106,53 @@ describe('The configuration', () => {
     });
   }
 
-  it('never repeats a secret', () => {
-    expect(problemsOf({ ACCESS_TOKEN_SHA256: 'my-token' })[0]).not.to.include('my-token');
+  const contradictory: readonly [env: Record<string, string>, problem: RegExp][] = [
+    [{ ACCESS_TOKEN_SHA256: 'my-token' }, /^ACCESS_TOKEN_SHA256: token 1: .*64 hexadecimal digits/],
+    [{ ACCESS_TOKEN_SHA256: `${DIGEST},` }, /^ACCESS_TOKEN_SHA256: token 2: /],
+    [
+      { ACCESS_TOKEN_SHA256: `${DIGEST},${DIGEST}` },
+      /^ACCESS_TOKEN_SHA256: token 2: .*same digest/,
+    ],
+    [{ ACCESS_TOKENS_FILE: '/no/such/file' }, /^ACCESS_TOKENS_FILE: expected a file .*ENOENT/],
+    [{ ...JWT, ACCESS_TOKEN_SHA256: DIGEST }, /^ACCESS_TOKEN_SHA256, JWT_ISSUER: expected one of /],
+    [{ JWT_ISSUER: 'https://login.example.com' }, /^JWT_AUDIENCE: expected to be set/],
+    [{ JWT_AUDIENCE: 'plants' }, /^JWT_ISSUER: expected to be set/],
+    [{ ...JWT, JWT_ISSUER: 'http://login.example.com' }, /^JWT_ISSUER: expected an https URL/],
+    [{ ...JWT, JWKS_URL: 'http://login.example.com' }, /^JWKS_URL: expected an https URL/],
+    [{ ...JWT, JWT_ALGORITHMS: 'none' }, /^JWT_ALGORITHMS: expected some of RS256/],
+    [{ ...JWT, JWT_ALGORITHMS: 'HS256' }, /^JWT_ALGORITHMS: expected some of RS256/],
+    [{ ...JWT, JWT_SCOPE: 'two scopes' }, /^JWT_SCOPE: expected a single scope/],
+    [{ STORAGE: 'mongodb' }, /^MONGODB_URI: expected to be set, since STORAGE=mongodb/],
+    [{ STORAGE: 'memory', MONGODB_URI: 'mongodb://a' }, /^STORAGE: expected mongodb/],
+    [{ MONGODB_COLLECTION: 'plants' }, /^MONGODB_COLLECTION: expected only with MONGODB_URI/],
+    [{ MONGODB_URI: 'mongodb://a:b@c:d:e/?x' }, /^MONGODB_URI: expected a connection string/],
+    [{ MANAGEMENT_PORT: '3000' }, /^MANAGEMENT_PORT: expected another port than PORT/],
+    [{ HEADERS_TIMEOUT_MS: '20000' }, /^HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS/],
+  ];
+  for (const [env, problem] of contradictory) {
+    it(`refuses ${Object.keys(env).join(' with ')}: ${problem.source.slice(1)}`, async () => {
+      const [found, ...others] = await problemsOf(env);
+      expect(found).to.match(problem);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('never repeats a secret', async () => {
+    for (const variable of ['ACCESS_TOKEN_SHA256', 'MONGODB_URI']) {
+      const problems = await problemsOf({ [variable]: 'mongodb://me:my-secret@@@' });
+      expect(problems.join()).to.include(variable);
+      expect(problems.join()).not.to.include('my-secret');
+    }
   });
 
-  it('refuses headers that may take longer than their request', () => {
-    const [problem = ''] = problemsOf({ HEADERS_TIMEOUT_MS: '20000' });
-    expect(problem).to.match(/^HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS/);
+  it('advises against what is allowed but unwise', async () => {
+    const advised = async (env: Record<string, string>) =>
+      advice(await readConfiguration(env, false)).map((line) => line.split(':', 1)[0]);
+    expect(await advised({ ...PRODUCTION, STORAGE: 'memory' })).to.deep.equal(['STORAGE']);
+    expect(await advised(JWT)).to.deep.equal(['JWT_SCOPE']);
+    const hasty = { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '5000' };
+    expect(await advised(hasty)).to.deep.equal(['REQUEST_DEADLINE_MS']);
+    expect(await advised({})).to.deep.equal([]);
   });
 
   for (const [name, meant] of Object.entries({
@@ -109,8 +165,8 @@ describe('The configuration', () => {
     HOME: undefined,
     PATH: undefined,
   })) {
-    it(meant ? `takes ${name} for a misspelt ${meant}` : `does not mind ${name}`, () => {
-      expect(problemsOf({ [name]: '1' })).to.deep.equal(
+    it(meant ? `takes ${name} for a misspelt ${meant}` : `does not mind ${name}`, async () => {
+      expect(await problemsOf({ [name]: '1' })).to.deep.equal(
         meant
           ? [`${name}: not a variable of this service. Rename it to ${meant}, or unset it`]
           : [],

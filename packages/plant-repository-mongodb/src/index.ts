@@ -1,5 +1,5 @@
 export type { InsertOutcome } from './insert-outcome.js';
-export { InvalidMongoUriError } from './mongo-client.js';
+export { InvalidMongoUriError, mongoUriProblem } from './mongo-client.js';
 export {
   MongoPlantRepository,
   type MongoPlantRepositoryOptions,

@@ -48,3 +48,14 @@ export function databaseOf(uri: string): string | undefined {
   const name = DATABASE.exec(uri)?.[1];
   return name === undefined ? undefined : decodeURIComponent(name);
 }
+
+/** Why a connection string cannot be used; `undefined` when it can. Opens nothing. */
+export function mongoUriProblem(uri: string): string | undefined {
+  try {
+    createMongoClient(uri);
+    return undefined;
+  } catch (error) {
+    if (error instanceof InvalidMongoUriError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,59 @@
+import type { HttpObserver } from '@plant-store/http-koa';
+import type { StorageObserver } from '@plant-store/plant-repository-mongodb';
+import type { JwtTokenVerifierObserver } from '@plant-store/token-verifier-jwt';
+import type { Logger } from 'pino';
+import type { Metrics } from './metrics.js';
+
+/** What the adapters tell about themselves, for the log and the metrics. */
+export interface Observer {
+  readonly http: HttpObserver;
+  readonly storage: StorageObserver;
+  readonly tokens: JwtTokenVerifierObserver;
+}
+
+/** Logs what somebody has to know of, and counts everything. */
+export function observe(logger: Logger, metrics: Metrics | undefined): Observer {
+  return {
+    http: {
+      begun: () => metrics?.requestBegun(),
+      ended(exchange) {
+        metrics?.requestEnded(exchange);
+        logger.debug(exchange, 'answered');
+      },
+      failed({ requestId, error, cause }) {
+        metrics?.requestFailed(cause);
+        logger.error({ requestId, error, err: cause }, 'a request failed');
+      },
+    },
+    storage(event) {
+      metrics?.storageEvent(event);
+      logStorageEvent(logger, event);
+    },
+    tokens: {
+      tokenChecked: (remembered) => metrics?.tokenChecked(remembered),
+      keysFetched: () => metrics?.keysFetched(true),
+      keysNotFetched(cause) {
+        metrics?.keysFetched(false);
+        logger.warn({ err: cause }, "JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched");
+      },
+    },
+  };
+}
+
+function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]): void {
+  switch (event.type) {
+    case 'batch inserted':
+      return;
+    case 'storage reachable':
+      logger.info('MONGODB_URI: the database is reachable');
+      return;
+    case 'storage unreachable':
+      logger.warn({ err: event.cause }, 'MONGODB_URI: the database is not reachable');
+      return;
+    case 'storage warning':
+      logger.warn({ command: event.command }, event.message);
+      return;
+    case 'plant refused':
+      logger.error({ code: event.code, reason: event.reason }, 'the database refused a plant');
+  }
+}
