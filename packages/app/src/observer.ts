@@ -1,3 +1,8 @@
+import {
+  OutcomeUnknownError,
+  StorageUnavailableError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import type { HttpObserver } from '@plant-store/http-koa';
 import type { StorageObserver } from '@plant-store/plant-repository-mongodb';
 import type { JwtTokenVerifierObserver } from '@plant-store/token-verifier-jwt';
@@ -22,7 +27,7 @@ export function observe(logger: Logger, metrics: Metrics | undefined): Observer 
       },
       failed({ requestId, error, cause }) {
         metrics?.requestFailed(cause);
-        logger.error({ requestId, error, err: cause }, 'a request failed');
+        logger.error({ requestId, error, ...describe(cause) }, 'a request failed');
       },
     },
     storage(event) {
@@ -34,10 +39,26 @@ export function observe(logger: Logger, metrics: Metrics | undefined): Observer 
       keysFetched: () => metrics?.keysFetched(true),
       keysNotFetched(cause) {
         metrics?.keysFetched(false);
-        logger.warn({ err: cause }, "JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched");
+        logger.warn(`JWT_ISSUER, JWKS_URL: the keys cannot be fetched (${chainOf(cause)})`);
       },
     },
   };
+}
+
+/** An outage needs no stack in every line, only a bug does. */
+function describe(cause: unknown): { reason: string } | { err: unknown } {
+  const outage =
+    cause instanceof StorageUnavailableError ||
+    cause instanceof OutcomeUnknownError ||
+    cause instanceof TokenVerifierUnavailableError;
+  return outage ? { reason: chainOf(cause) } : { err: cause };
+}
+
+/** The message of an error and of what caused it, without repetitions. */
+function chainOf(error: unknown): string {
+  const messages = new Set<string>();
+  for (let link = error; link instanceof Error; link = link.cause) messages.add(link.message);
+  return [...messages].join(': ') || 'no reason given';
 }
 
 function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]): void {
@@ -48,7 +69,7 @@ function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]):
       logger.info('MONGODB_URI: the database is reachable');
       return;
     case 'storage unreachable':
-      logger.warn({ err: event.cause }, 'MONGODB_URI: the database is not reachable');
+      logger.warn(`MONGODB_URI: the database is not reachable (${chainOf(event.cause)})`);
       return;
     case 'storage warning':
       logger.warn({ command: event.command }, event.message);

@@ -1,0 +1,104 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { MongodServer, needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
+import { expect } from 'chai';
+import { endAll, run } from './plant-store.js';
+
+const TOKEN = 'a-token';
+const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
+const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
+
+async function start(env: Record<string, string>) {
+  const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256, ...env });
+  const [address] = await service.printed(ADDRESS);
+  const create = (id: number, name: string) =>
+    fetch(`${address}/plants`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ id, name }),
+    });
+  const becomesReady = async () => {
+    while (!(await fetch(`${address}/readyz`)).ok);
+  };
+  return { ...service, address, create, becomesReady };
+}
+
+function uriOf(set: { readonly uri: string }): string {
+  return set.uri.replace('/?', `/test-${randomUUID()}?`);
+}
+
+describe('The service on MongoDB', function () {
+  this.timeout(30_000);
+  before(needsMongod);
+  afterEach(endAll);
+
+  it('finds every acknowledged plant again after it was killed', async () => {
+    const MONGODB_URI = uriOf(await sharedReplicaSet());
+    const first = await start({ MONGODB_URI });
+    const ids = Array.from({ length: 50 }, (_, index) => index);
+    const answers = await Promise.all(ids.map((id) => first.create(id, 'before')));
+    expect(answers.every(({ status }) => status === 200)).to.equal(true);
+    first.child.kill('SIGKILL');
+    expect(await first.ended).to.equal('SIGKILL');
+    const second = await start({ MONGODB_URI });
+    for (const id of ids) {
+      const answer = await second.create(id, 'after');
+      expect(await answer.json()).to.deep.include({ error: 4006 });
+    }
+  });
+
+  it('drains before it closes the storage', async () => {
+    const service = await start({ MONGODB_URI: uriOf(await sharedReplicaSet()) });
+    await service.becomesReady();
+    const ids = Array.from({ length: 200 }, (_, index) => index);
+    const answers = ids.map((id) => service.create(id, 'in time').then(({ status }) => status));
+    await Promise.race(answers);
+    service.child.kill('SIGTERM');
+    const settled = await Promise.allSettled(answers);
+    const statuses = settled.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    expect(await service.ended).to.equal(0);
+  });
+
+  it('starts without its database, says so in one line, and recovers by itself', async () => {
+    const server = await MongodServer.start();
+    await server.kill();
+    const service = await start({ MONGODB_URI: server.uri, REQUEST_DEADLINE_MS: '500' });
+    await service.printed(new RegExp(`MONGODB_URI: .*not reachable \\(.*${server.host}.*\\)`));
+    const readiness = await fetch(`${service.address}/readyz`);
+    expect([readiness.status, await readiness.json()]).to.deep.include(503);
+    expect(await (await service.create(1, 'early')).json()).to.deep.include({ error: 5030 });
+    expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+    await server.restart();
+    await service.becomesReady();
+    expect((await service.create(1, 'late')).status).to.equal(200);
+    await server.stop();
+  });
+
+  it('checks that its database is there', async () => {
+    const set = await sharedReplicaSet();
+    const present = run(['check'], { MONGODB_URI: uriOf(set), ACCESS_TOKEN_SHA256 });
+    expect(await present.ended).to.equal(0);
+    expect(present.stdout()).to.match(/^storage \(mongodb\): ready$/m);
+    const absent = run(['check'], { MONGODB_URI: 'mongodb://127.0.0.1:1', ACCESS_TOKEN_SHA256 });
+    expect(await absent.ended).to.equal(1);
+    expect(absent.stdout()).to.match(/^storage \(mongodb\): not ready, .+$/m);
+  });
+
+  it('answers every create through a fail-over that is shorter than the deadline', async () => {
+    const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: 2000 });
+    const service = await start({ MONGODB_URI: uriOf(set) });
+    await service.becomesReady();
+    const statuses: number[] = [];
+    let killed: Promise<void> | undefined;
+    const loop = async (_: unknown, worker: number) => {
+      for (let turn = 0; turn < 30; turn += 1) {
+        statuses.push((await service.create(worker * 1000 + turn, 'through')).status);
+        if (statuses.length === 100) killed = (await set.primary()).kill();
+      }
+    };
+    await Promise.all(Array.from({ length: 10 }, loop));
+    await killed;
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    await set.stop();
+  });
+});
