@@ -420,11 +420,11 @@ describe('JSON', () => {
     ];
     const places: [place: string, text: (value: string) => string][] = [
       ['the name', (value) => `{"id":1,"name":"${value}"}`],
-      ['the tag', (value) => plantText(1, `"tag":"${value}"`)],
-      ['a property name', (value) => plantText(1, `"${value}":1`)],
-      ['an ignored value', (value) => plantText(1, `"more":"${value}"`)],
-      ['a name within an ignored value', (value) => plantText(1, `"more":[{"${value}":1}]`)],
-      ['a value within an ignored value', (value) => plantText(1, `"more":[[{"x":"${value}"}]]`)],
+      ['the tag', (value) => plantText('1', `"tag":"${value}"`)],
+      ['a property name', (value) => plantText('1', `"${value}":1`)],
+      ['an ignored value', (value) => plantText('1', `"more":"${value}"`)],
+      ['a name within an ignored value', (value) => plantText('1', `"more":[{"${value}":1}]`)],
+      ['a value within an ignored value', (value) => plantText('1', `"more":[[{"x":"${value}"}]]`)],
       ['a text that is only a string', (value) => `"${value}"`],
     ];
     testEach(

@@ -281,7 +281,7 @@ describe('NewPlant', () => {
       ]);
       if (text.length > 50) continue;
       const escaped = [...Array(text.length).keys()]
-        .map((at) => escape(text.charCodeAt(at)))
+        .map((at) => escapeUnit(text.charCodeAt(at)))
         .join('');
       testEach(service, [
         creating(
@@ -392,7 +392,7 @@ function faulty(members: string, ...names: string[]): Case {
   return creating(`{${members}}`, { body: `{${members}}` }, { error: 4005, names });
 }
 
-function escape(unit: number): string {
+function escapeUnit(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`;
 }
 
