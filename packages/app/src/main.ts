@@ -1,0 +1,65 @@
+import { ConfigurationError } from './configuration.js';
+import { nearest } from './nearest.js';
+import { StartError } from './start-error.js';
+import { version } from './version.js';
+
+const USAGE = `Usage: plant-store [command]
+
+Commands:
+  serve      start the service (the default)
+  token      print a new random token, and its digest on the second line
+
+Options:
+  --help     print this text
+  --version  print the version
+
+Configuration is read from environment variables: see docs/configuration.md.
+`;
+
+/** Every word the command line knows, and what it does. Each resolves with the exit code. */
+const commands: Readonly<Record<string, () => Promise<number>>> = {
+  async serve() {
+    const { serve } = await import('./serve.js');
+    return serve();
+  },
+  async token() {
+    const { newToken, tokenDigest } = await import('./token.js');
+    const token = newToken();
+    return print(`${token}\n${tokenDigest(token)}\n`);
+  },
+  '--help': async () => print(USAGE),
+  '--version': async () => print(`${version}\n`),
+};
+
+const FAILED = 1;
+const FAULTY_USE = 2;
+
+/** Runs the command line and sets the exit code: 0, or 2 when it or the configuration is faulty. */
+async function main(args: readonly string[]): Promise<void> {
+  const [word = 'serve', ...rest] = args;
+  const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
+  if (command === undefined) return refuse(word);
+  if (rest.length > 0) return refuse(rest[0] ?? '');
+  try {
+    process.exitCode = await command();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError || error instanceof StartError)) throw error;
+    process.stderr.write(`plant-store: ${error.message}\n`);
+    process.exitCode = error instanceof ConfigurationError ? FAULTY_USE : FAILED;
+  }
+}
+
+function refuse(word: string): void {
+  const meant = nearest(word, Object.keys(commands));
+  const hint = meant === undefined ? 'See plant-store --help' : `Did you mean ${meant}?`;
+  const kind = word.startsWith('-') ? 'option' : 'command';
+  process.stderr.write(`plant-store: unknown ${kind} '${word}'. ${hint}\n`);
+  process.exitCode = FAULTY_USE;
+}
+
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+await main(process.argv.slice(2));

@@ -1,0 +1,131 @@
+/** One environment variable: what it means, what it takes, what stands in for it. */
+export interface Setting<T> {
+  readonly meaning: string;
+  /** What is expected, to follow the words "expected …". */
+  readonly expected: string;
+  /** A value that is accepted, to show how a faulty one is mended. */
+  readonly example: string;
+  /** What is read when the variable is not set. Without one the setting is `undefined` then. */
+  readonly default?: string;
+  /** The value is never printed. */
+  readonly secret?: true;
+  /** The value that the text stands for, or `undefined` when it is faulty. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+const DAY_MS = 86_400_000;
+
+function wholeNumber(meaning: string, min: number, max: number, fallback: number) {
+  return {
+    meaning,
+    expected: `a whole number from ${min} to ${max}`,
+    example: `${fallback}`,
+    default: `${fallback}`,
+    parse(text: string): number | undefined {
+      const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+function oneOf<const T extends string>(meaning: string, ...choices: readonly [T, ...T[]]) {
+  return {
+    meaning,
+    expected: choices.join(' or '),
+    example: choices[0],
+    parse: (text: string): T | undefined => choices.find((choice) => choice === text),
+  };
+}
+
+function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+  meaning: string,
+  pattern: RegExp,
+  rest: Rest,
+) {
+  const parse = (text: string): string | undefined => (pattern.test(text) ? text : undefined);
+  return { meaning, ...rest, parse };
+}
+
+/** Every environment variable that the process reads. */
+export const settings = {
+  NODE_ENV: matching('`production` makes the demo defaults errors', /^.+$/, {
+    expected: 'a name',
+    example: 'production',
+  }),
+  HOST: matching('where the API listens', /^[A-Za-z0-9.:_-]+$/, {
+    expected: 'a host name or an IP address',
+    example: '127.0.0.1',
+    default: '127.0.0.1',
+  }),
+  PORT: wholeNumber('the port of the API; 0 takes a free one and prints it', 0, 65_535, 3000),
+  BASE_PATH: matching('stands before `/plants`', /^(?:\/[A-Za-z0-9._~-]+)+$/, {
+    expected: 'a path that begins and does not end with a slash',
+    example: '/store/v1',
+  }),
+  STORAGE: oneOf('where plants are kept', 'memory'),
+  ACCESS_TOKEN_SHA256: {
+    meaning: 'hex SHA-256 digests of accepted tokens, comma-separated',
+    expected: 'SHA-256 digests of 64 hexadecimal digits, separated by commas, none twice',
+    example: '<the second line that `plant-store token` prints>',
+    secret: true,
+    parse: parseDigests,
+  },
+  BODY_LIMIT: wholeNumber('bytes a body may have', 1, 16_777_216, 16_384),
+  MAX_IN_FLIGHT: wholeNumber('operations worked on at once', 1, 1_000_000, 1000),
+  REQUEST_DEADLINE_MS: wholeNumber(
+    'milliseconds from the last byte of a request to its answer',
+    1,
+    DAY_MS,
+    15_000,
+  ),
+  HEADERS_TIMEOUT_MS: wholeNumber('milliseconds for the headers to arrive', 1, DAY_MS, 10_000),
+  REQUEST_TIMEOUT_MS: wholeNumber('milliseconds for a request to arrive', 1, DAY_MS, 15_000),
+  KEEP_ALIVE_TIMEOUT_MS: wholeNumber('milliseconds a connection may idle', 1, DAY_MS, 72_000),
+  SHUTDOWN_DELAY_MS: wholeNumber(
+    'milliseconds between `/readyz` turning 503 and the listener closing',
+    0,
+    DAY_MS,
+    0,
+  ),
+  SHUTDOWN_TIMEOUT_MS: wholeNumber('milliseconds until what is left is cut off', 1, DAY_MS, 25_000),
+  LOG_LEVEL: {
+    ...oneOf('the least that is logged', 'debug', 'info', 'warn', 'error'),
+    default: 'info',
+  },
+  LOG_FORMAT: oneOf('`pretty` on a terminal, otherwise `json`', 'json', 'pretty'),
+} as const satisfies Record<string, Setting<unknown>>;
+
+function parseDigests(text: string): readonly string[] | undefined {
+  const digests = text.split(',').map((digest) => digest.trim().toLowerCase());
+  const sound = digests.every((digest) => /^[0-9a-f]{64}$/.test(digest));
+  return sound && new Set(digests).size === digests.length ? digests : undefined;
+}
+
+type Table = typeof settings;
+
+/** The value of every setting, `undefined` where it is neither set nor has a default. */
+export type SettingValues = {
+  readonly [Name in keyof Table]:
+    | Exclude<ReturnType<Table[Name]['parse']>, undefined>
+    | (Table[Name] extends { readonly default: string } ? never : undefined);
+};
+
+/** Reads every setting from the environment. Each problem names the variable, the rule and the mend. */
+export function readSettings(env: NodeJS.ProcessEnv): {
+  values: SettingValues;
+  problems: string[];
+} {
+  const problems: string[] = [];
+  const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    const text = env[name] ?? setting.default;
+    const value = text === undefined ? undefined : setting.parse(text);
+    if (text !== undefined && value === undefined) problems.push(problemOf(name, setting, text));
+    return [name, value];
+  });
+  return { values: Object.fromEntries(entries), problems };
+}
+
+function problemOf(name: string, { expected, example, secret }: Setting<unknown>, text: string) {
+  const found = text === '' ? 'an empty string' : secret ? 'something else' : JSON.stringify(text);
+  return `${name}: expected ${expected}, found ${found}. Unset it, or set for example ${name}=${example}`;
+}

@@ -1,0 +1,113 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { answerWithFailure, rawFailureAnswer } from './failure-answer.js';
+import type { Failure } from './failures.js';
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** Behind a closing answer at most so much is read, or for so long, before the connection goes. */
+const LINGER_BYTES = 65_536;
+const LINGER_MS = 500;
+
+/** Further requests than these are not read from the connection before those have been answered. */
+const MAX_WAITING = 16;
+
+/**
+ * One connection, on which one request at a time is carried out. Node would start pipelined
+ * requests at once, also those behind an answer that closes the connection, and its parser's
+ * errors would overtake the answers before them.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #handle: RequestListener;
+  readonly #waiting: Exchange[] = [];
+  #current: Exchange | undefined;
+  #failure: { readonly failure: Failure; readonly requestId: string } | undefined;
+  #closing = false;
+
+  constructor(socket: Socket, handle: RequestListener) {
+    this.#socket = socket;
+    this.#handle = handle;
+    socket.destroySoon = () => this.#linger();
+  }
+
+  /** Carries out a request, behind those that came before it. */
+  take(request: IncomingMessage, response: ServerResponse): void {
+    if (this.#closing) return;
+    if (this.#current === undefined) {
+      this.#start({ request, response });
+      return;
+    }
+    this.#waiting.push({ request, response });
+    if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
+  }
+
+  /** Answers what cannot be carried out, behind the answers before it, and closes. */
+  fail(failure: Failure, requestId: string): void {
+    if (this.#closing || this.#failure !== undefined) return;
+    this.#failure = { failure, requestId };
+    if (this.#current === undefined) this.#answerFailure();
+    else this.#failUnfinished(this.#current);
+  }
+
+  /** Drops a connection whose client cannot be answered any more. */
+  abandon(): void {
+    if (!this.#closing) this.#socket.destroy();
+  }
+
+  #start(exchange: Exchange): void {
+    this.#current = exchange;
+    exchange.response.once('close', () => this.#finish(exchange));
+    if (this.#failure === undefined || !this.#failUnfinished(exchange)) {
+      this.#handle(exchange.request, exchange.response);
+    }
+  }
+
+  /** A failure while the body is arriving is the answer to that request. */
+  #failUnfinished({ request, response }: Exchange): boolean {
+    if (request.complete || response.headersSent || this.#failure === undefined) return false;
+    answerWithFailure(response, this.#failure.failure);
+    return true;
+  }
+
+  #finish({ request, response }: Exchange): void {
+    this.#current = undefined;
+    this.#closing ||= !response.shouldKeepAlive || !request.complete;
+    if (this.#closing) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#start(next);
+    else if (this.#failure !== undefined) this.#answerFailure();
+    if (this.#waiting.length < MAX_WAITING) this.#socket.resume();
+  }
+
+  #answerFailure(): void {
+    if (this.#failure === undefined) return;
+    this.#closing = true;
+    this.#socket.write(rawFailureAnswer(this.#failure.failure, this.#failure.requestId));
+    this.#linger();
+  }
+
+  /**
+   * Closes in a way that no reset overtakes the answer (RFC 9112 section 9.6): half-closes, then
+   * reads on for a moment and drops what it reads.
+   */
+  #linger(): void {
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    this.#closing = true;
+    let left = LINGER_BYTES;
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.removeAllListeners('data');
+    socket
+      .on('data', (bytes: Buffer) => {
+        left -= bytes.length;
+        if (left <= 0) socket.pause();
+      })
+      .once('close', () => clearTimeout(timer))
+      .resume()
+      .end();
+  }
+}

@@ -1,0 +1,131 @@
+/** What the service answers when it does not carry out a request. Stable across releases. */
+export interface Failure {
+  /** The number in the member `error` of the body. */
+  readonly error: number;
+  /** The status of the answer. */
+  readonly status: number;
+  /** What is wrong and which rule it breaks, for a person. Holds no value from the request. */
+  readonly message: string;
+  /** The failure is the service's own: it is logged with its cause. */
+  readonly ours?: true;
+  /** Seconds after which trying again is worth it. */
+  readonly retryAfter?: number;
+  /** The value of `WWW-Authenticate` (RFC 6750 section 3). */
+  readonly challenge?: string;
+}
+
+const CHALLENGE = 'Bearer realm="plant-store"';
+
+/** Every failure there is, by the `code` of the error that causes it. */
+export const failures = {
+  MALFORMED_REQUEST: {
+    error: 4000,
+    status: 400,
+    message: 'the request is not valid HTTP/1.1 (RFC 9112)',
+  },
+  BODY_MISSING: {
+    error: 4001,
+    status: 400,
+    message: 'the body is missing: a NewPlant is required',
+  },
+  MEDIA_TYPE_NOT_SUPPORTED: {
+    error: 4002,
+    status: 400,
+    message: 'the body must be sent as Content-Type: application/json',
+  },
+  BODY_TOO_LARGE: { error: 4003, status: 400, message: 'the body is larger than the limit' },
+  INVALID_JSON: { error: 4004, status: 400, message: 'the body is not valid JSON (RFC 8259)' },
+  INVALID_NEW_PLANT: { error: 4005, status: 400, message: 'the body is not a NewPlant' },
+  PLANT_ID_TAKEN: { error: 4006, status: 400, message: 'id is taken: a plant with it exists' },
+  CREDENTIALS_MISSING: {
+    error: 4010,
+    status: 401,
+    message: 'a bearer token is required: Authorization: Bearer <ACCESS_TOKEN>',
+    challenge: CHALLENGE,
+  },
+  INVALID_TOKEN: {
+    error: 4011,
+    status: 401,
+    message: 'the bearer token is malformed, unknown, expired, or not meant for this service',
+    challenge: `${CHALLENGE}, error="invalid_token"`,
+  },
+  PERMISSION_DENIED: {
+    error: 4030,
+    status: 403,
+    message: 'the bearer token does not permit creating plants',
+    challenge: `${CHALLENGE}, error="insufficient_scope"`,
+  },
+  PATH_NOT_FOUND: { error: 4040, status: 404, message: 'there is nothing at this path' },
+  METHOD_NOT_ALLOWED: {
+    error: 4050,
+    status: 405,
+    message: 'this method is not allowed here: the header Allow lists those that are',
+  },
+  REQUEST_TIMEOUT: { error: 4080, status: 408, message: 'the request did not arrive in time' },
+  HEADERS_TOO_LARGE: {
+    error: 4310,
+    status: 431,
+    message: 'the request line and headers are larger than 16 KiB, or more than 1,000 fields',
+  },
+  INTERNAL: { error: 5000, status: 500, message: 'internal error', ours: true },
+  STORAGE_UNAVAILABLE: {
+    error: 5030,
+    status: 503,
+    message: 'the storage cannot be reached: nothing was stored',
+    ours: true,
+    retryAfter: 1,
+  },
+  TOKEN_VERIFIER_UNAVAILABLE: {
+    error: 5030,
+    status: 503,
+    message: 'the token cannot be verified now: nothing was stored',
+    ours: true,
+    retryAfter: 1,
+  },
+  OUTCOME_UNKNOWN: {
+    error: 5031,
+    status: 503,
+    message: 'the outcome is unknown: the plant may or may not have been stored',
+    ours: true,
+    retryAfter: 1,
+  },
+  OVERLOADED: {
+    error: 5032,
+    status: 503,
+    message: 'too many requests are in flight: nothing was stored',
+    retryAfter: 1,
+  },
+  STOPPING: {
+    error: 5032,
+    status: 503,
+    message: 'the service is stopping: nothing was stored',
+    retryAfter: 1,
+  },
+} as const satisfies Record<string, Failure>;
+
+/** The `code` of an error that has an answer of its own. */
+export type FailureCode = keyof typeof failures;
+
+/** A request that is refused by the HTTP driver itself. The message may be more exact than the table's. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly code: FailureCode;
+
+  constructor(code: FailureCode, message: string = failures[code].message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** How an error is answered. What is not in the table is a bug: a constant, whatever the error says. */
+export function toFailure(error: unknown): Failure {
+  const code = codeOf(error);
+  if (code === undefined) return failures.INTERNAL;
+  const namesTheRule = error instanceof HttpError || code === 'INVALID_NEW_PLANT';
+  return namesTheRule ? { ...failures[code], message: (error as Error).message } : failures[code];
+}
+
+function codeOf(error: unknown): FailureCode | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  return Object.hasOwn(failures, String(error.code)) ? (error.code as FailureCode) : undefined;
+}

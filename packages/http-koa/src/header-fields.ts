@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * The values of every field of this name, as they were sent.
+ * Node's `headers` keeps only the first of a doubled field, so it cannot tell that there was another.
+ *
+ * @param name In lower case.
+ */
+export function fieldValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const field = rawHeaders[index];
+    if (field?.length === name.length && field.toLowerCase() === name) {
+      values.push(rawHeaders[index + 1] ?? '');
+    }
+  }
+  return values;
+}
+
+/** Whether the headers announce a body, be it empty in the end (RFC 9112 section 6.3). */
+export function announcesBody({ headers }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined) return true;
+  const length = headers['content-length'];
+  return length !== undefined && Number(length) > 0;
+}

@@ -1,0 +1,35 @@
+import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, newPlant } from '@plant-store/domain';
+import * as v from 'valibot';
+import { JsonNumber, toWholeNumber } from './exact-json.js';
+
+const ID_RULE = `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
+
+const isObject = (input: unknown) =>
+  typeof input === 'object' &&
+  input !== null &&
+  !Array.isArray(input) &&
+  !(input instanceof JsonNumber);
+
+/**
+ * A JSON value that is a NewPlant, turned into one. Other properties are ignored.
+ * Every issue's message names the field and the rule.
+ *
+ * Source: specification, "NewPlant".
+ */
+export const newPlantSchema = v.pipe(
+  v.custom<object>(isObject, 'the body must be a JSON object'),
+  v.object(
+    {
+      id: v.pipe(
+        v.instance(JsonNumber, ID_RULE),
+        v.transform(toWholeNumber),
+        v.bigint(ID_RULE),
+        v.check(isPlantId, ID_RULE),
+      ),
+      name: v.string('name must be a string'),
+      tag: v.optional(v.string('tag must be a string, or absent')),
+    },
+    ({ path }) => `${path?.[0]?.key} is required`,
+  ),
+  v.transform(newPlant),
+);

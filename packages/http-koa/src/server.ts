@@ -1,0 +1,81 @@
+import { createServer as createHttpServer, type Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type Koa from 'koa';
+import { MAX_FIELDS } from './check-http.js';
+import { Connection } from './connection.js';
+import { holdContinue } from './expect-continue.js';
+import { type FailureCode, failures } from './failures.js';
+import { newRequestId, requestIdOf } from './request-id.js';
+
+/** Time limits of the connections, in milliseconds. Every member has a default. */
+export interface ServerOptions {
+  /** From the first byte of a request to the end of its headers. 10000 by default. */
+  readonly headersTimeout?: number;
+  /** From the first byte of a request to its last. 15000 by default; not less than `headersTimeout`. */
+  readonly requestTimeout?: number;
+  /** How long a connection may idle between two requests. 72000 by default. */
+  readonly keepAliveTimeout?: number;
+}
+
+const MAX_HEADER_BYTES = 16_384;
+
+/** How often Node looks for requests that are late. Its own default is 30 s. */
+const TIMEOUT_CHECK_INTERVAL = 500;
+
+/**
+ * An HTTP server, not yet listening, that keeps the contract where Koa is not asked: what Node's
+ * parser refuses, late requests, pipelining, half-closed and lingering connections.
+ */
+export function createServer(app: Koa, options: ServerOptions = {}): Server {
+  const handle = app.callback();
+  const connections = new WeakMap<Socket, Connection>();
+  const connectionOf = (socket: Socket): Connection => {
+    const known = connections.get(socket);
+    if (known) return known;
+    const connection = new Connection(socket, handle);
+    connections.set(socket, connection);
+    return connection;
+  };
+  const server = createHttpServer({
+    maxHeaderSize: MAX_HEADER_BYTES,
+    requireHostHeader: false,
+    headersTimeout: options.headersTimeout ?? 10_000,
+    requestTimeout: options.requestTimeout ?? 15_000,
+    keepAliveTimeout: options.keepAliveTimeout ?? 72_000,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
+  });
+  server.maxHeadersCount = MAX_FIELDS + 1;
+  return Object.assign(server, { httpAllowHalfOpen: true })
+    .on('request', (request, response) => connectionOf(request.socket).take(request, response))
+    .on('checkExpectation', (request, response) => {
+      connectionOf(request.socket).take(request, response);
+    })
+    .on('checkContinue', (request, response) => {
+      holdContinue(request);
+      connectionOf(request.socket).take(request, response);
+    })
+    .on('connect', (request, socket: Socket) => {
+      connectionOf(socket).fail(failures.PATH_NOT_FOUND, requestIdOf(request));
+    })
+    .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+      const connection = connectionOf(socket);
+      if (isGone(error, socket)) connection.abandon();
+      else connection.fail(failures[codeOf(error)], newRequestId());
+    });
+}
+
+/** There is nobody to answer: reset, closed, or a connection that never said anything. */
+function isGone(error: NodeJS.ErrnoException, socket: Socket): boolean {
+  return error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0;
+}
+
+function codeOf(error: NodeJS.ErrnoException): FailureCode {
+  switch (error.code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return 'REQUEST_TIMEOUT';
+    case 'HPE_HEADER_OVERFLOW':
+      return 'HEADERS_TOO_LARGE';
+    default:
+      return 'MALFORMED_REQUEST';
+  }
+}
