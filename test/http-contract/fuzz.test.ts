@@ -1,10 +1,19 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { exchange } from './cases.js';
-import { checkAnswer, type Expected, errorOf, STATUS } from './check-answer.js';
+import { checkAnswer, type Expected, errorOf, STATUS, saysClose } from './check-answer.js';
 import { verdictOn, wholeNumber } from './oracle.js';
 import { type Answer, RawConnection } from './raw-connection.js';
-import { chunked, create, MARK, plantText, request, TOKEN } from './requests.js';
+import {
+  chunked,
+  create,
+  freshId,
+  MARK,
+  type Parts,
+  plantText,
+  request,
+  TOKEN,
+} from './requests.js';
 import { useService } from './service.js';
 
 /**
@@ -62,14 +71,14 @@ describe('Fuzzing', function () {
           await compare(body);
         },
       ),
-      parameters(400),
+      parameters(250),
     );
   });
 
   it('the verdict on a JSON text is that of an independent reader', async () => {
     await fc.assert(
       fc.asyncProperty(jsonPlant(), (text) => compare(Buffer.from(text))),
-      parameters(2000),
+      parameters(800),
     );
   });
 
@@ -78,14 +87,14 @@ describe('Fuzzing', function () {
       fc.asyncProperty(jsonPlant(), damages(JSON_SCRAPS), (text, all) =>
         compare(damaged(Buffer.from(text), all)),
       ),
-      parameters(3000),
+      parameters(900),
     );
   });
 
   it('the verdict on a decimal number is that of exact arithmetic', async () => {
     await fc.assert(
       fc.asyncProperty(decimal(), (spelling) => compare(Buffer.from(plantText(spelling)))),
-      parameters(3000),
+      parameters(900),
     );
   });
 
@@ -111,7 +120,7 @@ describe('Fuzzing', function () {
         expect(wholeNumber(spelling)).to.be.oneOf([limit + offset, undefined]);
         await compare(Buffer.from(plantText(spelling)));
       }),
-      parameters(1000),
+      parameters(500),
     );
   });
 
@@ -127,7 +136,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
         survives(service.port, damaged(bytes, all)),
       ),
-      parameters(1200),
+      parameters(800),
     );
   });
 
@@ -138,6 +147,28 @@ describe('Fuzzing', function () {
         survives(service.port, Buffer.from(all.join(''), 'latin1')),
       ),
       parameters(300),
+    );
+  });
+
+  it('random requests in one stream are answered in order, and none behind a close is carried out', async () => {
+    const streams = fc.array(fc.constantFrom(...REQUESTS), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(streams, fc.array(fc.nat(3000), { maxLength: 4 }), async (kinds, cuts) => {
+        const sent = kinds.map(([parts, error]) => ({ id: freshId(), parts, error }));
+        const bytes = sent.map(({ id, parts }) => create({ body: plantText(id), ...parts }));
+        const answers = await answersInPieces(service.port, Buffer.concat(bytes), cuts);
+        expect(answers.map(errorOf)).to.deep.equal(
+          sent.slice(0, answers.length).map(({ error }) => error),
+        );
+        const last = answers.findIndex(saysClose);
+        expect(answers).to.have.length(last === -1 ? sent.length : last + 1);
+        for (const [at, { id, error }] of sent.entries()) {
+          const created = at < answers.length && error === undefined;
+          const again = create({ body: plantText(id) });
+          await exchange(service.port, again, created ? { error: 4006 } : {});
+        }
+      }),
+      parameters(150),
     );
   });
 
@@ -163,6 +194,42 @@ describe('Fuzzing', function () {
     await exchange(service.port, create(), {});
   });
 });
+
+/** Requests of all kinds whose bodies can be anything but a plant of another id. */
+const REQUESTS: readonly [parts: Parts, error: number | undefined][] = [
+  [{}, undefined],
+  [{}, undefined],
+  [{ headers: { expect: '100-continue' } }, undefined],
+  [{ headers: { connection: 'close' } }, undefined],
+  [{ body: '{}' }, 4005],
+  [{ body: '' }, 4001],
+  [{ chunks: ['{', '}'] }, 4005],
+  [{ chunks: ['{'] }, 4004],
+  [{ body: 'x'.repeat(17_000) }, 4003],
+  [{ chunks: ['x'.repeat(9000), 'x'.repeat(9000)] }, 4003],
+  [{ headers: { authorization: undefined } }, 4010],
+  [{ headers: { 'content-type': undefined } }, 4002],
+  [{ headers: { host: undefined } }, 4000],
+  [{ headers: { expect: 'x' } }, 4000],
+  [{ headers: { 'x-filler': 'x'.repeat(17_000) } }, 4310],
+  [{ target: '/x' }, 4040],
+  [{ method: 'PUT' }, 4050],
+  [{ method: 'GARBAGE' }, 4000],
+  [{ headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' } }, 4000],
+];
+
+async function answersInPieces(port: number, bytes: Buffer, cuts: number[]): Promise<Answer[]> {
+  const connection = await RawConnection.open(port);
+  let from = 0;
+  for (const to of [...cuts.sort((a, b) => a - b), bytes.length]) {
+    await connection.sent(bytes.subarray(from, to));
+    from = Math.max(from, to);
+  }
+  connection.halfClose();
+  const answers = await connection.answersUntilEnd();
+  connection.destroy();
+  return answers;
+}
 
 /** Whatever is sent, every answer is a listed one, and the connection ends when nothing more comes. */
 async function survives(port: number, bytes: Uint8Array): Promise<void> {

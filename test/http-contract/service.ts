@@ -10,10 +10,21 @@ const COMMAND = fileURLToPath(new URL('../../../packages/app/bin/plant-store.js'
 export class Service {
   readonly port: number;
   readonly #process: ChildProcess;
+  #output = '';
 
   private constructor(child: ChildProcess, port: number) {
     this.#process = child;
     this.port = port;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.on('data', (text) => {
+        this.#output += text;
+      });
+    }
+  }
+
+  /** What it has printed since it told its address. */
+  get output(): string {
+    return this.#output;
   }
 
   /**
@@ -38,7 +49,7 @@ export class Service {
   async stop(): Promise<number | null> {
     if (this.#process.exitCode !== null) return this.#process.exitCode;
     const exit = once(this.#process, 'exit');
-    this.terminate();
+    if (!this.#process.killed) this.terminate();
     const [code] = await exit;
     return code;
   }
