@@ -124,6 +124,13 @@ describe('HTTP syntax', () => {
         { target: 'http://a.example/plants', headers: { host: undefined } },
         REFUSED,
       ),
+      creating('one with a space in it is a 4000', { headers: { host: `${MARK} b` } }, REFUSED),
+      creating('one with a path is a 4000', { headers: { host: `${MARK}/b` } }, REFUSED),
+      creating(
+        'one with a port that is no number is a 4000',
+        { headers: { host: 'a:b' } },
+        REFUSED,
+      ),
       creating('an empty one is one', { headers: { host: '' } }),
       creating('one with a port is one', { headers: { host: 'a.example:8080' } }),
       creating('one that is an address is one', { headers: { host: '[::1]:8080' } }),
