@@ -25,11 +25,14 @@ export async function stopOnSignal(
     logger.warn({ signal: second }, 'stopping at once');
     process.exit(1);
   });
-  container.get(ids.health).stop();
+  (await container.getAsync(ids.health)).stop();
   await wait(configuration.SHUTDOWN_DELAY_MS);
-  await drain(container.get(ids.server), configuration.SHUTDOWN_TIMEOUT_MS);
-  await container.get(ids.tokenVerifier).close();
-  await container.get(ids.plantRepository).close();
+  await drain(await container.getAsync(ids.server), configuration.SHUTDOWN_TIMEOUT_MS);
+  await (await container.getAsync(ids.tokenVerifier)).close();
+  await (await container.getAsync(ids.plantRepository)).close();
+  const management = await container.getAsync(ids.managementServer);
+  management?.close();
+  management?.closeAllConnections();
   logger.info('stopped');
   return 0;
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { answerWithFailure, rawFailureAnswer } from './failure-answer.js';
 import type { Failure } from './failures.js';
+import { countedMethod, type HttpObserver } from './http-observer.js';
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -23,14 +24,16 @@ const MAX_WAITING = 16;
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
+  readonly #observer: HttpObserver | undefined;
   readonly #waiting: Exchange[] = [];
   #current: Exchange | undefined;
   #failure: { readonly failure: Failure; readonly requestId: string } | undefined;
   #closing = false;
 
-  constructor(socket: Socket, handle: RequestListener) {
+  constructor(socket: Socket, handle: RequestListener, observer?: HttpObserver) {
     this.#socket = socket;
     this.#handle = handle;
+    this.#observer = observer;
     socket.destroySoon = () => this.#linger();
   }
 
@@ -85,9 +88,20 @@ export class Connection {
 
   #answerFailure(): void {
     if (this.#failure === undefined) return;
+    const { failure, requestId } = this.#failure;
     this.#closing = true;
-    this.#socket.write(rawFailureAnswer(this.#failure.failure, this.#failure.requestId));
+    this.#socket.write(rawFailureAnswer(failure, requestId));
     this.#linger();
+    this.#observer?.begun();
+    this.#observer?.ended({
+      method: countedMethod(undefined),
+      route: undefined,
+      status: failure.status,
+      error: failure.error,
+      duration: 0,
+      requestId,
+      client: undefined,
+    });
   }
 
   /**

@@ -5,9 +5,10 @@ import { MAX_FIELDS } from './check-http.js';
 import { Connection } from './connection.js';
 import { holdContinue } from './expect-continue.js';
 import { type FailureCode, failures } from './failures.js';
+import type { HttpObserver } from './http-observer.js';
 import { newRequestId, requestIdOf } from './request-id.js';
 
-/** Time limits of the connections, in milliseconds. Every member has a default. */
+/** Limits of the connections; times in milliseconds. Every member has a default. */
 export interface ServerOptions {
   /** From the first byte of a request to the end of its headers. 10000 by default. */
   readonly headersTimeout?: number;
@@ -15,6 +16,10 @@ export interface ServerOptions {
   readonly requestTimeout?: number;
   /** How long a connection may idle between two requests. 72000 by default. */
   readonly keepAliveTimeout?: number;
+  /** Open connections at once; further ones are closed, and the server emits `drop`. 10000 by default. */
+  readonly maxConnections?: number;
+  /** Is told of the requests that Koa is not asked for. */
+  readonly observer?: HttpObserver;
 }
 
 const MAX_HEADER_BYTES = 16_384;
@@ -32,7 +37,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): Server {
   const connectionOf = (socket: Socket): Connection => {
     const known = connections.get(socket);
     if (known) return known;
-    const connection = new Connection(socket, handle);
+    const connection = new Connection(socket, handle, options.observer);
     connections.set(socket, connection);
     return connection;
   };
@@ -45,6 +50,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): Server {
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
+  server.maxConnections = options.maxConnections ?? 10_000;
   return Object.assign(server, { httpAllowHalfOpen: true })
     .on('request', (request, response) => connectionOf(request.socket).take(request, response))
     .on('checkExpectation', (request, response) => {

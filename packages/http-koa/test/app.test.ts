@@ -16,8 +16,8 @@ import {
   type AppOptions,
   createApp,
   createServer,
-  type FailureReport,
   HttpError,
+  type OwnFailure,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
@@ -42,7 +42,7 @@ describe('The application', () => {
   /** A running application that records the plants it stores and the failures it reports. */
   async function start({ add, verify, ready, ...options }: Setup = {}) {
     const stored = new Map<bigint, NewPlant>();
-    const reports: FailureReport[] = [];
+    const reports: OwnFailure[] = [];
     const plants = new MemoryPlantRepository(stored);
     const tokens = new StaticTokenVerifier([{ sha256, label: 'test' }]);
     const app = createApp(
@@ -50,7 +50,7 @@ describe('The application', () => {
         createPlant: new CreatePlant(add ? ({ ...plants, add } as PlantRepository) : plants),
         tokenVerifier: verify ? ({ verify } as TokenVerifier) : tokens,
         ready: ready ?? (async () => {}),
-        report: (failure) => reports.push(failure),
+        observer: { begun() {}, ended() {}, failed: (failure) => reports.push(failure) },
       },
       options,
     );
