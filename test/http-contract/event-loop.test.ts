@@ -6,7 +6,7 @@ import { useService } from './service.js';
 
 const SIZE = 16_384;
 const LONGEST_MS = 50;
-const TRIES = 5;
+const TRIES = 40;
 
 function filled(before: string, unit: string, after = ''): string {
   return before + unit.repeat((SIZE - before.length - after.length) / unit.length) + after;
@@ -83,44 +83,51 @@ const HEADS: Readonly<Record<string, Parts>> = {
 describe(`No request keeps the service busy for more than ${LONGEST_MS} ms`, () => {
   const service = useService();
 
-  /** The service answers one at a time: what keeps it busy delays its own answer at least as long. */
-  async function quickest(bytes: () => Uint8Array): Promise<number> {
+  /**
+   * The service does one thing at a time: what keeps it busy delays the next answer on another
+   * connection at least as long. Another process can delay it too, so the quickest of several counts.
+   */
+  async function expectQuick(bytes: () => Uint8Array): Promise<void> {
     const times: number[] = [];
-    for (let attempt = 0; attempt < TRIES; attempt += 1) {
-      const connection = await RawConnection.open(service.port);
-      const other = await RawConnection.open(service.port);
-      await expectService(other);
-      const payload = bytes();
-      const start = performance.now();
-      connection.send(payload);
-      await connection.answer();
-      await expectService(other);
-      times.push(performance.now() - start);
-      connection.destroy();
-      other.destroy();
+    while (times.length < TRIES && !times.some((time) => time < LONGEST_MS)) {
+      times.push(await timeTaken(bytes()));
     }
-    return Math.min(...times);
+    expect(Math.min(...times)).to.be.below(LONGEST_MS);
+  }
+
+  async function timeTaken(bytes: Uint8Array): Promise<number> {
+    const connection = await RawConnection.open(service.port);
+    const other = await RawConnection.open(service.port);
+    await expectService(other);
+    const start = performance.now();
+    connection.send(bytes);
+    await connection.answer();
+    await expectService(other);
+    const time = performance.now() - start;
+    connection.destroy();
+    other.destroy();
+    return time;
   }
 
   for (const [title, body] of Object.entries(BODIES)) {
     it(`a body of ${title}`, async () => {
-      expect(await quickest(() => request({ body }))).to.be.below(LONGEST_MS);
+      await expectQuick(() => request({ body }));
     });
   }
 
   for (const [title, parts] of Object.entries(HEADS)) {
     it(title, async () => {
-      expect(await quickest(() => create(parts))).to.be.below(LONGEST_MS);
+      await expectQuick(() => create(parts));
     });
   }
 
   it('a body in chunks of one byte', async () => {
     const body = () => `{"id":${freshId()},"name":"${'x'.repeat(16_000)}"}`;
-    expect(await quickest(() => create({ chunks: [...body()] }))).to.be.below(LONGEST_MS);
+    await expectQuick(() => create({ chunks: [...body()] }));
   });
 
   it('an empty body behind many fields of the same name', async () => {
     const headers = { cookie: Array(900).fill('a=b'), 'content-length': '0' };
-    expect(await quickest(() => headOf({ headers }))).to.be.below(LONGEST_MS);
+    await expectQuick(() => headOf({ headers }));
   });
 });
