@@ -6,7 +6,7 @@ import { useService } from './service.js';
 
 const SIZE = 16_384;
 const LONGEST_MS = 50;
-const TRIES = 40;
+const TRIES = 15;
 
 function filled(before: string, unit: string, after = ''): string {
   return before + unit.repeat((SIZE - before.length - after.length) / unit.length) + after;
@@ -34,6 +34,9 @@ const BODIES: Readonly<Record<string, string>> = {
   'digits behind the point': filled('{"name":"x","id":0.', '9', '}'),
   'zeros behind the point': filled('{"name":"x","id":1.', '0', '}'),
   'zeros and a one': filled('{"name":"x","id":0.', '0', '1}'),
+  'a one, zeros and a one': filled('{"name":"x","id":1', '0', '1}'),
+  'a one, a point, zeros and a one': filled('{"name":"x","id":1.', '0', '1}'),
+  'runs of zeros': filled('{"name":"x","id":1', '0000000001', '}'),
   'digits of an exponent': filled('{"name":"x","id":1e', '9', '}'),
   'digits of a negative exponent': filled('{"name":"x","id":1e-', '9', '}'),
   'a huge exponent': '{"name":"x","id":1e1000000000}',
