@@ -5,6 +5,7 @@ import {
   createApp,
   createManagementApp,
   createServer,
+  type DrainableServer,
   type HttpObserver,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
@@ -29,7 +30,7 @@ export const ids = {
   health: id<Health>('Health'),
   metrics: id<Metrics | undefined>('Metrics'),
   observer: id<HttpObserver>('HttpObserver'),
-  server: id<Server>('Server'),
+  server: id<DrainableServer>('Server'),
   managementServer: id<Server | undefined>('ManagementServer'),
 };
 
@@ -103,7 +104,7 @@ function openServer(
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
   health: Health,
-): Server {
+): DrainableServer {
   const app = createApp(
     {
       createPlant,

@@ -28,6 +28,7 @@ export class Connection {
   readonly #waiting: Exchange[] = [];
   #current: Exchange | undefined;
   #failure: { readonly failure: Failure; readonly requestId: string } | undefined;
+  #stopping = false;
   #closing = false;
 
   constructor(socket: Socket, handle: RequestListener, observer?: HttpObserver) {
@@ -56,6 +57,12 @@ export class Connection {
     else this.#failUnfinished(this.#current);
   }
 
+  /** Closes behind the answer to the last request that has arrived, or else behind the next one. */
+  closeAfterAnswer(): void {
+    this.#stopping = true;
+    this.#closeBehindLast();
+  }
+
   /** Drops a connection whose client cannot be answered any more. */
   abandon(): void {
     if (!this.#closing) this.#socket.destroy();
@@ -63,10 +70,16 @@ export class Connection {
 
   #start(exchange: Exchange): void {
     this.#current = exchange;
+    this.#closeBehindLast();
     exchange.response.once('close', () => this.#finish(exchange));
     if (this.#failure === undefined || !this.#failUnfinished(exchange)) {
       this.#handle(exchange.request, exchange.response);
     }
+  }
+
+  #closeBehindLast(): void {
+    if (!this.#stopping || this.#current === undefined || this.#waiting.length > 0) return;
+    this.#current.response.shouldKeepAlive = false;
   }
 
   /** A failure while the body is arriving is the answer to that request. */

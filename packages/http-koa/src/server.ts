@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
 import { MAX_FIELDS } from './check-http.js';
 import { Connection } from './connection.js';
@@ -22,6 +23,19 @@ export interface ServerOptions {
   readonly observer?: HttpObserver;
 }
 
+/** A server that can be stopped without losing a request. */
+export interface DrainableServer extends Server {
+  /**
+   * Takes no new connections, answers every request that has arrived, and tells its clients to
+   * connect elsewhere. Resolves when the last connection is closed; what is still open after
+   * `timeLimit` milliseconds is cut off.
+   */
+  drain(timeLimit: number): Promise<void>;
+}
+
+/** How long idle connections may stay while draining, so that their clients hear of it in an answer. */
+const IDLE_GRACE_MS = 1000;
+
 const MAX_HEADER_BYTES = 16_384;
 
 /** How often Node looks for requests that are late. Its own default is 30 s. */
@@ -31,14 +45,16 @@ const TIMEOUT_CHECK_INTERVAL = 500;
  * An HTTP server, not yet listening, that keeps the contract where Koa is not asked: what Node's
  * parser refuses, late requests, pipelining, half-closed and lingering connections.
  */
-export function createServer(app: Koa, options: ServerOptions = {}): Server {
+export function createServer(app: Koa, options: ServerOptions = {}): DrainableServer {
   const handle = app.callback();
-  const connections = new WeakMap<Socket, Connection>();
+  const connections = new Map<Socket, Connection>();
   const connectionOf = (socket: Socket): Connection => {
     const known = connections.get(socket);
     if (known) return known;
     const connection = new Connection(socket, handle, options.observer);
     connections.set(socket, connection);
+    socket.once('close', () => connections.delete(socket));
+    if (!server.listening) connection.closeAfterAnswer();
     return connection;
   };
   const server = createHttpServer({
@@ -51,7 +67,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): Server {
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
   server.maxConnections = options.maxConnections ?? 10_000;
-  return Object.assign(server, { httpAllowHalfOpen: true })
+  server
     .on('request', (request, response) => connectionOf(request.socket).take(request, response))
     .on('checkExpectation', (request, response) => {
       connectionOf(request.socket).take(request, response);
@@ -68,6 +84,29 @@ export function createServer(app: Koa, options: ServerOptions = {}): Server {
       if (isGone(error, socket)) connection.abandon();
       else connection.fail(failures[codeOf(error)], newRequestId());
     });
+  return Object.assign(server, {
+    httpAllowHalfOpen: true,
+    drain(timeLimit: number) {
+      for (const connection of connections.values()) connection.closeAfterAnswer();
+      return drain(server, timeLimit);
+    },
+  });
+}
+
+/**
+ * Takes no new connections, lets requests be answered, closes what idles, and after the time
+ * limit whatever is left.
+ */
+async function drain(server: Server, timeLimit: number): Promise<void> {
+  const closed = once(server, 'close');
+  // HTTP's own `close` would cut idle connections at once, under requests already on their way.
+  NetServer.prototype.close.call(server);
+  const timers = [
+    setTimeout(() => server.closeIdleConnections(), IDLE_GRACE_MS),
+    setTimeout(() => server.closeAllConnections(), timeLimit),
+  ];
+  await closed;
+  timers.forEach(clearTimeout);
 }
 
 /** There is nobody to answer: reset, closed, or a connection that never said anything. */

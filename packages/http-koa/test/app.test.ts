@@ -240,15 +240,4 @@ describe('The application', () => {
     expect((await failureOf(response)).error).to.equal(5032);
     expect((await fetch(`${url}/livez`)).status).to.equal(200);
   });
-
-  it('asks whether it is ready at most once a second', async () => {
-    let asked = 0;
-    const { url } = await start({
-      ready: async () => {
-        asked += 1;
-      },
-    });
-    for (let call = 0; call < 5; call += 1) await fetch(`${url}/readyz`);
-    expect(asked).to.equal(1);
-  });
 });
