@@ -6,6 +6,11 @@ import { TOKEN } from './requests.js';
 
 const COMMAND = fileURLToPath(new URL('../../../packages/app/bin/plant-store.js', import.meta.url));
 
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** The service as its own process, known only by its command, its environment and its port. */
 export class Service {
   readonly port: number;
@@ -37,6 +42,8 @@ export class Service {
       env: { PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256: sha256(TOKEN), ...settings },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
+    running.add(child);
+    child.once('exit', () => running.delete(child));
     return new Service(child, await printedPort(child));
   }
 
