@@ -1,0 +1,72 @@
+import { expect } from 'chai';
+import { checkAnswer, type Expected, saysClose } from './check-answer.js';
+import { type Answer, RawConnection } from './raw-connection.js';
+import { create, type Parts, request } from './requests.js';
+
+/** One request and the answer it must get. */
+export interface Case {
+  readonly title: string;
+  readonly bytes: Uint8Array;
+  readonly expected: Expected;
+}
+
+const BODY_WAS_READ = new Set<unknown>([undefined, 4001, 4004, 4005, 4006]);
+
+/** A case of creating a plant: `parts` say in what it differs from a valid request. */
+export function creating(title: string, parts: Parts, expected: Expected = {}): Case {
+  return { title, bytes: create(parts), expected: { ...operation(expected), ...expected } };
+}
+
+/** A case of a request without a body. */
+export function asking(title: string, parts: Parts, expected: Expected): Case {
+  const toHead = parts.method === 'HEAD';
+  return { title, bytes: request({ method: 'GET', ...parts }), expected: { toHead, ...expected } };
+}
+
+/** Makes a test of each case, on a connection of its own. */
+export function testEach(service: { readonly port: number }, cases: readonly Case[]): void {
+  for (const { title, bytes, expected } of cases) {
+    it(title, async () => {
+      await exchange(service.port, bytes, expected);
+    });
+  }
+}
+
+/**
+ * Sends the bytes on a new connection and checks the answer, and then the connection: it ends in
+ * order after an answer that says so, and serves another request after any other.
+ */
+export async function exchange(
+  port: number,
+  bytes: Uint8Array,
+  expected: Expected,
+): Promise<Answer> {
+  const connection = await RawConnection.open(port);
+  try {
+    connection.send(bytes);
+    const answer = await connection.answer(expected.toHead);
+    checkAnswer(answer, expected);
+    if (saysClose(answer)) await expectEnd(connection);
+    else await expectService(connection);
+    return answer;
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** The other side ends the connection in order, and sends nothing more. */
+export async function expectEnd(connection: RawConnection): Promise<void> {
+  expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
+}
+
+/** The connection serves one more request. */
+export async function expectService(connection: RawConnection): Promise<void> {
+  connection.send(request({ method: 'GET', target: '/livez' }));
+  checkAnswer(await connection.answer(), { otherContent: true });
+}
+
+function operation({ error }: Expected): Expected {
+  return BODY_WAS_READ.has(error)
+    ? { toOperation: true, connection: 'keep-alive' }
+    : { toOperation: true };
+}

@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { type Answer, fieldValues } from './raw-connection.js';
+import { MARK, NUMBER_MARK } from './requests.js';
+
+/** The status that belongs to each error number. */
+export const STATUS: Readonly<Record<number, number>> = {
+  4000: 400,
+  4001: 400,
+  4002: 400,
+  4003: 400,
+  4004: 400,
+  4005: 400,
+  4006: 400,
+  4010: 401,
+  4011: 401,
+  4030: 403,
+  4040: 404,
+  4050: 405,
+  4080: 408,
+  4310: 431,
+  5000: 500,
+  5030: 503,
+  5031: 503,
+  5032: 503,
+};
+
+const CHALLENGES: Readonly<Record<number, string[]>> = {
+  4010: ['Bearer realm="plant-store"'],
+  4011: ['Bearer realm="plant-store", error="invalid_token"'],
+  4030: ['Bearer realm="plant-store", error="insufficient_scope"'],
+};
+
+export interface Plant {
+  readonly name: string;
+  readonly tag?: string;
+}
+
+/** What an answer must be. What is not given is not asked about, beyond what every answer must be. */
+export interface Expected {
+  /** One of these errors; without it a 200. */
+  readonly error?: number | readonly number[];
+  /** The 200 is not a created plant but any other content. */
+  readonly otherContent?: boolean;
+  readonly plant?: Plant;
+  /** It answers a POST on the operation whose headers were read. */
+  readonly toOperation?: boolean;
+  readonly toHead?: boolean;
+  readonly requestId?: string;
+  readonly allow?: readonly string[];
+  /** The fields of a NewPlant that the message names: these and no other. */
+  readonly names?: readonly string[];
+  readonly connection?: 'close' | 'keep-alive';
+}
+
+/** Everything that holds for each answer of the service, and what the case adds to it. */
+export function checkAnswer(answer: Answer, expected: Expected): void {
+  checkHead(answer, expected);
+  if (expected.toHead) {
+    expect(answer.status).to.be.oneOf(statuses(expected));
+    expect(answer.body).to.have.length(0);
+  } else if (expected.error === undefined) checkSuccess(answer, expected);
+  else checkError(answer, expected);
+  checkRelatedFields(answer, expected);
+}
+
+/** The error number of an answer, `undefined` for a 2xx. */
+export function errorOf(answer: Answer): number | undefined {
+  if (answer.status < 300) return undefined;
+  const { error } = JSON.parse(answer.body.toString());
+  return error;
+}
+
+export function saysClose(answer: Answer): boolean {
+  return fieldValues(answer, 'connection').some((value) => value.toLowerCase() === 'close');
+}
+
+function checkHead(answer: Answer, { requestId, toOperation, connection }: Expected): void {
+  const field = (name: string) => fieldValues(answer, name);
+  expect(answer.version).to.equal('HTTP/1.1');
+  expect(field('x-powered-by'), 'X-Powered-By').to.deep.equal([]);
+  expect(field('server'), 'Server').to.deep.equal([]);
+  expect(field('transfer-encoding'), 'Transfer-Encoding').to.deep.equal([]);
+  expect(field('x-request-id'), 'X-Request-Id').to.have.length(1);
+  expect(field('x-request-id')[0]).to.match(/^[A-Za-z0-9._-]{1,128}$/);
+  if (requestId !== undefined) expect(field('x-request-id')).to.deep.equal([requestId]);
+  if (toOperation) expect(field('cache-control'), 'Cache-Control').to.deep.equal(['no-store']);
+  if (connection !== undefined) {
+    const said = `error ${errorIn(answer)} with Connection: ${field('connection')}`;
+    expect(saysClose(answer), said).to.equal(connection === 'close');
+  }
+}
+
+function checkSuccess(answer: Answer, { plant, otherContent }: Expected): void {
+  expect(answer.status, answer.body.toString()).to.equal(200);
+  if (otherContent) return;
+  expectJson(answer);
+  const content = JSON.parse(answer.body.toString());
+  if (plant !== undefined) expect(content).to.deep.equal(plant);
+  expect(content.name).to.be.a('string');
+  expect(Object.keys(content).join()).to.be.oneOf(['name', 'name,tag', 'tag,name']);
+}
+
+function checkError(answer: Answer, expected: Expected): void {
+  expectJson(answer);
+  const content = JSON.parse(answer.body.toString());
+  expect(Object.keys(content).sort()).to.deep.equal(['error', 'message']);
+  expect(content.error, content.message).to.be.oneOf([expected.error].flat());
+  expect(answer.status).to.equal(STATUS[content.error]);
+  expect(content.message)
+    .to.be.a('string')
+    .that.matches(/^\S[^\r\n]{5,}$/);
+  expect(content.message).not.to.match(/node:|node_modules|\.[jt]s\b|\bat \w+ \(|HPE_|Error\b/);
+  expectNoEcho(answer);
+  if (expected.names !== undefined) {
+    const named = ['id', 'name', 'tag'].filter((it) =>
+      new RegExp(`\\b${it}\\b`).test(content.message),
+    );
+    expect(named, content.message).to.deep.equal(expected.names);
+  }
+}
+
+function checkRelatedFields(answer: Answer, { allow, toHead }: Expected): void {
+  const challenges = toHead ? undefined : (CHALLENGES[errorIn(answer) ?? 0] ?? []);
+  if (challenges !== undefined) {
+    expect(fieldValues(answer, 'www-authenticate')).to.deep.equal(challenges);
+  }
+  const allowed = fieldValues(answer, 'allow').flatMap((value) => value.split(/\s*,\s*/));
+  if (answer.status === 405) expect(allowed, 'Allow').not.to.deep.equal([]);
+  if (allow !== undefined) expect(allowed, 'Allow').to.have.members([...allow]);
+  if (answer.status === 503) {
+    expect(fieldValues(answer, 'retry-after').join()).to.match(/^[1-9]\d*$/);
+  }
+}
+
+function expectJson(answer: Answer): void {
+  expect(fieldValues(answer, 'content-type')).to.deep.equal(['application/json; charset=utf-8']);
+}
+
+function expectNoEcho(answer: Answer): void {
+  const shown = answer.head.replace(/^x-request-id:.*$/im, '') + answer.body.toString('latin1');
+  expect(shown.toLowerCase()).not.to.include(MARK.toLowerCase());
+  expect(shown).not.to.include(NUMBER_MARK);
+}
+
+function errorIn(answer: Answer): number | undefined {
+  return answer.body.length === 0 ? undefined : errorOf(answer);
+}
+
+function statuses({ error }: Expected): (number | undefined)[] {
+  return error === undefined ? [200] : [error].flat().map((one) => STATUS[one]);
+}

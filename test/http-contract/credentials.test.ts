@@ -1,0 +1,161 @@
+import { expect } from 'chai';
+import { creating, exchange, testEach } from './cases.js';
+import { create, MARK, plantText, request, TOKEN } from './requests.js';
+import { sha256, useService } from './service.js';
+
+describe('Credentials', () => {
+  const service = useService();
+
+  describe('None, or another scheme, is a 4010', () => {
+    const none: [title: string, authorization: string | undefined][] = [
+      ['no field', undefined],
+      ['an empty field', ''],
+      ['white space only', '   '],
+      ['Basic', `Basic ${Buffer.from(`${MARK}:${MARK}`).toString('base64')}`],
+      ['Digest', `Digest username="${MARK}"`],
+      ['a scheme that begins with Bearer', `Bearer${TOKEN}`],
+      ['a scheme that ends with Bearer', `XBearer ${TOKEN}`],
+      ['the token alone', TOKEN],
+      ['Token', `Token ${TOKEN}`],
+    ];
+    testEach(
+      service,
+      none.map(([title, authorization]) =>
+        creating(title, { headers: { authorization } }, { error: 4010 }),
+      ),
+    );
+    const withoutField = { authorization: undefined };
+    testEach(service, [
+      creating(
+        'a token in the query is not looked at',
+        { target: `/plants?access_token=${encodeURIComponent(TOKEN)}`, headers: withoutField },
+        { error: 4010 },
+      ),
+      creating(
+        'a token in the body is not looked at',
+        { body: plantText(undefined, `"access_token":"${TOKEN}"`), headers: withoutField },
+        { error: 4010 },
+      ),
+      creating(
+        'a token in a cookie is not looked at',
+        { headers: { ...withoutField, cookie: `access_token=${TOKEN}` } },
+        { error: 4010 },
+      ),
+      creating(
+        'a token for a proxy is not looked at',
+        { headers: { ...withoutField, 'proxy-authorization': `Bearer ${TOKEN}` } },
+        { error: 4010 },
+      ),
+      creating(
+        'a token in a trailer is not looked at',
+        { headers: { ...withoutField, trailer: 'Authorization' } },
+        { error: 4010 },
+      ),
+    ]);
+  });
+
+  describe('A bearer token that is malformed or unknown is a 4011', () => {
+    const refused: [title: string, authorization: string | string[]][] = [
+      ['no token', 'Bearer'],
+      ['no token in lower case', 'bearer'],
+      ['nothing but spaces behind the scheme', 'Bearer    '],
+      ['two tokens', `Bearer ${TOKEN} ${TOKEN}`],
+      ['two tokens with a comma', `Bearer ${TOKEN},${TOKEN}`],
+      ['two credentials in one field', `Bearer ${TOKEN}, Bearer ${TOKEN}`],
+      ['a parameter behind the token', `Bearer ${TOKEN}, realm="x"`],
+      ['a token in quotes', `Bearer "${TOKEN}"`],
+      ['a token that is only padding', 'Bearer =='],
+      ['padding inside', `Bearer ${MARK}=x`],
+      ['a character that no token has', `Bearer ${MARK}!`],
+      ['a colon', `Bearer ${MARK}:x`],
+      ['a byte beyond ASCII', `Bearer ${MARK}\xe4`],
+      ['a percent sign', 'Bearer %20'],
+      ['a tab instead of the space', `Bearer\t${TOKEN}`],
+      ['a tab and a space', `Bearer \t${TOKEN}`],
+      ['an unknown token', `Bearer ${MARK}`],
+      ['another case', `Bearer ${TOKEN.toUpperCase()}`],
+      ['one character less', `Bearer ${TOKEN.slice(0, -1)}`],
+      ['one character more', `Bearer ${TOKEN}=`],
+      ['without padding', `Bearer ${TOKEN.replaceAll('=', '')}`],
+      ['the digest of the token', `Bearer ${sha256(TOKEN)}`],
+      ['the name of a property', 'Bearer __proto__'],
+      ['an unsigned JWT', `Bearer ${jwt({ alg: 'none' }, { sub: MARK })}`],
+      ['8 KiB', `Bearer ${'x'.repeat(8192)}`],
+      ['more than 8 KiB', `Bearer ${'x'.repeat(8193)}`],
+      ['14 KiB', `Bearer ${'x'.repeat(14_000)}`],
+      ['the valid one in two fields', [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]],
+      ['a valid and an unknown one in two fields', [`Bearer ${TOKEN}`, `Bearer ${MARK}`]],
+      ['a valid one behind another scheme', [`Basic ${MARK}`, `Bearer ${TOKEN}`]],
+      ['a valid one before another scheme', [`Bearer ${TOKEN}`, `Basic ${MARK}`]],
+    ];
+    testEach(
+      service,
+      refused.map(([title, authorization]) =>
+        creating(title, { headers: { authorization } }, { error: 4011 }),
+      ),
+    );
+    testEach(service, [
+      creating(
+        'a colon behind the scheme',
+        { headers: { authorization: `Bearer: ${TOKEN}` } },
+        {
+          error: [4010, 4011],
+        },
+      ),
+    ]);
+
+    it('has the same body for each reason', async () => {
+      const bodies = new Set<string>();
+      for (const [, authorization] of refused) {
+        const bytes = create({ headers: { authorization } });
+        const answer = await exchange(service.port, bytes, { error: 4011 });
+        bodies.add(answer.body.toString());
+      }
+      expect([...bodies]).to.have.length(1);
+    });
+  });
+
+  describe('A valid token is accepted', () => {
+    for (const authorization of [
+      `bearer ${TOKEN}`,
+      `BEARER ${TOKEN}`,
+      `bEaReR ${TOKEN}`,
+      `Bearer  ${TOKEN}`,
+      `Bearer      ${TOKEN}`,
+      `   Bearer ${TOKEN}   `,
+    ]) {
+      testEach(service, [creating(JSON.stringify(authorization), { headers: { authorization } })]);
+    }
+  });
+
+  describe('A request without valid credentials', () => {
+    for (const body of ['{', '', plantText(), 'x'.repeat(16_385)]) {
+      testEach(service, [
+        {
+          title: `gets the same answer for a body of ${body.length} bytes`,
+          bytes: request({ body, headers: { authorization: `Bearer ${MARK}` } }),
+          expected: { error: 4011, toOperation: true },
+        },
+      ]);
+    }
+  });
+});
+
+describe('Several tokens', () => {
+  const second = `${MARK}-second`;
+  const service = useService({ ACCESS_TOKEN_SHA256: [TOKEN, second].map(sha256).join(',') });
+
+  testEach(service, [
+    creating('the first is accepted', {}),
+    creating('the second is accepted', { headers: { authorization: `Bearer ${second}` } }),
+    creating(
+      'another is refused',
+      { headers: { authorization: `Bearer ${MARK}` } },
+      { error: 4011 },
+    ),
+  ]);
+});
+
+function jwt(...parts: object[]): string {
+  return `${parts.map((it) => Buffer.from(JSON.stringify(it)).toString('base64url')).join('.')}.`;
+}

@@ -1,0 +1,136 @@
+import { expect } from 'chai';
+import { expectService } from './cases.js';
+import { RawConnection } from './raw-connection.js';
+import { create, freshId, headOf, type Parts, request } from './requests.js';
+import { useService } from './service.js';
+
+const SIZE = 16_384;
+const LONGEST_MS = 50;
+const TRIES = 15;
+
+function filled(before: string, unit: string, after = ''): string {
+  return before + unit.repeat((SIZE - before.length - after.length) / unit.length) + after;
+}
+
+function numbered(before: string, unit: (at: number) => string, after: string): string {
+  let text = before + unit(0);
+  for (let at = 1; text.length + after.length + 30 < SIZE; at += 1) text += `,${unit(at)}`;
+  return text + after;
+}
+
+const BODIES: Readonly<Record<string, string>> = {
+  'opening brackets': filled('', '['),
+  'opening braces': filled('', '{"":'),
+  'brackets that close': filled('', '[') + filled('', ']'),
+  'brackets within a plant': filled('{"id":1,"name":"x","y":', '[', '}'),
+  quotes: filled('', '"'),
+  backslashes: filled('"', '\\'),
+  escapes: filled('{"id":1,"name":"', '\\u0000', '"}'),
+  'halves of surrogates': filled('{"id":1,"name":"', '\\uD800', '"}'),
+  'surrogate pairs': filled('{"id":1,"name":"', '\\uD83C\\uDF35', '"}'),
+  'white space': filled('', ' '),
+  'white space within': filled('{"id":1,', ' ', '"name":1}'),
+  digits: filled('{"name":"x","id":', '9', '}'),
+  'digits behind the point': filled('{"name":"x","id":0.', '9', '}'),
+  'zeros behind the point': filled('{"name":"x","id":1.', '0', '}'),
+  'zeros and a one': filled('{"name":"x","id":0.', '0', '1}'),
+  'a one, zeros and a one': filled('{"name":"x","id":1', '0', '1}'),
+  'a one, a point, zeros and a one': filled('{"name":"x","id":1.', '0', '1}'),
+  'runs of zeros': filled('{"name":"x","id":1', '0000000001', '}'),
+  'digits of an exponent': filled('{"name":"x","id":1e', '9', '}'),
+  'digits of a negative exponent': filled('{"name":"x","id":1e-', '9', '}'),
+  'a huge exponent': '{"name":"x","id":1e1000000000}',
+  'a huge negative exponent': '{"name":"x","id":1e-1000000000}',
+  'digits and a huge exponent': filled('{"name":"x","id":', '9', 'e1000000000}'),
+  'digits and as negative an exponent': filled('{"name":"x","id":', '7', 'e-16000}'),
+  'zeros and as negative an exponent': filled('{"name":"x","id":1', '0', 'e-16000}'),
+  'digits and letters': filled('{"name":"x","id":', '1', 'x}'),
+  signs: filled('', '-'),
+  'huge numbers': numbered('{"id":1,"name":1,"y":[', () => '1e1000000000', ']}'),
+  'many numbers': numbered('{"id":1,"name":1,"y":[', () => '1', ']}'),
+  'many names': numbered('{', (at) => `"${at.toString(36)}":1`, '}'),
+  'the same name': numbered('{', () => '"a":1', '}'),
+  'numbers as names': numbered('{', (at) => `"${at * 4096}":1`, '}'),
+  'names that differ at the end': numbered('{', (at) => `"${'a'.repeat(60)}${at}":1`, '}'),
+  'names of the prototype': numbered('{', (at) => `"__proto__${at}":{"__proto__":1}`, '}'),
+  'empty objects': numbered('[', () => '{}', ']'),
+  'a long name': filled('{"id":1.5,"name":"', 'x', '"}'),
+  commas: filled('[', ','),
+  colons: filled('{"a"', ':'),
+  'a comment': filled('/*', '*'),
+  letters: filled('', 'n'),
+  'bytes beyond ASCII': filled('{"id":1,"name":"', '\u00e4', '"}').slice(0, SIZE / 2),
+};
+
+const HEADS: Readonly<Record<string, Parts>> = {
+  'spaces behind Bearer': { headers: { authorization: `Bearer${' '.repeat(14_000)}x y` } },
+  'a token with padding inside': { headers: { authorization: `Bearer ${'='.repeat(14_000)}x` } },
+  'a long token': { headers: { authorization: `Bearer ${'x'.repeat(14_000)}!` } },
+  'spaces within the media type': {
+    headers: { 'content-type': `application/json${' '.repeat(14_000)}x` },
+  },
+  'separators within the media type': { headers: { 'content-type': `a${';'.repeat(14_000)}` } },
+  codings: { headers: { 'content-encoding': `${'identity,'.repeat(1500)}x` } },
+  'spaces within a coding': { headers: { 'content-encoding': `identity${' '.repeat(14_000)}x` } },
+  expectations: { headers: { expect: '100-continue,'.repeat(1000) } },
+  'a long request id': { headers: { 'x-request-id': `${'x'.repeat(14_000)} ` } },
+  'a long path': { target: '/plants'.repeat(2000) },
+  'a path of slashes': { target: '/'.repeat(14_000) },
+  'a path of dots': { target: '/..'.repeat(4500) },
+  'a path of percent signs': { target: `/${'%'.repeat(14_000)}` },
+  'a path below the docs': { target: `/docs${'/..'.repeat(4500)}` },
+  'a long query': { target: `/plants?${'a=&'.repeat(4500)}` },
+  'many fields': { headers: { 'x-f': Array(900).fill('1') } },
+};
+
+describe(`No request keeps the service busy for more than ${LONGEST_MS} ms`, () => {
+  const service = useService();
+
+  /**
+   * The service does one thing at a time: what keeps it busy delays the next answer on another
+   * connection at least as long. Another process can delay it too, so the quickest of several counts.
+   */
+  async function expectQuick(bytes: () => Uint8Array): Promise<void> {
+    const times: number[] = [];
+    while (times.length < TRIES && !times.some((time) => time < LONGEST_MS)) {
+      times.push(await timeTaken(bytes()));
+    }
+    expect(Math.min(...times)).to.be.below(LONGEST_MS);
+  }
+
+  async function timeTaken(bytes: Uint8Array): Promise<number> {
+    const connection = await RawConnection.open(service.port);
+    const other = await RawConnection.open(service.port);
+    await expectService(other);
+    const start = performance.now();
+    connection.send(bytes);
+    await connection.answer();
+    await expectService(other);
+    const time = performance.now() - start;
+    connection.destroy();
+    other.destroy();
+    return time;
+  }
+
+  for (const [title, body] of Object.entries(BODIES)) {
+    it(`a body of ${title}`, async () => {
+      await expectQuick(() => request({ body }));
+    });
+  }
+
+  for (const [title, parts] of Object.entries(HEADS)) {
+    it(title, async () => {
+      await expectQuick(() => create(parts));
+    });
+  }
+
+  it('a body in chunks of one byte', async () => {
+    const body = () => `{"id":${freshId()},"name":"${'x'.repeat(16_000)}"}`;
+    await expectQuick(() => create({ chunks: [...body()] }));
+  });
+
+  it('an empty body behind many fields of the same name', async () => {
+    const headers = { cookie: Array(900).fill('a=b'), 'content-length': '0' };
+    await expectQuick(() => headOf({ headers }));
+  });
+});

@@ -1,0 +1,481 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { exchange } from './cases.js';
+import { checkAnswer, type Expected, errorOf, STATUS, saysClose } from './check-answer.js';
+import { verdictOn, wholeNumber } from './oracle.js';
+import { type Answer, RawConnection } from './raw-connection.js';
+import {
+  chunked,
+  create,
+  freshId,
+  MARK,
+  type Parts,
+  plantText,
+  request,
+  TOKEN,
+} from './requests.js';
+import { useService } from './service.js';
+
+/**
+ * A failure prints its seed and path; `FUZZ_SEED` runs it again, `FUZZ_FACTOR` multiplies the runs.
+ */
+const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
+const FACTOR = Number(process.env.FUZZ_FACTOR ?? 1);
+
+const anyText = fc.string({ unit: 'binary' });
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 2 });
+
+describe('Fuzzing', function () {
+  this.timeout(30_000 * FACTOR);
+  const service = useService();
+  const stored = new Set<bigint>();
+  let connection: RawConnection;
+
+  before(async () => {
+    connection = await RawConnection.open(service.port);
+  });
+  after(() => connection.destroy());
+
+  const parameters = (numRuns: number) => ({ seed: SEED, numRuns: numRuns * FACTOR });
+
+  /** Creates on the one connection, and checks the answer against the verdict of the oracle. */
+  async function compare(body: Uint8Array): Promise<void> {
+    connection.send(request({ body }));
+    const answer = await connection.answer();
+    checkAnswer(answer, { toOperation: true, ...expectedFor(body) });
+  }
+
+  function expectedFor(body: Uint8Array): Expected {
+    const verdict = verdictOn(body);
+    if ('error' in verdict) return verdict;
+    if (stored.has(verdict.id)) return { error: 4006 };
+    stored.add(verdict.id);
+    return { plant: verdict.plant };
+  }
+
+  it('a random NewPlant comes back exactly, however it is written', async () => {
+    const members = fc.record({ name: anyText, tag: fc.option(anyText, { nil: undefined }) });
+    await fc.assert(
+      fc.asyncProperty(
+        int64,
+        members,
+        fc.infiniteStream(fc.boolean()),
+        space,
+        async (id, plant, coins, gap) => {
+          const text = Object.entries({ id, ...plant })
+            .filter(([, value]) => value !== undefined)
+            .map(([name, value]) => `${quoted(name, coins)}${gap}:${written(value, coins)}${gap}`);
+          const body = Buffer.from(`{${gap}${text.join(`,${gap}`)}}`);
+          expect(verdictOn(body)).to.have.property('id', id);
+          await compare(body);
+        },
+      ),
+      parameters(250),
+    );
+  });
+
+  it('the verdict on a JSON text is that of an independent reader', async () => {
+    await fc.assert(
+      fc.asyncProperty(jsonPlant(), (text) => compare(Buffer.from(text))),
+      parameters(800),
+    );
+  });
+
+  it('the verdict on a damaged JSON text is that of an independent reader', async () => {
+    await fc.assert(
+      fc.asyncProperty(jsonPlant(), damages(JSON_SCRAPS), (text, all) =>
+        compare(damaged(Buffer.from(text), all)),
+      ),
+      parameters(900),
+    );
+  });
+
+  it('the verdict on a decimal number is that of exact arithmetic', async () => {
+    await fc.assert(
+      fc.asyncProperty(decimal(), (spelling) => compare(Buffer.from(plantText(spelling)))),
+      parameters(900),
+    );
+  });
+
+  it('a number near a limit is decided exactly, wherever its point stands', async () => {
+    const near = fc.tuple(
+      fc.constantFrom(
+        2n ** 63n,
+        -(2n ** 63n),
+        2n ** 53n,
+        -(2n ** 53n),
+        2n ** 64n,
+        0n,
+        10n ** 18n,
+        10n ** 19n,
+      ),
+      fc.bigInt({ min: -2n, max: 2n }),
+      fc.integer({ min: -40, max: 40 }),
+      fc.nat(3),
+    );
+    await fc.assert(
+      fc.asyncProperty(near, async ([limit, offset, shift, zeros]) => {
+        const spelling = shifted(limit + offset, shift, zeros);
+        expect(wholeNumber(spelling)).to.be.oneOf([limit + offset, undefined]);
+        await compare(Buffer.from(plantText(spelling)));
+      }),
+      parameters(500),
+    );
+  });
+
+  it('random bytes get a listed answer or none', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), (bytes) => survives(service.port, bytes)),
+      parameters(150),
+    );
+  });
+
+  it('a damaged request gets a listed answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
+        survives(service.port, damaged(bytes, all)),
+      ),
+      parameters(800),
+    );
+  });
+
+  it('a request made of scraps gets a listed answer', async () => {
+    const scraps = fc.array(fc.constantFrom(...HTTP_SCRAPS), { maxLength: 40 });
+    await fc.assert(
+      fc.asyncProperty(scraps, (all) =>
+        survives(service.port, Buffer.from(all.join(''), 'latin1')),
+      ),
+      parameters(300),
+    );
+  });
+
+  it('random requests in one stream are answered in order, and none behind a close is carried out', async () => {
+    const streams = fc.array(fc.constantFrom(...REQUESTS), { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(streams, fc.array(fc.nat(3000), { maxLength: 4 }), async (kinds, cuts) => {
+        const sent = kinds.map(([parts, error]) => ({ id: freshId(), parts, error }));
+        const bytes = sent.map(({ id, parts }) => create({ body: plantText(id), ...parts }));
+        const answers = await answersInPieces(service.port, Buffer.concat(bytes), cuts);
+        expect(answers.map(errorOf)).to.deep.equal(
+          sent.slice(0, answers.length).map(({ error }) => error),
+        );
+        const last = answers.findIndex(saysClose);
+        expect(answers).to.have.length(last === -1 ? sent.length : last + 1);
+        for (const [at, { id, error }] of sent.entries()) {
+          const created = at < answers.length && error === undefined;
+          const again = create({ body: plantText(id) });
+          await exchange(service.port, again, created ? { error: 4006 } : {});
+        }
+      }),
+      parameters(150),
+    );
+  });
+
+  it('a request is answered alike however it is cut into pieces', async () => {
+    const cuts = fc.array(fc.nat(400), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(cuts, async (places) => {
+        const bytes = create({ chunks: ['{"id":1.5,', '"name":1}'] });
+        const single = await RawConnection.open(service.port);
+        let from = 0;
+        for (const to of [...places.sort((a, b) => a - b), bytes.length]) {
+          await single.sent(bytes.subarray(from, to));
+          from = to;
+        }
+        checkAnswer(await single.answer(), { error: 4005, names: ['id', 'name'] });
+        single.destroy();
+      }),
+      parameters(100),
+    );
+  });
+
+  it('afterwards the service works as before', async () => {
+    await exchange(service.port, create(), {});
+  });
+});
+
+/** Requests of all kinds whose bodies can be anything but a plant of another id. */
+const REQUESTS: readonly [parts: Parts, error: number | undefined][] = [
+  [{}, undefined],
+  [{}, undefined],
+  [{ headers: { expect: '100-continue' } }, undefined],
+  [{ headers: { connection: 'close' } }, undefined],
+  [{ body: '{}' }, 4005],
+  [{ body: '' }, 4001],
+  [{ chunks: ['{', '}'] }, 4005],
+  [{ chunks: ['{'] }, 4004],
+  [{ body: 'x'.repeat(17_000) }, 4003],
+  [{ chunks: ['x'.repeat(9000), 'x'.repeat(9000)] }, 4003],
+  [{ headers: { authorization: undefined } }, 4010],
+  [{ headers: { 'content-type': undefined } }, 4002],
+  [{ headers: { host: undefined } }, 4000],
+  [{ headers: { expect: 'x' } }, 4000],
+  [{ headers: { 'x-filler': 'x'.repeat(17_000) } }, 4310],
+  [{ target: '/x' }, 4040],
+  [{ method: 'PUT' }, 4050],
+  [{ method: 'GARBAGE' }, 4000],
+  [{ headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' } }, 4000],
+];
+
+async function answersInPieces(port: number, bytes: Buffer, cuts: number[]): Promise<Answer[]> {
+  const connection = await RawConnection.open(port);
+  let from = 0;
+  for (const to of [...cuts.sort((a, b) => a - b), bytes.length]) {
+    await connection.sent(bytes.subarray(from, to));
+    from = Math.max(from, to);
+  }
+  connection.halfClose();
+  const answers = await connection.answersUntilEnd();
+  connection.destroy();
+  return answers;
+}
+
+/** Whatever is sent, every answer is a listed one, and the connection ends when nothing more comes. */
+async function survives(port: number, bytes: Uint8Array): Promise<void> {
+  const connection = await RawConnection.open(port);
+  connection.send(bytes);
+  connection.halfClose();
+  const toHead = /^\s*HEAD /.test(Buffer.from(bytes).toString('latin1'));
+  const answers = await connection.answersUntilEnd(toHead);
+  connection.destroy();
+  if (!toHead) for (const answer of answers) checkListed(answer);
+}
+
+function checkListed(answer: Answer): void {
+  const error = errorOf(answer);
+  const listed = Object.keys(STATUS)
+    .map(Number)
+    .filter((it) => it < 5000);
+  checkAnswer(answer, error === undefined ? { otherContent: true } : { error: listed });
+}
+
+function quoted(text: string, coins: Iterator<boolean>): string {
+  const units = [...text].map((character) =>
+    coins.next().value ? escaped(character) : JSON.stringify(character).slice(1, -1),
+  );
+  return `"${units.join('')}"`;
+}
+
+function escaped(character: string): string {
+  const units = character.split('').map((unit) => unit.charCodeAt(0).toString(16));
+  return units.map((unit) => `\\u${unit.padStart(4, '0')}`).join('');
+}
+
+function written(value: unknown, coins: Iterator<boolean>): string {
+  return typeof value === 'string' ? quoted(value, coins) : `${value}`;
+}
+
+/** JSON text that is mostly a NewPlant, with now and then a name twice, a lone surrogate, or much depth. */
+function jsonPlant(): fc.Arbitrary<string> {
+  const string = fc
+    .array(
+      fc.constantFrom(
+        'a',
+        'b',
+        '\\u0061',
+        '\\n',
+        '\\"',
+        '\u00e4',
+        '\u{1f335}',
+        '\\uD83C\\uDF35',
+        '\\uD83C',
+        '\\u0000',
+        '/',
+      ),
+      {
+        maxLength: 4,
+        size: 'max',
+      },
+    )
+    .map((units) => `"${units.join('')}"`);
+  const name = fc.oneof(
+    { arbitrary: string, weight: 1 },
+    {
+      arbitrary: fc.constantFrom(
+        '"__proto__"',
+        '"constructor"',
+        '"x"',
+        '"t\\u0061g"',
+        '"Id"',
+        '""',
+      ),
+      weight: 2,
+    },
+  );
+  const { value } = fc.letrec<{ value: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4 },
+      fc.constantFrom('null', 'true', 'false', '0', '-0', '1', '1e400', '"x"'),
+      decimal(),
+      string,
+      fc.array(tie('value'), { maxLength: 3 }).map((all) => `[${all}]`),
+      fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map(asObject),
+      fc.integer({ min: 28, max: 34 }).map((depth) => '['.repeat(depth) + ']'.repeat(depth)),
+    ),
+  }));
+  const member = fc.oneof(
+    {
+      arbitrary: fc.tuple(
+        fc.constant('"id"'),
+        fc.oneof({ arbitrary: int64.map(String), weight: 9 }, value),
+      ),
+      weight: 1,
+    },
+    { arbitrary: fc.tuple(name, value), weight: 1 },
+  );
+  const usual = fc.tuple(int64.map(String), fc.oneof({ arbitrary: string, weight: 9 }, value));
+  const plant = fc.tuple(
+    usual,
+    fc.array(member, { maxLength: 2 }),
+    fc.option(fc.oneof(string, value)),
+    space,
+  );
+  return fc.oneof(
+    { arbitrary: value, weight: 1 },
+    {
+      arbitrary: plant.map(([[id, title], more, tag, gap]) => {
+        const tags: [string, string][] = tag === null ? [] : [['"tag"', tag]];
+        return gap + asObject([['"id"', id], ...more, ['"name"', title], ...tags]) + gap;
+      }),
+      weight: 9,
+    },
+  );
+}
+
+function asObject(members: [string, string][]): string {
+  return `{${members.map(([name, value]) => `${name}:${value}`).join(',')}}`;
+}
+
+/** A decimal number in any spelling that JSON knows, and some that it does not. */
+function decimal(): fc.Arbitrary<string> {
+  const digits = (maxLength: number) =>
+    fc.string({ unit: fc.constantFrom(...'0000123456789'), maxLength });
+  return fc
+    .tuple(
+      fc.constantFrom('', '', '', '-'),
+      fc.oneof(
+        fc.constant('0'),
+        digits(20).map((all) => all.replace(/^0+/, '') || '1'),
+      ),
+      fc.option(digits(25)),
+      fc.option(
+        fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.oneof(fc.nat(30), fc.nat(99_999))),
+      ),
+    )
+    .map(([sign, whole, fraction, exponent]) => {
+      const tail = exponent === null ? '' : exponent.join('');
+      return `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${tail}`;
+    });
+}
+
+/** The number with its point moved and the exponent that makes up for it. */
+function shifted(value: bigint, shift: number, zeros: number): string {
+  const sign = value < 0n ? '-' : '';
+  const digits = `${value < 0n ? -value : value}`;
+  if (shift <= 0) return `${sign}${digits}${'0'.repeat(-shift)}${shift < 0 ? `e${shift}` : ''}`;
+  const padded = digits.padStart(shift + 1, '0');
+  const at = padded.length - shift;
+  return `${sign}${padded.slice(0, at)}.${padded.slice(at)}${'0'.repeat(zeros)}e${shift}`;
+}
+
+interface Damage {
+  readonly at: number;
+  readonly length: number;
+  readonly scrap: string;
+}
+
+function damages(scraps: readonly string[]): fc.Arbitrary<Damage[]> {
+  const scrap = fc.oneof(
+    fc.constantFrom(...scraps),
+    fc.constant(''),
+    fc.nat(255).map((byte) => String.fromCharCode(byte)),
+  );
+  const damage = fc.record({
+    at: fc.double({ min: 0, max: 1, noNaN: true }),
+    length: fc.nat(3),
+    scrap,
+  });
+  return fc.array(damage, { minLength: 1, maxLength: 3 });
+}
+
+function damaged(bytes: Uint8Array, all: readonly Damage[]): Buffer {
+  let text = Buffer.from(bytes).toString('latin1');
+  for (const { at, length, scrap } of all) {
+    const from = Math.floor(at * text.length);
+    text = text.slice(0, from) + scrap + text.slice(from + length);
+  }
+  return Buffer.from(text, 'latin1');
+}
+
+function wholeRequest(): fc.Arbitrary<Uint8Array> {
+  return fc.constantFrom(
+    create(),
+    create({ chunks: [plantText()] }),
+    create({ body: '{}' }),
+    create({ version: 'HTTP/1.0' }),
+    create({ headers: { expect: '100-continue' } }),
+    create({ headers: { authorization: undefined } }),
+    Buffer.concat([create(), create(), create()]),
+    request({ method: 'GET', target: '/livez' }),
+  );
+}
+
+const JSON_SCRAPS = [
+  ...'{}[]:,"\\0123.-+eE \n\t',
+  'null',
+  'true',
+  '\\u',
+  '\\uD800',
+  '\\uDC00',
+  '"id":1,',
+  '"name":"x",',
+  '\xef\xbb\xbf',
+  '\xc3',
+  '\xc3\xa4',
+  '\xed\xa0\x80',
+];
+
+const HTTP_SCRAPS = [
+  '\r\n',
+  '\r\n\r\n',
+  '\n',
+  '\r',
+  ' ',
+  ':',
+  ',',
+  ';',
+  '\0',
+  '\xff',
+  'GET ',
+  'POST ',
+  'PUT ',
+  'OPTIONS ',
+  '/plants',
+  '/livez',
+  '*',
+  ' HTTP/1.1\r\n',
+  ' HTTP/1.0\r\n',
+  ' HTTP/2.0\r\n',
+  `Host: ${MARK}\r\n`,
+  `Authorization: Bearer ${TOKEN}\r\n`,
+  'Authorization: ',
+  'Content-Type: application/json\r\n',
+  'Content-Encoding: gzip\r\n',
+  'Content-Length: 0\r\n',
+  'Content-Length: 5\r\n',
+  'Content-Length: 99999\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding: gzip, chunked\r\n',
+  'Connection: close\r\n',
+  'Connection: upgrade\r\nUpgrade: h2c\r\n',
+  'Expect: 100-continue\r\n',
+  `Expect: ${MARK}\r\n`,
+  'X-Request-Id: scrap\r\n',
+  '0\r\n\r\n',
+  '5\r\nhello\r\n',
+  'ffffffff\r\n',
+  '{}',
+  plantText(),
+  chunked(['{}']).toString('latin1'),
+];

@@ -1,0 +1,427 @@
+import { METHODS } from 'node:http';
+import { type Case, creating, testEach } from './cases.js';
+import type { Expected } from './check-answer.js';
+import { headOf, lines, MARK, type Parts, plantText, TOKEN } from './requests.js';
+import { useService } from './service.js';
+
+const HOST = `Host: ${MARK}.example`;
+const MALFORMED: Expected = { error: 4000, connection: 'close' };
+const REFUSED: Expected = { error: 4000 };
+
+describe('HTTP syntax', () => {
+  const service = useService();
+
+  describe('A request line that is not valid is a 4000', () => {
+    const requestLines: [title: string, line: string][] = [
+      ['nothing but a method', 'POST'],
+      ['no version', 'POST /plants'],
+      ['no version, with a GET', 'GET /livez'],
+      ['more after the version', 'POST /plants HTTP/1.1 x'],
+      ['an unknown method', `${MARK.toUpperCase()} /plants HTTP/1.1`],
+      ['a method in lower case', 'post /plants HTTP/1.1'],
+      ['a known method with more behind it', 'POSTS /plants HTTP/1.1'],
+      ['a method with a separator', 'PO@ST /plants HTTP/1.1'],
+      ['a space before the method', ' POST /plants HTTP/1.1'],
+      ['a target without a leading slash', 'POST plants HTTP/1.1'],
+      ['a target that is only a query', `POST ?${MARK} HTTP/1.1`],
+      ['an absolute target without an authority', 'POST http:/plants HTTP/1.1'],
+      ['a control character in the target', 'POST /pla\x01nts HTTP/1.1'],
+      ['a NUL in the target', 'POST /plants\0 HTTP/1.1'],
+      ['a tab before the version', 'POST /plants\tHTTP/1.1'],
+      ['a byte beyond ASCII in the target', 'POST /plants\xe4 HTTP/1.1'],
+      ['the version 0.9', 'POST /plants HTTP/0.9'],
+      ['the version 1.2', 'POST /plants HTTP/1.2'],
+      ['the version 2.0', 'POST /plants HTTP/2.0'],
+      ['the version 3', 'POST /plants HTTP/3'],
+      ['a version without a dot', 'POST /plants HTTP/11'],
+      ['a version with a comma', 'POST /plants HTTP/1,1'],
+      ['a version in lower case', 'POST /plants http/1.1'],
+      ['another protocol', 'POST /plants HTTPS/1.1'],
+      ['the preface of HTTP/2', 'PRI * HTTP/2.0'],
+      ['a status line', 'HTTP/1.1 200 OK'],
+      ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
+      ['an SSH greeting', 'SSH-2.0-OpenSSH_9.6'],
+      ['JSON', plantText()],
+    ];
+    testEach(
+      service,
+      requestLines.map(([title, line]) => ({
+        title,
+        bytes: lines(line, HOST),
+        expected: { error: 4000 },
+      })),
+    );
+  });
+
+  describe('A field line that is not valid is a 4000', () => {
+    const fieldLines: [title: string, line: string][] = [
+      ['a space in a name', `${MARK} ${MARK}: x`],
+      ['a space after a name', `${MARK} : x`],
+      ['no name', `: ${MARK}`],
+      ['no colon', MARK],
+      ['a separator in a name', `(${MARK}): x`],
+      ['a NUL in a name', `X\0: ${MARK}`],
+      ['a byte beyond ASCII in a name', `X\xe4: ${MARK}`],
+      ['a NUL in a value', `X: ${MARK}\0`],
+      ['a control character in a value', `X: ${MARK}\x01`],
+      ['a DEL in a value', `X: ${MARK}\x7f`],
+      ['a bare carriage return in a value', `X: ${MARK}\r${MARK}`],
+      ['a bare line feed after a value', `X: ${MARK}\nY: x`],
+      ['a folded line', `X: ${MARK}\r\n folded`],
+    ];
+    testEach(
+      service,
+      fieldLines.map(([title, line]) => ({
+        title,
+        bytes: lines('POST /plants HTTP/1.1', HOST, line),
+        expected: MALFORMED,
+      })),
+    );
+    testEach(service, [
+      {
+        title: 'a space before the first field',
+        bytes: lines('POST /plants HTTP/1.1', ` ${HOST}`),
+        expected: MALFORMED,
+      },
+      {
+        title: 'bare line feeds only',
+        bytes: Buffer.from(`GET /livez HTTP/1.1\n${HOST}\n\n`),
+        expected: MALFORMED,
+      },
+    ]);
+  });
+
+  describe('Host', () => {
+    testEach(service, [
+      creating('a missing one is a 4000', { headers: { host: undefined } }, REFUSED),
+      creating(
+        'a missing one is a 4000 that carries the id of the request',
+        { headers: { host: undefined, 'x-request-id': 'without-host' } },
+        { ...REFUSED, requestId: 'without-host' },
+      ),
+      creating(
+        'a doubled one is a 4000',
+        { headers: { host: ['a.example', 'b.example'] } },
+        REFUSED,
+      ),
+      creating(
+        'twice the same is a 4000',
+        { headers: { host: ['a.example', 'a.example'] } },
+        REFUSED,
+      ),
+      creating(
+        'a doubled one is a 4000 in HTTP/1.0 too',
+        { version: 'HTTP/1.0', headers: { host: ['a.example', 'a.example'] } },
+        REFUSED,
+      ),
+      creating(
+        'a doubled one is a 4000 with an absolute target',
+        { target: 'http://a.example/plants', headers: { host: ['a.example', 'a.example'] } },
+        REFUSED,
+      ),
+      creating(
+        'a missing one is a 4000 with an absolute target',
+        { target: 'http://a.example/plants', headers: { host: undefined } },
+        REFUSED,
+      ),
+      creating('one with a space in it is a 4000', { headers: { host: `${MARK} b` } }, REFUSED),
+      creating('one with a path is a 4000', { headers: { host: `${MARK}/b` } }, REFUSED),
+      creating(
+        'one with a port that is no number is a 4000',
+        { headers: { host: 'a:b' } },
+        REFUSED,
+      ),
+      creating('an empty one is one', { headers: { host: '' } }),
+      creating('one with a port is one', { headers: { host: 'a.example:8080' } }),
+      creating('one that is an address is one', { headers: { host: '[::1]:8080' } }),
+      creating(
+        'none is needed in HTTP/1.0',
+        { version: 'HTTP/1.0', headers: { host: undefined } },
+        { connection: 'close' },
+      ),
+      {
+        title: 'a missing one is a 4000 for any path',
+        bytes: lines('GET /livez HTTP/1.1'),
+        expected: REFUSED,
+      },
+      {
+        title: 'a missing one is a 4000 on a path that does not exist',
+        bytes: lines(`GET /${MARK} HTTP/1.1`),
+        expected: REFUSED,
+      },
+    ]);
+  });
+
+  describe('Versions, and what may vary', () => {
+    testEach(service, [
+      creating('HTTP/1.0 closes', { version: 'HTTP/1.0' }, { connection: 'close' }),
+      creating(
+        'Connection: close closes',
+        { headers: { connection: 'close' } },
+        { connection: 'close' },
+      ),
+      creating(
+        'Connection: CLOSE among others closes',
+        { headers: { connection: `${MARK}, CLOSE` } },
+        { connection: 'close' },
+      ),
+      creating(
+        'an error closes too when asked to',
+        { body: '{}', headers: { connection: 'close' } },
+        {
+          error: 4005,
+          connection: 'close',
+        },
+      ),
+      creating('an upgrade that is offered is not taken', {
+        headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
+      }),
+      creating('an upgrade to HTTP/2 is not taken', {
+        headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA' },
+      }),
+      {
+        title: 'empty lines before the request line are passed over',
+        bytes: Buffer.concat([Buffer.from('\r\n\r\n'), creating('', {}).bytes]),
+        expected: { toOperation: true },
+      },
+      {
+        title: 'field names in any case',
+        bytes: mixedCase(),
+        expected: { toOperation: true, requestId: 'mixed-case' },
+      },
+      {
+        title: 'no white space after the colon',
+        bytes: Buffer.from(`GET /livez HTTP/1.1\r\nHost:${MARK}\r\n\r\n`),
+        expected: { otherContent: true },
+      },
+      creating('bytes beyond ASCII in a field that does not matter', {
+        headers: { 'x-note': 'pfl\xe4nzchen \xff' },
+      }),
+    ]);
+  });
+
+  describe('Content-Length', () => {
+    for (const value of [
+      '+5',
+      '-5',
+      '0x5',
+      '5, 5',
+      '5 5',
+      '5,',
+      '5.0',
+      '1e1',
+      '',
+      'five',
+      '99999999999999999999',
+      '18446744073709551616',
+    ]) {
+      testEach(service, [withLength(`${JSON.stringify(value)} is a 4000`, value, MALFORMED)]);
+    }
+    testEach(service, [
+      withLength('twice the same is a 4000', ['5', '5'], MALFORMED),
+      withLength('two that differ are a 4000', ['5', '6'], MALFORMED),
+      withLength('one with leading zeros is one', `000${plantText().length}`, {}),
+    ]);
+  });
+
+  describe('Transfer-Encoding', () => {
+    for (const value of [
+      '',
+      'gzip',
+      'identity',
+      'gzip, chunked',
+      'identity, chunked',
+      'chunked, gzip',
+      'chunked, identity',
+      'chunked, chunked',
+      'chunked,',
+      ',chunked',
+      'chunked;q=1',
+      '"chunked"',
+      'xchunked',
+      'chunked x',
+      MARK,
+    ]) {
+      testEach(service, [withCoding(`${JSON.stringify(value)} is a 4000`, value, REFUSED)]);
+    }
+    testEach(service, [
+      withCoding('chunked in two fields is a 4000', ['chunked', 'chunked'], REFUSED),
+      withCoding('gzip and chunked in two fields are a 4000', ['gzip', 'chunked'], REFUSED),
+      withCoding('chunked with Content-Length is a 4000', 'chunked', MALFORMED, {
+        'content-length': '5',
+      }),
+      withCoding('chunked with Content-Length: 0 is a 4000', 'chunked', MALFORMED, {
+        'content-length': '0',
+      }),
+      withCoding('chunked in any case is chunked', 'CHUNKED', {}),
+      {
+        title: 'another coding is a 4000 on any path',
+        bytes: Buffer.concat([
+          lines('GET /livez HTTP/1.1', HOST, 'Transfer-Encoding: gzip, chunked'),
+          Buffer.from('0\r\n\r\n'),
+        ]),
+        expected: { error: 4000 },
+      },
+    ]);
+  });
+
+  describe('Chunks', () => {
+    const plant = plantText();
+    const size = plant.length.toString(16);
+    const faulty: [title: string, body: string][] = [
+      ['a size that is no number', `${MARK}\r\n`],
+      ['a size with a prefix', `0x${size}\r\n${plant}\r\n0\r\n\r\n`],
+      ['a negative size', `-${size}\r\n${plant}\r\n0\r\n\r\n`],
+      ['a size with a sign', `+${size}\r\n${plant}\r\n0\r\n\r\n`],
+      ['no size', `\r\n${plant}\r\n0\r\n\r\n`],
+      ['a space before the size', ` ${size}\r\n${plant}\r\n0\r\n\r\n`],
+      ['a space after the size', `${size} \r\n${plant}\r\n0\r\n\r\n`],
+      ['a size beyond 64 bits', `fffffffffffffffff\r\n${plant}`],
+      ['a bare line feed after the size', `${size}\n${plant}\r\n0\r\n\r\n`],
+      ['a bare line feed after the data', `${size}\r\n${plant}\n0\r\n\r\n`],
+      ['data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`],
+      ['data shorter than the size', `${size}\r\n${plant.slice(1)}\r\n0\r\n\r\n`],
+      ['a control character in an extension', `${size};a=\x01\r\n${plant}\r\n0\r\n\r\n`],
+      ['a bare line feed in an extension', `${size};a=\nb\r\n${plant}\r\n0\r\n\r\n`],
+      ['a trailer with a space in its name', `${size}\r\n${plant}\r\n0\r\n${MARK} x: y\r\n\r\n`],
+      ['a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`],
+      ['a NUL in a trailer', `${size}\r\n${plant}\r\n0\r\nX: ${MARK}\0\r\n\r\n`],
+    ];
+    testEach(
+      service,
+      faulty.map(([title, body]) =>
+        chunkedRaw(`${title} is a 4000`, body, { ...MALFORMED, toOperation: true }),
+      ),
+    );
+    testEach(service, [
+      chunkedRaw(
+        'a broken chunk is a 4000 that carries the id of the request',
+        `${MARK}\r\n`,
+        { ...MALFORMED, requestId: 'broken-chunk' },
+        { 'x-request-id': 'broken-chunk' },
+      ),
+      chunkedRaw('extensions without end are refused', `${size};${'x'.repeat(20_000)}`, {
+        error: [4000, 4003],
+        connection: 'close',
+      }),
+      chunkedRaw('trailers without end are refused', `0\r\nX: ${'x'.repeat(20_000)}`, {
+        error: [4000, 4310],
+        connection: 'close',
+      }),
+    ]);
+    const fine: [title: string, body: (plant: string, size: string) => string][] = [
+      ['one chunk', (text, hex) => `${hex}\r\n${text}\r\n0\r\n\r\n`],
+      ['a size in upper case', (text, hex) => `${hex.toUpperCase()}\r\n${text}\r\n0\r\n\r\n`],
+      ['leading zeros in sizes', (text, hex) => `000${hex}\r\n${text}\r\n000\r\n\r\n`],
+      ['an extension', (text, hex) => `${hex};${MARK}\r\n${text}\r\n0\r\n\r\n`],
+      ['an extension with a value', (text, hex) => `${hex};a=b;c=d\r\n${text}\r\n0;e\r\n\r\n`],
+      ['an extension in quotes', (text, hex) => `${hex};a="b; c"\r\n${text}\r\n0\r\n\r\n`],
+      ['a trailer', (text, hex) => `${hex}\r\n${text}\r\n0\r\nX: ${MARK}\r\n\r\n`],
+      [
+        'trailers that would matter among the fields',
+        (text, hex) =>
+          `${hex}\r\n${text}\r\n0\r\nContent-Type: text/plain\r\nAuthorization: x\r\nHost: x\r\n\r\n`,
+      ],
+      [
+        'a chunk for each byte',
+        (text) => `${[...text].map((it) => `1\r\n${it}\r\n`).join('')}0\r\n\r\n`,
+      ],
+    ];
+    testEach(
+      service,
+      fine.map(([title, body]) => {
+        const text = plantText();
+        return chunkedRaw(`${title} is fine`, body(text, text.length.toString(16)), {
+          toOperation: true,
+          connection: 'keep-alive',
+        });
+      }),
+    );
+  });
+
+  describe('A method that the parser knows is not a 4000', () => {
+    const methods = METHODS.filter((it) => !['POST', 'HEAD', 'CONNECT'].includes(it));
+    testEach(
+      service,
+      methods.map((method) => creating(method, { method }, { error: 4050, toOperation: false })),
+    );
+  });
+
+  describe('Expect', () => {
+    for (const value of [
+      MARK,
+      '200-ok',
+      'xx-100-continue',
+      '100-continue-x',
+      '100-continue, 100-continue',
+      `100-continue, ${MARK}`,
+      `${MARK} 100-continue`,
+      '100-continue;q=1',
+      '100-continue=1',
+      '"100-continue"',
+      '100 continue',
+    ]) {
+      testEach(service, [
+        creating(`${JSON.stringify(value)} is a 4000`, { headers: { expect: value } }, REFUSED),
+      ]);
+    }
+    testEach(service, [
+      creating('100-continue is fine', { headers: { expect: '100-continue' } }),
+      creating('100-continue in any case is fine', { headers: { expect: '100-CONTINUE' } }),
+      {
+        title: 'another one is a 4000 on a path that does not exist',
+        bytes: lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`),
+        expected: { error: 4000 },
+      },
+      {
+        title: '100-continue without a body is fine',
+        bytes: lines('GET /livez HTTP/1.1', HOST, 'Expect: 100-continue'),
+        expected: { otherContent: true },
+      },
+    ]);
+  });
+});
+
+function mixedCase(): Uint8Array {
+  const plant = plantText();
+  return Buffer.concat([
+    lines(
+      'POST /plants HTTP/1.1',
+      'hOST: x',
+      `AUTHORIZATION: Bearer ${TOKEN}`,
+      'content-TYPE: application/json',
+      `CONTENT-length: ${plant.length}`,
+      'x-REQUEST-id: mixed-case',
+    ),
+    Buffer.from(plant),
+  ]);
+}
+
+function withLength(title: string, value: string | string[], expected: Expected): Case {
+  return creating(
+    title,
+    { headers: { 'content-length': value } },
+    { toOperation: false, ...expected },
+  );
+}
+
+function withCoding(
+  title: string,
+  value: string | string[],
+  expected: Expected,
+  headers: Parts['headers'] = {},
+): Case {
+  const changed = { ...headers, 'transfer-encoding': value };
+  const { bytes } = creating('', { chunks: [plantText()], headers: changed });
+  return { title, bytes, expected };
+}
+
+function chunkedRaw(
+  title: string,
+  body: string,
+  expected: Expected,
+  headers: Parts['headers'] = {},
+): Case {
+  const head = headOf({ headers: { ...headers, 'transfer-encoding': 'chunked' } });
+  return { title, bytes: Buffer.concat([head, Buffer.from(body, 'latin1')]), expected };
+}

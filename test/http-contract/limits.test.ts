@@ -1,0 +1,271 @@
+import { expect } from 'chai';
+import { asking, type Case, creating, exchange, expectEnd, testEach } from './cases.js';
+import { checkAnswer, type Expected } from './check-answer.js';
+import { RawConnection } from './raw-connection.js';
+import { chunked, create, freshId, headOf, MARK, plantOfSize, plantText } from './requests.js';
+import { useService } from './service.js';
+
+const TOO_LARGE: Expected = { error: 4003, toOperation: true };
+
+describe('Size', () => {
+  const service = useService();
+
+  describe('of the body', () => {
+    const limit = 16_384;
+    testEach(service, [
+      creating('16,384 bytes are fine', { body: plantOfSize(limit) }),
+      creating('16,384 bytes in one chunk are fine', { chunks: [plantOfSize(limit)] }),
+      creating('16,384 bytes in as many chunks are fine', { chunks: [...plantOfSize(limit)] }),
+      creating('16,384 bytes of white space around are counted', {
+        body: plantText().padEnd(limit),
+      }),
+      creating('16,385 bytes are a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
+      creating(
+        '16,385 bytes in one chunk are a 4003',
+        { chunks: [plantOfSize(limit + 1)] },
+        TOO_LARGE,
+      ),
+      creating(
+        '16,385 bytes in as many chunks are a 4003',
+        { chunks: [...plantOfSize(limit + 1)] },
+        TOO_LARGE,
+      ),
+      creating(
+        '16,385 bytes with white space at the end are a 4003',
+        { body: plantText().padEnd(limit + 1) },
+        TOO_LARGE,
+      ),
+      creating(
+        'bytes are counted, not characters',
+        {
+          body: `{"id":${freshId()},"name":"${'\u{1f335}'.repeat(4100)}"}`,
+        },
+        TOO_LARGE,
+      ),
+      creating('40 KiB are a 4003', { body: plantOfSize(40 * 1024) }, TOO_LARGE),
+      creating('60 KiB are a 4003', { body: plantOfSize(60 * 1024) }, TOO_LARGE),
+      creating('60 KiB that are not JSON are a 4003', { body: '{'.repeat(60 * 1024) }, TOO_LARGE),
+      withLengthOnly('16,385 bytes that are only announced are a 4003', '16385', 4003),
+      withLengthOnly('a gigabyte that is only announced is a 4003', '1073741824', 4003),
+      withLengthOnly('2^53 + 1 bytes that are only announced are a 4003', '9007199254740993', 4003),
+      withLengthOnly(
+        '2^63 - 1 bytes that are only announced are a 4003',
+        '9223372036854775807',
+        4003,
+      ),
+      {
+        title: 'a chunk that is only announced to be too large is refused',
+        bytes: Buffer.concat([
+          headOf({ headers: { 'transfer-encoding': 'chunked' } }),
+          Buffer.from(`7fffffff\r\n${'x'.repeat(17_000)}`),
+        ]),
+        expected: { ...TOO_LARGE, connection: 'close' },
+      },
+    ]);
+
+    it('an upload without end is answered and cut off', async () => {
+      const connection = await RawConnection.open(service.port);
+      connection.send(headOf({ headers: { 'transfer-encoding': 'chunked' } }));
+      const piece = chunked(['x'.repeat(8192)]).subarray(0, -5);
+      let pieces = 0;
+      while (!connection.ended && pieces < 20_000) {
+        await Promise.race([connection.sent(piece), connection.ending(9000)]);
+        pieces += 1;
+      }
+      expect(pieces).to.be.below(20_000);
+      connection.destroy();
+      await exchange(service.port, create(), {});
+    });
+  });
+
+  describe('of request line and fields', () => {
+    const filler = (bytes: number) => 'x'.repeat(bytes);
+    testEach(service, [
+      creating('15 KiB in one field are fine', { headers: { 'x-filler': filler(15 * 1024) } }),
+      creating('15 KiB in fifteen fields are fine', {
+        headers: { 'x-filler': Array(15).fill(filler(1000)) },
+      }),
+      creating('15 KiB of query are fine', { target: `/plants?${filler(15 * 1024)}` }),
+      asking('a path of 15 KiB is a 4040', { target: `/${filler(15 * 1024)}` }, { error: 4040 }),
+      tooLarge('17 KiB in one field are a 4310', { headers: { 'x-filler': filler(17 * 1024) } }),
+      tooLarge('17 KiB in a field without end are a 4310', {
+        headers: { 'x-filler': filler(17 * 1024) },
+      }),
+      tooLarge('17 KiB in seventeen fields are a 4310', {
+        headers: { 'x-filler': Array(17).fill(filler(1024)) },
+      }),
+      tooLarge('17 KiB in the name of a field are a 4310', {
+        headers: { [filler(17 * 1024)]: 'x' },
+      }),
+      tooLarge('17 KiB of path are a 4310', { target: `/${filler(17 * 1024)}` }),
+      tooLarge('17 KiB of query are a 4310', { target: `/plants?${filler(17 * 1024)}` }),
+      tooLarge('9 KiB of query and 9 KiB of fields are a 4310', {
+        target: `/plants?${filler(9 * 1024)}`,
+        headers: { 'x-filler': filler(9 * 1024) },
+      }),
+      tooLarge('60 KiB are a 4310', { headers: { 'x-filler': filler(60 * 1024) } }),
+      {
+        title: 'a request line of 20 KiB without an end is a 4310',
+        bytes: Buffer.from(`GET /${filler(20 * 1024)}`),
+        expected: { error: 4310, connection: 'close' },
+      },
+    ]);
+  });
+
+  describe('in number of fields', () => {
+    const fields = (count: number) => ({ headers: { 'x-f': Array(count - 5).fill('1') } });
+    testEach(service, [
+      creating('1,000 are fine', fields(1000)),
+      creating('1,001 are a 4310', fields(1001), { error: 4310, toOperation: false }),
+      creating('1,500 are a 4310', fields(1500), { error: 4310, toOperation: false }),
+      creating('2,100 are a 4310', fields(2100), { error: 4310, toOperation: false }),
+      asking(
+        '1,001 on another path are a 4310',
+        { target: '/livez', headers: { 'x-f': Array(1000).fill('1') } },
+        { error: 4310 },
+      ),
+    ]);
+  });
+});
+
+describe('Size with BODY_LIMIT', () => {
+  const service = useService({ BODY_LIMIT: '100' });
+
+  testEach(service, [
+    creating('as many bytes are fine', { body: plantOfSize(100) }),
+    creating('one more is a 4003', { body: plantOfSize(101) }, { error: 4003 }),
+    creating('one more in chunks is a 4003', { chunks: [...plantOfSize(101)] }, { error: 4003 }),
+  ]);
+});
+
+describe('Time', () => {
+  const service = useService({
+    HEADERS_TIMEOUT_MS: '1000',
+    REQUEST_TIMEOUT_MS: '1500',
+    KEEP_ALIVE_TIMEOUT_MS: '2000',
+  });
+
+  async function timedOut(bytes: Uint8Array, expected: Expected): Promise<number> {
+    const connection = await RawConnection.open(service.port);
+    const start = performance.now();
+    connection.send(bytes);
+    const drip = setInterval(() => connection.send('x'), 100);
+    try {
+      checkAnswer(await connection.answer(), { error: 4080, connection: 'close', ...expected });
+      return performance.now() - start;
+    } finally {
+      clearInterval(drip);
+      connection.destroy();
+    }
+  }
+
+  const slow: [title: string, bytes: Uint8Array, limit: number, expected: Expected][] = [
+    ['a slow request line', Buffer.from('GET /'), 1000, {}],
+    ['slow fields', Buffer.from(`GET /livez HTTP/1.1\r\nHost: ${MARK}\r\nX: `), 1000, {}],
+    [
+      'a slow body',
+      headOf({ headers: { 'content-length': '10000', 'x-request-id': 'slow-body' } }),
+      1500,
+      { toOperation: true, requestId: 'slow-body' },
+    ],
+    [
+      'a slow body in chunks',
+      Buffer.concat([
+        headOf({ headers: { 'transfer-encoding': 'chunked' } }),
+        Buffer.from('fff\r\n{'),
+      ]),
+      1500,
+      { toOperation: true },
+    ],
+  ];
+  const waits: [title: string, wait: () => Promise<void>][] = [
+    ...slow.map(([title, bytes, limit, expected]): [string, () => Promise<void>] => [
+      `${title} is a 4080, however the bytes drip in`,
+      async () => {
+        expect(await timedOut(bytes, expected)).to.be.within(limit - 100, limit + 2500);
+      },
+    ]),
+    [
+      'a connection that says nothing is closed without an answer',
+      async () => {
+        const connection = await RawConnection.open(service.port);
+        await expectEnd(connection);
+      },
+    ],
+    [
+      'a connection that says nothing more is closed without an answer',
+      async () => {
+        const connection = await afterOneRequest();
+        await expectEnd(connection);
+      },
+    ],
+    [
+      'a second request that does not get on is a 4080',
+      async () => {
+        const connection = await afterOneRequest();
+        connection.send('GET /livez');
+        checkAnswer(await connection.answer(), { error: 4080, connection: 'close' });
+        await expectEnd(connection);
+      },
+    ],
+    [
+      'a second request whose body does not get on is a 4080',
+      async () => {
+        const connection = await afterOneRequest();
+        connection.send(headOf({ headers: { 'content-length': '10' } }));
+        checkAnswer(await connection.answer(), { error: 4080, toOperation: true });
+        await expectEnd(connection);
+      },
+    ],
+  ];
+
+  /** They wait next to one another, not one after the other. */
+  let waiting: Promise<PromiseSettledResult<void>[]>;
+  before(() => {
+    waiting = Promise.allSettled(waits.map(([, wait]) => wait()));
+  });
+  for (const [at, [title]] of waits.entries()) {
+    it(title, async () => {
+      const outcome = (await waiting)[at];
+      if (outcome?.status === 'rejected') throw outcome.reason;
+    });
+  }
+
+  async function afterOneRequest(): Promise<RawConnection> {
+    const connection = await RawConnection.open(service.port);
+    connection.send(create());
+    checkAnswer(await connection.answer(), {});
+    return connection;
+  }
+
+  it('a slow body of a request without credentials is answered at once', async () => {
+    const connection = await RawConnection.open(service.port);
+    const headers = { 'content-length': '10000', authorization: undefined };
+    connection.send(headOf({ headers }));
+    checkAnswer(await connection.answer(), { error: 4010, connection: 'close' });
+    await expectEnd(connection);
+    connection.destroy();
+  });
+
+  it('a request that takes its time within the limit is served', async () => {
+    const connection = await RawConnection.open(service.port);
+    for (const byte of create()) await connection.sent(Uint8Array.of(byte));
+    checkAnswer(await connection.answer(), { toOperation: true, connection: 'keep-alive' });
+    connection.destroy();
+  });
+});
+
+function withLengthOnly(title: string, length: string, error: number): Case {
+  return {
+    title,
+    bytes: Buffer.concat([
+      headOf({ headers: { 'content-length': length } }),
+      Buffer.from('{"id":1'),
+    ]),
+    expected: { error, toOperation: true, connection: 'close' },
+  };
+}
+
+function tooLarge(title: string, parts: Parameters<typeof create>[0]): Case {
+  return { title, bytes: create(parts), expected: { error: 4310, connection: 'close' } };
+}

@@ -1,0 +1,31 @@
+import { expect } from 'chai';
+import { exchange } from './cases.js';
+import { create, lines, MARK, type Parts } from './requests.js';
+import { Service } from './service.js';
+
+describe('The log', () => {
+  it('names each request by its id at debug, and shows neither token nor plant', async () => {
+    const service = await Service.start({ LOG_LEVEL: 'debug' });
+    const requests: [id: string, parts: Parts, error?: number][] = [
+      ['log-created', {}],
+      ['log-not-a-plant', { body: `{"id":"${MARK}"}` }, 4005],
+      ['log-not-json', { body: MARK }, 4004],
+      ['log-unknown-token', { headers: { authorization: `Bearer ${MARK}` } }, 4011],
+      [
+        'log-broken-chunk',
+        { headers: { 'transfer-encoding': 'chunked', 'content-length': undefined } },
+        4000,
+      ],
+      ['log-unknown-path', { target: '/x' }, 4040],
+    ];
+    for (const [id, { headers, ...parts }, error] of requests) {
+      const bytes = create({ ...parts, headers: { ...headers, 'x-request-id': id } });
+      await exchange(service.port, bytes, { requestId: id, ...(error && { error }) });
+    }
+    const unparsed = await exchange(service.port, lines(MARK), { error: 4000 });
+    const [, made = '?'] = /x-request-id: (\S+)/i.exec(unparsed.head) ?? [];
+    expect(await service.stop()).to.equal(0);
+    for (const id of [...requests.map(([it]) => it), made]) expect(service.output).to.include(id);
+    expect(service.output).not.to.include(MARK);
+  });
+});

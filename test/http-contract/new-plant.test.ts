@@ -1,0 +1,401 @@
+import { expect } from 'chai';
+import { type Case, creating, exchange, testEach } from './cases.js';
+import { RawConnection } from './raw-connection.js';
+import { create, freshId, MARK, NUMBER_MARK, plantText } from './requests.js';
+import { useService } from './service.js';
+
+const MAX = '9223372036854775807';
+const MIN = '-9223372036854775808';
+
+describe('NewPlant', () => {
+  const service = useService();
+  const stored = new Set<bigint>();
+
+  /** Creates with the spelling and then with the plain number: the second time the id is taken. */
+  async function expectId(spelling: string, value: bigint): Promise<void> {
+    const first = stored.has(value) ? { error: 4006 } : {};
+    await exchange(service.port, create({ body: plantText(spelling) }), first);
+    stored.add(value);
+    await exchange(service.port, create({ body: plantText(value) }), { error: 4006 });
+  }
+
+  describe('An id is any whole number of int64, however it is spelled', () => {
+    const zeros = '0'.repeat(15_000);
+    const spellings: [spelling: string, value: bigint][] = [
+      ['0', 0n],
+      ['-0', 0n],
+      ['0.0', 0n],
+      ['-0.0', 0n],
+      ['0e0', 0n],
+      ['0e5', 0n],
+      ['-0E-5', 0n],
+      ['0.000e+7', 0n],
+      ['0e99999', 0n],
+      ['0e-99999', 0n],
+      ['-0.0e99999999999999999999', 0n],
+      ['0e-99999999999999999999', 0n],
+      [`0.${zeros}`, 0n],
+      [`0e${zeros}`, 0n],
+      ['1', 1n],
+      ['-1', -1n],
+      ['1.0', 1n],
+      ['1.000', 1n],
+      ['1e0', 1n],
+      ['1E0', 1n],
+      ['1e+0', 1n],
+      ['1e-0', 1n],
+      ['10e-1', 1n],
+      ['0.1e1', 1n],
+      ['0.1E+1', 1n],
+      ['100e-2', 1n],
+      ['0.001e3', 1n],
+      [`1.${zeros}`, 1n],
+      [`1${zeros}e-15000`, 1n],
+      [`0.${zeros}1e15001`, 1n],
+      [`1e${zeros}`, 1n],
+      [`1e${zeros}3`, 1000n],
+      ['-1.0', -1n],
+      ['-10e-1', -1n],
+      ['1e3', 1000n],
+      ['1E3', 1000n],
+      ['1e+3', 1000n],
+      ['1e0003', 1000n],
+      ['1.5e1', 15n],
+      ['1.25e2', 125n],
+      ['12.5e1', 125n],
+      ['1250e-1', 125n],
+      ['-1.5e1', -15n],
+      ['1e18', 10n ** 18n],
+      ['9e18', 9n * 10n ** 18n],
+      ['9007199254740991', 9007199254740991n],
+      ['9007199254740992', 9007199254740992n],
+      ['9007199254740993', 9007199254740993n],
+      ['9007199254740994', 9007199254740994n],
+      ['-9007199254740993', -9007199254740993n],
+      ['-9007199254740992', -9007199254740992n],
+      ['9.007199254740995e15', 9007199254740995n],
+      ['90071992547409970e-1', 9007199254740997n],
+      ['123456789012345678', 123456789012345678n],
+      ['9223372036854775806', 9223372036854775806n],
+      [MAX, BigInt(MAX)],
+      [`${MAX}.0`, BigInt(MAX)],
+      [`${MAX}e0`, BigInt(MAX)],
+      ['9.223372036854775807e18', BigInt(MAX)],
+      ['922337203685477580.7e1', BigInt(MAX)],
+      ['92233720368547758070e-1', BigInt(MAX)],
+      ['0.9223372036854775807e19', BigInt(MAX)],
+      ['-9223372036854775807', -BigInt(MAX)],
+      [MIN, BigInt(MIN)],
+      [`${MIN}.000`, BigInt(MIN)],
+      ['-9.223372036854775808e18', BigInt(MIN)],
+      ['-922337203685477580.8e1', BigInt(MIN)],
+      ['2147483648', 2147483648n],
+      ['-2147483649', -2147483649n],
+      ['4294967296', 4294967296n],
+    ];
+    for (const [spelling, value] of spellings) {
+      it(short(spelling), () => expectId(spelling, value));
+    }
+  });
+
+  describe('Another number is a 4005 that names id', () => {
+    const long = '9'.repeat(15_000);
+    const zeros = '0'.repeat(15_000);
+    for (const spelling of [
+      '1.5',
+      '-1.5',
+      '0.5',
+      '-0.5',
+      '0.1',
+      '1.0000000000000000000000000001',
+      '0.99999999999999999999999999999999',
+      '1e-1',
+      '1e-400',
+      '-1e-400',
+      '15e-1',
+      '1.25e1',
+      '10e-2',
+      '123456789012345678.5',
+      '9223372036854775807.5',
+      `${MAX}1e-1`,
+      '9007199254740992.5',
+      '9223372036854775808',
+      '9223372036854775808.0',
+      '9223372036854775809',
+      '9.223372036854775808e18',
+      '-9223372036854775809',
+      '-9223372036854775808.1',
+      '-9.223372036854775809e18',
+      '10000000000000000000',
+      '1e19',
+      '-1e19',
+      '18446744073709551615',
+      '18446744073709551616',
+      '18446744073709551617',
+      '1e20',
+      '1e100',
+      '1e308',
+      '1e309',
+      '1e400',
+      '-1e400',
+      '1e99999',
+      '1e1000000000',
+      '-1e1000000000',
+      '1e-1000000000',
+      '1e9007199254740993',
+      '1e-9007199254740993',
+      '1e99999999999999999999999',
+      '1e-99999999999999999999999',
+      '0.1e1000000000',
+      '1000e-1000000000',
+      `1e${long}`,
+      `1e-${long}`,
+      long,
+      `-${long}`,
+      `0.${long}`,
+      `1${zeros}`,
+      `1.${zeros}1`,
+      `0.${zeros}1`,
+      `${long}e-14990`,
+      `${NUMBER_MARK}.5`,
+      `${NUMBER_MARK}${NUMBER_MARK}${NUMBER_MARK}${NUMBER_MARK}`,
+    ]) {
+      testEach(service, [
+        creating(short(spelling), { body: plantText(spelling) }, { error: 4005, names: ['id'] }),
+      ]);
+    }
+  });
+
+  describe('A field of another type is a 4005 that names the field', () => {
+    const notNumbers = [
+      'null',
+      'true',
+      'false',
+      '""',
+      '"1"',
+      `"${NUMBER_MARK}"`,
+      '[]',
+      '[1]',
+      '{}',
+      '{"id":1}',
+    ];
+    const notStrings = [
+      'null',
+      'true',
+      'false',
+      '0',
+      '1',
+      NUMBER_MARK,
+      '1e400',
+      '[]',
+      '["x"]',
+      '{}',
+      `{"x":"${MARK}"}`,
+    ];
+    testEach(service, [
+      ...notNumbers.map((value) => faulty(`"id":${value},"name":"x"`, 'id')),
+      ...notStrings.map((value) => faulty(`"id":1,"name":${value}`, 'name')),
+      ...notStrings.map((value) => faulty(`"id":1,"name":"x","tag":${value}`, 'tag')),
+    ]);
+  });
+
+  describe('A message names every field that is wrong', () => {
+    testEach(service, [
+      faulty('', 'id', 'name'),
+      faulty('"id":1', 'name'),
+      faulty('"name":"x"', 'id'),
+      faulty('"tag":"x"', 'id', 'name'),
+      faulty('"tag":null', 'id', 'name', 'tag'),
+      faulty('"id":null,"name":null,"tag":null', 'id', 'name', 'tag'),
+      faulty(`"id":"${MARK}","name":"x","tag":1`, 'id', 'tag'),
+      faulty('"id":1,"name":1,"tag":1', 'name', 'tag'),
+      faulty('"id":1.5,"name":1', 'id', 'name'),
+      faulty('"id":1e400,"name":"x","tag":[]', 'id', 'tag'),
+      faulty('"ID":1,"Name":"x","TAG":1', 'id', 'name'),
+      faulty('"id ":1," name":"x"', 'id', 'name'),
+      faulty('"i\\u0064\\u0000":1,"name":"x"', 'id'),
+      faulty(`"${MARK}":"${MARK}"`, 'id', 'name'),
+      faulty('"__proto__":{"id":1,"name":"x"}', 'id', 'name'),
+      faulty('"constructor":{"prototype":{"id":1,"name":"x"}}', 'id', 'name'),
+      faulty('"plant":{"id":1,"name":"x"}', 'id', 'name'),
+      faulty('"id":1,"__proto__":{"name":"x"}', 'name'),
+      faulty('"id":{"value":1},"name":{"value":"x"}', 'id', 'name'),
+      faulty('"id":{"isLosslessNumber":true,"value":"1"},"name":"x"', 'id'),
+    ]);
+  });
+
+  describe('A name and a tag come back with the same code points', () => {
+    for (const text of [
+      '',
+      ' ',
+      '  x  ',
+      '\t\r\n',
+      '\0',
+      'a\0b',
+      '\x01\x1f\x7f',
+      '"',
+      '\\',
+      '/',
+      '\\u0041',
+      "'; DROP TABLE plants; --",
+      '$where',
+      '{"$gt":""}',
+      '<script>alert(1)</script>',
+      'Monstera deliciosa',
+      'pfl\u00e4nzchen',
+      'a\u0308',
+      '\u00e4',
+      '\u212b',
+      '\u00c5',
+      '\ufb03',
+      '\u1e9b\u0323',
+      '\u{1f335}',
+      '\u{1f469}\u200d\u{1f33e}',
+      '\u{10ffff}',
+      '\ud7ff\ue000',
+      '\uffff\ufffe\ufdd0',
+      '\ufffd',
+      '\ufeff',
+      '\u2028\u2029\u0085\u00a0',
+      '\u200b\u202e\u2066',
+      '\u690d\u7269',
+      '__proto__',
+      'null',
+      'x'.repeat(10_000),
+      '\u{1f335}'.repeat(3000),
+      '\0'.repeat(2000),
+    ]) {
+      const title = short(JSON.stringify(text));
+      const quoted = JSON.stringify(text);
+      testEach(service, [
+        creating(
+          `${title} as a name`,
+          { body: `{"id":${freshId()},"name":${quoted}}` },
+          { plant: { name: text } },
+        ),
+        creating(
+          `${title} as a tag`,
+          { body: `{"id":${freshId()},"name":"x","tag":${quoted}}` },
+          { plant: { name: 'x', tag: text } },
+        ),
+      ]);
+      if (text.length > 50) continue;
+      const escaped = [...Array(text.length).keys()]
+        .map((at) => escapeUnit(text.charCodeAt(at)))
+        .join('');
+      testEach(service, [
+        creating(
+          `${title} as a name, escaped`,
+          { body: `{"tag":"${escaped}","name":"${escaped}","id":${freshId()}}` },
+          { plant: { name: text, tag: text } },
+        ),
+      ]);
+    }
+  });
+
+  describe('Other properties are ignored', () => {
+    for (const rest of [
+      `"${MARK}":"${MARK}"`,
+      '"":1',
+      '"Id":"x","NAME":1,"Tag":null',
+      '"_id":1',
+      '"$set":{"a":1}',
+      '"a.b":1',
+      '"__proto__":null',
+      '"__proto__":{"tag":"polluted"}',
+      '"__proto__":{"toJSON":1,"toString":1}',
+      '"constructor":{"prototype":{"tag":"polluted"}}',
+      '"prototype":{"tag":"polluted"}',
+      '"toString":1,"valueOf":1,"hasOwnProperty":1',
+      '"toJSON":"x"',
+      '"more":{"__proto__":{"tag":"polluted"}}',
+      '"more":[{"constructor":{"prototype":{"tag":"polluted"}}}]',
+      '"isLosslessNumber":true',
+      '"then":1',
+      '"length":1',
+      '"error":1,"message":"x"',
+    ]) {
+      testEach(service, [
+        creating(
+          rest,
+          { body: plantText(undefined, rest) },
+          { plant: { name: `${MARK} Monstera` } },
+        ),
+      ]);
+    }
+    testEach(service, [
+      creating('and pollute nothing', {}, { plant: { name: `${MARK} Monstera` } }),
+      creating('a thousand of them', {
+        body: plantText(undefined, [...Array(1000).keys()].map((it) => `"p${it}":${it}`).join()),
+      }),
+      creating(
+        'even before the fields',
+        {
+          body: `{"__proto__":{"x":1},"tag":"y","name":"x","z":1,"id":${freshId()}}`,
+        },
+        { plant: { name: 'x', tag: 'y' } },
+      ),
+    ]);
+  });
+
+  describe('A second plant with an id is a 4006', () => {
+    const first = { name: 'first' };
+    for (const [title, second] of [
+      ['with the same content', '"name":"first"'],
+      ['with other content', '"name":"second","tag":"t"'],
+    ] as const) {
+      it(title, async () => {
+        const id = freshId();
+        const send = (body: string, expected: object) =>
+          exchange(service.port, create({ body }), { toOperation: true, ...expected });
+        await send(`{"id":${id},"name":"first"}`, { plant: first });
+        await send(`{"id":${id},${second}}`, { error: 4006, connection: 'keep-alive' });
+        await send(`{"id":${id},${second}}`, { error: 4006 });
+      });
+    }
+
+    it('and a refused one does not take the id', async () => {
+      const id = freshId();
+      for (const [parts, error] of [
+        [{ body: `{"id":${id},"name":1}` }, 4005],
+        [{ body: `{"id":${id},"name":"x"` }, 4004],
+        [{ body: plantText(id), headers: { authorization: undefined } }, 4010],
+        [{ body: plantText(id), headers: { 'content-type': 'text/plain' } }, 4002],
+        [{ body: plantText(id), headers: { host: undefined } }, 4000],
+        [{ body: plantText(id, `"more":"${'x'.repeat(16_384)}"`) }, 4003],
+      ] as const) {
+        await exchange(service.port, create(parts), { error });
+      }
+      await exchange(service.port, create({ body: plantText(id) }), {});
+    });
+
+    it('of many at once one alone is created', async () => {
+      const body = plantText();
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => sendOnce(create({ body }))),
+      );
+      expect(answers.filter((status) => status === 200)).to.have.length(1);
+      expect(answers.filter((status) => status === 400)).to.have.length(19);
+    });
+  });
+
+  async function sendOnce(bytes: Uint8Array): Promise<number> {
+    const connection = await RawConnection.open(service.port);
+    connection.send(bytes);
+    const { status } = await connection.answer();
+    connection.destroy();
+    return status;
+  }
+});
+
+function faulty(members: string, ...names: string[]): Case {
+  return creating(`{${members}}`, { body: `{${members}}` }, { error: 4005, names });
+}
+
+function escapeUnit(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}
+
+function short(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 40)}… of ${text.length} characters` : text;
+}

@@ -1,0 +1,194 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+const PATIENCE_MS = 6000;
+
+/** One answer as it came over the wire. */
+export interface Answer {
+  readonly version: string;
+  readonly status: number;
+  /** Status line and fields, as text. */
+  readonly head: string;
+  /** Names in lower case. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  /** The interim answers that came before it, such as 100. */
+  readonly interim: readonly number[];
+}
+
+/** How a connection ended, and what came after the answers that were asked for. */
+export interface Ending {
+  readonly by: 'end' | 'reset';
+  readonly rest: string;
+}
+
+/** All values of a field, which is one when the answer is as it should be. */
+export function fieldValues(answer: Answer, name: string): string[] {
+  return answer.fields.filter(([field]) => field === name).map(([, value]) => value);
+}
+
+/** A connection that sends any bytes and reads answers, however many. */
+export class RawConnection {
+  readonly #socket: Socket;
+  #received: Buffer = Buffer.alloc(0);
+  #ending: Ending['by'] | undefined;
+  #wake = (): void => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay();
+    socket.on('data', (chunk) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    socket.on('end', () => this.#endedBy('end'));
+    socket.on('error', () => this.#endedBy('reset'));
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  /** Sends text as Latin-1, so that every byte can be written. */
+  send(bytes: string | Uint8Array): void {
+    this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  }
+
+  /** Resolves when the bytes have left this process, or cannot any more. */
+  sent(bytes: string | Uint8Array): Promise<void> {
+    const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+    return new Promise((resolve) => {
+      this.#socket.write(buffer, () => resolve());
+    });
+  }
+
+  /** Says that no more will be sent; answers can still come. */
+  halfClose(): void {
+    this.#socket.end();
+  }
+
+  /** Breaks the connection off, so that the other side sees a reset. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** Whether the other side has ended the connection, as far as is known now. */
+  get ended(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** Resolves with the status of the next answer, interim ones included, without taking it. */
+  async nextStatus(): Promise<number> {
+    return (await this.#message(false)).message.status;
+  }
+
+  /**
+   * Takes the next final answer. Rejects when the connection ends without one.
+   *
+   * @param toHead Whether it answers a HEAD, so that it has no body whatever its fields say.
+   */
+  async answer(toHead = false): Promise<Answer> {
+    const interim: number[] = [];
+    for (;;) {
+      const { message, length } = await this.#message(toHead);
+      this.#received = this.#received.subarray(length);
+      if (message.status >= 200) return { ...message, interim };
+      interim.push(message.status);
+    }
+  }
+
+  /** Takes every answer until the other side ends the connection. */
+  async answersUntilEnd(toHead = false): Promise<Answer[]> {
+    await this.ending();
+    const answers: Answer[] = [];
+    while (this.#received.length > 0) answers.push(await this.answer(toHead));
+    return answers;
+  }
+
+  /** Resolves when the other side has ended the connection. */
+  async ending(patience = PATIENCE_MS): Promise<Ending> {
+    const by = await this.#until(() => this.#ending, patience);
+    return { by, rest: this.#received.toString('latin1') };
+  }
+
+  #endedBy(ending: Ending['by']): void {
+    this.#ending ??= ending;
+    this.#wake();
+  }
+
+  #message(toHead: boolean): Promise<Parsed> {
+    return this.#until(() => {
+      const parsed = parseAnswer(this.#received, toHead);
+      if (parsed === undefined && this.#ending !== undefined) {
+        throw new Error(`no answer before the ${this.#ending}: ${this.#shown()}`);
+      }
+      return parsed;
+    }, PATIENCE_MS);
+  }
+
+  #until<T>(condition: () => T | undefined, patience: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error(`nothing for ${patience} ms; received: ${this.#shown()}`));
+      }, patience);
+      this.#wake = () => {
+        try {
+          const value = condition();
+          if (value !== undefined) resolve(value);
+          else return;
+        } catch (error) {
+          reject(error);
+        }
+        clearTimeout(timer);
+      };
+      this.#wake();
+    });
+  }
+
+  #shown(): string {
+    return JSON.stringify(this.#received.toString('latin1').slice(0, 400));
+  }
+}
+
+interface Parsed {
+  readonly message: Omit<Answer, 'interim'>;
+  readonly length: number;
+}
+
+function parseAnswer(bytes: Buffer, toHead: boolean): Parsed | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const head = bytes.toString('latin1', 0, end);
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const [, version, code] = /^(HTTP\/\d\.\d) (\d{3}) [^\r\n]*$/.exec(statusLine) ?? [];
+  if (version === undefined) throw new Error(`not a status line: ${JSON.stringify(statusLine)}`);
+  const status = Number(code);
+  const fields = lines.map(parseField);
+  const start = end + 4;
+  const size = toHead || status < 200 || status === 204 || status === 304 ? 0 : bodySize(fields);
+  if (bytes.length < start + size) return undefined;
+  const body = bytes.subarray(start, start + size);
+  return { message: { version, status, head, fields, body }, length: start + size };
+}
+
+function parseField(line: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new Error(`not a field: ${JSON.stringify(line)}`);
+  }
+  return [name.toLowerCase(), value];
+}
+
+function bodySize(fields: readonly (readonly [string, string])[]): number {
+  const sizes = fields.filter(([name]) => name === 'content-length').map(([, value]) => value);
+  if (sizes.length !== 1 || !/^\d+$/.test(`${sizes}`)) {
+    throw new Error(`not one Content-Length: ${JSON.stringify(fields)}`);
+  }
+  return Number(sizes[0]);
+}

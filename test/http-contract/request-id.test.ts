@@ -1,0 +1,112 @@
+import { expect } from 'chai';
+import { creating, exchange, testEach } from './cases.js';
+import { fieldValues } from './raw-connection.js';
+import { create, lines } from './requests.js';
+import { useService } from './service.js';
+
+const EVERY_CHARACTER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-';
+
+describe('X-Request-Id', () => {
+  const service = useService();
+
+  describe('is taken over', () => {
+    for (const id of ['a', '0', '-', '.', '_', EVERY_CHARACTER, 'x'.repeat(128), '__proto__']) {
+      const headers = { 'x-request-id': id };
+      testEach(service, [
+        creating(`${id} with a 200`, { headers }, { requestId: id }),
+        creating(
+          `${id} with a 4010`,
+          { headers: { ...headers, authorization: undefined } },
+          {
+            error: 4010,
+            requestId: id,
+          },
+        ),
+      ]);
+    }
+    const headers = { 'x-request-id': 'one-for-each' };
+    const taken = { requestId: 'one-for-each' };
+    testEach(service, [
+      creating('with a 4001', { body: '', headers }, { error: 4001, ...taken }),
+      creating(
+        'with a 4002',
+        { headers: { ...headers, 'content-type': 'x' } },
+        {
+          error: 4002,
+          ...taken,
+        },
+      ),
+      creating('with a 4003', { body: 'x'.repeat(20_000), headers }, { error: 4003, ...taken }),
+      creating('with a 4004', { body: '{', headers }, { error: 4004, ...taken }),
+      creating('with a 4005', { body: '{}', headers }, { error: 4005, ...taken }),
+      creating(
+        'with a 4040',
+        { target: '/x', headers },
+        {
+          error: 4040,
+          toOperation: false,
+          ...taken,
+        },
+      ),
+      creating(
+        'with a 4050',
+        { method: 'PUT', headers },
+        {
+          error: 4050,
+          toOperation: false,
+          ...taken,
+        },
+      ),
+      creating(
+        'with a 4000 for another Expect',
+        { headers: { ...headers, expect: 'x' } },
+        {
+          error: 4000,
+          ...taken,
+        },
+      ),
+    ]);
+  });
+
+  describe('is made', () => {
+    for (const id of [
+      undefined,
+      '',
+      'x'.repeat(129),
+      'a b',
+      'a,b',
+      'a/b',
+      'a:b',
+      'a"b',
+      'a@b',
+      'a=b',
+      '{a}',
+      'a\tb',
+      'pfl\xe4nzchen',
+      ['a', 'b'],
+      ['a', 'a'],
+    ]) {
+      it(`instead of ${JSON.stringify(id)?.slice(0, 40)}`, async () => {
+        const bytes = create({ headers: { 'x-request-id': id } });
+        const answer = await exchange(service.port, bytes, { toOperation: true });
+        const [made] = fieldValues(answer, 'x-request-id');
+        expect(made).not.to.be.oneOf([id, id?.[0]].flat());
+        expect(made).to.have.length.greaterThan(7);
+      });
+    }
+
+    it('another one for each request, one that cannot be parsed included', async () => {
+      const made = new Set<string | undefined>();
+      for (const [bytes, error] of [
+        [create(), undefined],
+        [create(), undefined],
+        [lines('GARBAGE'), 4000],
+        [lines('GARBAGE'), 4000],
+      ] as const) {
+        const expected = error === undefined ? {} : { error };
+        made.add(fieldValues(await exchange(service.port, bytes, expected), 'x-request-id')[0]);
+      }
+      expect(made.size).to.equal(4);
+    });
+  });
+});

@@ -1,0 +1,262 @@
+import { METHODS } from 'node:http';
+import { asking, creating, exchange, testEach } from './cases.js';
+import { create, lines, MARK, request } from './requests.js';
+import { useService } from './service.js';
+
+const NOT_FOUND = { error: 4040, toOperation: false } as const;
+
+describe('Paths and methods', () => {
+  const service = useService();
+
+  describe('The path is compared byte by byte', () => {
+    for (const target of [
+      '/',
+      '/plant',
+      '/plantss',
+      '/plants/',
+      '/plants//',
+      '/plants/1',
+      '/Plants',
+      '/PLANTS',
+      '/plantS',
+      '/plants%20',
+      '/plants%00',
+      '/plants%3F',
+      '/plants%3f',
+      '/plants%2F',
+      '/%70lants',
+      '/plant%73',
+      '/%',
+      '/%zz',
+      '/plants%',
+      '//plants',
+      '///plants',
+      '//example/plants',
+      '/./plants',
+      '/x/../plants',
+      '/../plants',
+      '/plants/.',
+      '/plants/..',
+      '/plants;x=1',
+      '/plants.json',
+      '/plants&x',
+      '/plants=',
+      '/plants+',
+      '/plants\\',
+      '/\\plants',
+      '/:plants',
+      '/(.*)',
+      '/plants*',
+      '/__proto__',
+      '/constructor',
+      '/toString',
+      '/favicon.ico',
+      '/metrics',
+      '/livez/',
+      '/Livez',
+      '/readyz%20',
+      '/health',
+      `/${MARK}`,
+      '*',
+      'http://a.example',
+      'http://a.example/',
+      'http://a.example?/plants',
+      'http://a.example/plants/',
+      'http://a.example//plants',
+      'http://a.example/Plants',
+      'http://a.example/%70lants',
+      'http://plants',
+    ]) {
+      testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
+    }
+    for (const target of ['/plants#x', '/plants#', '/#/plants']) {
+      const expected = { error: [4000, 4040], toOperation: false };
+      testEach(service, [creating(`POST ${target} does not create`, { target }, expected)]);
+    }
+    for (const target of [
+      '/plants?',
+      '/plants??',
+      '/plants?x=1',
+      '/plants?/../x',
+      '/plants?%zz',
+      '/plants?a=b&a=c',
+      '/plants?__proto__[x]=1',
+      `/plants?access_token=${MARK}`,
+      'http://a.example/plants',
+      'http://a.example:80/plants?x',
+      'HTTP://A.EXAMPLE/plants',
+      'https://a.example/plants',
+      'http://127.0.0.1/plants?http://b.example/x',
+    ]) {
+      testEach(service, [creating(`POST ${target} creates`, { target })]);
+    }
+  });
+
+  describe('A path that does not exist is a 4040 whatever the method', () => {
+    const methods = METHODS.filter((it) => it !== 'CONNECT');
+    testEach(
+      service,
+      methods.map((method) => asking(method, { method, target: `/${MARK}` }, { error: 4040 })),
+    );
+    testEach(service, [
+      asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, { error: 4040 }),
+      asking('CONNECT', { method: 'CONNECT', target: 'a.example:443' }, { error: 4040 }),
+      {
+        title: 'CONNECT without a Host is a 4000 first',
+        bytes: lines('CONNECT a.example:443 HTTP/1.1'),
+        expected: { error: 4000 },
+      },
+    ]);
+  });
+
+  describe('Another method on /plants is a 4050', () => {
+    const methods = METHODS.filter((it) => !['POST', 'CONNECT'].includes(it));
+    testEach(
+      service,
+      methods.map((method) =>
+        asking(
+          method,
+          { method, target: '/plants', headers: { 'x-http-method-override': 'POST' } },
+          { error: 4050, allow: ['POST'] },
+        ),
+      ),
+    );
+    testEach(service, [
+      asking(
+        'OPTIONS as a browser asks before a request',
+        {
+          method: 'OPTIONS',
+          target: '/plants',
+          headers: { origin: 'http://b.example', 'access-control-request-method': 'POST' },
+        },
+        { error: 4050, allow: ['POST'] },
+      ),
+      asking(
+        'GET with a query',
+        { target: '/plants?_method=POST' },
+        { error: 4050, allow: ['POST'] },
+      ),
+      asking('GET without credentials', bare('/plants'), { error: 4050, allow: ['POST'] }),
+    ]);
+  });
+
+  for (const target of ['/livez', '/readyz']) {
+    describe(`${target}`, () => {
+      testEach(service, [
+        asking('answers GET', bare(target), { otherContent: true, connection: 'keep-alive' }),
+        asking('answers HEAD', { ...bare(target), method: 'HEAD' }, { connection: 'keep-alive' }),
+        asking('answers with a query', bare(`${target}?x=1`), { otherContent: true }),
+        asking('answers an absolute target', bare(`http://a.example${target}`), {
+          otherContent: true,
+        }),
+        asking(
+          'looks at no token',
+          { target, headers: { authorization: 'Bearer x' } },
+          {
+            otherContent: true,
+          },
+        ),
+        asking(
+          'carries the id of the request',
+          {
+            target,
+            headers: { 'x-request-id': 'probe-1' },
+          },
+          { otherContent: true, requestId: 'probe-1' },
+        ),
+        {
+          title: 'answers a GET that has a body',
+          bytes: request({ method: 'GET', target, body: '{}' }),
+          expected: { otherContent: true },
+        },
+      ]);
+      testEach(
+        service,
+        ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'].map((method) =>
+          asking(`refuses ${method}`, { method, target }, { error: 4050, allow: ['GET', 'HEAD'] }),
+        ),
+      );
+    });
+  }
+
+  describe('The interface description and its page', () => {
+    for (const target of ['/openapi.json', '/openapi.yaml', '/docs']) {
+      testEach(service, [
+        asking(`GET ${target}`, bare(target), { otherContent: true }),
+        asking(`HEAD ${target}`, { ...bare(target), method: 'HEAD' }, {}),
+        asking(`POST ${target} is a 4050`, { method: 'POST', target }, { error: 4050 }),
+      ]);
+    }
+    for (const target of [
+      `/docs/${MARK}`,
+      '/docs/../package.json',
+      '/docs/%2e%2e/package.json',
+      '/docs/..%2fpackage.json',
+      '/docs/..\\package.json',
+      '/docs//etc/passwd',
+      '/docs/%2fetc%2fpasswd',
+      '/docs/%00',
+      '/docs/__proto__',
+      '/docsx',
+      '/openapi',
+      '/openapi.json/',
+    ]) {
+      testEach(service, [asking(`GET ${target} is a 4040`, bare(target), { error: 4040 })]);
+    }
+    it('is OpenAPI 3.1', async () => {
+      const bytes = request({ method: 'GET', target: '/openapi.json' });
+      const answer = await exchange(service.port, bytes, { otherContent: true });
+      const { openapi, info } = JSON.parse(answer.body.toString());
+      if (!/^3\.1\./.test(openapi) || info.version !== '1.0.0') throw new Error(openapi);
+    });
+  });
+});
+
+describe('Paths under BASE_PATH', () => {
+  const service = useService({ BASE_PATH: '/garden/v1', DOCS: 'off' });
+
+  testEach(service, [
+    creating('creates below it', { target: '/garden/v1/plants' }),
+    creating('creates below it with a query', { target: '/garden/v1/plants?x' }),
+    creating('creates below it with an absolute target', {
+      target: 'http://a.example/garden/v1/plants',
+    }),
+    asking(
+      'refuses another method below it',
+      { target: '/garden/v1/plants' },
+      {
+        error: 4050,
+        allow: ['POST'],
+      },
+    ),
+    asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
+    asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
+    {
+      title: 'answers early below it like without it',
+      bytes: create({ target: '/garden/v1/plants', headers: { authorization: undefined } }),
+      expected: { error: 4010, toOperation: true },
+    },
+  ]);
+  for (const target of [
+    '/plants',
+    '/garden/v1',
+    '/garden/v1/',
+    '/garden/v1/plants/',
+    '/garden/v1//plants',
+    '//garden/v1/plants',
+    '/Garden/v1/plants',
+    '/garden/v1/livez',
+    '/garden/v1/garden/v1/plants',
+  ]) {
+    testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
+  }
+  for (const target of ['/openapi.json', '/openapi.yaml', '/docs', '/docs/']) {
+    testEach(service, [
+      asking(`GET ${target} is a 4040 with DOCS=off`, { target }, { error: 4040 }),
+    ]);
+  }
+});
+
+function bare(target: string) {
+  return { target, headers: { authorization: undefined, 'content-type': undefined } };
+}
