@@ -1,31 +1,60 @@
 import type { IncomingMessage } from 'node:http';
 import type { Middleware } from 'koa';
+import { refuseBroken } from './broken-request.js';
 import { HttpError } from './failures.js';
-import { fieldValues } from './header-fields.js';
+import { fieldValues, withoutSpace } from './header-fields.js';
 
 /** More fields than this are refused. */
 export const MAX_FIELDS = 1000;
 
+/** Larger request lines and headers together are refused, in bytes. */
+export const MAX_HEADER_BYTES = 16_384;
+
+/** RFC 9112 section 3.2, RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
+const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
+
 /** Refuses what Node's parser lets pass though it is not HTTP as this service understands it. */
 export function checkHttp(): Middleware {
   return function checkHttp(ctx, next) {
-    checkFieldCount(ctx.req);
-    checkHost(ctx.req);
-    checkTransferEncoding(ctx.req);
-    checkExpect(ctx.req);
+    checkRequest(ctx.req);
     return next();
   };
 }
 
-function checkFieldCount({ rawHeaders }: IncomingMessage): void {
-  if (rawHeaders.length / 2 > MAX_FIELDS) throw new HttpError('HEADERS_TOO_LARGE');
+/** @throws {HttpError} `MALFORMED_REQUEST` or `HEADERS_TOO_LARGE`. */
+export function checkRequest(request: IncomingMessage): void {
+  refuseBroken(request);
+  checkVersion(request);
+  checkHeaderSize(request);
+  checkHost(request);
+  checkTransferEncoding(request);
+  checkExpect(request);
+}
+
+function checkVersion({ httpVersion }: IncomingMessage): void {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw new HttpError('MALFORMED_REQUEST', 'the version must be HTTP/1.1 or HTTP/1.0');
+  }
+}
+
+/** Node counts the fields without what stands between them. */
+function checkHeaderSize({ method = '', url = '', rawHeaders }: IncomingMessage): void {
+  const requestLine = method.length + url.length + '  HTTP/1.1\r\n'.length;
+  let bytes = requestLine + '\r\n'.length;
+  for (const part of rawHeaders) bytes += part.length + 2;
+  if (rawHeaders.length / 2 > MAX_FIELDS || bytes > MAX_HEADER_BYTES) {
+    throw new HttpError('HEADERS_TOO_LARGE');
+  }
 }
 
 /** RFC 9112 section 3.2: exactly one `Host`, which HTTP/1.0 may leave out. */
 function checkHost(request: IncomingMessage): void {
-  const hosts = fieldValues(request, 'host').length;
-  if (hosts > 1 || (hosts === 0 && request.httpVersion !== '1.0')) {
+  const [host, another] = fieldValues(request, 'host');
+  if (another !== undefined || (host === undefined && request.httpVersion !== '1.0')) {
     throw new HttpError('MALFORMED_REQUEST', 'the request must have exactly one Host header');
+  }
+  if (host !== undefined && !HOST.test(host)) {
+    throw new HttpError('MALFORMED_REQUEST', 'Host must be a name or an address, and a port');
   }
 }
 
@@ -33,7 +62,8 @@ function checkHost(request: IncomingMessage): void {
 function checkTransferEncoding(request: IncomingMessage): void {
   const codings = fieldValues(request, 'transfer-encoding');
   if (codings.length === 0) return;
-  const chunked = codings.length === 1 && codings[0]?.trim().toLowerCase() === 'chunked';
+  const chunked =
+    codings.length === 1 && withoutSpace(codings[0] ?? '').toLowerCase() === 'chunked';
   if (!chunked || request.httpVersion === '1.0') {
     throw new HttpError('MALFORMED_REQUEST', 'the only transfer coding supported is chunked');
   }
@@ -42,7 +72,7 @@ function checkTransferEncoding(request: IncomingMessage): void {
 /** RFC 9110 section 10.1.1. */
 function checkExpect(request: IncomingMessage): void {
   for (const expectation of fieldValues(request, 'expect')) {
-    if (expectation.trim().toLowerCase() !== '100-continue') {
+    if (withoutSpace(expectation).toLowerCase() !== '100-continue') {
       throw new HttpError('MALFORMED_REQUEST', 'the only expectation supported is 100-continue');
     }
   }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { answerWithFailure, rawFailureAnswer } from './failure-answer.js';
-import type { Failure } from './failures.js';
+import { breakRequest } from './broken-request.js';
+import { rawFailureAnswer } from './failure-answer.js';
+import { type FailureCode, failures } from './failures.js';
 import { countedMethod, type HttpObserver } from './http-observer.js';
 
 interface Exchange {
@@ -27,7 +28,7 @@ export class Connection {
   readonly #observer: HttpObserver | undefined;
   readonly #waiting: Exchange[] = [];
   #current: Exchange | undefined;
-  #failure: { readonly failure: Failure; readonly requestId: string } | undefined;
+  #failure: { readonly code: FailureCode; readonly requestId: string } | undefined;
   #stopping = false;
   #closing = false;
 
@@ -49,12 +50,16 @@ export class Connection {
     if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
   }
 
-  /** Answers what cannot be carried out, behind the answers before it, and closes. */
-  fail(failure: Failure, requestId: string): void {
+  /**
+   * Nothing more can be read from the connection. When a request is still arriving, that is the
+   * answer to it; otherwise it is an answer of its own, behind those before it.
+   */
+  fail(code: FailureCode, requestId: string): void {
     if (this.#closing || this.#failure !== undefined) return;
-    this.#failure = { failure, requestId };
-    if (this.#current === undefined) this.#answerFailure();
-    else this.#failUnfinished(this.#current);
+    const latest = this.#waiting.at(-1) ?? this.#current;
+    this.#failure = { code, requestId };
+    if (latest === undefined) this.#answerFailure(this.#failure);
+    else if (!latest.request.complete) breakRequest(latest.request, code);
   }
 
   /** Closes behind the answer to the last request that has arrived, or else behind the next one. */
@@ -71,10 +76,17 @@ export class Connection {
   #start(exchange: Exchange): void {
     this.#current = exchange;
     this.#closeBehindLast();
-    exchange.response.once('close', () => this.#finish(exchange));
-    if (this.#failure === undefined || !this.#failUnfinished(exchange)) {
-      this.#handle(exchange.request, exchange.response);
-    }
+    exchange.response.once('close', () => this.#finish());
+    this.#handle(exchange.request, exchange.response);
+  }
+
+  #finish(): void {
+    this.#current = undefined;
+    if (this.#closing || this.#socket.destroyed) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#start(next);
+    else if (this.#failure !== undefined) this.#answerFailure(this.#failure);
+    if (this.#waiting.length < MAX_WAITING) this.#socket.resume();
   }
 
   #closeBehindLast(): void {
@@ -82,26 +94,8 @@ export class Connection {
     this.#current.response.shouldKeepAlive = false;
   }
 
-  /** A failure while the body is arriving is the answer to that request. */
-  #failUnfinished({ request, response }: Exchange): boolean {
-    if (request.complete || response.headersSent || this.#failure === undefined) return false;
-    answerWithFailure(response, this.#failure.failure);
-    return true;
-  }
-
-  #finish({ request, response }: Exchange): void {
-    this.#current = undefined;
-    this.#closing ||= !response.shouldKeepAlive || !request.complete;
-    if (this.#closing) return;
-    const next = this.#waiting.shift();
-    if (next !== undefined) this.#start(next);
-    else if (this.#failure !== undefined) this.#answerFailure();
-    if (this.#waiting.length < MAX_WAITING) this.#socket.resume();
-  }
-
-  #answerFailure(): void {
-    if (this.#failure === undefined) return;
-    const { failure, requestId } = this.#failure;
+  #answerFailure({ code, requestId }: { code: FailureCode; requestId: string }): void {
+    const failure = failures[code];
     this.#closing = true;
     this.#socket.write(rawFailureAnswer(failure, requestId));
     this.#linger();

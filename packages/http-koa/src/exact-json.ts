@@ -233,10 +233,17 @@ const MAX_DIGITS = 19;
 export function toWholeNumber({ text }: JsonNumber): bigint | undefined {
   const [, sign, whole = '', fraction = '', exponent = '0'] = PARTS.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = digits.replace(/0+$/, '');
+  const significant = withoutTrailingZeros(digits);
   if (significant === '') return 0n;
   const trailingZeros = digits.length - significant.length;
   const zeros = Number(exponent) - fraction.length + trailingZeros;
   if (zeros < 0 || significant.length + zeros > MAX_DIGITS) return undefined;
   return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
+}
+
+/** `/0+$/` would begin anew at every zero: quadratic in a long row of them with another digit behind. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }

@@ -1,4 +1,4 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Failure } from './failures.js';
 
 /** A failure as it goes over the wire. */
@@ -19,12 +19,6 @@ export function failureAnswer(failure: Failure): FailureAnswer {
   if (failure.challenge !== undefined) headers['WWW-Authenticate'] = failure.challenge;
   if (failure.retryAfter !== undefined) headers['Retry-After'] = `${failure.retryAfter}`;
   return { status: failure.status, headers, body };
-}
-
-/** Answers a request that Koa has not answered, and closes its connection. */
-export function answerWithFailure(response: ServerResponse, failure: Failure): void {
-  const { status, headers, body } = failureAnswer(failure);
-  response.writeHead(status, { ...headers, Connection: 'close' }).end(body);
 }
 
 /** The same answer as bytes, for a request of which no `ServerResponse` exists. */

@@ -23,3 +23,8 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   const length = headers['content-length'];
   return length !== undefined && Number(length) > 0;
 }
+
+/** Without the optional white space around it: space and tab alone (RFC 9110 section 5.6.3). */
+export function withoutSpace(value: string): string {
+  return value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
+}

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import bodyParser from 'koa-bodyparser';
+import { refuseBroken } from './broken-request.js';
 import { sendContinue } from './expect-continue.js';
 import { HttpError } from './failures.js';
-import { announcesBody, fieldValues } from './header-fields.js';
+import { announcesBody, fieldValues, withoutSpace } from './header-fields.js';
 import type { OperationMiddleware } from './operation.js';
 
 /**
@@ -18,6 +19,7 @@ export function readBody(limit: number, timeLimit: number): OperationMiddleware 
     checkMediaType(req);
     if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
     if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
+    refuseBroken(req);
     sendContinue(req, res);
     const arrivedAt = req.complete ? ctx.state.startedAt : undefined;
     await readBytes(ctx, async () => {});
@@ -31,12 +33,12 @@ export function readBody(limit: number, timeLimit: number): OperationMiddleware 
 /** Only `application/json`, whatever its parameters are, and not compressed. */
 function checkMediaType(request: IncomingMessage): void {
   const [type = '', another] = fieldValues(request, 'content-type');
-  const essence = type.split(';', 1)[0]?.trim().toLowerCase();
+  const essence = withoutSpace(type.split(';', 1)[0] ?? '').toLowerCase();
   if (another !== undefined || essence !== 'application/json') {
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
   }
   for (const coding of fieldValues(request, 'content-encoding')) {
-    if (coding.trim().toLowerCase() !== 'identity') {
+    if (withoutSpace(coding).toLowerCase() !== 'identity') {
       throw new HttpError(
         'MEDIA_TYPE_NOT_SUPPORTED',
         'the body must be sent without a content coding',
@@ -59,6 +61,7 @@ function bytesReader(limit: number) {
     encoding: null, // not in its types: no decoding, a Buffer
     textLimit: limit,
     onerror(error: Error) {
+      if (error instanceof HttpError) throw error;
       const tooLarge = 'type' in error && error.type === 'entity.too.large';
       throw new HttpError(tooLarge ? 'BODY_TOO_LARGE' : 'MALFORMED_REQUEST');
     },

@@ -5,6 +5,9 @@ import { checkHttp } from './check-http.js';
 import { HttpError } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
 
+/** RFC 9112 section 3.2.2. */
+const ABSOLUTE_FORM = /^https?:\/\/([^/?]*)/i;
+
 /** A router for which `/plants/` and `/Plants` are not `/plants`. */
 export function exactRouter(): Router {
   return new Router({ strict: true, sensitive: true });
@@ -23,8 +26,11 @@ export function serveRoutes(router: Router, observer: HttpObserver): Koa {
 /** Koa's own `path` is normalised, and so would take `/plants#a` or `\plants` for `/plants`. */
 function takePathAsSent(): Middleware {
   return function takePathAsSent(ctx, next) {
-    const target = (ctx.req.url ?? '').replace(/^https?:\/\/[^/?]*/i, '');
-    ctx.newRouterPath = target.split('?', 1)[0] || '/';
+    const target = ctx.req.url ?? '';
+    const authority = ABSOLUTE_FORM.exec(target)?.[1];
+    if (authority === '') throw new HttpError('MALFORMED_REQUEST', 'the target names no host');
+    const path = target.replace(ABSOLUTE_FORM, '').split('?', 1)[0];
+    ctx.newRouterPath = path || '/';
     return next();
   };
 }

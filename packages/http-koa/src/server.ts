@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
-import { MAX_FIELDS } from './check-http.js';
+import { checkRequest, MAX_FIELDS, MAX_HEADER_BYTES } from './check-http.js';
 import { Connection } from './connection.js';
 import { holdContinue } from './expect-continue.js';
-import { type FailureCode, failures } from './failures.js';
+import { type FailureCode, HttpError } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
 import { newRequestId, requestIdOf } from './request-id.js';
 
@@ -36,10 +36,11 @@ export interface DrainableServer extends Server {
 /** How long idle connections may stay while draining, so that their clients hear of it in an answer. */
 const IDLE_GRACE_MS = 1000;
 
-const MAX_HEADER_BYTES = 16_384;
-
 /** How often Node looks for requests that are late. Its own default is 30 s. */
 const TIMEOUT_CHECK_INTERVAL = 500;
+
+/** Node closes so much later than it was told, for requests that are on their way already. */
+const KEEP_ALIVE_BUFFER = 1000;
 
 /**
  * An HTTP server, not yet listening, that keeps the contract where Koa is not asked: what Node's
@@ -62,7 +63,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
     requireHostHeader: false,
     headersTimeout: options.headersTimeout ?? 10_000,
     requestTimeout: options.requestTimeout ?? 15_000,
-    keepAliveTimeout: options.keepAliveTimeout ?? 72_000,
+    keepAliveTimeout: Math.max(1, (options.keepAliveTimeout ?? 72_000) - KEEP_ALIVE_BUFFER / 2),
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
@@ -77,12 +78,12 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
       connectionOf(request.socket).take(request, response);
     })
     .on('connect', (request, socket: Socket) => {
-      connectionOf(socket).fail(failures.PATH_NOT_FOUND, requestIdOf(request));
+      connectionOf(socket).fail(connectFailure(request), requestIdOf(request));
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connectionOf(socket);
       if (isGone(error, socket)) connection.abandon();
-      else connection.fail(failures[codeOf(error)], newRequestId());
+      else connection.fail(codeOf(error), newRequestId());
     });
   return Object.assign(server, {
     httpAllowHalfOpen: true,
@@ -112,6 +113,17 @@ async function drain(server: Server, timeLimit: number): Promise<void> {
 /** There is nobody to answer: reset, closed, or a connection that never said anything. */
 function isGone(error: NodeJS.ErrnoException, socket: Socket): boolean {
   return error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0;
+}
+
+/** There is no path that takes CONNECT, but first of all it has to be HTTP. */
+function connectFailure(request: IncomingMessage): FailureCode {
+  try {
+    checkRequest(request);
+    return 'PATH_NOT_FOUND';
+  } catch (error) {
+    if (error instanceof HttpError) return error.code;
+    throw error;
+  }
 }
 
 function codeOf(error: NodeJS.ErrnoException): FailureCode {
