@@ -1,6 +1,8 @@
 import { rejects } from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
 import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
+import { exportJWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';
 
 const METADATA = '/.well-known/openid-configuration';
@@ -201,8 +203,16 @@ describe("The issuer's keys", () => {
       });
     }
 
+    it('those that are private', async () => {
+      const leaked = { ...(await exportJWK(second.privateKey)), kid: 'second', alg: 'ES256' };
+      issuer.answers.set('/jwks', (_, response) =>
+        json(response, { keys: [leaked, first.published] }),
+      );
+      const verifier = issuer.verifier();
+      await rejects(verifier.verify(await issuer.token({}, {}, second)), InvalidTokenError);
+    });
+
     it('those of RSA with less than 2048 bits', async () => {
-      const { generateKeyPairSync } = await import('node:crypto');
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
       const weak = { ...publicKey.export({ format: 'jwk' }), kid: 'weak' };
       issuer.answers.set('/jwks', (_, response) => json(response, { keys: [weak] }));
@@ -298,6 +308,16 @@ describe("The issuer's keys", () => {
       }
       expect(issuer.requests.length - before).to.equal(5);
       expect(performance.now() - started).to.be.below(5_000);
+    });
+
+    it('are not asked for within 10 seconds after a fetch that failed in the background', async () => {
+      issuer.answers.set('/jwks', (_, response) => response.writeHead(500).end());
+      const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
+      for (let index = 0; index < 10; index += 1) {
+        await rejects(verifier.verify(await unknown(index)), TokenVerifierUnavailableError);
+        issuer.now += 900;
+      }
+      expect(issuer.requests).to.have.length(1);
     });
 
     it('delay answers once, and not every one, while the issuer hangs', async () => {
