@@ -9,36 +9,31 @@ export interface JsonDocument {
 /**
  * Fetches a JSON document of at most 256 KiB, without following redirects.
  *
- * Rejects with an `Error` that names the URL and what is wrong, or with the reason of the signal.
+ * Rejects with an `Error` that names the URL and has the cause, or with the reason of the signal.
  */
 export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocument> {
-  const response = await fetch(url, {
-    redirect: 'manual',
-    headers: { accept: 'application/json, application/jwk-set+json' },
-    signal,
-  }).catch((cause: unknown) => {
-    signal.throwIfAborted();
-    throw new Error(`${url} cannot be reached`, { cause });
-  });
-  const bytes = await limitedBody(response, url);
+  const headers = { accept: 'application/json, application/jwk-set+json' };
   try {
+    const response = await fetch(url, { redirect: 'manual', headers, signal });
+    const bytes = await limitedBody(response);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { text, json: JSON.parse(text) };
-  } catch {
-    throw new Error(`${url} did not answer with JSON`);
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw new Error(`${url} did not give a JSON document`, { cause });
   }
 }
 
-async function limitedBody(response: Response, url: URL): Promise<Uint8Array> {
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new Error(`${url} answered with status ${response.status} instead of 200`);
+async function limitedBody({ status, body }: Response): Promise<Uint8Array> {
+  if (status !== 200) {
+    await body?.cancel();
+    throw new Error(`the status is ${status} instead of 200`);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > SIZE_LIMIT) throw new Error(`${url} answered with more than ${SIZE_LIMIT} bytes`);
+    if (size > SIZE_LIMIT) throw new Error(`the answer is larger than ${SIZE_LIMIT} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

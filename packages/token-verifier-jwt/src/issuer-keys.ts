@@ -32,6 +32,7 @@ export class IssuerKeys {
   #fetchedAt = Number.NEGATIVE_INFINITY;
   /** The latest fetch that failed, or that a token with an unknown key asked for. */
   #heldBackAt = Number.NEGATIVE_INFINITY;
+  #failure: unknown;
   #fetching: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -70,9 +71,13 @@ export class IssuerKeys {
   /** Resolves when there are trusted keys, at the latest after the fetch under way. */
   async ready(): Promise<void> {
     if (this.trusted() === undefined) await this.#fetching;
-    if (this.trusted() === undefined) {
-      throw new TokenVerifierUnavailableError('the keys of the issuer are not known');
-    }
+    if (this.trusted() === undefined) throw this.unavailable();
+  }
+
+  /** The error for whoever needs a key that is not known, with why the latest fetch failed. */
+  unavailable(): TokenVerifierUnavailableError {
+    const options = this.#failure === undefined ? {} : { cause: this.#failure };
+    return new TokenVerifierUnavailableError("the issuer's keys cannot be fetched", options);
   }
 
   async close(): Promise<void> {
@@ -102,10 +107,12 @@ export class IssuerKeys {
     try {
       await this.#keep(await this.#document());
       this.#fetchedAt = this.#options.now();
+      this.#failure = undefined;
       this.#options.onFetched();
       return true;
     } catch (cause) {
       this.#heldBackAt = this.#options.now();
+      this.#failure = cause;
       if (!this.#closing.signal.aborted) this.#options.onFailed(cause);
       return false;
     }

@@ -8,7 +8,7 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
 /** The algorithms that are accepted unless others are named. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** What the verifier tells whoever watches over it. None of it holds a token. */
+/** What the verifier tells whoever watches over it. None of it holds a token. No method may throw. */
 export interface JwtTokenVerifierObserver {
   /** The issuer's keys were fetched. */
   keysFetched?(): void;
@@ -51,8 +51,9 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
   const { algorithms = DEFAULT_ALGORITHMS, refreshInterval = 1, rememberedTokens = 0 } = options;
   const url = 'an https URL, or an http URL on the loopback interface, without user and fragment';
   const checks: [option: keyof JwtTokenVerifierOptions, passed: boolean, expected: string][] = [
-    ['issuer', jwksUrl !== undefined || hasMetadataUrl(issuer), `${url} and query`],
-    ['issuer', issuer !== '', 'not empty'],
+    jwksUrl === undefined
+      ? ['issuer', hasMetadataUrl(issuer), `${url} and query`]
+      : ['issuer', issuer !== '', 'not empty'],
     ['audience', audience !== '', 'not empty'],
     ['jwksUrl', jwksUrl === undefined || trustedUrl(jwksUrl) !== undefined, url],
     [

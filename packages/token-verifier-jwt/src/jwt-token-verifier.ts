@@ -27,7 +27,7 @@ const CLOCK_TOLERANCE = 30;
  */
 export class JwtTokenVerifier implements TokenVerifier {
   readonly #options: JwtTokenVerifierOptions;
-  readonly #algorithms: readonly string[];
+  readonly #algorithms: string[];
   readonly #observer: JwtTokenVerifierObserver;
   readonly #now: () => number;
   readonly #keys: IssuerKeys;
@@ -105,7 +105,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     } while (await this.#keys.lookAgain());
     this.#refuseWhenClosed();
     if (this.#keys.upToDate()) throw new InvalidTokenError('no key of the issuer fits');
-    throw new TokenVerifierUnavailableError('the keys of the issuer cannot be fetched');
+    throw this.#keys.unavailable();
   }
 
   async #claimsVerifiedWith(
@@ -124,7 +124,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     const { issuer, audience } = this.#options;
     try {
       const { payload } = await jwtVerify(token, key, {
-        algorithms: [...this.#algorithms],
+        algorithms: this.#algorithms,
         issuer,
         audience,
         requiredClaims: ['exp'],

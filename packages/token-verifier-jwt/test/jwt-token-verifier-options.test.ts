@@ -28,6 +28,7 @@ describe('The options of a JwtTokenVerifier', () => {
   }
 
   const refused: Partial<JwtTokenVerifierOptions>[] = [
+    { issuer: '' },
     { issuer: 'issuer.example' },
     { issuer: 'http://issuer.example' },
     { issuer: 'http://127.0.0.1.example' },
@@ -53,6 +54,11 @@ describe('The options of a JwtTokenVerifier', () => {
     { rememberedTokens: -1 },
     { rememberedTokens: 1.5 },
   ];
+
+  it('cannot be an empty issuer with a URL for its keys', () => {
+    const options = { issuer: '', audience: 'plants', jwksUrl: 'https://issuer.example/certs' };
+    expect(jwtOptionProblems(options)).to.deep.equal([{ option: 'issuer', expected: 'not empty' }]);
+  });
 
   for (const options of refused) {
     it(`cannot be ${JSON.stringify(options)}`, () => {
