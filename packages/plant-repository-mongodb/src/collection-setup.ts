@@ -75,8 +75,13 @@ async function setUp(db: Db, name: string, signal: AbortSignal): Promise<SetUpWa
     if (version >= VERSION) return undefined;
   }
   const command = { ...withValidator(step), writeConcern: { w: 'majority' } };
-  await db.command(command, { signal });
-  return undefined;
+  return db.command(command, { signal }).then(
+    () => undefined,
+    (error: unknown) => {
+      if (isCode(error, UNAUTHORIZED)) return warning(db, step, UNPERMITTED);
+      throw error;
+    },
+  );
 }
 
 /**

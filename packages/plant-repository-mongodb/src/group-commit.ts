@@ -121,7 +121,7 @@ export class GroupCommit {
     const attempt = this.#collection.insert(documents, timeLimit);
     for (const entry of batch) entry.attempt = attempt;
     const result = await attempt.result;
-    if ('error' in result) this.#lastFailure = result.error;
+    this.#lastFailure = 'error' in result ? result.error : undefined;
     const outcomes = insertOutcomes(result, batch.length);
     const again = batch.filter((entry, index) => this.#conclude(entry, outcomes[index]));
     this.#report(batch, result, outcomes, performance.now() - started);

@@ -122,8 +122,11 @@ export class MongoPlantRepository implements PlantRepository {
         const warning = await setUpCollection(this.#db, this.#collection, this.#closing.signal);
         if (warning) this.#warn(warning.message, warning.command);
         break;
-      } catch {
-        // A server that went away in between. What lasts is told as unreachable.
+      } catch (error) {
+        if (this.#closing.signal.aborted) break;
+        this.#warn(
+          `the collection is not set up yet: ${error instanceof Error ? error.message : error}`,
+        );
         const options = { signal: this.#closing.signal };
         await wait(SET_UP_AGAIN_AFTER, undefined, options).catch(() => undefined);
       }

@@ -125,6 +125,14 @@ describe('A user without the rights', () => {
       .that.includes('"create"');
   });
 
+  it('to renew the validator is warned of too', async () => {
+    await clientOf(uriFor('root')).db(DATABASE).createCollection('plants');
+    open(uriFor('reader'));
+    expect(await warning(/validator/))
+      .to.have.property('command')
+      .that.includes('"collMod"');
+  });
+
   it('to insert gets unavailable, and a warning with what to grant', async () => {
     open(uriFor('reader'));
     await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);

@@ -12,6 +12,13 @@ const NAME = 'plants';
 const LOOK_EVERY = 50;
 const PRIMARY_WITHIN = 60_000;
 
+async function succeeds(command: Promise<unknown>): Promise<boolean> {
+  return command.then(
+    () => true,
+    () => false,
+  );
+}
+
 async function primaryOrNone(member: MongodServer): Promise<MongodServer | undefined> {
   const hello = await member.command({ hello: 1 }).catch((): Document => ({}));
   return hello.isWritablePrimary === true ? member : undefined;
@@ -52,10 +59,11 @@ export class ReplicaSet {
     throw new Error('the replica set has no primary');
   }
 
-  /** Makes the primary hand over to another member. */
+  /** Makes the primary hand over to another member, as soon as one has caught up. */
   async stepDown(): Promise<void> {
     const primary = await this.primary();
-    await primary.command({ replSetStepDown: 10, secondaryCatchUpPeriodSecs: 5 });
+    const stepDown = { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 2 };
+    while (!(await succeeds(primary.command(stepDown)))) await pause(LOOK_EVERY);
   }
 
   /** Changes the election timeout of the running set. */

@@ -48,13 +48,20 @@ export class Creates {
   /** Keeps `callers` busy until `happening` is over and each has been told once more that it is stored. */
   async during(callers: number, happening: () => Promise<void>): Promise<void> {
     let over = false;
-    const calling = Array.from({ length: callers }, async () => {
+    let failed = false;
+    const call = async () => {
       while (!over) await this.#create();
-      while ((await this.#create()) !== 'stored') await setImmediate();
-    });
-    await happening().finally(() => {
-      over = true;
-    });
+      while (!failed && (await this.#create()) !== 'stored') await setImmediate();
+    };
+    const calling = Array.from({ length: callers }, call);
+    await happening()
+      .catch((error: unknown) => {
+        failed = true;
+        throw error;
+      })
+      .finally(() => {
+        over = true;
+      });
     await Promise.all(calling);
   }
 
