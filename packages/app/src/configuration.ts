@@ -2,8 +2,9 @@ import { nearest } from './nearest.js';
 import { readSettings, type SettingValues, settings } from './settings.js';
 
 /** What the environment says, complete and free of contradictions. */
-export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'LOG_FORMAT'> {
+export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
   readonly STORAGE: NonNullable<SettingValues['STORAGE']>;
+  readonly DOCS: NonNullable<SettingValues['DOCS']>;
   readonly LOG_FORMAT: NonNullable<SettingValues['LOG_FORMAT']>;
   readonly production: boolean;
 }
@@ -40,6 +41,7 @@ export function readConfiguration(env: NodeJS.ProcessEnv, terminal: boolean): Co
     ...values,
     production,
     STORAGE: values.STORAGE ?? 'memory',
+    DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
 }

@@ -59,6 +59,7 @@ function announce(
   }
   const lines = [
     `Plant Store ${version} listens on ${address}`,
+    ...(configuration.DOCS === 'on' ? [`Docs: ${address}/docs`] : []),
     `Storage: ${storage}`,
     ...(demoToken === undefined ? [] : demo(configuration, address, demoToken)),
   ];

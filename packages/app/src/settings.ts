@@ -88,6 +88,7 @@ export const settings = {
     0,
   ),
   SHUTDOWN_TIMEOUT_MS: wholeNumber('milliseconds until what is left is cut off', 1, DAY_MS, 25_000),
+  DOCS: oneOf('whether `/docs` and the interface description are served', 'on', 'off'),
   LOG_LEVEL: {
     ...oneOf('the least that is logged', 'debug', 'info', 'warn', 'error'),
     default: 'info',

@@ -9,6 +9,7 @@ import { HttpError } from './failures.js';
 import { live, ready } from './health.js';
 import { limitInFlight } from './limit-in-flight.js';
 import { readBody } from './read-body.js';
+import { serveDocs } from './serve-docs.js';
 
 /** What the application needs from the outside. */
 export interface AppDependencies {
@@ -30,17 +31,19 @@ export interface AppOptions {
   readonly maxInFlight?: number;
   /** Milliseconds from the last byte of a request to its answer. 15000 by default. */
   readonly requestDeadline?: number;
+  /** Whether the interface description and the page to try it from are served. They are by default. */
+  readonly docs?: boolean;
 }
 
 /**
- * `POST /plants` and the health checks as a Koa application. It listens nowhere and opens
+ * `POST /plants`, the health checks and the docs as a Koa application. It listens nowhere and opens
  * nothing. Serve it with `createServer`, or mount its `callback()` in a server of your own.
  *
  * Source: specification, "Endpoints".
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): Koa {
   const { basePath = '', bodyLimit = 16_384, maxInFlight = 1000 } = options;
-  const { requestDeadline = 15_000 } = options;
+  const { requestDeadline = 15_000, docs = true } = options;
   const router = new Router({ strict: true, sensitive: true });
   router.post(
     `${basePath}/plants`,
@@ -51,6 +54,7 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
   );
   router.get('/livez', live());
   router.get('/readyz', ready(dependencies.ready));
+  if (docs) serveDocs(router, basePath);
 
   return new Koa()
     .use(answerFailures(dependencies.report))
