@@ -61,7 +61,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   4010: {
     meaning: 'The request carries no bearer token.',
     remedy: 'Send `Authorization: Bearer <ACCESS_TOKEN>`.',
-    retry: NO,
+    retry: 'Yes, with a token',
   },
   4011: {
     meaning: 'The bearer token is malformed, unknown, expired, or not meant for this service.',
