@@ -59,11 +59,20 @@ function misspelt(env: NodeJS.ProcessEnv): string[] {
 }
 
 function contradictions(values: SettingValues): string[] {
-  return values.HEADERS_TIMEOUT_MS > values.REQUEST_TIMEOUT_MS
-    ? [
-        'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
-      ]
-    : [];
+  const problems: string[] = [];
+  if (values.HEADERS_TIMEOUT_MS > values.REQUEST_TIMEOUT_MS) {
+    problems.push(
+      'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
+    );
+  }
+  const { MANAGEMENT_PORT, PORT } = values;
+  const samePort = MANAGEMENT_PORT !== undefined && MANAGEMENT_PORT === PORT && PORT !== 0;
+  if (samePort && values.MANAGEMENT_HOST === values.HOST) {
+    problems.push(
+      'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
+    );
+  }
+  return problems;
 }
 
 function missingInProduction(env: NodeJS.ProcessEnv): string[] {

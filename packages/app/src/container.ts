@@ -1,13 +1,21 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
-import { createApp, createServer } from '@plant-store/http-koa';
+import {
+  createApp,
+  createManagementApp,
+  createServer,
+  type DrainableServer,
+  type HttpObserver,
+} from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, type TokenDigest } from '@plant-store/token-verifier-static';
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import type { Configuration } from './configuration.js';
 import { Health } from './health.js';
+import type { Metrics } from './metrics.js';
+import { logging, together } from './observers.js';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
@@ -20,12 +28,15 @@ export const ids = {
   tokenVerifier: id<TokenVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
   health: id<Health>('Health'),
-  server: id<Server>('Server'),
+  metrics: id<Metrics | undefined>('Metrics'),
+  observer: id<HttpObserver>('HttpObserver'),
+  server: id<DrainableServer>('Server'),
+  managementServer: id<Server | undefined>('ManagementServer'),
 };
 
 /**
  * Wires the service, and is the only place that knows every adapter. Everything is made once,
- * when it is first asked for.
+ * when it is first asked for with `getAsync`.
  */
 export function createContainer(
   configuration: Configuration,
@@ -49,33 +60,57 @@ export function createContainer(
       (plants, tokens) => new Health([plants, tokens]),
       [ids.plantRepository, ids.tokenVerifier],
     );
+  container.bind(ids.metrics).toResolvedValue(openMetrics, [ids.configuration]);
+  container
+    .bind(ids.observer)
+    .toResolvedValue(
+      (log, metrics) => together([logging(log), ...(metrics ? [metrics] : [])]),
+      [ids.logger, ids.metrics],
+    );
   container
     .bind(ids.server)
     .toResolvedValue(openServer, [
       ids.configuration,
-      ids.logger,
+      ids.observer,
       ids.createPlant,
       ids.tokenVerifier,
       ids.health,
     ]);
+  container
+    .bind(ids.managementServer)
+    .toResolvedValue(openManagementServer, [ids.health, ids.metrics, ids.observer]);
   return container;
+}
+
+/** What only some configurations need is loaded only for them: it is a good part of the start. */
+async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
+  if (configuration.MANAGEMENT_PORT === undefined) return undefined;
+  const { Metrics } = await import('./metrics.js');
+  return new Metrics();
+}
+
+function openManagementServer(
+  health: Health,
+  metrics: Metrics | undefined,
+  observer: HttpObserver,
+): Server | undefined {
+  if (metrics === undefined) return undefined;
+  return createServer(createManagementApp({ ready: () => health.ready(), metrics, observer }));
 }
 
 function openServer(
   configuration: Configuration,
-  logger: Logger,
+  observer: HttpObserver,
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
   health: Health,
-): Server {
+): DrainableServer {
   const app = createApp(
     {
       createPlant,
       tokenVerifier,
       ready: () => health.ready(),
-      report: ({ requestId, error, cause }) => {
-        logger.error({ requestId, error, err: cause }, 'a request failed');
-      },
+      observer,
     },
     {
       basePath: configuration.BASE_PATH ?? '',
@@ -89,5 +124,7 @@ function openServer(
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
+    maxConnections: configuration.MAX_CONNECTIONS,
+    observer,
   });
 }

@@ -1,10 +1,14 @@
 import type { PlantRepository, TokenVerifier } from '@plant-store/domain';
 import { HttpError } from '@plant-store/http-koa';
 
+const FRESH_FOR_MS = 1000;
+
 /** Whether the service would carry out a request now. */
 export class Health {
   readonly #parts: readonly (PlantRepository | TokenVerifier)[];
   #stopping = false;
+  #latest: Promise<unknown> | undefined;
+  #askedAt = 0;
 
   constructor(parts: readonly (PlantRepository | TokenVerifier)[]) {
     this.#parts = parts;
@@ -15,9 +19,14 @@ export class Health {
     this.#stopping = true;
   }
 
-  /** Rejects with the reason why not. */
+  /** Rejects with the reason why not. The parts are asked at most once a second. */
   async ready(): Promise<void> {
     if (this.#stopping) throw new HttpError('STOPPING');
-    await Promise.all(this.#parts.map((part) => part.ready()));
+    const now = performance.now();
+    if (this.#latest === undefined || now - this.#askedAt >= FRESH_FOR_MS) {
+      this.#askedAt = now;
+      this.#latest = Promise.all(this.#parts.map((part) => part.ready()));
+    }
+    await this.#latest;
   }
 }

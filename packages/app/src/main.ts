@@ -8,6 +8,7 @@ const USAGE = `Usage: plant-store [command]
 
 Commands:
   serve      start the service (the default)
+  ready      ask a running service's /readyz: exit 0 when it is ready, otherwise 1
   token      print a new random token, and its digest on the second line
   openapi    print the interface description as JSON
 
@@ -23,6 +24,10 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
   async serve() {
     const { serve } = await import('./serve.js');
     return serve();
+  },
+  async ready() {
+    const { ready } = await import('./ready.js');
+    return ready();
   },
   async token() {
     const { newToken, tokenDigest } = await import('./token.js');
@@ -42,7 +47,7 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
 const FAILED = 1;
 const FAULTY_USE = 2;
 
-/** Runs the command line and sets the exit code: 0, or 2 when it or the configuration is faulty. */
+/** Runs the command line and sets the exit code: 0, 1 when it failed, 2 when it or the configuration is faulty. */
 async function main(args: readonly string[]): Promise<void> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;

@@ -6,6 +6,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let best: string | undefined;
   let fewest = name.length < 8 ? 1 : 2;
   for (const candidate of known) {
+    if (Math.abs(candidate.length - name.length) > fewest) continue;
     const edits = editsBetween(name, candidate);
     if (edits <= fewest) {
       best = candidate;

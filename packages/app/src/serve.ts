@@ -19,20 +19,34 @@ export async function serve(): Promise<number> {
   const tokens = digests.map((sha256, index) => ({ sha256, label: `token ${index + 1}` }));
 
   const container = createContainer(configuration, tokens, logger);
-  const server = container.get(ids.server);
+  const server = await container.getAsync(ids.server);
+  const management = await container.getAsync(ids.managementServer);
+  const metrics = await container.getAsync(ids.metrics);
+  server.on('drop', () => metrics?.connectionRefused());
   const stopped = stopOnSignal(configuration, container, logger);
-  await listen(server, configuration);
-  announce(configuration, addressOf(server), demoToken, logger);
+  const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
+  if (management) await listen(management, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT);
+  await listen(server, '', HOST, PORT);
+  announce(
+    configuration,
+    addressOf(server),
+    management && addressOf(management),
+    demoToken,
+    logger,
+  );
   return stopped;
 }
 
-async function listen(server: Server, { HOST, PORT }: Configuration): Promise<void> {
-  server.listen(PORT, HOST);
+async function listen(server: Server, prefix: string, host: string, port: number): Promise<void> {
+  server.listen(port, host);
   try {
     await once(server, 'listening');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : cause;
-    throw new StartError(`HOST, PORT: cannot listen on ${HOST}:${PORT} (${reason})`, { cause });
+    throw new StartError(
+      `${prefix}HOST, ${prefix}PORT: cannot listen on ${host}:${port} (${reason})`,
+      { cause },
+    );
   }
 }
 
@@ -49,18 +63,20 @@ const STORAGE_NOTES = {
 function announce(
   configuration: Configuration,
   address: string,
+  management: string | undefined,
   demoToken: string | undefined,
   logger: Logger,
 ): void {
   const storage = STORAGE_NOTES[configuration.STORAGE];
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
-    logger.info({ version, address, storage }, 'listening');
+    logger.info({ version, address, management, storage }, 'listening');
     return;
   }
   const lines = [
     `Plant Store ${version} listens on ${address}`,
     ...(configuration.DOCS === 'on' ? [`Docs: ${address}/docs`] : []),
     `Storage: ${storage}`,
+    ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
     ...(demoToken === undefined ? [] : demo(configuration, address, demoToken)),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);

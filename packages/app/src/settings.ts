@@ -16,11 +16,14 @@ export interface Setting<T> {
 const DAY_MS = 86_400_000;
 
 function wholeNumber(meaning: string, min: number, max: number, fallback: number) {
+  return { ...optionalWholeNumber(meaning, min, max, fallback), default: `${fallback}` };
+}
+
+function optionalWholeNumber(meaning: string, min: number, max: number, example: number) {
   return {
     meaning,
     expected: `a whole number from ${min} to ${max}`,
-    example: `${fallback}`,
-    default: `${fallback}`,
+    example: `${example}`,
     parse(text: string): number | undefined {
       const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
       return value >= min && value <= max ? value : undefined;
@@ -46,17 +49,21 @@ function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>
   return { meaning, ...rest, parse };
 }
 
+function host(meaning: string) {
+  return matching(meaning, /^[A-Za-z0-9.:_-]+$/, {
+    expected: 'a host name or an IP address',
+    example: '127.0.0.1',
+    default: '127.0.0.1',
+  });
+}
+
 /** Every environment variable that the process reads. */
 export const settings = {
   NODE_ENV: matching('`production` makes the demo defaults errors', /^.+$/, {
     expected: 'a name',
     example: 'production',
   }),
-  HOST: matching('where the API listens', /^[A-Za-z0-9.:_-]+$/, {
-    expected: 'a host name or an IP address',
-    example: '127.0.0.1',
-    default: '127.0.0.1',
-  }),
+  HOST: host('where the API listens'),
   PORT: wholeNumber('the port of the API; 0 takes a free one and prints it', 0, 65_535, 3000),
   BASE_PATH: matching('stands before `/plants`', /^(?:\/[A-Za-z0-9._~-]+)+$/, {
     expected: 'a path that begins and does not end with a slash',
@@ -78,6 +85,7 @@ export const settings = {
     DAY_MS,
     15_000,
   ),
+  MAX_CONNECTIONS: wholeNumber('open connections; further ones are closed', 1, 1_000_000, 10_000),
   HEADERS_TIMEOUT_MS: wholeNumber('milliseconds for the headers to arrive', 1, DAY_MS, 10_000),
   REQUEST_TIMEOUT_MS: wholeNumber('milliseconds for a request to arrive', 1, DAY_MS, 15_000),
   KEEP_ALIVE_TIMEOUT_MS: wholeNumber('milliseconds a connection may idle', 1, DAY_MS, 72_000),
@@ -89,6 +97,13 @@ export const settings = {
   ),
   SHUTDOWN_TIMEOUT_MS: wholeNumber('milliseconds until what is left is cut off', 1, DAY_MS, 25_000),
   DOCS: oneOf('whether `/docs` and the interface description are served', 'on', 'off'),
+  MANAGEMENT_HOST: host('where the management listener listens'),
+  MANAGEMENT_PORT: optionalWholeNumber(
+    'the port of health checks and metrics; without it there is no such listener',
+    0,
+    65_535,
+    9090,
+  ),
   LOG_LEVEL: {
     ...oneOf('the least that is logged', 'debug', 'info', 'warn', 'error'),
     default: 'info',

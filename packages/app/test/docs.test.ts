@@ -1,14 +1,10 @@
-import { rejects } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { readConfiguration } from '../src/configuration.js';
-
-const run = promisify(execFile);
-const plantStore = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url));
+import { endAll, run } from './plant-store.js';
 
 describe('DOCS', () => {
+  after(endAll);
+
   const production = {
     NODE_ENV: 'production',
     STORAGE: 'memory',
@@ -24,24 +20,38 @@ describe('DOCS', () => {
     expect(readConfiguration({ DOCS: 'off' }, false).DOCS).to.equal('off');
     expect(readConfiguration({ ...production, DOCS: 'on' }, false).DOCS).to.equal('on');
   });
+
+  it('is announced with its address when it is on', async () => {
+    const service = run(['serve'], { PORT: '0' });
+    const [, address = ''] = await service.printed(/Docs: (\S+)\n/);
+    const page = await fetch(address);
+    expect(page.status).to.equal(200);
+    expect(await page.text()).to.include('<title>Plant Store</title>');
+  });
+
+  it('is neither announced nor there when it is off', async () => {
+    const service = run(['serve'], { PORT: '0', DOCS: 'off' });
+    const [, address = ''] = await service.printed(/listens on (\S+)\n[^]*curl/);
+    expect(service.stdout()).not.to.include('Docs:');
+    expect((await fetch(`${address}/docs`)).status).to.equal(404);
+  });
 });
 
 describe('plant-store openapi', () => {
-  const print = (env: NodeJS.ProcessEnv) =>
-    run(process.execPath, [plantStore, 'openapi'], { env: { PATH: process.env.PATH, ...env } });
+  after(endAll);
 
   it('prints the interface description, also where the service itself would not start', async () => {
-    const { stdout } = await print({ NODE_ENV: 'production', BASE_PATH: '/store/v1' });
-    const description = JSON.parse(stdout);
+    const command = run(['openapi'], { NODE_ENV: 'production', BASE_PATH: '/store/v1' });
+    expect(await command.ended).to.equal(0);
+    const description = JSON.parse(command.stdout());
     expect(description.openapi).to.equal('3.1.0');
     expect(description.servers[0].url).to.equal('/store/v1');
   });
 
   it('exits with 2 when the base path is faulty', async () => {
-    await rejects(print({ BASE_PATH: 'store/' }), {
-      code: 2,
-      stdout: '',
-      stderr: /BASE_PATH: expected/,
-    });
+    const command = run(['openapi'], { BASE_PATH: 'store/' });
+    expect(await command.ended).to.equal(2);
+    expect(command.stdout()).to.equal('');
+    expect(command.stderr()).to.match(/BASE_PATH: expected/);
   });
 });

@@ -1,14 +1,12 @@
-import Router, { type RouterContext } from '@koa/router';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
-import Koa, { type Middleware } from 'koa';
-import { answerFailures, type FailureReport } from './answer-failures.js';
+import type Koa from 'koa';
 import { authenticate } from './authenticate.js';
-import { checkHttp } from './check-http.js';
 import { createPlant } from './create-plant.js';
-import { HttpError } from './failures.js';
-import { live, ready } from './health.js';
+import { addHealthRoutes } from './health.js';
+import type { HttpObserver } from './http-observer.js';
 import { limitInFlight } from './limit-in-flight.js';
 import { readBody } from './read-body.js';
+import { exactRouter, serveRoutes } from './routes.js';
 import { serveDocs } from './serve-docs.js';
 
 /** What the application needs from the outside. */
@@ -17,8 +15,7 @@ export interface AppDependencies {
   readonly tokenVerifier: TokenVerifier;
   /** Rejects with the reason why no request would be carried out now. */
   readonly ready: () => Promise<void>;
-  /** Is told every failure that is the service's own, once. */
-  readonly report: (failure: FailureReport) => void;
+  readonly observer: HttpObserver;
 }
 
 /** How the application behaves. Every member has a default. */
@@ -44,7 +41,7 @@ export interface AppOptions {
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): Koa {
   const { basePath = '', bodyLimit = 16_384, maxInFlight = 1000 } = options;
   const { requestDeadline = 15_000, docs = true } = options;
-  const router = new Router({ strict: true, sensitive: true });
+  const router = exactRouter();
   router.post(
     `${basePath}/plants`,
     authenticate(dependencies.tokenVerifier),
@@ -52,33 +49,7 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
     limitInFlight(maxInFlight),
     createPlant(dependencies.createPlant),
   );
-  router.get('/livez', live());
-  router.get('/readyz', ready(dependencies.ready));
+  addHealthRoutes(router, dependencies.ready);
   if (docs) serveDocs(router, basePath);
-
-  return new Koa()
-    .use(answerFailures(dependencies.report))
-    .use(checkHttp())
-    .use(takePathAsSent())
-    .use(router.routes() as Middleware)
-    .use(refuseUnrouted());
-}
-
-/** Koa's own `path` is normalised, and so would take `/plants#a` or `\plants` for `/plants`. */
-function takePathAsSent(): Middleware {
-  return function takePathAsSent(ctx, next) {
-    const target = (ctx.req.url ?? '').replace(/^https?:\/\/[^/?]*/i, '');
-    ctx.newRouterPath = target.split('?', 1)[0] || '/';
-    return next();
-  };
-}
-
-function refuseUnrouted(): Middleware {
-  return function refuseUnrouted(ctx) {
-    const { matched } = ctx as unknown as Pick<RouterContext, 'matched'>;
-    const allowed = matched?.flatMap(({ methods }) => methods) ?? [];
-    if (allowed.length === 0) throw new HttpError('PATH_NOT_FOUND');
-    ctx.set('Allow', allowed.join(', '));
-    throw new HttpError('METHOD_NOT_ALLOWED');
-  };
+  return serveRoutes(router, dependencies.observer);
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { answerWithFailure, rawFailureAnswer } from './failure-answer.js';
 import type { Failure } from './failures.js';
+import { countedMethod, type HttpObserver } from './http-observer.js';
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -23,14 +24,17 @@ const MAX_WAITING = 16;
 export class Connection {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
+  readonly #observer: HttpObserver | undefined;
   readonly #waiting: Exchange[] = [];
   #current: Exchange | undefined;
   #failure: { readonly failure: Failure; readonly requestId: string } | undefined;
+  #stopping = false;
   #closing = false;
 
-  constructor(socket: Socket, handle: RequestListener) {
+  constructor(socket: Socket, handle: RequestListener, observer?: HttpObserver) {
     this.#socket = socket;
     this.#handle = handle;
+    this.#observer = observer;
     socket.destroySoon = () => this.#linger();
   }
 
@@ -53,6 +57,12 @@ export class Connection {
     else this.#failUnfinished(this.#current);
   }
 
+  /** Closes behind the answer to the last request that has arrived, or else behind the next one. */
+  closeAfterAnswer(): void {
+    this.#stopping = true;
+    this.#closeBehindLast();
+  }
+
   /** Drops a connection whose client cannot be answered any more. */
   abandon(): void {
     if (!this.#closing) this.#socket.destroy();
@@ -60,10 +70,16 @@ export class Connection {
 
   #start(exchange: Exchange): void {
     this.#current = exchange;
+    this.#closeBehindLast();
     exchange.response.once('close', () => this.#finish(exchange));
     if (this.#failure === undefined || !this.#failUnfinished(exchange)) {
       this.#handle(exchange.request, exchange.response);
     }
+  }
+
+  #closeBehindLast(): void {
+    if (!this.#stopping || this.#current === undefined || this.#waiting.length > 0) return;
+    this.#current.response.shouldKeepAlive = false;
   }
 
   /** A failure while the body is arriving is the answer to that request. */
@@ -85,9 +101,20 @@ export class Connection {
 
   #answerFailure(): void {
     if (this.#failure === undefined) return;
+    const { failure, requestId } = this.#failure;
     this.#closing = true;
-    this.#socket.write(rawFailureAnswer(this.#failure.failure, this.#failure.requestId));
+    this.#socket.write(rawFailureAnswer(failure, requestId));
     this.#linger();
+    this.#observer?.begun();
+    this.#observer?.ended({
+      method: countedMethod(undefined),
+      route: undefined,
+      status: failure.status,
+      error: failure.error,
+      duration: 0,
+      requestId,
+      client: undefined,
+    });
   }
 
   /**

@@ -10,6 +10,8 @@ export interface Failure {
   readonly ours?: true;
   /** Seconds after which trying again is worth it. */
   readonly retryAfter?: number;
+  /** Where the next request would begin is not known for sure, so the connection is closed. */
+  readonly closes?: true;
   /** The value of `WWW-Authenticate` (RFC 6750 section 3). */
   readonly challenge?: string;
 }
@@ -22,6 +24,7 @@ export const failures = {
     error: 4000,
     status: 400,
     message: 'the request is not valid HTTP/1.1 (RFC 9112)',
+    closes: true,
   },
   BODY_MISSING: {
     error: 4001,
@@ -61,11 +64,17 @@ export const failures = {
     status: 405,
     message: 'this method is not allowed here: the header Allow lists those that are',
   },
-  REQUEST_TIMEOUT: { error: 4080, status: 408, message: 'the request did not arrive in time' },
+  REQUEST_TIMEOUT: {
+    error: 4080,
+    status: 408,
+    message: 'the request did not arrive in time',
+    closes: true,
+  },
   HEADERS_TOO_LARGE: {
     error: 4310,
     status: 431,
     message: 'the request line and headers are larger than 16 KiB, or more than 1,000 fields',
+    closes: true,
   },
   INTERNAL: { error: 5000, status: 500, message: 'internal error', ours: true },
   STORAGE_UNAVAILABLE: {

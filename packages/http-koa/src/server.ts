@@ -1,13 +1,15 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
 import { MAX_FIELDS } from './check-http.js';
 import { Connection } from './connection.js';
 import { holdContinue } from './expect-continue.js';
 import { type FailureCode, failures } from './failures.js';
+import type { HttpObserver } from './http-observer.js';
 import { newRequestId, requestIdOf } from './request-id.js';
 
-/** Time limits of the connections, in milliseconds. Every member has a default. */
+/** Limits of the connections; times in milliseconds. Every member has a default. */
 export interface ServerOptions {
   /** From the first byte of a request to the end of its headers. 10000 by default. */
   readonly headersTimeout?: number;
@@ -15,7 +17,24 @@ export interface ServerOptions {
   readonly requestTimeout?: number;
   /** How long a connection may idle between two requests. 72000 by default. */
   readonly keepAliveTimeout?: number;
+  /** Open connections at once; further ones are closed, and the server emits `drop`. 10000 by default. */
+  readonly maxConnections?: number;
+  /** Is told of the requests that Koa is not asked for. */
+  readonly observer?: HttpObserver;
 }
+
+/** A server that can be stopped without losing a request. */
+export interface DrainableServer extends Server {
+  /**
+   * Takes no new connections, answers every request that has arrived, and tells its clients to
+   * connect elsewhere. Resolves when the last connection is closed; what is still open after
+   * `timeLimit` milliseconds is cut off.
+   */
+  drain(timeLimit: number): Promise<void>;
+}
+
+/** How long idle connections may stay while draining, so that their clients hear of it in an answer. */
+const IDLE_GRACE_MS = 1000;
 
 const MAX_HEADER_BYTES = 16_384;
 
@@ -26,14 +45,16 @@ const TIMEOUT_CHECK_INTERVAL = 500;
  * An HTTP server, not yet listening, that keeps the contract where Koa is not asked: what Node's
  * parser refuses, late requests, pipelining, half-closed and lingering connections.
  */
-export function createServer(app: Koa, options: ServerOptions = {}): Server {
+export function createServer(app: Koa, options: ServerOptions = {}): DrainableServer {
   const handle = app.callback();
-  const connections = new WeakMap<Socket, Connection>();
+  const connections = new Map<Socket, Connection>();
   const connectionOf = (socket: Socket): Connection => {
     const known = connections.get(socket);
     if (known) return known;
-    const connection = new Connection(socket, handle);
+    const connection = new Connection(socket, handle, options.observer);
     connections.set(socket, connection);
+    socket.once('close', () => connections.delete(socket));
+    if (!server.listening) connection.closeAfterAnswer();
     return connection;
   };
   const server = createHttpServer({
@@ -45,7 +66,8 @@ export function createServer(app: Koa, options: ServerOptions = {}): Server {
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
-  return Object.assign(server, { httpAllowHalfOpen: true })
+  server.maxConnections = options.maxConnections ?? 10_000;
+  server
     .on('request', (request, response) => connectionOf(request.socket).take(request, response))
     .on('checkExpectation', (request, response) => {
       connectionOf(request.socket).take(request, response);
@@ -62,6 +84,29 @@ export function createServer(app: Koa, options: ServerOptions = {}): Server {
       if (isGone(error, socket)) connection.abandon();
       else connection.fail(failures[codeOf(error)], newRequestId());
     });
+  return Object.assign(server, {
+    httpAllowHalfOpen: true,
+    drain(timeLimit: number) {
+      for (const connection of connections.values()) connection.closeAfterAnswer();
+      return drain(server, timeLimit);
+    },
+  });
+}
+
+/**
+ * Takes no new connections, lets requests be answered, closes what idles, and after the time
+ * limit whatever is left.
+ */
+async function drain(server: Server, timeLimit: number): Promise<void> {
+  const closed = once(server, 'close');
+  // HTTP's own `close` would cut idle connections at once, under requests already on their way.
+  NetServer.prototype.close.call(server);
+  const timers = [
+    setTimeout(() => server.closeIdleConnections(), IDLE_GRACE_MS),
+    setTimeout(() => server.closeAllConnections(), timeLimit),
+  ];
+  await closed;
+  timers.forEach(clearTimeout);
 }
 
 /** There is nobody to answer: reset, closed, or a connection that never said anything. */

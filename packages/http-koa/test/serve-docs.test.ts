@@ -1,14 +1,9 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { CreatePlant } from '@plant-store/domain';
-import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { get } from 'node:http';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { createApp } from '../src/app.js';
 import { interfaceDescription } from '../src/interface-description.js';
-import { createServer } from '../src/server.js';
+import { listeningApp } from './listening-app.js';
 
 const PAGES = ['/docs', '/docs/', '/docs/errors'];
 const FILES = [
@@ -21,33 +16,17 @@ const FILES = [
 const DESCRIPTIONS = ['/openapi.json', '/openapi.yaml'];
 
 describe('the docs', () => {
-  let server: Server;
-  let address: string;
+  let app: Awaited<ReturnType<typeof listeningApp>>;
 
-  async function listen(docs?: boolean): Promise<void> {
-    const app = createApp(
-      {
-        createPlant: new CreatePlant(new MemoryPlantRepository()),
-        tokenVerifier: new StaticTokenVerifier([]),
-        ready: async () => {},
-        report: ({ cause }) => expect.fail(String(cause)),
-      },
-      { basePath: '/store', ...(docs === undefined ? {} : { docs }) },
-    );
-    server = createServer(app).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
-
-  afterEach(() => {
-    server.close();
-    server.closeAllConnections();
+  beforeEach(async () => {
+    app = await listeningApp({ basePath: '/store' });
   });
 
+  afterEach(() => app.close());
+
   it('serve the description in JSON and YAML, with the base path', async () => {
-    await listen();
-    const json = await fetch(`${address}/openapi.json`);
-    const yaml = await fetch(`${address}/openapi.yaml`);
+    const json = await fetch(`${app.origin}/openapi.json`);
+    const yaml = await fetch(`${app.origin}/openapi.yaml`);
     const expected = JSON.parse(JSON.stringify(interfaceDescription('/store')));
     expect(json.headers.get('content-type')).to.equal('application/json; charset=utf-8');
     expect(await json.json()).to.deep.equal(expected);
@@ -57,8 +36,7 @@ describe('the docs', () => {
 
   for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
     it(`serve ${path} to GET and HEAD, and once only to a client that keeps it`, async () => {
-      await listen();
-      const got = await fetch(`${address}${path}`);
+      const got = await fetch(`${app.origin}${path}`);
       const bytes = Buffer.from(await got.arrayBuffer());
       const headers = Object.fromEntries(got.headers);
       expect(got.status).to.equal(200);
@@ -70,11 +48,11 @@ describe('the docs', () => {
         .to.match(/^default-src 'none';/)
         .and.not.match(/unsafe|https?:|\*/);
 
-      const head = await fetch(`${address}${path}`, { method: 'HEAD' });
+      const head = await fetch(`${app.origin}${path}`, { method: 'HEAD' });
       expect(head.status).to.equal(200);
       expect(head.headers.get('content-length')).to.equal(`${bytes.length}`);
 
-      const again = await fetch(`${address}${path}`, {
+      const again = await fetch(`${app.origin}${path}`, {
         // Without a Cache-Control of its own, fetch would ask for a full answer.
         headers: { 'If-None-Match': headers.etag ?? '', 'Cache-Control': 'max-age=0' },
       });
@@ -84,8 +62,6 @@ describe('the docs', () => {
   }
 
   it('serve no other file, however its name is written', async () => {
-    await listen();
-    const { port } = server.address() as AddressInfo;
     const paths = [
       '/docs/swagger-ui.js',
       '/docs/../package.json',
@@ -97,21 +73,21 @@ describe('the docs', () => {
       '/openapi.json/',
       '/openapi',
     ];
-    for (const path of paths) expect(await statusOf(port, path), path).to.equal(404);
+    for (const path of paths) expect(await statusOf(app.port, path), path).to.equal(404);
   });
 
   it('refuse other methods, naming those there are', async () => {
-    await listen();
-    const answer = await fetch(`${address}/docs`, { method: 'POST', body: 'x' });
+    const answer = await fetch(`${app.origin}/docs`, { method: 'POST', body: 'x' });
     expect(answer.status).to.equal(405);
     expect(answer.headers.get('allow')).to.equal('HEAD, GET');
     expect(await answer.json()).to.have.property('error', 4050);
   });
 
   it('are not there at all when they are switched off', async () => {
-    await listen(false);
+    await app.close();
+    app = await listeningApp({ docs: false });
     for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
-      const answer = await fetch(`${address}${path}`);
+      const answer = await fetch(`${app.origin}${path}`);
       expect(answer.status, path).to.equal(404);
       expect(await answer.json(), path).to.have.property('error', 4040);
     }
@@ -120,7 +96,6 @@ describe('the docs', () => {
 
 /** The path goes out as it is written: `fetch` would resolve its dots. */
 async function statusOf(port: number, path: string): Promise<number | undefined> {
-  const { get } = await import('node:http');
   const [response] = await once(get({ port, path, host: '127.0.0.1', agent: false }), 'response');
   response.resume();
   return response.statusCode;

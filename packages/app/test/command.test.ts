@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+import { endAll, run } from './plant-store.js';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const manifest = new URL('../../package.json', import.meta.url);
+const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
+
+describe('The plant-store command', () => {
+  afterEach(endAll);
+
+  it('without configuration prints address, storage, token and a line that creates a plant', async () => {
+    const service = run([], { PORT: '0' });
+    await service.printed(/^curl .*\n/m);
+    const lines = service.stdout().trimEnd().split('\n');
+    expect(lines).to.have.length(5);
+    expect(lines[0]).to.match(/^Plant Store .* listens on http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
+    expect(lines[1]).to.equal('Storage: memory (plants are forgotten on exit)');
+    expect(lines[2]).to.match(/^Token: \S{43,} \(made for this run/);
+    const { stdout } = await promisify(execFile)('bash', ['-c', lines[4] ?? '']);
+    expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
+    service.child.kill('SIGTERM');
+    expect(await service.ended).to.equal(0);
+  });
+
+  it('makes another token for each run', async () => {
+    const tokens = await Promise.all(
+      [1, 2].map(async () => (await run(['serve'], { PORT: '0' }).printed(/Token: (\S+)/))[1]),
+    );
+    expect(tokens[0]).not.to.equal(tokens[1]);
+  });
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`serves with a configured token and ends with 0 on ${signal}`, async () => {
+      const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256: sha256('secret') });
+      const [address] = await service.printed(ADDRESS);
+      const response = await fetch(`${address}/plants`, {
+        method: 'POST',
+        headers: { Authorization: 'Bearer secret', 'Content-Type': 'application/json' },
+        body: '{"id":1,"name":"Monstera"}',
+      });
+      expect(response.status).to.equal(200);
+      service.child.kill(signal);
+      expect(await service.ended).to.equal(0);
+      expect(service.stdout() + service.stderr()).not.to.include('secret');
+    });
+  }
+
+  it('serves below BASE_PATH, and says so in the line that creates a plant', async () => {
+    const service = run([], { PORT: '0', BASE_PATH: '/store' });
+    const [line] = await service.printed(/^curl .*$/m);
+    expect(line).to.match(/:[0-9]+\/store\/plants /);
+    const { stdout } = await promisify(execFile)('bash', ['-c', line]);
+    expect(stdout).to.include('Monstera');
+  });
+
+  it('says in one line that its port is taken, and ends with 1', async () => {
+    const first = run([], { PORT: '0' });
+    const [address] = await first.printed(ADDRESS);
+    const second = run([], { PORT: new URL(address).port });
+    expect(await second.ended).to.equal(1);
+    expect(second.stderr()).to.match(
+      /^plant-store: HOST, PORT: cannot listen on .*EADDRINUSE.*\n$/,
+    );
+  });
+
+  it('tells every problem of the configuration at once, opens nothing, and ends with 2', async () => {
+    const faulty = run([], { PORT: 'many', BODY_LIMIT: '', POTR: '1' });
+    expect(await faulty.ended).to.equal(2);
+    expect(faulty.stdout()).to.equal('');
+    for (const variable of ['PORT', 'BODY_LIMIT', 'POTR']) {
+      expect(faulty.stderr()).to.match(new RegExp(`^  ${variable}: .+`, 'm'));
+    }
+  });
+
+  it('prints a new token and its digest', async () => {
+    const command = run(['token']);
+    expect(await command.ended).to.equal(0);
+    const [token = '', digest, ...rest] = command.stdout().split('\n');
+    expect(token).to.match(/^\S{43,}$/);
+    expect(digest).to.equal(sha256(token));
+    expect(rest).to.deep.equal(['']);
+  });
+
+  it('prints its version', async () => {
+    const command = run(['--version']);
+    expect(await command.ended).to.equal(0);
+    expect(command.stdout()).to.equal(`${JSON.parse(readFileSync(manifest, 'utf8')).version}\n`);
+  });
+
+  it('prints how it is used', async () => {
+    const command = run(['--help']);
+    expect(await command.ended).to.equal(0);
+    for (const word of ['serve', 'token', '--help', '--version']) {
+      expect(command.stdout()).to.include(word);
+    }
+  });
+
+  for (const [word, hint] of [
+    ['sevre', "unknown command 'sevre'. Did you mean serve?"],
+    ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
+    ['bake', "unknown command 'bake'. See plant-store --help"],
+    ['toString', "unknown command 'toString'. See plant-store --help"],
+  ]) {
+    it(`refuses '${word}' with 2 and says what is near`, async () => {
+      const command = run([word ?? '']);
+      expect(await command.ended).to.equal(2);
+      expect(command.stderr()).to.equal(`plant-store: ${hint}\n`);
+    });
+  }
+});

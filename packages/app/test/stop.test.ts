@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { endAll, run } from './plant-store.js';
+
+const TOKEN = 'a-token';
+const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
+
+async function start(env: Record<string, string> = {}) {
+  const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256, ...env });
+  const [address] = await service.printed(/http:\/\/127\.0\.0\.1:[1-9][0-9]*/);
+  return { ...service, address, port: Number(new URL(address).port) };
+}
+
+function create(address: string, agent: Agent, id: number): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+    request(`${address}/plants`, { method: 'POST', agent, headers }, (response) => {
+      response.resume().once('end', () => resolve(response));
+    })
+      .once('error', reject)
+      .end(`{"id":${id},"name":"Monstera"}`);
+  });
+}
+
+async function refusesConnections(address: string): Promise<void> {
+  while (await fetch(`${address}/livez`).catch(() => undefined));
+}
+
+const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+
+describe('Stopping', function () {
+  this.timeout(20_000);
+  afterEach(endAll);
+
+  it('answers every request of 20 busy connections, and then ends with 0', async () => {
+    const { address, child, ended } = await start();
+    const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+    const statuses = new Map<number | undefined, number>();
+    let nextId = 0;
+    const loop = async (): Promise<string> => {
+      try {
+        for (;;) {
+          nextId += 1;
+          const { statusCode } = await create(address, agent, nextId);
+          statuses.set(statusCode, (statuses.get(statusCode) ?? 0) + 1);
+          if (statuses.get(200) === 500) child.kill('SIGTERM');
+        }
+      } catch (error) {
+        return String((error as NodeJS.ErrnoException).code);
+      }
+    };
+    const ends = await Promise.all(Array.from({ length: 20 }, loop));
+    expect(new Set(ends)).to.deep.equal(new Set(['ECONNREFUSED']));
+    expect([...statuses.keys()]).to.deep.equal([200]);
+    expect(statuses.get(200)).to.be.at.least(500);
+    expect(await ended).to.equal(0);
+  });
+
+  it('waits for a request that is still arriving, and closes its connection', async () => {
+    const { address, port, child, ended } = await start();
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    socket.write(`${HEAD}Content-Length: 18\r\n\r\n{"id":1,`);
+    await once(socket, 'connect');
+    await fetch(`${address}/livez`);
+    child.kill('SIGTERM');
+    await refusesConnections(address);
+    let answer = '';
+    socket.on('data', (text) => {
+      answer += text;
+    });
+    socket.write('"name":""}');
+    await once(socket, 'end');
+    expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(answer).to.match(/\r\nConnection: close\r\n/);
+    expect(await ended).to.equal(0);
+  });
+
+  it('is not ready, but still serves, for as long as the delay says', async () => {
+    const { address, child, printed, ended } = await start({ SHUTDOWN_DELAY_MS: '1000' });
+    expect((await fetch(`${address}/readyz`)).status).to.equal(200);
+    child.kill('SIGTERM');
+    await printed(/stopping/);
+    const readiness = await fetch(`${address}/readyz`);
+    expect(readiness.status).to.equal(503);
+    expect(await readiness.json()).to.include({ error: 5032 });
+    expect((await fetch(`${address}/livez`)).status).to.equal(200);
+    expect(await ended).to.equal(0);
+  });
+
+  it('cuts off what is left at the time limit', async () => {
+    const { port, child, ended } = await start({ SHUTDOWN_TIMEOUT_MS: '300' });
+    const socket = connect(port, '127.0.0.1');
+    socket.on('error', () => {}).write(`${HEAD}Content-Length: 17\r\n\r\n{`);
+    await once(socket, 'connect');
+    await fetch(`http://127.0.0.1:${port}/livez`);
+    child.kill('SIGTERM');
+    await once(socket, 'close');
+    expect(await ended).to.equal(0);
+  });
+
+  it('ends at once at the second signal', async () => {
+    const { child, printed, ended } = await start({ SHUTDOWN_DELAY_MS: '60000' });
+    child.kill('SIGTERM');
+    await printed(/stopping/);
+    child.kill('SIGINT');
+    expect(await ended).to.equal(1);
+  });
+});

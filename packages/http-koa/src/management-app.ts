@@ -1,0 +1,24 @@
+import type Koa from 'koa';
+import { addHealthRoutes } from './health.js';
+import type { HttpObserver } from './http-observer.js';
+import { exactRouter, serveRoutes } from './routes.js';
+
+/** What the management listener shows. */
+export interface ManagementDependencies {
+  /** Rejects with the reason why no request would be carried out now. */
+  readonly ready: () => Promise<void>;
+  /** The metrics, as they are now. */
+  readonly metrics: { readonly contentType: string; text(): Promise<string> };
+  readonly observer: Pick<HttpObserver, 'failed'>;
+}
+
+/** Health checks and metrics, for those who run the service. Not to be reached by its clients. */
+export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
+  const router = exactRouter();
+  addHealthRoutes(router, ready);
+  router.get('/metrics', async (ctx) => {
+    ctx.body = await metrics.text();
+    ctx.set('Content-Type', metrics.contentType);
+  });
+  return serveRoutes(router, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
+}

@@ -1,0 +1,243 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import {
+  authenticatedClient,
+  CreatePlant,
+  type NewPlant,
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+  type TokenVerifier,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
+import {
+  type AppOptions,
+  createApp,
+  createServer,
+  HttpError,
+  type OwnFailure,
+} from '@plant-store/http-koa';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { expect } from 'chai';
+
+const TOKEN = 'a-token-for-tests';
+const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+const monstera = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
+
+interface Setup extends AppOptions {
+  add?: PlantRepository['add'];
+  verify?: TokenVerifier['verify'];
+  ready?: () => Promise<void>;
+}
+
+describe('The application', () => {
+  const closing: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0)) await close();
+  });
+
+  /** A running application that records the plants it stores and the failures it reports. */
+  async function start({ add, verify, ready, ...options }: Setup = {}) {
+    const stored = new Map<bigint, NewPlant>();
+    const reports: OwnFailure[] = [];
+    const plants = new MemoryPlantRepository(stored);
+    const tokens = new StaticTokenVerifier([{ sha256, label: 'test' }]);
+    const app = createApp(
+      {
+        createPlant: new CreatePlant(add ? ({ ...plants, add } as PlantRepository) : plants),
+        tokenVerifier: verify ? ({ verify } as TokenVerifier) : tokens,
+        ready: ready ?? (async () => {}),
+        observer: { begun() {}, ended() {}, failed: (failure) => reports.push(failure) },
+      },
+      options,
+    );
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closing.push(async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    });
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const create = (body: string, headers: Record<string, string> = {}, path = '/plants') =>
+      fetch(url + path, {
+        method: 'POST',
+        headers: {
+          Authorization: `Bearer ${TOKEN}`,
+          'Content-Type': 'application/json',
+          ...headers,
+        },
+        body,
+      });
+    return { url, create, stored, reports };
+  }
+
+  async function failureOf(response: Response): Promise<{ error: number; message: string }> {
+    return (await response.json()) as { error: number; message: string };
+  }
+
+  it('creates a plant and answers with it, without its id', async () => {
+    const { create, stored } = await start();
+    const response = await create(monstera);
+    expect(response.status).to.equal(200);
+    expect(await response.text()).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
+    expect(stored.get(9007199254740993n)).to.deep.equal({
+      id: 9007199254740993n,
+      name: 'Monstera deliciosa',
+      tag: 'tropical',
+    });
+  });
+
+  it('keeps neighbours beyond 2^53 apart', async () => {
+    const { create, stored } = await start();
+    for (const id of ['9007199254740993', '9007199254740992']) {
+      expect((await create(`{"id":${id},"name":"Monstera"}`)).status).to.equal(200);
+    }
+    expect([...stored.keys()]).to.deep.equal([9007199254740993n, 9007199254740992n]);
+  });
+
+  it('leaves an absent tag absent', async () => {
+    const { create } = await start();
+    expect(await (await create('{"id":1,"name":"Monstera"}')).text()).to.equal(
+      '{"name":"Monstera"}',
+    );
+  });
+
+  it('names every field that is wrong in one message', async () => {
+    const { create } = await start();
+    const message = async (body: string) => (await failureOf(await create(body))).message;
+    const idRule = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
+    expect(await message('{}')).to.equal('id is required; name is required');
+    expect(await message('{"id":"1","name":5,"tag":null}')).to.equal(
+      `${idRule}; name must be a string; tag must be a string, or absent`,
+    );
+    expect(await message('{"id":9223372036854775808,"name":""}')).to.equal(idRule);
+    expect(await message('{"id":1.5,"name":""}')).to.equal(idRule);
+    for (const body of ['[]', '1', '"a"', 'null', 'true']) {
+      expect(await message(body)).to.equal('the body must be a JSON object');
+    }
+  });
+
+  const refusals: Record<
+    string,
+    { error: number; body?: string; path?: string; headers?: Record<string, string> }
+  > = {
+    'without credentials': { error: 4010, headers: { Authorization: '' } },
+    'with another scheme': { error: 4010, headers: { Authorization: 'Basic YTpi' } },
+    'with an unknown token': { error: 4011, headers: { Authorization: 'Bearer unknown' } },
+    'of another media type': { error: 4002, headers: { 'Content-Type': 'text/plain' } },
+    'without a body': { error: 4001, body: '' },
+    'with too large a body': { error: 4003, body: `{"a":"${'x'.repeat(16_384)}"}` },
+    'with a faulty body': { error: 4004, body: '{' },
+    'that is not a NewPlant': { error: 4005, body: '{}' },
+    'to another path': { error: 4040, path: '/plants/' },
+  };
+  for (const [kind, { error, body = monstera, path, headers }] of Object.entries(refusals)) {
+    it(`refuses a request ${kind} with ${error} before anything is stored`, async () => {
+      const { create, stored, reports } = await start();
+      const response = await create(body, headers, path);
+      expect((await failureOf(response)).error).to.equal(error);
+      expect(stored.size).to.equal(0);
+      expect(reports).to.deep.equal([]);
+    });
+  }
+
+  it('refuses a client without the permission before anything is stored', async () => {
+    const visitor = authenticatedClient('visitor', []);
+    const { create, stored } = await start({ verify: async () => visitor });
+    const response = await create(monstera);
+    expect(response.status).to.equal(403);
+    expect(response.headers.get('WWW-Authenticate')).to.equal(
+      'Bearer realm="plant-store", error="insufficient_scope"',
+    );
+    expect((await failureOf(response)).error).to.equal(4030);
+    expect(stored.size).to.equal(0);
+  });
+
+  const outcomes: Record<string, { cause: Error; status: number; error: number; ours: boolean }> = {
+    'a taken id': { cause: new PlantIdTakenError('x'), status: 400, error: 4006, ours: false },
+    'an absent storage': {
+      cause: new StorageUnavailableError('secret address'),
+      status: 503,
+      error: 5030,
+      ours: true,
+    },
+    'an unknown outcome': {
+      cause: new OutcomeUnknownError('secret address'),
+      status: 503,
+      error: 5031,
+      ours: true,
+    },
+    'a bug': { cause: new TypeError('secret address'), status: 500, error: 5000, ours: true },
+    'an error with a code of its own': {
+      cause: Object.assign(new Error('secret address'), { code: 'ECONNREFUSED' }),
+      status: 500,
+      error: 5000,
+      ours: true,
+    },
+  };
+  for (const [what, { cause, status, error, ours }] of Object.entries(outcomes)) {
+    it(`answers ${what} with ${error}${ours ? ', reported once with its cause' : ''}`, async () => {
+      const { create, reports } = await start({ add: () => Promise.reject(cause) });
+      const response = await create(monstera, { 'X-Request-Id': 'request-7' });
+      expect(response.status).to.equal(status);
+      expect(response.headers.get('Retry-After')).to.equal(status === 503 ? '1' : null);
+      const failure = await failureOf(response);
+      expect(failure.error).to.equal(error);
+      expect(failure.message).not.to.include('secret');
+      expect(reports).to.deep.equal(ours ? [{ requestId: 'request-7', error, cause }] : []);
+    });
+  }
+
+  it('never tells an outage of the token verifier as an invalid token', async () => {
+    const outage = new TokenVerifierUnavailableError('down');
+    const { create } = await start({ verify: () => Promise.reject(outage) });
+    const response = await create(monstera);
+    expect(response.status).to.equal(503);
+    expect((await failureOf(response)).error).to.equal(5030);
+  });
+
+  it('refuses what exceeds the number in flight, and takes more once that is answered', async () => {
+    const begun: (() => void)[] = [];
+    const add = () => new Promise<void>((resolve) => begun.push(resolve));
+    const { create } = await start({ maxInFlight: 1, add });
+    const first = create(monstera);
+    while (begun.length === 0) await new Promise(setImmediate);
+    const refused = await create('not even JSON');
+    expect(refused.status).to.equal(503);
+    expect((await failureOf(refused)).error).to.equal(5032);
+    begun[0]?.();
+    expect((await first).status).to.equal(200);
+    const third = create(monstera);
+    while (begun.length === 1) await new Promise(setImmediate);
+    begun[1]?.();
+    expect((await third).status).to.equal(200);
+  });
+
+  it('gives the repository what is left of the deadline', async () => {
+    const limits: number[] = [];
+    const add = async (_: NewPlant, timeLimit: number) => void limits.push(timeLimit);
+    const { create } = await start({ requestDeadline: 1234, add });
+    await create(monstera);
+    expect(limits[0]).to.be.within(1, 1234);
+  });
+
+  it('serves the operation below its base path, and the health checks beside it', async () => {
+    const { url, create } = await start({ basePath: '/store/v1' });
+    expect((await create(monstera, {}, '/store/v1/plants')).status).to.equal(200);
+    expect((await create(monstera)).status).to.equal(404);
+    expect((await fetch(`${url}/livez`)).status).to.equal(200);
+  });
+
+  it('is alive but not ready while it is stopping', async () => {
+    const { url } = await start({ ready: () => Promise.reject(new HttpError('STOPPING')) });
+    const response = await fetch(`${url}/readyz`);
+    expect(response.status).to.equal(503);
+    expect((await failureOf(response)).error).to.equal(5032);
+    expect((await fetch(`${url}/livez`)).status).to.equal(200);
+  });
+});

@@ -1,0 +1,112 @@
+import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { violations } from './architecture.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+function edit(file: string, change: (text: string) => string): void {
+  writeFileSync(file, change(readFileSync(file, 'utf8')));
+}
+
+/** Each plants one violation into a copy of the packages, and names what must be found. */
+const planted: Record<string, { plant: (packages: string) => void; found: string }> = {
+  'a sideways import': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'http-koa/src/app.ts'),
+        "import '@plant-store/plant-repository-memory';\n",
+      ),
+    found: 'packages/http-koa/src/app.ts must not import @plant-store/plant-repository-memory',
+  },
+  'a backward import': {
+    plant: (packages) =>
+      appendFileSync(join(packages, 'domain/src/plant.ts'), "import '@plant-store/http-koa';\n"),
+    found: 'packages/domain/src/plant.ts must not import @plant-store/http-koa',
+  },
+  'a technology in the domain': {
+    plant: (packages) =>
+      appendFileSync(join(packages, 'domain/src/plant.ts'), "await import('node:fs');\n"),
+    found: 'packages/domain/src/plant.ts must not import node:fs',
+  },
+  'an import past the public entry': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'app/src/health.ts'),
+        "export * from '@plant-store/domain/dist/src/plant.js';\n",
+      ),
+    found: 'packages/app/src/health.ts must not import @plant-store/domain/dist/src/plant.js',
+  },
+  'an import past the public entry by path': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'app/src/health.ts'),
+        "import type {} from '../../domain/src/plant.js';\n",
+      ),
+    found: 'packages/app/src/health.ts must not import ../../domain/src/plant.js',
+  },
+  'a dependency that is not declared': {
+    plant: (packages) => appendFileSync(join(packages, 'app/src/health.ts'), "import 'chai';\n"),
+    found: 'packages/app/src/health.ts imports chai, which plant-store does not depend on',
+  },
+  'a dependency that is not used': {
+    plant: (packages) =>
+      edit(join(packages, 'app/package.json'), (text) =>
+        text.replace('"dependencies": {', '"dependencies": { "left-pad": "1.3.0",'),
+      ),
+    found: 'plant-store depends on left-pad, which it never imports',
+  },
+  'a project reference that npm does not know': {
+    plant: (packages) =>
+      edit(join(packages, 'http-koa/tsconfig.json'), (text) =>
+        text.replace('"references": [', '"references": [{ "path": "../token-verifier-static" },'),
+      ),
+    found: 'packages/http-koa/tsconfig.json references other packages than npm does',
+  },
+  'a client that was not authenticated': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'http-koa/src/app.ts'),
+        "export { authenticatedClient } from '@plant-store/domain';\n",
+      ),
+    found: 'packages/http-koa/src/app.ts must not make a Client: only token verifiers do',
+  },
+  'an empty package': {
+    plant: (packages) => {
+      rmSync(join(packages, 'token-verifier-static/src'), { recursive: true });
+      cpSync(join(packages, 'domain/tsconfig.json'), join(packages, 'token-verifier-static/src/x'));
+    },
+    found: 'packages/token-verifier-static is empty',
+  },
+  'a package named after nothing': {
+    plant: (packages) =>
+      edit(join(packages, 'domain/package.json'), (text) =>
+        text.replace('@plant-store/domain', '@plant-store/core'),
+      ),
+    found: 'packages/domain is not named @plant-store/domain',
+  },
+};
+
+describe('The architecture', () => {
+  it('lets app see adapters and adapters see the domain, and nothing else', () => {
+    expect(violations(root)).to.deep.equal([]);
+  });
+
+  for (const [what, { plant, found }] of Object.entries(planted)) {
+    it(`does not allow ${what}`, () => {
+      const copy = mkdtempSync(join(tmpdir(), 'plant-store-'));
+      try {
+        cpSync(join(root, 'packages'), join(copy, 'packages'), {
+          recursive: true,
+          filter: (source) => !/node_modules|[\\/]dist$/.test(source),
+        });
+        plant(join(copy, 'packages'));
+        expect(violations(copy)).to.include(found);
+      } finally {
+        rmSync(copy, { recursive: true });
+      }
+    });
+  }
+});

@@ -1,0 +1,134 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { basename, join } from 'node:path';
+
+const SCOPE = '@plant-store/';
+const TESTS_ONLY = /-contract$/;
+
+interface Manifest {
+  readonly name: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+interface Module {
+  readonly file: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+interface Package {
+  readonly folder: string;
+  readonly manifest: Manifest;
+  readonly modules: readonly Module[];
+  readonly references: readonly string[];
+}
+
+/**
+ * Every place where the packages below `root` break the dependency rule: app → adapters → domain,
+ * never sideways, never back, and only through a package's public entry.
+ */
+export function violations(root: string): string[] {
+  const packages = readdirSync(join(root, 'packages')).map((folder) => readPackage(root, folder));
+  return packages.flatMap((it) => [
+    ...emptiness(it),
+    ...misnaming(it),
+    ...forbiddenImports(it),
+    ...undeclaredImports(it),
+    ...unusedDependencies(it),
+    ...driftedReferences(it),
+    ...forgedClients(it),
+  ]);
+}
+
+function emptiness({ folder, modules }: Package): string[] {
+  const declares = modules.some(({ text }) => /^export /m.test(text) || /^await /m.test(text));
+  return declares ? [] : [`packages/${folder} is empty`];
+}
+
+function misnaming({ folder, manifest }: Package): string[] {
+  const expected = folder === 'app' ? 'plant-store' : `${SCOPE}${folder}`;
+  return manifest.name === expected ? [] : [`packages/${folder} is not named ${expected}`];
+}
+
+function forbiddenImports({ folder, modules }: Package): string[] {
+  return modules.flatMap(({ file, imports }) =>
+    imports.filter((it) => !mayImport(folder, it)).map((it) => `${file} must not import ${it}`),
+  );
+}
+
+function mayImport(folder: string, specifier: string): boolean {
+  if (specifier.startsWith('.')) return !specifier.includes('../');
+  if (folder === 'domain') return false;
+  if (specifier === 'plant-store') return false;
+  if (!specifier.startsWith(SCOPE)) return true;
+  const imported = specifier.slice(SCOPE.length);
+  if (imported.includes('/') || TESTS_ONLY.test(imported)) return false;
+  return imported === 'domain' || folder === 'app';
+}
+
+function undeclaredImports({ manifest, modules }: Package): string[] {
+  const declared = Object.keys(manifest.dependencies ?? {});
+  return modules.flatMap(({ file, imports }) =>
+    imports
+      .filter((it) => !it.startsWith('.') && !isBuiltin(it) && !declared.includes(packageOf(it)))
+      .map((it) => `${file} imports ${it}, which ${manifest.name} does not depend on`),
+  );
+}
+
+function unusedDependencies({ manifest, modules }: Package): string[] {
+  const imported = new Set(modules.flatMap(({ imports }) => imports.map(packageOf)));
+  return Object.keys(manifest.dependencies ?? {})
+    .filter((it) => !imported.has(it))
+    .map((it) => `${manifest.name} depends on ${it}, which it never imports`);
+}
+
+/** TypeScript follows the references, npm the dependencies: both must tell the same story. */
+function driftedReferences({ folder, manifest, references }: Package): string[] {
+  const expected = Object.keys(manifest.dependencies ?? {})
+    .filter((it) => it.startsWith(SCOPE))
+    .map((it) => it.slice(SCOPE.length));
+  const agrees = expected.sort().join() === [...references].sort().join();
+  return agrees ? [] : [`packages/${folder}/tsconfig.json references other packages than npm does`];
+}
+
+/** A `Client` is the proof of a verified token, so only token verifiers make one. */
+function forgedClients({ folder, modules }: Package): string[] {
+  if (folder === 'domain' || folder.startsWith('token-verifier-')) return [];
+  return modules
+    .filter(({ text }) => text.includes('authenticatedClient'))
+    .map(({ file }) => `${file} must not make a Client: only token verifiers do`);
+}
+
+function readPackage(root: string, folder: string): Package {
+  const base = join(root, 'packages', folder);
+  const { references = [] } = readJson(join(base, 'tsconfig.json')) as {
+    references?: { path: string }[];
+  };
+  return {
+    folder,
+    manifest: readJson(join(base, 'package.json')) as Manifest,
+    references: references.map(({ path }) => basename(path)),
+    modules: readdirSync(join(base, 'src'), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readModule(base, folder, file)),
+  };
+}
+
+function readModule(base: string, folder: string, file: string): Module {
+  const text = readFileSync(join(base, 'src', file), 'utf8');
+  const imports = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)];
+  return {
+    file: `packages/${folder}/src/${file}`,
+    text,
+    imports: imports.map((it) => it[1] ?? ''),
+  };
+}
+
+function packageOf(specifier: string): string {
+  const parts = specifier.split('/');
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+}
+
+function readJson(file: string): unknown {
+  return JSON.parse(readFileSync(file, 'utf8'));
+}
