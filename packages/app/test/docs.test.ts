@@ -31,7 +31,7 @@ describe('DOCS', () => {
 
   it('is neither announced nor there when it is off', async () => {
     const service = run(['serve'], { PORT: '0', DOCS: 'off' });
-    const [, address = ''] = await service.printed(/listens on (\S+)\n[^]*curl/);
+    const [, address = ''] = await service.printed(/listens on (\S+)\n[\s\S]*curl/);
     expect(service.stdout()).not.to.include('Docs:');
     expect((await fetch(`${address}/docs`)).status).to.equal(404);
   });

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import type Router from '@koa/router';
 import type { Context } from 'koa';
 import { errorsPage, tryItPage } from './docs-pages.js';
@@ -35,11 +34,27 @@ export function serveDocs(router: Router, basePath: string): void {
     ['/docs', 'text/html', tryItPage],
     ['/docs/', 'text/html', tryItPage],
     ['/docs/errors', 'text/html', errorsPage],
-    ['/docs/docs.css', 'text/css', own('docs.css')],
-    ['/docs/docs.js', 'text/javascript', own('docs.js')],
-    ['/docs/plant.svg', 'image/svg+xml', own('plant.svg')],
-    ['/docs/swagger-ui.css', 'text/css', swaggerUi('swagger-ui.css')],
-    ['/docs/swagger-ui-bundle.js', 'text/javascript', swaggerUi('swagger-ui-bundle.js')],
+    ['/docs/docs.css', 'text/css', () => read(new URL('../../static/docs.css', import.meta.url))],
+    [
+      '/docs/docs.js',
+      'text/javascript',
+      () => read(new URL('../../static/docs.js', import.meta.url)),
+    ],
+    [
+      '/docs/plant.svg',
+      'image/svg+xml',
+      () => read(new URL('../../static/plant.svg', import.meta.url)),
+    ],
+    [
+      '/docs/swagger-ui.css',
+      'text/css',
+      () => read(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+    ],
+    [
+      '/docs/swagger-ui-bundle.js',
+      'text/javascript',
+      () => read(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+    ],
   ];
   for (const [path, type, source] of documents) router.get(path, document(type, source));
 }
@@ -50,12 +65,8 @@ export async function toYaml(value: object): Promise<string> {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 100 });
 }
 
-function own(name: string): Source {
-  return () => readFile(new URL(`../../static/${name}`, import.meta.url));
-}
-
-function swaggerUi(name: string): Source {
-  return () => readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${name}`));
+function read(url: string | URL): Promise<Buffer> {
+  return readFile(new URL(url));
 }
 
 function document(type: string, source: Source) {
