@@ -34,26 +34,18 @@ export function serveDocs(router: Router, basePath: string): void {
     ['/docs', 'text/html', tryItPage],
     ['/docs/', 'text/html', tryItPage],
     ['/docs/errors', 'text/html', errorsPage],
-    ['/docs/docs.css', 'text/css', () => read(new URL('../../static/docs.css', import.meta.url))],
-    [
-      '/docs/docs.js',
-      'text/javascript',
-      () => read(new URL('../../static/docs.js', import.meta.url)),
-    ],
-    [
-      '/docs/plant.svg',
-      'image/svg+xml',
-      () => read(new URL('../../static/plant.svg', import.meta.url)),
-    ],
+    ['/docs/docs.css', 'text/css', () => own('docs.css')],
+    ['/docs/docs.js', 'text/javascript', () => own('docs.js')],
+    ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
     [
       '/docs/swagger-ui.css',
       'text/css',
-      () => read(import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
+      () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))),
     ],
     [
       '/docs/swagger-ui-bundle.js',
       'text/javascript',
-      () => read(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
+      () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
     ],
   ];
   for (const [path, type, source] of documents) router.get(path, document(type, source));
@@ -65,15 +57,15 @@ export async function toYaml(value: object): Promise<string> {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 100 });
 }
 
-function read(url: string | URL): Promise<Buffer> {
-  return readFile(new URL(url));
+function own(name: string): Promise<Buffer> {
+  return readFile(new URL(`../../static/${name}`, import.meta.url));
 }
 
 function document(type: string, source: Source) {
-  let made: Promise<{ bytes: Buffer; etag: string }> | undefined;
+  let made: { bytes: Buffer; etag: string } | undefined;
   return async function document(ctx: Context): Promise<void> {
-    made ??= make(source);
-    const { bytes, etag } = await made;
+    made ??= await make(source);
+    const { bytes, etag } = made;
     ctx.set({ ...HEADERS, ETag: etag });
     ctx.status = 200;
     if (ctx.fresh) ctx.status = 304;
