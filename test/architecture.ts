@@ -116,7 +116,7 @@ function readPackage(root: string, folder: string): Package {
 
 function readModule(base: string, folder: string, file: string): Module {
   const text = readFileSync(join(base, 'src', file), 'utf8');
-  const imports = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)];
+  const imports = [...text.matchAll(/\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g)];
   return {
     file: `packages/${folder}/src/${file}`,
     text,

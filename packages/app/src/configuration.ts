@@ -3,7 +3,8 @@ import { nearest } from './nearest.js';
 import { readSettings, type SettingValues, settings } from './settings.js';
 
 /** What the environment says, complete and free of contradictions. */
-export interface Configuration extends Omit<SettingValues, 'LOG_FORMAT'> {
+export interface Configuration extends Omit<SettingValues, 'DOCS' | 'LOG_FORMAT'> {
+  readonly DOCS: NonNullable<SettingValues['DOCS']>;
   readonly LOG_FORMAT: NonNullable<SettingValues['LOG_FORMAT']>;
   readonly production: boolean;
   readonly storage: Storage;
@@ -56,6 +57,7 @@ export async function readConfiguration(
     production,
     storage: uri === undefined ? { kind: 'memory' } : { kind: 'mongodb', uri, collection },
     authentication: authentication.value,
+    DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
 }

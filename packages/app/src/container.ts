@@ -116,6 +116,7 @@ function openServer(
       bodyLimit: configuration.BODY_LIMIT,
       maxInFlight: configuration.MAX_IN_FLIGHT,
       requestDeadline: configuration.REQUEST_DEADLINE_MS,
+      docs: configuration.DOCS === 'on',
     },
   );
   return createServer(app, {

@@ -1,5 +1,6 @@
 import { ConfigurationError } from './configuration.js';
 import { nearest } from './nearest.js';
+import { readSettings } from './settings.js';
 import { StartError } from './start-error.js';
 import { version } from './version.js';
 
@@ -10,6 +11,7 @@ Commands:
   check      check the configuration and reach what it names: exit 0, otherwise 1
   ready      ask a running service's /readyz: exit 0 when it is ready, otherwise 1
   token      print a new random token, and its digest on the second line
+  openapi    print the interface description as JSON
 
 Options:
   --help     print this text
@@ -36,6 +38,12 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
     const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
     const token = newToken();
     return print(`${token}\n${tokenDigest(token)}\n`);
+  },
+  async openapi() {
+    const { interfaceDescription } = await import('@plant-store/http-koa');
+    const { values, problems } = readSettings(process.env);
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return print(`${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
   },
   '--help': async () => print(USAGE),
   '--version': async () => print(`${version}\n`),

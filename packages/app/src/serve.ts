@@ -77,6 +77,7 @@ function announce(
   }
   const lines = [
     `Plant Store ${version} listens on ${api}`,
+    ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
     `Storage: ${storage}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
     ...(demoToken === undefined ? [] : demo(configuration, api, demoToken)),

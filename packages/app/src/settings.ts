@@ -150,6 +150,7 @@ export const settings = {
     0,
   ),
   SHUTDOWN_TIMEOUT_MS: wholeNumber('milliseconds until what is left is cut off', 1, DAY_MS, 25_000),
+  DOCS: oneOf('whether `/docs` and the interface description are served', 'on', 'off'),
   MANAGEMENT_HOST: host('where the management listener listens'),
   MANAGEMENT_PORT: optionalWholeNumber(
     'the port of health checks and metrics; without it there is no such listener',

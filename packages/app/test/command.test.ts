@@ -12,15 +12,16 @@ const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
 describe('The plant-store command', () => {
   afterEach(endAll);
 
-  it('without configuration prints address, storage, token and a line that creates a plant', async () => {
+  it('without configuration prints address, docs page, storage, token and a line that creates a plant', async () => {
     const service = run([], { PORT: '0' });
     await service.printed(/^curl .*\n/m);
     const lines = service.stdout().trimEnd().split('\n');
-    expect(lines).to.have.length(5);
+    expect(lines).to.have.length(6);
     expect(lines[0]).to.match(/^Plant Store .* listens on http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
-    expect(lines[1]).to.equal('Storage: memory (plants are forgotten on exit)');
-    expect(lines[2]).to.match(/^Token: \S{43,} \(made for this run/);
-    const { stdout } = await promisify(execFile)('bash', ['-c', lines[4] ?? '']);
+    expect(lines[1]).to.match(/^Docs: http:\/\/127\.0\.0\.1:[1-9][0-9]*\/docs$/);
+    expect(lines[2]).to.equal('Storage: memory (plants are forgotten on exit)');
+    expect(lines[3]).to.match(/^Token: \S{43,} \(made for this run/);
+    const { stdout } = await promisify(execFile)('bash', ['-c', lines[5] ?? '']);
     expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
     service.child.kill('SIGTERM');
     expect(await service.ended).to.equal(0);

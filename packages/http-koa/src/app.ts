@@ -7,6 +7,7 @@ import type { HttpObserver } from './http-observer.js';
 import { limitInFlight } from './limit-in-flight.js';
 import { readBody } from './read-body.js';
 import { exactRouter, serveRoutes } from './routes.js';
+import { serveDocs } from './serve-docs.js';
 
 /** What the application needs from the outside. */
 export interface AppDependencies {
@@ -27,17 +28,19 @@ export interface AppOptions {
   readonly maxInFlight?: number;
   /** Milliseconds from the last byte of a request to its answer. 15000 by default. */
   readonly requestDeadline?: number;
+  /** Whether the interface description and the page to try it from are served. They are by default. */
+  readonly docs?: boolean;
 }
 
 /**
- * `POST /plants` and the health checks as a Koa application. It listens nowhere and opens
+ * `POST /plants`, the health checks and the docs as a Koa application. It listens nowhere and opens
  * nothing. Serve it with `createServer`, or mount its `callback()` in a server of your own.
  *
  * Source: specification, "Endpoints".
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): Koa {
   const { basePath = '', bodyLimit = 16_384, maxInFlight = 1000 } = options;
-  const { requestDeadline = 15_000 } = options;
+  const { requestDeadline = 15_000, docs = true } = options;
   const router = exactRouter();
   router.post(
     `${basePath}/plants`,
@@ -47,5 +50,6 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
     createPlant(dependencies.createPlant),
   );
   addHealthRoutes(router, dependencies.ready);
+  if (docs) serveDocs(router, basePath);
   return serveRoutes(router, dependencies.observer);
 }

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { CreatePlant, type NewPlant } from '@plant-store/domain';
+import { type AppOptions, createApp, createServer } from '@plant-store/http-koa';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+
+/** The token that a listening application accepts. */
+export const TOKEN = 'a-token-for-tests';
+const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+
+/** An application that keeps its plants in `plants`, on a port of its own. */
+export async function listeningApp(options: AppOptions, plants = new Map<bigint, NewPlant>()) {
+  const app = createApp(
+    {
+      createPlant: new CreatePlant(new MemoryPlantRepository(plants)),
+      tokenVerifier: new StaticTokenVerifier([{ sha256, label: 'test' }]),
+      ready: async () => {},
+      observer: { begun() {}, ended() {}, failed() {} },
+    },
+    options,
+  );
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const close = async () => {
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  };
+  return { port, origin: `http://127.0.0.1:${port}`, close };
+}

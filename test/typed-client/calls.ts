@@ -1,0 +1,35 @@
+// Usage: node calls.js <address> <token>. Prints what the typed client was answered.
+import { stringify } from 'lossless-json';
+import createClient from 'openapi-fetch';
+import type { components, paths } from './generated/schema.js';
+
+const [baseUrl = '', token = ''] = process.argv.slice(2);
+
+const client = createClient<paths>({
+  baseUrl,
+  headers: { Authorization: `Bearer ${token}` },
+  // JSON.stringify refuses a bigint; this writes its digits.
+  bodySerializer: (body) => stringify(body) ?? '',
+});
+
+const body = { id: 9007199254740993n, name: 'Monstera deliciosa', tag: 'tropical' };
+const good = await client.POST('/plants', { body });
+const name: string | undefined = good.data?.name;
+const tag: string | undefined = good.data?.tag;
+
+const neighbour = await client.POST('/plants', { body: { ...body, id: body.id - 1n } });
+
+const bad = await client.POST('/plants', { body });
+const error: number | undefined = bad.error?.error;
+const message: string | undefined = bad.error?.message;
+
+// @ts-expect-error: a plant has a name
+const nameless: components['schemas']['NewPlant'] = { id: 1n };
+void nameless;
+
+const answers = {
+  good: { status: good.response.status, name, tag },
+  neighbour: { status: neighbour.response.status },
+  bad: { status: bad.response.status, error, message },
+};
+process.stdout.write(JSON.stringify(answers));
