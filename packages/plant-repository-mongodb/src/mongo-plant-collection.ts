@@ -2,9 +2,11 @@ import {
   type CommandStartedEvent,
   type Db,
   type Document,
+  type Long,
   type MongoClient,
   MongoWriteConcernError,
   type ObjectId,
+  type RunCommandOptions,
 } from 'mongodb';
 import type { InsertReply, InsertResult } from './insert-outcome.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
@@ -15,6 +17,11 @@ const DURABLE = { w: 'majority', j: true };
 
 function toReply({ n, writeErrors = [], writeConcernError }: Document): InsertReply {
   return { n, writeErrors, durable: writeConcernError === undefined };
+}
+
+/** Somebody else's document may have the same id in another numeric type. */
+function toBigInt(id: Long | number): bigint {
+  return typeof id === 'number' ? BigInt(id) : id.toBigInt();
 }
 
 class CommandAttempt implements InsertAttempt {
@@ -98,11 +105,18 @@ export class MongoPlantCollection implements PlantCollection {
       singleBatch: true,
       readConcern: { level: 'majority' },
     };
-    const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit));
-    return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id, mark]));
+    // As Long, to be exact. Not as bigint: driver 7.8.0 hands numbers of an error reply to its
+    // monitor (topologyVersion), which a bigint would end with an uncaught TypeError.
+    const options = { promoteLongs: false };
+    const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
+    return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [toBigInt(_id), mark]));
   }
 
-  #command(command: Document, signal: AbortSignal): Promise<Document> {
-    return this.#db.command(command, { signal, readPreference: 'primary', useBigInt64: true });
+  #command(
+    command: Document,
+    signal: AbortSignal,
+    options: RunCommandOptions = {},
+  ): Promise<Document> {
+    return this.#db.command(command, { ...options, signal, readPreference: 'primary' });
   }
 }

@@ -1,21 +1,20 @@
 import { rejects } from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
 import { StorageUnavailableError } from '@plant-store/domain';
-import { MongodServer, needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import type { Db, Document } from 'mongodb';
 import { setUpCollection } from '../src/collection-setup.js';
-import { clientOf, DATABASE, freshCollection } from './support/open-store.js';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const { signal } = new AbortController();
 
-describe('The collection', () => {
+describeOnMongod('The collection', () => {
   let db: Db;
   let name: string;
-
-  before(needsMongod);
 
   beforeEach(async () => {
     db = clientOf((await sharedReplicaSet()).uri).db(DATABASE);
@@ -69,14 +68,12 @@ describe('The collection', () => {
   });
 });
 
-describe('A user without the rights', () => {
+describeOnMongod('A user without the rights', () => {
   const USERS = { reader: 'read', writer: 'readWrite', stranger: undefined };
   let server: MongodServer;
   let events: StorageEvent[];
   let heard: EventEmitter;
   let repository: MongoPlantRepository;
-
-  before(needsMongod);
 
   before(async () => {
     server = await MongodServer.start({ args: ['--auth'] });
@@ -94,7 +91,10 @@ describe('A user without the rights', () => {
   });
 
   afterEach(() => repository.close());
-  after(() => server.stop());
+  after(async () => {
+    await closeClient(uriFor('root'));
+    await server.stop();
+  });
 
   function uriFor(user: string, password = 's3cret'): string {
     return `mongodb://${user}:${password}@${server.host}/?directConnection=true`;

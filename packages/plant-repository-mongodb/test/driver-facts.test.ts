@@ -4,23 +4,22 @@ import {
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { needsMongod, type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
+import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import type { Document } from 'mongodb';
+import { type Document, Double } from 'mongodb';
+import { describeOnMongod } from './support/describe-on-mongod.js';
 import { ReplyCutter } from './support/faulty-network.js';
 import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const AMPLE = 9_000;
 
-describe('On a real server a plant', () => {
+describeOnMongod('A plant', () => {
   let set: ReplicaSet;
   let collection: string;
   let repository: PlantRepository;
   let events: StorageEvent[];
-
-  before(needsMongod);
 
   beforeEach(async () => {
     set = await sharedReplicaSet();
@@ -94,6 +93,14 @@ describe('On a real server a plant', () => {
     const stored = outcomes.map(({ status }) => status === 'fulfilled');
     expect(stored).to.deep.equal([true, true, false, true, false]);
     expect(await names()).to.include.members(['1 0', '2 1', '9007199254740993 3']);
+  });
+
+  it('is taken when somebody else has its id in another numeric type', async () => {
+    const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: number | Double }>(collection);
+    const foreign = [{ _id: 1 }, { _id: new Double(2) }];
+    await plants.insertMany(foreign, { bypassDocumentValidation: true });
+    await rejects(repository.add(plant(1n), AMPLE), PlantIdTakenError);
+    await rejects(repository.add(plant(2n), AMPLE), PlantIdTakenError);
   });
 
   it('is unavailable when inserting is denied, and a warning says what to grant', async () => {

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { needsMongod, ReplicaSet } from '@plant-store/mongod';
+import { ReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Creates } from './support/creates.js';
-import { freshCollection } from './support/open-store.js';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { closeClient, freshCollection } from './support/open-store.js';
 
 const CALLERS = 60;
 const DEFAULT_TIME_LIMIT = 15_000;
@@ -12,19 +13,20 @@ const SHORT_ELECTION = 1_000;
 /** How long the callers are at work before something happens. */
 const IN_CALM = 200;
 
-describe('Three nodes and two repositories', function () {
+describeOnMongod('Three nodes and two repositories', function () {
   this.timeout(60_000);
   let set: ReplicaSet;
   let collection: string;
   let repositories: MongoPlantRepository[];
 
-  before(needsMongod);
-
   before(async () => {
     set = await ReplicaSet.start({ members: 3, electionTimeoutMs: SHORT_ELECTION });
   });
 
-  after(() => set.stop());
+  after(async () => {
+    await closeClient(set.uri);
+    await set.stop();
+  });
 
   beforeEach(async () => {
     await set.settled();

@@ -1,8 +1,7 @@
-import { needsMongod } from '@plant-store/mongod';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import { describeOnMongod } from './support/describe-on-mongod.js';
 import { openStore } from './support/open-store.js';
 
-describe('On a real replica set', () => {
-  before(needsMongod);
+describeOnMongod('One replica set', () => {
   describePlantRepository('MongoPlantRepository', () => openStore());
 });

@@ -1,9 +1,10 @@
 import { rejects } from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { OutcomeUnknownError, StorageUnavailableError } from '@plant-store/domain';
-import { MongodServer, needsMongod } from '@plant-store/mongod';
+import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
+import { describeOnMongod } from './support/describe-on-mongod.js';
 import { silentServer } from './support/faulty-network.js';
 import { plant } from './support/plant.js';
 
@@ -60,12 +61,10 @@ describe('Without a server that answers', () => {
   });
 });
 
-describe('With a server that comes and goes', () => {
+describeOnMongod('With a server that comes and goes', () => {
   let server: MongodServer;
   let repository: MongoPlantRepository;
   const events: StorageEvent[] = [];
-
-  before(needsMongod);
 
   before(async () => {
     server = await MongodServer.start();

@@ -22,6 +22,8 @@ interface Create {
 /** Two creates in three compete for an id with another one. */
 const RIVALS = 3;
 const MARGIN = 500;
+/** How long callers wait for the storage to work again after what has happened. */
+const PATIENCE = 30_000;
 
 const OUTCOMES = [
   [PlantIdTakenError, 'taken'],
@@ -51,7 +53,11 @@ export class Creates {
     let failed = false;
     const call = async () => {
       while (!over) await this.#create();
-      while (!failed && (await this.#create()) !== 'stored') await setImmediate();
+      const until = performance.now() + PATIENCE;
+      while (!failed && performance.now() < until) {
+        if ((await this.#create()) === 'stored') return;
+        await setImmediate();
+      }
     };
     const calling = Array.from({ length: callers }, call);
     await happening()

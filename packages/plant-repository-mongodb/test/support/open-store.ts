@@ -11,14 +11,18 @@ export const DATABASE = 'plant-store';
 const clients = new Map<string, MongoClient>();
 let collections = 0;
 
-after(async () => {
-  for (const client of clients.values()) await client.close();
-});
+after(() => Promise.all([...clients.keys()].map(closeClient)));
 
 /** A collection name that no other test uses. */
 export function freshCollection(): string {
   collections += 1;
   return `plants-${collections}`;
+}
+
+/** Closes the plain client, before its server is stopped. */
+export async function closeClient(uri: string): Promise<void> {
+  await clients.get(uri)?.close();
+  clients.delete(uri);
 }
 
 /** A plain client, past the repository; closed after the last test. */
@@ -29,10 +33,15 @@ export function clientOf(uri: string): MongoClient {
 }
 
 /** The documents of a collection, as a majority keeps them. */
-export function keptDocuments(uri: string, collection: string, filter: Document = {}) {
-  const options = { useBigInt64: true, readConcern: { level: 'majority' } } as const;
+export async function keptDocuments(
+  uri: string,
+  collection: string,
+  filter: Document = {},
+): Promise<Document[]> {
+  const options = { promoteLongs: false, readConcern: { level: 'majority' } } as const;
   const plants = clientOf(uri).db(DATABASE).collection<Document>(collection);
-  return plants.find(filter, options).toArray();
+  const documents: Document[] = await plants.find(filter, options).toArray();
+  return documents.map((document) => ({ ...document, _id: document._id.toBigInt() }));
 }
 
 /** A new, empty store on the server that all tests share. */
