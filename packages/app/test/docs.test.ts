@@ -11,14 +11,14 @@ describe('DOCS', () => {
     ACCESS_TOKEN_SHA256: '0'.repeat(64),
   };
 
-  it('is on, except in production', () => {
-    expect(readConfiguration({}, false).DOCS).to.equal('on');
-    expect(readConfiguration(production, false).DOCS).to.equal('off');
+  it('is on, except in production', async () => {
+    expect((await readConfiguration({}, false)).DOCS).to.equal('on');
+    expect((await readConfiguration(production, false)).DOCS).to.equal('off');
   });
 
-  it('is what it is set to, in production too', () => {
-    expect(readConfiguration({ DOCS: 'off' }, false).DOCS).to.equal('off');
-    expect(readConfiguration({ ...production, DOCS: 'on' }, false).DOCS).to.equal('on');
+  it('is what it is set to, in production too', async () => {
+    expect((await readConfiguration({ DOCS: 'off' }, false)).DOCS).to.equal('off');
+    expect((await readConfiguration({ ...production, DOCS: 'on' }, false)).DOCS).to.equal('on');
   });
 
   it('is announced with its address when it is on', async () => {

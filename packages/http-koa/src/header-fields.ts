@@ -24,7 +24,18 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return length !== undefined && Number(length) > 0;
 }
 
-/** Without the optional white space around it: space and tab alone (RFC 9110 section 5.6.3). */
+/**
+ * Without the optional white space around it: space and tab alone (RFC 9110 section 5.6.3).
+ * A regular expression for its end would begin anew at every space: quadratic in a long row of them.
+ */
 export function withoutSpace(value: string): string {
-  return value.replace(/^[ \t]+/, '').replace(/[ \t]+$/, '');
+  let start = 0;
+  let end = value.length;
+  while (isSpace(value[start])) start += 1;
+  while (end > start && isSpace(value[end - 1])) end -= 1;
+  return value.slice(start, end);
+}
+
+function isSpace(character: string | undefined): boolean {
+  return character === ' ' || character === '\t';
 }
