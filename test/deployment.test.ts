@@ -150,7 +150,7 @@ describe('The Kubernetes manifests', () => {
   const pod = deployment.spec.template.spec;
   const [container] = pod.containers;
   const variables: readonly Variable[] = container.env;
-  const valueOf = (name: string) =>
+  const setTo = (name: string) =>
     variables.find((it) => it.name === name)?.value ?? documented.get(name) ?? '';
   const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
   const ports = new Map<string, number>(
@@ -187,8 +187,8 @@ describe('The Kubernetes manifests', () => {
   });
 
   it('name ports that the service listens on', () => {
-    expect(ports.get('http')).to.equal(Number(valueOf('PORT')));
-    expect(ports.get('management')).to.equal(Number(valueOf('MANAGEMENT_PORT')));
+    expect(ports.get('http')).to.equal(Number(setTo('PORT')));
+    expect(ports.get('management')).to.equal(Number(setTo('MANAGEMENT_PORT')));
     for (const { httpGet } of probes) expect(httpGet.port).to.equal('management');
     const [port] = parse(read(`${folder}service.yaml`)).spec.ports;
     expect(port.targetPort).to.equal('http');
@@ -212,7 +212,7 @@ describe('The Kubernetes manifests', () => {
   });
 
   it('leave more time to stop than the service takes', () => {
-    const most = Number(valueOf('SHUTDOWN_DELAY_MS')) + Number(valueOf('SHUTDOWN_TIMEOUT_MS'));
+    const most = Number(setTo('SHUTDOWN_DELAY_MS')) + Number(setTo('SHUTDOWN_TIMEOUT_MS'));
     expect(pod.terminationGracePeriodSeconds * 1000).to.be.above(most);
   });
 
@@ -223,7 +223,7 @@ describe('The Kubernetes manifests', () => {
     }
     const [mount] = container.volumeMounts;
     const volume = pod.volumes.find((it: { name: string }) => it.name === mount.name);
-    expect(valueOf('ACCESS_TOKENS_FILE')).to.equal(
+    expect(setTo('ACCESS_TOKENS_FILE')).to.equal(
       `${mount.mountPath}/${volume.secret.items[0].path}`,
     );
     const reference = variables.find(({ name }) => name === 'MONGODB_URI')?.valueFrom?.secretKeyRef;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type Setting, settings } from '../src/settings.js';
 import { run } from './plant-store.js';
@@ -31,7 +31,7 @@ describe('docs/configuration.md', () => {
   });
 
   it('shows the problems as they are told', async () => {
-    const [, shown = ''] = /^(plant-store: faulty[^]*?)```/m.exec(page) ?? [];
+    const [, shown = ''] = /^(plant-store: faulty[\s\S]*?)```/m.exec(page) ?? [];
     const service = run([], { PORT: '70000', MONGO_URI: 'mongodb://127.0.0.1' });
     expect(await service.ended).to.equal(2);
     expect(service.stderr()).to.equal(shown);
@@ -40,5 +40,19 @@ describe('docs/configuration.md', () => {
   it('names only variables that there are', () => {
     const names = [...page.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)/g)].map(([, name]) => name);
     expect([...Object.keys(settings), 'MONGO_URI']).to.include.members(names);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('explains every line that is logged as an error', () => {
+    const operations = readFileSync(
+      new URL('../../../../docs/operations.md', import.meta.url),
+      'utf8',
+    );
+    const folder = new URL('../../src/', import.meta.url);
+    const source = readdirSync(folder).map((file) => readFileSync(new URL(file, folder), 'utf8'));
+    const lines = [...source.join('').matchAll(/logger\.error\([^']*'([^']+)'\)/g)];
+    expect(lines).not.to.have.length(0);
+    for (const [, line] of lines) expect(operations).to.include(`| \`error\` | \`${line}\` |`);
   });
 });
