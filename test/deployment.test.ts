@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { DIGEST, startService } from './running-service.js';
+import { DIGEST, endServices, startService } from './running-service.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
@@ -103,6 +103,7 @@ describe('The Dockerfile', () => {
 });
 
 describe('The compose file', () => {
+  afterEach(endServices);
   const { services } = parse(read('compose.yaml'));
   const service = services['plant-store'];
   const environment: Record<string, string | null> = service.environment;
@@ -143,6 +144,7 @@ describe('The compose file', () => {
 });
 
 describe('The Kubernetes manifests', () => {
+  afterEach(endServices);
   const folder = 'deploy/kubernetes/';
   const files = readdirSync(`${root}${folder}`);
   const { resources } = parse(read(`${folder}kustomization.yaml`));

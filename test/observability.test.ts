@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { startService, TOKEN } from './running-service.js';
+import { endServices, startService, TOKEN } from './running-service.js';
 
 const read = (file: string): string =>
   readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8');
@@ -73,6 +73,8 @@ describe('What the service is watched with', () => {
     series = seriesOf(await (await fetch(`${service.management}/metrics`)).text());
     await service.stop();
   });
+
+  after(endServices);
 
   const expressions: [title: string, expr: string][] = [
     ...rules.map(({ alert, expr }): [string, string] => [`the alert ${alert}`, expr]),

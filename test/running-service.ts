@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -8,6 +8,13 @@ const COMMAND = fileURLToPath(new URL('../../packages/app/bin/plant-store.js', i
 
 export const TOKEN = 'a-token';
 export const DIGEST = createHash('sha256').update(TOKEN).digest('hex');
+
+const running = new Set<ChildProcess>();
+
+/** Ends whatever a failed test has left behind. */
+export function endServices(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
 
 /** The built service as its own process, on free ports of loopback, with a management listener. */
 export interface RunningService {
@@ -25,7 +32,8 @@ export async function startService(env: Record<string, string>): Promise<Running
     env: { PATH: process.env.PATH, ...token, ...env, ...free, LOG_FORMAT: 'json' },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  process.once('exit', () => child.kill('SIGKILL'));
+  running.add(child);
+  child.once('close', () => running.delete(child));
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
     errors += text;

@@ -34,7 +34,9 @@ describe('Without a server that answers', () => {
       type: 'storage unreachable',
       hosts: [new URL(uri).host],
     });
-    expect(await told).to.have.nested.property('cause.message').that.includes('has answered yet');
+    expect(await told)
+      .to.have.nested.property('cause.message')
+      .that.includes('has answered yet');
     const adding = repository.add(plant(1n), BRIEF);
     await within(BRIEF + MARGIN, rejects(adding, StorageUnavailableError));
     await within(READY_WITHIN + MARGIN, rejects(repository.ready(), StorageUnavailableError));
