@@ -6,7 +6,7 @@ import {
   parseTokensList,
   type TokenDigest,
 } from '@plant-store/token-verifier-static';
-import type { SettingValues } from './settings.js';
+import { type SettingValues, settings } from './settings.js';
 
 /** How bearer tokens are verified. */
 export type Authentication =
@@ -59,7 +59,8 @@ export function tokensOf(file: string): TokenDigest[] {
 
 function incompleteJwt(values: SettingValues): string[] {
   const given = ['JWT_ISSUER', 'JWT_AUDIENCE', 'JWKS_URL', 'JWT_SCOPE'] as const;
-  const set = given.filter((name) => values[name] !== undefined);
+  const set: string[] = given.filter((name) => values[name] !== undefined);
+  if (values.JWT_ALGORITHMS !== settings.JWT_ALGORITHMS.default) set.push('JWT_ALGORITHMS');
   const missing = (['JWT_ISSUER', 'JWT_AUDIENCE'] as const).filter((name) => !values[name]);
   if (set.length === 0) return [];
   return missing.map(

@@ -45,7 +45,7 @@ export async function readConfiguration(
   const found = [
     ...problems,
     ...misspelt(env),
-    ...listenerProblems(values),
+    ...listenerProblems(values, env),
     ...(await storageProblems(values, env)),
     ...authentication.problems,
     ...(production ? impliedInProduction(env) : []),
@@ -74,7 +74,7 @@ function misspelt(env: NodeJS.ProcessEnv): string[] {
     });
 }
 
-function listenerProblems(values: SettingValues): string[] {
+function listenerProblems(values: SettingValues, env: NodeJS.ProcessEnv): string[] {
   const problems: string[] = [];
   if (values.HEADERS_TIMEOUT_MS > values.REQUEST_TIMEOUT_MS) {
     problems.push(
@@ -82,13 +82,22 @@ function listenerProblems(values: SettingValues): string[] {
     );
   }
   const { MANAGEMENT_PORT, PORT } = values;
+  if (env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined) {
+    problems.push(
+      'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
+    );
+  }
   const samePort = MANAGEMENT_PORT !== undefined && MANAGEMENT_PORT === PORT && PORT !== 0;
-  if (samePort && values.MANAGEMENT_HOST === values.HOST) {
+  if (samePort && overlap(values.MANAGEMENT_HOST, values.HOST)) {
     problems.push(
       'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
     );
   }
   return problems;
+}
+
+function overlap(...hosts: readonly [string, string]): boolean {
+  return hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
 }
 
 async function storageProblems(values: SettingValues, env: NodeJS.ProcessEnv): Promise<string[]> {

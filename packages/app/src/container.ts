@@ -99,7 +99,9 @@ async function openTokenVerifier(
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./metrics.js');
-  return new Metrics();
+  const metrics = new Metrics();
+  if (configuration.storage.kind === 'memory') metrics.storageEvent({ type: 'storage reachable' });
+  return metrics;
 }
 
 function openServer(

@@ -1,4 +1,4 @@
-import { ConfigurationError } from './configuration.js';
+import { ConfigurationError, readConfiguration } from './configuration.js';
 import { nearest } from './nearest.js';
 import { readSettings } from './settings.js';
 import { StartError } from './start-error.js';
@@ -23,8 +23,9 @@ Configuration is read from environment variables: see docs/configuration.md.
 /** Every word the command line knows, and what it does. Each resolves with the exit code. */
 const commands: Readonly<Record<string, () => Promise<number>>> = {
   async serve() {
+    const configuration = await readConfiguration(process.env, process.stdout.isTTY);
     const { serve } = await import('./serve.js');
-    return serve();
+    return serve(configuration);
   },
   async check() {
     const { check } = await import('./check.js');

@@ -82,6 +82,8 @@ export class Metrics {
     for (const outcome of ['stored', 'taken', 'unavailable', 'unknown']) {
       this.#plants.inc({ outcome }, 0);
     }
+    for (const cache of ['hit', 'miss']) this.#tokenChecks.inc({ cache }, 0);
+    for (const result of ['success', 'failure']) this.#keyFetches.inc({ result }, 0);
   }
 
   requestBegun(): void {

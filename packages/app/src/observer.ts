@@ -56,14 +56,14 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
 
 /** The message of an error and of all that caused it, without repetitions. */
 function chainOf(error: unknown): string {
-  const messages = new Set(messagesOf(error).filter((it) => it !== ''));
-  return [...messages].join(': ') || 'no reason given';
+  return [...new Set(messagesOf(error))].join(': ') || 'no reason given';
 }
 
 function messagesOf(error: unknown): string[] {
   if (!(error instanceof Error)) return [];
-  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
-  return [error.message, ...causes.flatMap(messagesOf)];
+  const several: unknown[] = error instanceof AggregateError ? error.errors : [];
+  const messages = [error.message, ...[error.cause, ...several].flatMap(messagesOf)];
+  return messages.filter((message) => message !== '');
 }
 
 function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]): void {
@@ -74,7 +74,9 @@ function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]):
       logger.info('MONGODB_URI: the database is reachable');
       return;
     case 'storage unreachable':
-      logger.warn(`MONGODB_URI: the database is not reachable (${chainOf(event.cause)})`);
+      logger.warn(
+        `MONGODB_URI: the database at ${event.hosts.join(', ')} is not reachable (${chainOf(event.cause)})`,
+      );
       return;
     case 'storage warning':
       logger.warn({ command: event.command }, event.message);

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newToken, type TokenDigest, tokenDigest } from '@plant-store/token-verifier-static';
 import type { Logger } from 'pino';
-import { advice, type Configuration, readConfiguration } from './configuration.js';
+import { advice, type Configuration } from './configuration.js';
 import { createContainer, ids } from './container.js';
 import { openLogger } from './logger.js';
 import { reloadTokensOnHangup } from './reload-tokens.js';
@@ -12,8 +12,7 @@ import { stopOnSignal } from './stop.js';
 import { version } from './version.js';
 
 /** Runs the service until a signal stops it. Resolves with the exit code. */
-export async function serve(): Promise<number> {
-  const configuration = await readConfiguration(process.env, process.stdout.isTTY);
+export async function serve(configuration: Configuration): Promise<number> {
   const logger = await openLogger(configuration);
   const demoToken = configuration.authentication ? undefined : newToken();
   const authentication = configuration.authentication ?? {

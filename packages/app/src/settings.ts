@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+
 /** One environment variable: what it means, what it takes, what stands in for it. */
 export interface Setting<T> {
   readonly meaning: string;
@@ -57,22 +59,31 @@ function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
 }
 
 function host(meaning: string) {
-  return matching(meaning, /^[A-Za-z0-9.:_-]+$/, {
-    expected: 'a host name or an IP address',
+  return {
+    meaning,
+    expected: 'a host name or an IP address, without a port',
     example: '127.0.0.1',
     default: '127.0.0.1',
-  });
+    parse(text: string): string | undefined {
+      const name = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/.test(text);
+      return name || isIP(text) !== 0 ? text : undefined;
+    },
+  };
 }
 
 /** Every environment variable that the process reads. */
 export const settings = {
-  NODE_ENV: matching('`production` makes the demo defaults errors', /^.+$/, {
-    expected: 'a name',
-    example: 'production',
-  }),
+  NODE_ENV: matching(
+    '`production` makes the demo defaults errors',
+    /^(?:production$|(?![Pp][Rr][Oo][Dd]).)/,
+    {
+      expected: 'production, or a name that does not begin like it',
+      example: 'production',
+    },
+  ),
   HOST: host('where the API listens'),
   PORT: wholeNumber('the port of the API; 0 takes a free one and prints it', 0, 65_535, 3000),
-  BASE_PATH: matching('stands before `/plants`', /^(?:\/[A-Za-z0-9._~-]+)+$/, {
+  BASE_PATH: matching('stands before `/plants`', /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/, {
     expected: 'a path that begins and does not end with a slash',
     example: '/store/v1',
   }),
@@ -182,7 +193,7 @@ export function readSettings(env: NodeJS.ProcessEnv): {
   const problems: string[] = [];
   const entries = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
     const text = env[name] ?? setting.default;
-    const value = text === undefined ? undefined : setting.parse(text);
+    const value = text === undefined || text.trim() !== text ? undefined : setting.parse(text);
     if (text !== undefined && value === undefined) problems.push(problemOf(name, setting, text));
     return [name, value];
   });
@@ -190,6 +201,12 @@ export function readSettings(env: NodeJS.ProcessEnv): {
 }
 
 function problemOf(name: string, { expected, example, secret }: Setting<unknown>, text: string) {
-  const found = text === '' ? 'an empty string' : secret ? 'something else' : JSON.stringify(text);
+  const found = foundIn(text, secret);
   return `${name}: expected ${expected}, found ${found}. Unset it, or set for example ${name}=${example}`;
+}
+
+function foundIn(text: string, secret: boolean | undefined): string {
+  if (text === '') return 'an empty string';
+  if (secret !== true) return JSON.stringify(text);
+  return text.trim() === text ? 'something else' : 'white space around it';
 }

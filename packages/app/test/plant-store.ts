@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const command = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url));
+/** The built command. */
+export const command = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url));
 
 /** A `plant-store` process, and what it has printed so far. */
 export interface Running {

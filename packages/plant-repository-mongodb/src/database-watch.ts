@@ -3,6 +3,9 @@ import type { MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
 
 const CONNECT_AGAIN_AFTER = 1_000;
 
+/** Less than the driver waits for a silent host, so that whoever starts the service hears of it soon. */
+const SILENT_AFTER = 1_500;
+
 /** What is told of the database, each at a change only. */
 export interface DatabaseListener {
   reachable(kind: 'standalone' | 'other'): void;
@@ -24,6 +27,7 @@ export class DatabaseWatch {
     this.#closing = closing;
     client.on('topologyDescriptionChanged', ({ newDescription }) => this.#look(newDescription));
     void this.#connect();
+    void this.#tellOfSilence();
   }
 
   /** The driver looks for servers by itself, but not again for a name that it could not resolve. */
@@ -39,6 +43,12 @@ export class DatabaseWatch {
         );
       }
     }
+  }
+
+  async #tellOfSilence(): Promise<void> {
+    await wait(SILENT_AFTER, undefined, { signal: this.#closing }).catch(() => undefined);
+    if (this.#closing.aborted || this.#reachable !== undefined) return;
+    this.#becomeUnreachable(new Error('no server that takes writes has answered yet'));
   }
 
   #look(topology: Topology): void {

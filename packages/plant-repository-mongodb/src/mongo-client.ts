@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
 
 /** Why there is no client for a connection string. Holds no part of its credentials. */
@@ -22,6 +23,7 @@ const OPTIONS = {
 } as const;
 
 const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
+const DATABASE_NAME = /^[^/\\. "$\0]{1,63}$/;
 const CREDENTIALS = /^(\w[\w+]*:\/\/)?.*@/s;
 
 function messageWithoutCredentials(uri: string): string {
@@ -36,11 +38,42 @@ function messageWithoutCredentials(uri: string): string {
 
 /** A client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
 export function createMongoClient(uri: string): MongoClient {
+  const client = parsed(uri);
+  const problem = databaseProblem(uri) ?? tlsFileProblem(client);
+  if (problem !== undefined) throw new InvalidMongoUriError(problem);
+  return client;
+}
+
+function parsed(uri: string): MongoClient {
   try {
     return new MongoClient(uri, OPTIONS);
   } catch {
     throw new InvalidMongoUriError(messageWithoutCredentials(uri));
   }
+}
+
+/** Only the server would refuse the name, and every insert with it. */
+function databaseProblem(uri: string): string | undefined {
+  const faulty = !DATABASE_NAME.test(databaseOf(uri) ?? 'none');
+  return faulty ? 'the name of a database has 1 to 63 characters, none of /\\. "$' : undefined;
+}
+
+/** The driver reads these files when it connects, and would take a missing one for an outage. */
+function tlsFileProblem({ options }: MongoClient): string | undefined {
+  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const) {
+    const file = options[option];
+    try {
+      if (file !== undefined) readFileSync(file);
+    } catch {
+      return `the file that ${option} names cannot be read`;
+    }
+  }
+  return undefined;
+}
+
+/** Where the client looks for servers: `host:port`, or the name that stands for a cluster. */
+export function hostsOf({ options }: MongoClient): string[] {
+  return options.srvHost === undefined ? options.hosts.map(String) : [options.srvHost];
 }
 
 /** The database that the connection string names, if any. */

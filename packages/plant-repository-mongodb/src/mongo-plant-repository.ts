@@ -4,7 +4,7 @@ import type { Db, MongoClient } from 'mongodb';
 import { setUpCollection } from './collection-setup.js';
 import { DatabaseWatch } from './database-watch.js';
 import { GroupCommit } from './group-commit.js';
-import { createMongoClient, databaseOf } from './mongo-client.js';
+import { createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
 import { Readiness } from './readiness.js';
@@ -80,9 +80,10 @@ export class MongoPlantRepository implements PlantRepository {
     this.#readiness = new Readiness(() => collection.marks([], READY_WITHIN));
     const limits = { pending, batch: { items, bytes } };
     this.#plants = new GroupCommit(collection, limits, (event) => this.#observe(event));
+    const hosts = hostsOf(this.#client);
     const listener = {
       reachable: (kind: string) => this.#reachable(kind),
-      unreachable: (cause?: Error) => this.#observe({ type: 'storage unreachable', cause }),
+      unreachable: (cause?: Error) => this.#observe({ type: 'storage unreachable', hosts, cause }),
     };
     new DatabaseWatch(this.#client, listener, this.#closing.signal);
   }

@@ -18,6 +18,8 @@ export type StorageEvent =
   | {
       /** No server that takes writes is known any more, or at the start. */
       readonly type: 'storage unreachable';
+      /** Where the connection string says it is. */
+      readonly hosts: readonly string[];
       readonly cause: Error | undefined;
     }
   | {

@@ -12,6 +12,9 @@ const FAULTY = [
   'postgres://gardener:s3cret@host/',
   'gardener:s3cret@host',
   'mongodb+srv://gardener:s3cret@host:27017/',
+  'mongodb://gardener:s3cret@host/my%20garden',
+  'mongodb://gardener:s3cret@host/a.b',
+  'mongodb://gardener:s3cret@host/?tls=true&tlsCAFile=/no/such/file',
   '',
 ];
 

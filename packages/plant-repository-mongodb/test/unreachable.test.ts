@@ -11,6 +11,7 @@ import { plant } from './support/plant.js';
 const BRIEF = 300;
 const MARGIN = 700;
 const READY_WITHIN = 1_000;
+const SILENT_AFTER = 1_500;
 
 async function within(limit: number, promise: Promise<unknown>): Promise<void> {
   const started = performance.now();
@@ -23,7 +24,19 @@ const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 describe('Without a server that answers', () => {
   it('a plant is unavailable at its deadline, where connections are accepted and nothing is said', async () => {
     const { uri, close } = await silentServer();
-    const repository = new MongoPlantRepository({ uri });
+    let tell = (_: StorageEvent): void => {};
+    const told = new Promise<StorageEvent>((resolve) => {
+      tell = resolve;
+    });
+    const repository = new MongoPlantRepository({ uri, observer: (event) => tell(event) });
+    await within(SILENT_AFTER + MARGIN, told);
+    expect(await told).to.deep.include({
+      type: 'storage unreachable',
+      hosts: [new URL(uri).host],
+    });
+    expect(await told)
+      .to.have.nested.property('cause.message')
+      .that.includes('has answered yet');
     const adding = repository.add(plant(1n), BRIEF);
     await within(BRIEF + MARGIN, rejects(adding, StorageUnavailableError));
     await within(READY_WITHIN + MARGIN, rejects(repository.ready(), StorageUnavailableError));

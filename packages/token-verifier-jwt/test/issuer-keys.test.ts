@@ -113,7 +113,7 @@ describe("The issuer's keys", () => {
     it('does not come', async () => {
       issuer.answers.set('/jwks', () => {});
       const started = performance.now();
-      expect(await whyNotFetched()).to.contain('no answer within 2000 ms');
+      expect(await whyNotFetched()).to.match(/no answer from 127\.0\.0\.1:\d+ within 1500 ms/);
       expect(performance.now() - started).to.be.within(1_500, 6_000);
     });
 
@@ -121,7 +121,7 @@ describe("The issuer's keys", () => {
       issuer.answers.set('/jwks', (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":[');
       });
-      expect(await whyNotFetched()).to.contain('no answer within 2000 ms');
+      expect(await whyNotFetched()).to.match(/no answer from 127\.0\.0\.1:\d+ within 1500 ms/);
     });
 
     it('is cut off', async () => {

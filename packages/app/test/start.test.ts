@@ -1,0 +1,123 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { expect } from 'chai';
+import { contradictory, DIGEST, faulty } from './broken-configurations.js';
+import { endAll, run } from './plant-store.js';
+
+const AT_ONCE = 4;
+
+/** Two seconds, and a margin for machines that are busy with other things. */
+const SOON = 2_000 + 3_000;
+
+async function listening(server: Server): Promise<number> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+describe('Starting with a broken configuration', function () {
+  this.timeout(60_000);
+  afterEach(endAll);
+
+  it(`is refused before anything is opened, naming the variable, in each of ${faulty.length + contradictory.length} cases`, async () => {
+    const taken = createServer();
+    const PORT = `${await listening(taken)}`;
+    const environments = [
+      ...faulty.map(([variable, value]) => ({ [variable]: value })),
+      ...contradictory.map(([env]) => env),
+    ];
+    const check = async (env: Record<string, string>): Promise<void> => {
+      const own = 'MANAGEMENT_PORT' in env ? {} : { PORT };
+      const service = run([], { ...own, ...env });
+      const label = JSON.stringify(env);
+      expect(await service.ended, label).to.equal(2);
+      expect(service.stdout(), label).to.equal('');
+      expect(service.stderr(), label).to.match(/^plant-store: faulty configuration:\n( {2}.+\n)+$/);
+      expect(Object.keys(env).some((name) => service.stderr().includes(`${name}`))).to.equal(true);
+      expect(service.stderr(), label).not.to.include('cannot listen');
+    };
+    const queue = environments.values();
+    const worker = async () => {
+      for (const env of queue) await check(env);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    taken.close();
+  });
+
+  it('tells every problem at once', async () => {
+    const service = run([], {
+      PORT: 'x',
+      STORAGE: 'disk',
+      MONGO_URI: 'mongodb://a',
+      LOG_LEVEL: '',
+    });
+    expect(await service.ended).to.equal(2);
+    const problems = service.stderr().trimEnd().split('\n').slice(1);
+    const variables = problems.map((problem) => problem.trim().split(':', 1)[0]);
+    expect(variables).to.have.members(['PORT', 'STORAGE', 'MONGO_URI', 'LOG_LEVEL']);
+  });
+});
+
+describe('Starting without what the configuration names', function () {
+  this.timeout(20_000);
+  const sockets = new Set<Socket>();
+  let silent: Server;
+  let silentPort: number;
+
+  /** It accepts and never says a word, as good as a host that swallows packets. */
+  before(async () => {
+    silent = createServer((socket) => {
+      sockets.add(socket);
+      socket.on('error', () => {}).resume();
+    });
+    silentPort = await listening(silent);
+  });
+  after(() => {
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  afterEach(endAll);
+
+  const absent: readonly [title: string, env: (host: string) => Record<string, string>][] = [
+    [
+      'MONGODB_URI',
+      (host) => ({ MONGODB_URI: `mongodb://me:pass@${host}/`, ACCESS_TOKEN_SHA256: DIGEST }),
+    ],
+    ['JWT_ISSUER', (host) => ({ JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' })],
+    [
+      'JWKS_URL',
+      (host) => ({
+        JWT_ISSUER: 'https://login.example.com',
+        JWT_AUDIENCE: 'plants',
+        JWKS_URL: `http://${host}/keys`,
+      }),
+    ],
+  ];
+  for (const [variable, env] of absent) {
+    it(`serves, and soon tells in one line that the host of ${variable} refuses or is silent`, async () => {
+      await Promise.all([1, silentPort].map((port) => expectTold(variable, port, env)));
+    });
+  }
+
+  async function expectTold(
+    variable: string,
+    port: number,
+    env: (host: string) => Record<string, string>,
+  ): Promise<void> {
+    const host = `127.0.0.1:${port}`;
+    const started = performance.now();
+    const service = run([], { PORT: '0', LOG_FORMAT: 'json', ...env(host) });
+    const [line] = await service.printed(new RegExp(`^.*${variable}.*${host}.*\n`, 'm'));
+    expect(performance.now() - started).to.be.below(SOON);
+    expect(JSON.parse(line).level).to.equal('warn');
+    await service.printed(/listening/);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).to.equal(0);
+    const told = service
+      .stdout()
+      .split('\n')
+      .filter((it) => it.includes(host));
+    expect(told).to.have.length(1);
+    expect(service.stdout() + service.stderr()).not.to.include('pass@');
+  }
+});
