@@ -11,6 +11,8 @@ import { requestIdOf } from './request-id.js';
 export interface RequestState {
   /** When it began, on the clock of `performance.now()`. */
   startedAt: number;
+  /** The path of its route, once there is one. */
+  route?: string;
   /** The name of the client, once its token was verified. */
   client?: string;
   /** The answer, when it is not left to Koa. */
@@ -41,7 +43,7 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
     finish(ctx, requestId, failure?.closes ?? false);
     observer.ended({
       method: countedMethod(ctx.req.method),
-      route: ctx._matchedRoute,
+      route: ctx.state.route,
       status: gone ? CLIENT_GONE : ctx.res.statusCode,
       error: failure?.error,
       duration: performance.now() - startedAt,

@@ -5,7 +5,7 @@ import type { RequestState } from './answer-requests.js';
 import { bearerToken } from './bearer-token.js';
 import { InFlight } from './in-flight.js';
 import { checkMediaType } from './media-type.js';
-import { bodyReader } from './read-body.js';
+import { readBody } from './read-body.js';
 import { readNewPlant } from './read-new-plant.js';
 
 /** What the operation works with. */
@@ -26,8 +26,7 @@ export interface CreatePlantOptions {
  * Source: specification, "Create a plant".
  */
 export function createPlant(options: CreatePlantOptions): Middleware<RequestState> {
-  const { useCase, tokenVerifier, requestDeadline } = options;
-  const readBody = bodyReader(options.bodyLimit);
+  const { useCase, tokenVerifier, bodyLimit, requestDeadline } = options;
   const inFlight = new InFlight(options.maxInFlight);
 
   return async function createPlant(ctx) {
@@ -35,7 +34,7 @@ export function createPlant(options: CreatePlantOptions): Middleware<RequestStat
     ctx.state.client = client.name;
     checkMediaType(ctx.req);
     const arrivedAt = ctx.req.complete ? ctx.state.startedAt : undefined;
-    const body = await readBody(ctx);
+    const body = await readBody(ctx.req, ctx.res, bodyLimit);
     const deadline = (arrivedAt ?? performance.now()) + requestDeadline;
     const plant = await inFlight.run(() =>
       useCase.execute(client, readNewPlant(body), deadline - performance.now()),

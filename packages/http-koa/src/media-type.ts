@@ -17,7 +17,4 @@ export function checkMediaType(request: IncomingMessage): void {
       );
     }
   }
-  // koa-bodyparser reads nothing at all behind parameters that it cannot parse.
-  request.headers['content-type'] = 'application/json';
-  delete request.headers['content-encoding'];
 }
