@@ -13,31 +13,39 @@ import { durable, inMemory, root } from './subject.js';
 import { writeDocument } from './write-document.js';
 
 const USAGE = `npm run bench -- [options]
-  --quick              two short rounds, to see that it works; leaves docs/ alone
-  --rounds <n>         rounds of the comparison (5)
-  --seconds <n>        length of each window (3)
-  --growth             creates into a collection with many plants, beside an empty one
-  --plants <n>         how many plants that is (1000000)
-  --connections        1 to 5,000 connections
-  --delay              10 ms to the database and back
-  --start-up           from the start of the process to the first answer
-  --size               what the production dependencies take on the disk
-  --all                all of these besides the comparison
+
+What is measured: the comparison, unless something else is named.
+  --compare      the service and its peers, in memory and durable
+  --growth       creates into a collection with many plants, beside an empty one
+  --connections  1 to 5,000 connections
+  --delay        with the database 10 ms away, there and back
+  --start-up     from the start of the process to the first answer
+  --size         what the production dependencies take on the disk
+  --all          all of these
+
+How:
+  --rounds <n>   rounds of the comparison (5)
+  --seconds <n>  length of each window (3)
+  --plants <n>   how many plants are many (1000000)
+  --quick        two rounds of short windows, to see that it works; leaves docs/ alone
 `;
+
+const flag = { type: 'boolean', default: false } as const;
 
 const { values } = parseArgs({
   options: {
-    quick: { type: 'boolean', default: false },
+    compare: flag,
+    growth: flag,
+    connections: flag,
+    delay: flag,
+    'start-up': flag,
+    size: flag,
+    all: flag,
     rounds: { type: 'string', default: '5' },
     seconds: { type: 'string', default: '3' },
     plants: { type: 'string', default: '1000000' },
-    growth: { type: 'boolean', default: false },
-    connections: { type: 'boolean', default: false },
-    delay: { type: 'boolean', default: false },
-    'start-up': { type: 'boolean', default: false },
-    size: { type: 'boolean', default: false },
-    all: { type: 'boolean', default: false },
-    help: { type: 'boolean', default: false },
+    quick: flag,
+    help: flag,
   },
 });
 if (values.help) process.stdout.write(USAGE);
@@ -45,36 +53,40 @@ else await bench();
 
 async function bench(): Promise<void> {
   installPeers();
-  const { quick, all } = values;
-  const windowMs = quick ? 500 : Number(values.seconds) * 1000;
-  const warmUpMs = quick ? 300 : 500;
-  const options = {
-    rounds: quick ? 2 : Number(values.rounds),
-    connections: [1, 50, 200],
-    warmUpMs,
-    windowMs,
-  };
-  const about = machine();
   const set = await ReplicaSet.start({ members: 1, cacheGiB: 2 });
   try {
-    const pids = set.members.map(({ pid }) => pid);
-    const extra = { set, pids, warmUpMs, windowMs };
-    const results: Results = {
-      machine: about,
-      options,
-      memory: await compare(() => inMemory, [], options),
-      durable: await compare((round) => durable(set.uri, `round-${round}`), pids, options),
-      ...((all || values.growth) && { growth: await growth(extra, Number(values.plants)) }),
-      ...((all || values.connections) && { connections: await connectionCounts(extra) }),
-      ...((all || values.delay) && { delay: await databaseDelay(extra) }),
-      ...((all || values['start-up']) && { startUp: await startUp() }),
-      ...((all || values.size) && { size: await installedSize() }),
-    };
+    const results = await measured(set);
     save(results);
-    if (!quick) writeDocument(results);
+    if (!values.quick) writeDocument(results);
   } finally {
     await set.stop();
   }
+}
+
+async function measured(set: ReplicaSet): Promise<Results> {
+  const { quick, all, growth: grown, connections, delay, size, 'start-up': starts } = values;
+  const comparison = values.compare || !(grown || connections || delay || size || starts);
+  const options = {
+    rounds: quick ? 2 : Number(values.rounds),
+    connections: [1, 50, 200],
+    warmUpMs: quick ? 300 : 500,
+    windowMs: quick ? 500 : Number(values.seconds) * 1000,
+  };
+  const pids = set.members.map(({ pid }) => pid);
+  const extra = { ...options, set, pids };
+  return {
+    machine: machine(),
+    options,
+    ...((all || comparison) && {
+      memory: await compare(() => inMemory, [], options),
+      durable: await compare((round) => durable(set.uri, `round-${round}`), pids, options),
+    }),
+    ...((all || starts) && { startUp: await startUp() }),
+    ...((all || size) && { size: await installedSize() }),
+    ...((all || connections) && { connections: await connectionCounts(extra) }),
+    ...((all || delay) && { delay: await databaseDelay(extra) }),
+    ...((all || grown) && { growth: await growth(extra, Number(values.plants)) }),
+  };
 }
 
 function installPeers(): void {

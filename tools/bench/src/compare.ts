@@ -54,7 +54,7 @@ export async function measure(
   const pids = [pid, ...databases];
   const samples: Sample[] = [];
   try {
-    await runLoad({ url, token, pids, ...RUN_IN, windowMs: 2 * warmUpMs });
+    await runLoad({ url, token, pids, ...RUN_IN, windowMs: 3 * warmUpMs });
     for (const count of connections) {
       const figures = await runLoad({ url, token, pids, connections: count, warmUpMs, windowMs });
       const sample = { subject: subject.name, connections: count, round, ...figures };

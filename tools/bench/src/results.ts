@@ -6,8 +6,8 @@ import type { Machine } from './machine.js';
 export interface Results {
   readonly machine: Machine;
   readonly options: CompareOptions;
-  readonly memory: readonly Sample[];
-  readonly durable: readonly Sample[];
+  readonly memory?: readonly Sample[];
+  readonly durable?: readonly Sample[];
   readonly growth?: readonly Sample[];
   readonly connections?: readonly Sample[];
   readonly delay?: readonly Sample[];

@@ -30,12 +30,17 @@ export const inMemory: readonly Subject[] = [
   { name: 'textbook Koa', program: `${PEERS}/koa-memory.js`, env: {} },
 ];
 
-/** Subjects that keep their plants in a collection of the replica set at `uri`. */
+/** Subjects that keep their plants each in a collection of its own, in the replica set at `uri`. */
 export function durable(uri: string, collection: string): readonly Subject[] {
-  const env = { MONGODB_URI: uri, MONGODB_COLLECTION: collection };
+  // One each: the service gives its collection a validator, which a peer's documents do not pass.
+  const env = (name: string) => ({ MONGODB_URI: uri, MONGODB_COLLECTION: name });
   return [
-    { name: 'Plant Store', program: SERVICE, env },
-    { name: 'Fastify + insertOne', program: `${PEERS}/fastify-mongodb.js`, env },
+    { name: 'Plant Store', program: SERVICE, env: env(collection) },
+    {
+      name: 'Fastify + insertOne',
+      program: `${PEERS}/fastify-mongodb.js`,
+      env: env(`${collection}-fastify`),
+    },
   ];
 }
 

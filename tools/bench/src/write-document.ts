@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { barsAt, chart } from './chart.js';
+import type { Sample } from './compare.js';
 import type { Results } from './results.js';
 import { root } from './subject.js';
 import { median, type Summary, summarise } from './summary.js';
@@ -10,22 +11,34 @@ const CHART = join(root, 'docs/performance.svg');
 
 /** Renews the figures in the document and the chart; what was not measured stays as it is. */
 export function writeDocument(results: Results): void {
+  const { memory, durable, growth, connections, delay, startUp, size, machine } = results;
+  const when = `${machine.at.slice(0, 16).replace('T', ' ')} UTC, commit ${machine.commit}`;
   const sections: Record<string, string | undefined> = {
-    machine: machineText(results),
-    memory: table(results.memory),
-    durable: table(results.durable),
-    growth: results.growth && table(results.growth),
-    connections: results.connections && table(results.connections),
-    delay: results.delay && table(results.delay),
-    'start-up': results.startUp && startUpText(results.startUp),
-    size: results.size && `${results.size.packages} packages, ${results.size.mebibytes} MiB.`,
+    machine: memory && machineText(results),
+    memory: memory && table(memory),
+    durable: durable && table(durable),
+    growth: growth && `${stamp(when, growth)}\n\n${table(growth)}`,
+    connections: connections && `${stamp(when, connections)}\n\n${table(connections)}`,
+    delay: delay && `${stamp(when, delay)}\n\n${table(delay)}`,
+    'start-up': startUp && `${when}. ${startUpText(startUp)}`,
+    size: size && `${when}. ${size.packages} packages, ${size.mebibytes} MiB.`,
   };
   let text = readFileSync(DOCUMENT, 'utf8');
   for (const [name, content] of Object.entries(sections)) {
     if (content !== undefined) text = withSection(text, name, content);
   }
   writeFileSync(DOCUMENT, text);
-  writeFileSync(CHART, drawing(results));
+  if (memory && durable) writeFileSync(CHART, drawing(memory, durable));
+}
+
+function stamp(when: string, samples: readonly Sample[]): string {
+  return `${when}. ${othersText(samples)}.`;
+}
+
+function othersText(samples: readonly Sample[]): string {
+  const others = samples.map((it) => it.otherProcessors);
+  const most = Math.max(...others).toFixed(2);
+  return `Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${most})`;
 }
 
 function withSection(text: string, name: string, content: string): string {
@@ -37,20 +50,19 @@ function withSection(text: string, name: string, content: string): string {
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
 }
 
-function machineText({ machine, options, memory, durable }: Results): string {
+function machineText({ machine, options, memory = [], durable = [] }: Results): string {
   const { at, commit, changed, processor, processors, memoryGiB, kernel, versions } = machine;
-  const others = [...memory, ...durable].map((it) => it.otherProcessors);
   const used = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
   return [
     `- ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}${changed ? ' with changes' : ''}`,
     `- ${processors} processors (${processor}), ${memoryGiB} GiB, Linux ${kernel}`,
     `- ${used.join(', ')}`,
     `- ${options.rounds} rounds, windows of ${options.windowMs / 1000} s`,
-    `- Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${Math.max(...others).toFixed(2)})`,
+    `- ${othersText([...memory, ...durable])}`,
   ].join('\n');
 }
 
-function table(samples: Results['memory']): string {
+function table(samples: readonly Sample[]): string {
   const summaries = summarise(samples);
   const database = summaries.some((it) => it.database !== undefined);
   const titles = [
@@ -94,7 +106,7 @@ function startUpText(taken: readonly number[]): string {
   return `Median ${text(median(taken))}, from ${text(least)} to ${text(taken.at(-1) ?? 0)}.`;
 }
 
-function drawing({ memory, durable }: Results): string {
+function drawing(memory: readonly Sample[], durable: readonly Sample[]): string {
   const inMemory = summarise(memory);
   const kept = summarise(durable);
   return chart([
