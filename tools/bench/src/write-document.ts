@@ -9,6 +9,9 @@ import { median, type Summary, summarise } from './summary.js';
 const DOCUMENT = join(root, 'docs/performance.md');
 const CHART = join(root, 'docs/performance.svg');
 
+/** More processors than this at the work of others, and the figures are rough. */
+const QUIET = 0.1;
+
 /** Renews the figures in the document and the chart; what was not measured stays as it is. */
 export function writeDocument(results: Results): void {
   const { memory, durable, growth, connections, delay, startUp, size, machine } = results;
@@ -38,7 +41,8 @@ function stamp(when: string, samples: readonly Sample[]): string {
 function othersText(samples: readonly Sample[]): string {
   const others = samples.map((it) => it.otherProcessors);
   const most = Math.max(...others).toFixed(2);
-  return `Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${most})`;
+  const found = `Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${most})`;
+  return median(others) > QUIET ? `${found}: too many for exact figures` : found;
 }
 
 function withSection(text: string, name: string, content: string): string {
