@@ -16,6 +16,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export interface ServerOptions {
   /** Further command line options of `mongod`. */
   readonly args?: readonly string[];
+  /** Of memory for its cache. 0.25 by default: enough for tests, too little for many plants. */
+  readonly cacheGiB?: number;
 }
 
 const running = new Set<MongodServer>();
@@ -68,21 +70,28 @@ async function untilListening(child: ChildProcess): Promise<void> {
 export class MongodServer {
   readonly port: number;
   readonly #args: readonly string[];
+  readonly #cacheGiB: number;
   readonly #data = mkdtempSync(join(tmpdir(), 'plant-store-mongod-'));
   #child: ChildProcess | undefined;
   #frozen = false;
 
-  private constructor(port: number, args: readonly string[]) {
+  private constructor(port: number, { args = [], cacheGiB = 0.25 }: ServerOptions) {
     this.port = port;
     this.#args = args;
+    this.#cacheGiB = cacheGiB;
   }
 
-  static async start({ args = [] }: ServerOptions = {}): Promise<MongodServer> {
-    const server = new MongodServer(await freePort(), args);
+  static async start(options: ServerOptions = {}): Promise<MongodServer> {
+    const server = new MongodServer(await freePort(), options);
     watchProcess();
     running.add(server);
     await server.restart();
     return server;
+  }
+
+  /** Of the process that runs now. */
+  get pid(): number {
+    return this.#child?.pid ?? 0;
   }
 
   get host(): string {
@@ -99,7 +108,8 @@ export class MongodServer {
     const mongod = await findMongod();
     if (mongod === undefined) throw new Error('there is no mongod');
     const own = ['--port', `${this.port}`, '--dbpath', this.#data, '--bind_ip', '127.0.0.1'];
-    const small = ['--wiredTigerCacheSizeGB', '0.25', '--setParameter', 'enableTestCommands=1'];
+    const cache = ['--wiredTigerCacheSizeGB', `${this.#cacheGiB}`];
+    const small = [...cache, '--setParameter', 'enableTestCommands=1'];
     const child = spawn(mongod.path, [...own, ...small, '--nounixsocket', ...this.#args], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });

@@ -6,6 +6,8 @@ export interface ReplicaSetOptions {
   readonly members: 1 | 3;
   /** Milliseconds without a primary until the others elect one. MongoDB's own default: 10,000. */
   readonly electionTimeoutMs?: number;
+  /** Of memory for the cache of each member; 0.25 by default. */
+  readonly cacheGiB?: number;
 }
 
 const NAME = 'plants';
@@ -33,10 +35,10 @@ export class ReplicaSet {
   }
 
   /** Resolves when the set has a primary and every member follows it. */
-  static async start({ members, electionTimeoutMs = 2_000 }: ReplicaSetOptions) {
+  static async start({ members, electionTimeoutMs = 2_000, ...options }: ReplicaSetOptions) {
     const args = ['--replSet', NAME, '--setParameter', 'transactionLifetimeLimitSeconds=5'];
     const servers = await Promise.all(
-      Array.from({ length: members }, () => MongodServer.start({ args })),
+      Array.from({ length: members }, () => MongodServer.start({ args, ...options })),
     );
     const set = new ReplicaSet(servers);
     await set.#initiate(electionTimeoutMs);

@@ -1,0 +1,53 @@
+import { sharedReplicaSet } from '@plant-store/mongod';
+import { expect } from 'chai';
+import type { CommandStartedEvent, MongoClient } from 'mongodb';
+import { GroupCommit } from '../src/group-commit.js';
+import { createMongoClient } from '../src/mongo-client.js';
+import { MongoPlantCollection } from '../src/mongo-plant-collection.js';
+import { toDocument } from '../src/plant-document.js';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { DATABASE, freshCollection } from './support/open-store.js';
+import { plant } from './support/plant.js';
+
+const LIMITS = { pending: 10_000, batch: { items: 1_000, bytes: 2 ** 22 } };
+const TIME_LIMIT = 10_000;
+
+describeOnMongod('Round trips', () => {
+  let client: MongoClient;
+  let plants: GroupCommit;
+  let commands: string[];
+
+  beforeEach(async () => {
+    const { uri } = await sharedReplicaSet();
+    client = createMongoClient(uri);
+    await client.db(DATABASE).command({ ping: 1 });
+    commands = [];
+    client.on('commandStarted', ({ commandName }: CommandStartedEvent) => {
+      commands.push(commandName);
+    });
+    const collection = new MongoPlantCollection(client, client.db(DATABASE), freshCollection());
+    plants = new GroupCommit(collection, LIMITS, () => undefined);
+  });
+
+  afterEach(async () => {
+    await plants.close();
+    await client.close();
+  });
+
+  const add = (id: number) => plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT);
+
+  it('are one for a single create', async () => {
+    await add(1);
+    expect(commands).to.deep.equal(['insert']);
+  });
+
+  it('are two for 200 creates at once: the first, and all that came while it was under way', async () => {
+    await Promise.all(Array.from({ length: 200 }, (_, id) => add(id)));
+    expect(commands).to.deep.equal(['insert', 'insert']);
+  });
+
+  it('are one for each create of a caller that waits for every answer', async () => {
+    for (let id = 0; id < 5; id += 1) await add(id);
+    expect(commands).to.deep.equal(Array(5).fill('insert'));
+  });
+});

@@ -1,0 +1,38 @@
+import fastify from 'fastify';
+import { announce } from './announce.js';
+import { authorization } from './token.js';
+
+const newPlant = {
+  type: 'object',
+  required: ['id', 'name'],
+  properties: { id: { type: 'integer' }, name: { type: 'string' }, tag: { type: 'string' } },
+};
+const plant = {
+  type: 'object',
+  properties: { name: { type: 'string' }, tag: { type: 'string' } },
+};
+const failure = {
+  type: 'object',
+  properties: { error: { type: 'integer' }, message: { type: 'string' } },
+};
+
+/**
+ * Fastify as its documentation recommends: schemas for the body and for each answer, a hook for the
+ * token, the logger off as it is by default.
+ *
+ * @param store Resolves with whether the plant was stored; `false` when its id is taken.
+ */
+export async function serve(store) {
+  const app = fastify();
+  const schema = { body: newPlant, response: { 200: plant, '4xx': failure } };
+  const onRequest = async (request, reply) => {
+    if (request.headers.authorization === authorization) return;
+    return reply.code(401).send({ error: 401, message: 'no valid token' });
+  };
+  app.post('/plants', { schema, onRequest }, async ({ body: { id, name, tag } }, reply) => {
+    if (await store({ id, name, tag })) return { name, tag };
+    return reply.code(400).send({ error: 400, message: 'the id is taken' });
+  });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  announce(app.server);
+}

@@ -1,0 +1,105 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ReplicaSet } from '@plant-store/mongod';
+import { compare } from './compare.js';
+import { connectionCounts, databaseDelay, growth } from './growth.js';
+import { installedSize } from './installed-size.js';
+import { machine } from './machine.js';
+import type { Results } from './results.js';
+import { startUp } from './start-up.js';
+import { durable, inMemory, root } from './subject.js';
+import { writeDocument } from './write-document.js';
+
+const USAGE = `npm run bench -- [options]
+
+What is measured: the comparison, unless something else is named.
+  --compare      the service and its peers, in memory and durable
+  --growth       creates into a collection with many plants, beside an empty one
+  --connections  1 to 5,000 connections
+  --delay        with the database 10 ms away, there and back
+  --start-up     from the start of the process to the first answer
+  --size         what the production dependencies take on the disk
+  --all          all of these
+
+How:
+  --rounds <n>   rounds of the comparison (5)
+  --seconds <n>  length of each window (3)
+  --plants <n>   how many plants are many (1000000)
+  --quick        two rounds of short windows, to see that it works; leaves docs/ alone
+`;
+
+const flag = { type: 'boolean', default: false } as const;
+
+const { values } = parseArgs({
+  options: {
+    compare: flag,
+    growth: flag,
+    connections: flag,
+    delay: flag,
+    'start-up': flag,
+    size: flag,
+    all: flag,
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    plants: { type: 'string', default: '1000000' },
+    quick: flag,
+    help: flag,
+  },
+});
+if (values.help) process.stdout.write(USAGE);
+else await bench();
+
+async function bench(): Promise<void> {
+  installPeers();
+  const set = await ReplicaSet.start({ members: 1, cacheGiB: 2 });
+  try {
+    const results = await measured(set);
+    save(results);
+    if (!values.quick) writeDocument(results);
+  } finally {
+    await set.stop();
+  }
+}
+
+async function measured(set: ReplicaSet): Promise<Results> {
+  const { quick, all, growth: grown, connections, delay, size, 'start-up': starts } = values;
+  const comparison = values.compare || !(grown || connections || delay || size || starts);
+  const options = {
+    rounds: quick ? 2 : Number(values.rounds),
+    connections: [1, 50, 200],
+    warmUpMs: quick ? 300 : 500,
+    windowMs: quick ? 500 : Number(values.seconds) * 1000,
+  };
+  const pids = set.members.map(({ pid }) => pid);
+  const extra = { ...options, set, pids };
+  return {
+    machine: machine(),
+    options,
+    ...((all || comparison) && {
+      memory: await compare(() => inMemory, [], options),
+      durable: await compare((round) => durable(set.uri, `round-${round}`), pids, options),
+    }),
+    ...((all || starts) && { startUp: await startUp() }),
+    ...((all || size) && { size: await installedSize() }),
+    ...((all || connections) && { connections: await connectionCounts(extra) }),
+    ...((all || delay) && { delay: await databaseDelay(extra) }),
+    ...((all || grown) && { growth: await growth(extra, Number(values.plants)) }),
+  };
+}
+
+function installPeers(): void {
+  const cwd = join(root, 'tools/bench/peers');
+  if (existsSync(join(cwd, 'node_modules/.package-lock.json'))) return;
+  execFileSync('npm', ['ci'], { cwd, stdio: 'inherit' });
+}
+
+/** Keeps every figure, raw, outside version control. */
+function save(results: Results): void {
+  const folder = join(root, '.cache/bench');
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, `${results.machine.at.replaceAll(':', '-')}.json`);
+  writeFileSync(file, JSON.stringify(results, undefined, 1));
+  process.stdout.write(`Raw figures: ${file}\n`);
+}

@@ -1,0 +1,83 @@
+import { type LoadFigures, runLoad } from './load-process.js';
+import { peakMemory } from './processor-time.js';
+import { type Subject, start } from './subject.js';
+
+/** One window of one subject. */
+export interface Sample extends LoadFigures {
+  readonly subject: string;
+  readonly connections: number;
+  readonly round: number;
+  /** MiB, of the server. */
+  readonly peakMemory: number;
+}
+
+export interface CompareOptions {
+  readonly rounds: number;
+  readonly connections: readonly number[];
+  readonly warmUpMs: number;
+  readonly windowMs: number;
+}
+
+/** How long the code is run in before the first window of a process. */
+const RUN_IN = { connections: 50, warmUpMs: 0 };
+
+/**
+ * Measures subjects in turn, round after round, every second round backwards: whatever else the
+ * machine does then falls on all of them.
+ *
+ * @param subjects Makes the subjects of a round.
+ * @param databases The processes that are measured beside the server.
+ */
+export async function compare(
+  subjects: (round: number) => readonly Subject[],
+  databases: readonly number[],
+  options: CompareOptions,
+): Promise<Sample[]> {
+  const samples: Sample[] = [];
+  for (let round = 0; round < options.rounds; round += 1) {
+    const inOrder = subjects(round);
+    for (const subject of round % 2 === 0 ? inOrder : inOrder.toReversed()) {
+      samples.push(...(await measure(subject, round, databases, options)));
+    }
+  }
+  return samples;
+}
+
+/** All windows of one process of the subject. */
+export async function measure(
+  subject: Subject,
+  round: number,
+  databases: readonly number[],
+  { connections, warmUpMs, windowMs }: CompareOptions,
+): Promise<Sample[]> {
+  const { url, token, pid, stop } = await start(subject);
+  const pids = [pid, ...databases];
+  const samples: Sample[] = [];
+  try {
+    await runLoad({ url, token, pids, ...RUN_IN, windowMs: 3 * warmUpMs });
+    for (const count of connections) {
+      const figures = await runLoad({ url, token, pids, connections: count, warmUpMs, windowMs });
+      const sample = { subject: subject.name, connections: count, round, ...figures };
+      samples.push({ ...sample, peakMemory: peakMemory(pid) });
+      process.stderr.write(`${line(sample)}\n`);
+    }
+  } finally {
+    await stop();
+  }
+  return samples;
+}
+
+function line(sample: Omit<Sample, 'peakMemory'>): string {
+  const { round, subject, connections, perSecond, p50, p99, processors, failed } = sample;
+  return [
+    `round ${round + 1}`,
+    subject.padEnd(20),
+    `${connections} connections`.padEnd(16),
+    `${perSecond.toFixed(0)}/s`.padEnd(8),
+    `p50 ${p50.toFixed(2)} ms`,
+    `p99 ${p99.toFixed(2)} ms`,
+    `${processors.map((it) => it.toFixed(1)).join(' + ')} us`,
+    failed === 0 ? '' : `${failed} failed`,
+    `others ${sample.otherProcessors.toFixed(2)}`,
+  ].join('  ');
+}

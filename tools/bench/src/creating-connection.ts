@@ -1,0 +1,91 @@
+import { connect, type Socket } from 'node:net';
+
+/** Takes the outcome of each create, in the order of the answers. */
+export type OnAnswer = (milliseconds: number, stored: boolean) => void;
+
+/** All ids have 16 digits and are exact as a double, since not every peer keeps larger ones. */
+const FIRST_ID = 1e15;
+const IDS = 8e15;
+
+/**
+ * One client: a connection on which a create follows the answer to the last. It works on bytes, as
+ * an HTTP client would cost more than the servers that are measured.
+ */
+export class CreatingConnection {
+  readonly #socket: Socket;
+  readonly #head: string;
+  readonly #onAnswer: OnAnswer;
+  #sentAt = 0;
+  #answer = '';
+  #ended = false;
+
+  constructor(socket: Socket, head: string, onAnswer: OnAnswer) {
+    this.#socket = socket;
+    this.#head = head;
+    this.#onAnswer = onAnswer;
+    socket.setNoDelay().setEncoding('latin1');
+    socket.on('data', (text: unknown) => this.#receive(text as string));
+    socket.on('close', () => this.#lost());
+    socket.on('error', () => undefined);
+  }
+
+  /** Resolves with a connection that is open and has not sent anything. */
+  static open(url: URL, token: string, onAnswer: OnAnswer): Promise<CreatingConnection> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(Number(url.port), url.hostname);
+      socket.once('error', reject);
+      socket.once('connect', () => {
+        socket.removeListener('error', reject);
+        resolve(new CreatingConnection(socket, headOf(url, token), onAnswer));
+      });
+    });
+  }
+
+  send(): void {
+    this.#sentAt = performance.now();
+    this.#socket.write(this.#head + body());
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#socket.destroy();
+  }
+
+  #receive(text: string): void {
+    this.#answer += text;
+    if (!isComplete(this.#answer)) return;
+    const stored = this.#answer.startsWith('HTTP/1.1 2');
+    this.#answer = '';
+    this.#onAnswer(performance.now() - this.#sentAt, stored);
+    if (!this.#ended) this.send();
+  }
+
+  #lost(): void {
+    if (!this.#ended) this.#onAnswer(performance.now() - this.#sentAt, false);
+  }
+}
+
+function body(): string {
+  const id = FIRST_ID + Math.floor(Math.random() * IDS);
+  return `{"id":${id},"name":"Monstera deliciosa","tag":"tropical"}`;
+}
+
+function headOf({ host }: URL, token: string): string {
+  return [
+    'POST /plants HTTP/1.1',
+    `Host: ${host}`,
+    `Authorization: Bearer ${token}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body().length}`,
+    '\r\n',
+  ].join('\r\n');
+}
+
+/** Every server that is measured gives the length, and all of them answer in ASCII. */
+function isComplete(answer: string): boolean {
+  const head = answer.indexOf('\r\n\r\n');
+  if (head < 0) return false;
+  const at = answer.search(/content-length: /i);
+  const length = Number.parseInt(answer.slice(at + 'content-length: '.length), 10);
+  return answer.length >= head + 4 + length;
+}

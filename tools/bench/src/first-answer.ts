@@ -1,0 +1,17 @@
+import { CreatingConnection } from './creating-connection.js';
+
+/** One create on a connection of its own. */
+export async function runLoadOnce(url: string, token: string): Promise<void> {
+  let connection: CreatingConnection | undefined;
+  const stored = await new Promise<boolean>((resolve, reject) => {
+    const onAnswer = (_: number, outcome: boolean) => {
+      connection?.end();
+      resolve(outcome);
+    };
+    CreatingConnection.open(new URL(url), token, onAnswer).then((opened) => {
+      connection = opened;
+      opened.send();
+    }, reject);
+  });
+  if (!stored) throw new Error('the first create failed');
+}

@@ -1,0 +1,17 @@
+import type { CompareOptions, Sample } from './compare.js';
+import type { InstalledSize } from './installed-size.js';
+import type { Machine } from './machine.js';
+
+/** One run of the benchmark, raw. */
+export interface Results {
+  readonly machine: Machine;
+  readonly options: CompareOptions;
+  readonly memory?: readonly Sample[];
+  readonly durable?: readonly Sample[];
+  readonly growth?: readonly Sample[];
+  readonly connections?: readonly Sample[];
+  readonly delay?: readonly Sample[];
+  /** Milliseconds, sorted. */
+  readonly startUp?: readonly number[];
+  readonly size?: InstalledSize;
+}

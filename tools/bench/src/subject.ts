@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { newToken, tokenDigest } from './token.js';
+
+/** A program that is measured. */
+export interface Subject {
+  readonly name: string;
+  /** From the root of the repository. */
+  readonly program: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface RunningSubject {
+  readonly url: string;
+  readonly token: string;
+  readonly pid: number;
+  stop(): Promise<void>;
+}
+
+export const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+const SERVICE = 'packages/app/bin/plant-store.js';
+const PEERS = 'tools/bench/peers';
+
+export const inMemory: readonly Subject[] = [
+  { name: 'Plant Store', program: SERVICE, env: { STORAGE: 'memory' } },
+  { name: 'bare node:http', program: `${PEERS}/bare-http.js`, env: {} },
+  { name: 'Fastify', program: `${PEERS}/fastify-memory.js`, env: {} },
+  { name: 'textbook Koa', program: `${PEERS}/koa-memory.js`, env: {} },
+];
+
+/** Subjects that keep their plants each in a collection of its own, in the replica set at `uri`. */
+export function durable(uri: string, collection: string): readonly Subject[] {
+  // One each: the service gives its collection a validator, which a peer's documents do not pass.
+  const env = (name: string) => ({ MONGODB_URI: uri, MONGODB_COLLECTION: name });
+  return [
+    { name: 'Plant Store', program: SERVICE, env: env(collection) },
+    {
+      name: 'Fastify + insertOne',
+      program: `${PEERS}/fastify-mongodb.js`,
+      env: env(`${collection}-fastify`),
+    },
+  ];
+}
+
+/** Starts a subject as in production; resolves when it listens. */
+export async function start({ name, program, env }: Subject): Promise<RunningSubject> {
+  const token = newToken();
+  const child = spawn(process.execPath, [program], {
+    cwd: root,
+    env: {
+      PATH: process.env.PATH,
+      NODE_ENV: 'production',
+      ...(program === SERVICE
+        ? { PORT: '0', ACCESS_TOKEN_SHA256: tokenDigest(token) }
+        : { BENCH_TOKEN: token }),
+      ...env,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(child, 'close');
+  const url = await new Promise<string>((resolve, reject) => {
+    let printed = '';
+    child.once('close', () => reject(new Error(`${name} ended: ${printed}`)));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+      const address = /"address":"([^"]+)"/.exec(printed)?.[1];
+      if (address !== undefined) resolve(address);
+    });
+  });
+  const stop = async () => {
+    child.kill('SIGKILL');
+    await ended;
+  };
+  return { url, token, pid: child.pid ?? 0, stop };
+}

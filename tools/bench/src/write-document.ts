@@ -1,0 +1,133 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { barsAt, chart } from './chart.js';
+import type { Sample } from './compare.js';
+import type { Results } from './results.js';
+import { root } from './subject.js';
+import { median, type Summary, summarise } from './summary.js';
+
+const DOCUMENT = join(root, 'docs/performance.md');
+const CHART = join(root, 'docs/performance.svg');
+
+/** More processors than this at the work of others, and the figures are rough. */
+const QUIET = 0.1;
+
+/** Renews the figures in the document and the chart; what was not measured stays as it is. */
+export function writeDocument(results: Results): void {
+  const { memory, durable, growth, connections, delay, startUp, size, machine } = results;
+  const when = `${machine.at.slice(0, 16).replace('T', ' ')} UTC, commit ${machine.commit}`;
+  const sections: Record<string, string | undefined> = {
+    machine: memory && machineText(results),
+    memory: memory && table(memory),
+    durable: durable && table(durable),
+    growth: growth && `${stamp(when, growth)}\n\n${table(growth)}`,
+    connections: connections && `${stamp(when, connections)}\n\n${table(connections)}`,
+    delay: delay && `${stamp(when, delay)}\n\n${table(delay)}`,
+    'start-up': startUp && `${when}. ${startUpText(startUp)}`,
+    size: size && `${when}. ${size.packages} packages, ${size.mebibytes} MiB.`,
+  };
+  let text = readFileSync(DOCUMENT, 'utf8');
+  for (const [name, content] of Object.entries(sections)) {
+    if (content !== undefined) text = withSection(text, name, content);
+  }
+  writeFileSync(DOCUMENT, text);
+  if (memory && durable) writeFileSync(CHART, drawing(memory, durable));
+}
+
+function stamp(when: string, samples: readonly Sample[]): string {
+  return `${when}. ${othersText(samples)}.`;
+}
+
+function othersText(samples: readonly Sample[]): string {
+  const others = samples.map((it) => it.otherProcessors);
+  const most = Math.max(...others).toFixed(2);
+  const found = `Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${most})`;
+  return median(others) > QUIET ? `${found}: too many for exact figures` : found;
+}
+
+function withSection(text: string, name: string, content: string): string {
+  const begin = `<!-- bench:${name} -->`;
+  const end = `<!-- /bench:${name} -->`;
+  const from = text.indexOf(begin);
+  const to = text.indexOf(end);
+  if (from < 0 || to < from) throw new Error(`docs/performance.md has no ${begin} and ${end}`);
+  return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
+}
+
+function machineText({ machine, options, memory = [], durable = [] }: Results): string {
+  const { at, commit, changed, processor, processors, memoryGiB, kernel, versions } = machine;
+  const used = Object.entries(versions).map(([name, version]) => `${name} ${version}`);
+  return [
+    `- ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}${changed ? ' with changes' : ''}`,
+    `- ${processors} processors (${processor}), ${memoryGiB} GiB, Linux ${kernel}`,
+    `- ${used.join(', ')}`,
+    `- ${options.rounds} rounds, windows of ${options.windowMs / 1000} s`,
+    `- ${othersText([...memory, ...durable])}`,
+  ].join('\n');
+}
+
+function table(samples: readonly Sample[]): string {
+  const summaries = summarise(samples);
+  const database = summaries.some((it) => it.database !== undefined);
+  const titles = [
+    'connections',
+    '',
+    'creates/s',
+    'p50 ms',
+    'p99 ms',
+    'p99.9 ms',
+    'server µs: least',
+    'median',
+    ...(database ? ['database µs'] : []),
+    'peak MiB',
+    'failed',
+  ];
+  const line = titles.map((_, at) => (at === 1 ? '---' : '--:'));
+  return [titles, line, ...summaries.map((it) => row(it, database))]
+    .map((cells) => `| ${cells.join(' | ')} |`)
+    .join('\n');
+}
+
+function row(summary: Summary, database: boolean): string[] {
+  return [
+    `${summary.connections}`,
+    summary.subject,
+    Math.round(summary.perSecond).toLocaleString('en'),
+    summary.p50.toFixed(2),
+    summary.p99.toFixed(2),
+    summary.p999.toFixed(2),
+    summary.processor.least.toFixed(1),
+    summary.processor.median.toFixed(1),
+    ...(database ? [(summary.database ?? Number.NaN).toFixed(1)] : []),
+    `${summary.peakMemory}`,
+    `${summary.failed}`,
+  ];
+}
+
+function startUpText(taken: readonly number[]): string {
+  const [least = 0] = taken;
+  const text = (it: number) => `${Math.round(it)} ms`;
+  return `Median ${text(median(taken))}, from ${text(least)} to ${text(taken.at(-1) ?? 0)}.`;
+}
+
+function drawing(memory: readonly Sample[], durable: readonly Sample[]): string {
+  const inMemory = summarise(memory);
+  const kept = summarise(durable);
+  return chart([
+    {
+      title: 'Processor time of a create, in memory, 50 connections',
+      unit: 'µs',
+      bars: barsAt(inMemory, 50, (it) => it.processor.median),
+    },
+    {
+      title: 'Durable creates each second, 50 connections',
+      unit: '/s',
+      bars: barsAt(kept, 50, (it) => it.perSecond),
+    },
+    {
+      title: 'Durable creates each second, 200 connections',
+      unit: '/s',
+      bars: barsAt(kept, 200, (it) => it.perSecond),
+    },
+  ]);
+}
