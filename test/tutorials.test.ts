@@ -47,6 +47,14 @@ describe('A tutorial that is followed to the letter', function () {
     expect(status).to.equal(200);
     expect(files).to.deep.equal(['9007199254740993.json']);
   });
+
+  it('gives a token verifier that passes the contract suite', async () => {
+    const place = await follow(
+      'add-a-token-verifier',
+      'packages/token-verifier-introspection/test',
+    );
+    await test(place, 'token-verifier-introspection');
+  });
 });
 
 /** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
