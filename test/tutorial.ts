@@ -20,6 +20,7 @@ const run = promisify(execFile);
 const COPIED = [
   'packages',
   'tools',
+  'docs',
   'tsconfig.json',
   'tsconfig.base.json',
   'biome.json',

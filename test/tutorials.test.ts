@@ -55,6 +55,16 @@ describe('A tutorial that is followed to the letter', function () {
     );
     await test(place, 'token-verifier-introspection');
   });
+
+  it('gives an operation, and leaves those there were as they are', async () => {
+    const place = await follow(
+      'add-an-operation',
+      'packages/domain/test',
+      'packages/plant-repository-memory/test',
+      'packages/http-koa/test',
+    );
+    await test(place, 'domain', 'plant-repository-memory', 'http-koa');
+  });
 });
 
 /** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
