@@ -13,11 +13,14 @@ import {
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = readDocuments(root);
 
-/** What looks like a setting of the service, and is one of something else. */
-const OTHERS = new Set(['MONGOMS_SYSTEM_BINARY', 'V3_0']);
+/** Words in capitals that are not settings of the service. */
+const OTHERS = new Set(
+  'GET HEAD POST OPTIONS CONNECT JWT RS256 PS256 ES256 HS256 SIGHUP SIGTERM SIGINT PATH CI MONGOMS_SYSTEM_BINARY V3_0'.split(
+    ' ',
+  ),
+);
 
-/** Settings have an underscore, but for a few words that could as well mean something else. */
-const VARIABLE = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:=.*)?$/;
+const VARIABLE = /^[A-Z][A-Z0-9_]*[A-Z0-9](?:=.*)?$/;
 
 describe('The documents', () => {
   it('are found', () => {
@@ -148,7 +151,7 @@ function unknownCommands(
 function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<string>): string[] {
   const named = codeWords(prose).filter((word) => VARIABLE.test(word));
   const set = shellLines(blocks).flatMap(
-    (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9]*_[A-Z0-9_]+(?==)/g) ?? [],
+    (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9_]+(?==)/g) ?? [],
   );
   const made = blocks
     .filter(({ language }) => language === 'diff')
