@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { checkAnswer, type Expected, saysClose } from './check-answer.js';
 import { type Answer, RawConnection } from './raw-connection.js';
 import { create, type Parts, request } from './requests.js';
+import type { UsedService } from './service.js';
 
 /** One request and the answer it must get. */
 export interface Case {
@@ -23,8 +24,12 @@ export function asking(title: string, parts: Parts, expected: Expected): Case {
   return { title, bytes: request({ method: 'GET', ...parts }), expected: { toHead, ...expected } };
 }
 
+/** Every case that a test was made of, and the settings of the service it was made for. */
+export const suite: (Case & Pick<UsedService, 'settings'>)[] = [];
+
 /** Makes a test of each case, on a connection of its own. */
-export function testEach(service: { readonly port: number }, cases: readonly Case[]): void {
+export function testEach(service: UsedService, cases: readonly Case[]): void {
+  suite.push(...cases.map((it) => ({ ...it, settings: service.settings })));
   for (const { title, bytes, expected } of cases) {
     it(title, async () => {
       await exchange(service.port, bytes, expected);

@@ -62,8 +62,14 @@ export class Service {
   }
 }
 
+/** A service while the tests of a `describe` run. */
+export interface UsedService {
+  readonly port: number;
+  readonly settings: Record<string, string>;
+}
+
 /** Starts one service before the tests of the surrounding `describe` and stops it after them. */
-export function useService(settings?: Record<string, string>): { readonly port: number } {
+export function useService(settings: Record<string, string> = {}): UsedService {
   let service: Service | undefined;
   before(async () => {
     service = await Service.start(settings);
@@ -73,6 +79,7 @@ export function useService(settings?: Record<string, string>): { readonly port: 
     if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
   });
   return {
+    settings,
     get port() {
       if (service === undefined) throw new Error('the service runs during tests only');
       return service.port;

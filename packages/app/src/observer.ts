@@ -54,11 +54,16 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
   return outage ? { reason: chainOf(cause) } : { err: cause };
 }
 
-/** The message of an error and of what caused it, without repetitions. */
+/** The message of an error and of all that caused it, without repetitions. */
 function chainOf(error: unknown): string {
-  const messages = new Set<string>();
-  for (let link = error; link instanceof Error; link = link.cause) messages.add(link.message);
+  const messages = new Set(messagesOf(error).filter((it) => it !== ''));
   return [...messages].join(': ') || 'no reason given';
+}
+
+function messagesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return [];
+  const causes: unknown[] = error instanceof AggregateError ? error.errors : [error.cause];
+  return [error.message, ...causes.flatMap(messagesOf)];
 }
 
 function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]): void {

@@ -1,11 +1,8 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type Koa from 'koa';
-import { authenticate } from './authenticate.js';
 import { createPlant } from './create-plant.js';
 import { addHealthRoutes } from './health.js';
 import type { HttpObserver } from './http-observer.js';
-import { limitInFlight } from './limit-in-flight.js';
-import { readBody } from './read-body.js';
 import { exactRouter, serveRoutes } from './routes.js';
 import { serveDocs } from './serve-docs.js';
 
@@ -44,10 +41,13 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
   const router = exactRouter();
   router.post(
     `${basePath}/plants`,
-    authenticate(dependencies.tokenVerifier),
-    readBody(bodyLimit, requestDeadline),
-    limitInFlight(maxInFlight),
-    createPlant(dependencies.createPlant),
+    createPlant({
+      useCase: dependencies.createPlant,
+      tokenVerifier: dependencies.tokenVerifier,
+      bodyLimit,
+      maxInFlight,
+      requestDeadline,
+    }),
   );
   addHealthRoutes(router, dependencies.ready);
   if (docs) serveDocs(router, basePath);

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import type { Middleware } from 'koa';
 import { refuseBroken } from './broken-request.js';
 import { HttpError } from './failures.js';
 import { fieldValues, withoutSpace } from './header-fields.js';
@@ -13,16 +12,12 @@ export const MAX_HEADER_BYTES = 16_384;
 /** RFC 9112 section 3.2, RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
-/** Refuses what Node's parser lets pass though it is not HTTP as this service understands it. */
-export function checkHttp(): Middleware {
-  return function checkHttp(ctx, next) {
-    checkRequest(ctx.req);
-    return next();
-  };
-}
-
-/** @throws {HttpError} `MALFORMED_REQUEST` or `HEADERS_TOO_LARGE`. */
-export function checkRequest(request: IncomingMessage): void {
+/**
+ * Refuses what Node's parser lets pass though it is not HTTP as this service understands it.
+ *
+ * @throws {HttpError} `MALFORMED_REQUEST` or `HEADERS_TOO_LARGE`.
+ */
+export function checkHttp(request: IncomingMessage): void {
   refuseBroken(request);
   checkVersion(request);
   checkHeaderSize(request);

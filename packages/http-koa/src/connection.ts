@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { failureAnswer, rawAnswer } from './answer.js';
 import { breakRequest } from './broken-request.js';
-import { rawFailureAnswer } from './failure-answer.js';
 import { type FailureCode, failures } from './failures.js';
 import { countedMethod, type HttpObserver } from './http-observer.js';
 
@@ -97,7 +97,7 @@ export class Connection {
   #answerFailure({ code, requestId }: { code: FailureCode; requestId: string }): void {
     const failure = failures[code];
     this.#closing = true;
-    this.#socket.write(rawFailureAnswer(failure, requestId));
+    this.#socket.write(rawAnswer(failureAnswer(failure), requestId));
     this.#linger();
     this.#observer?.begun();
     this.#observer?.ended({

@@ -1,22 +1,45 @@
-import type { CreatePlant, NewPlant } from '@plant-store/domain';
-import * as v from 'valibot';
-import { parseJson } from './exact-json.js';
-import { HttpError } from './failures.js';
-import { newPlantSchema } from './new-plant-schema.js';
-import type { OperationMiddleware } from './operation.js';
+import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
+import type { Middleware } from 'koa';
+import { plantAnswer } from './answer.js';
+import type { RequestState } from './answer-requests.js';
+import { bearerToken } from './bearer-token.js';
+import { InFlight } from './in-flight.js';
+import { checkMediaType } from './media-type.js';
+import { bodyReader } from './read-body.js';
+import { readNewPlant } from './read-new-plant.js';
 
-/** The last step of the operation: the body becomes a NewPlant, the NewPlant a stored Plant. */
-export function createPlant(useCase: CreatePlant): OperationMiddleware {
-  return async function createPlant(ctx) {
-    const { body, client, deadline } = ctx.state;
-    const plant = toNewPlant(body);
-    ctx.body = await useCase.execute(client, plant, deadline - performance.now());
-    ctx.set('Cache-Control', 'no-store');
-  };
+/** What the operation works with. */
+export interface CreatePlantOptions {
+  readonly useCase: CreatePlant;
+  readonly tokenVerifier: TokenVerifier;
+  /** Bytes a body may have at most. */
+  readonly bodyLimit: number;
+  readonly maxInFlight: number;
+  /** Milliseconds from the last byte of a request to its answer. */
+  readonly requestDeadline: number;
 }
 
-function toNewPlant(body: Buffer): NewPlant {
-  const result = v.safeParse(newPlantSchema, parseJson(body));
-  if (result.success) return result.output;
-  throw new HttpError('INVALID_NEW_PLANT', result.issues.map(({ message }) => message).join('; '));
+/**
+ * The operation. It stops at the first check that fails: the credentials before the body is read,
+ * overload before it is parsed, and all of them before anything is stored.
+ *
+ * Source: specification, "Create a plant".
+ */
+export function createPlant(options: CreatePlantOptions): Middleware<RequestState> {
+  const { useCase, tokenVerifier, requestDeadline } = options;
+  const readBody = bodyReader(options.bodyLimit);
+  const inFlight = new InFlight(options.maxInFlight);
+
+  return async function createPlant(ctx) {
+    const client = await tokenVerifier.verify(bearerToken(ctx.req));
+    ctx.state.client = client.name;
+    checkMediaType(ctx.req);
+    const arrivedAt = ctx.req.complete ? ctx.state.startedAt : undefined;
+    const body = await readBody(ctx);
+    const deadline = (arrivedAt ?? performance.now()) + requestDeadline;
+    const plant = await inFlight.run(() =>
+      useCase.execute(client, readNewPlant(body), deadline - performance.now()),
+    );
+    ctx.state.answer = plantAnswer(plant);
+  };
 }

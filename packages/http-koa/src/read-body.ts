@@ -1,53 +1,28 @@
-import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { refuseBroken } from './broken-request.js';
 import { sendContinue } from './expect-continue.js';
 import { HttpError } from './failures.js';
-import { announcesBody, fieldValues, withoutSpace } from './header-fields.js';
-import type { OperationMiddleware } from './operation.js';
+import { announcesBody } from './header-fields.js';
 
 /**
- * Reads the body, complete and unchanged.
+ * Makes a function that reads the body of a request, complete and unchanged.
  *
  * @param limit Bytes it may have at most.
- * @param timeLimit Milliseconds from its last byte until the service has to have answered.
  */
-export function readBody(limit: number, timeLimit: number): OperationMiddleware {
+export function bodyReader(limit: number): (ctx: Context) => Promise<Buffer> {
   const readBytes = bytesReader(limit);
-  return async function readBody(ctx, next) {
+  return async function readBody(ctx) {
     const { req, res } = ctx;
-    checkMediaType(req);
     if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
     if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
     refuseBroken(req);
     sendContinue(req, res);
-    const arrivedAt = req.complete ? ctx.state.startedAt : undefined;
     await readBytes(ctx, async () => {});
-    ctx.state.body = ctx.request.body as Buffer;
-    ctx.state.deadline = (arrivedAt ?? performance.now()) + timeLimit;
-    if (ctx.state.body.length === 0) throw new HttpError('BODY_MISSING');
-    await next();
+    const body = ctx.request.body as Buffer;
+    if (body.length === 0) throw new HttpError('BODY_MISSING');
+    return body;
   };
-}
-
-/** Only `application/json`, whatever its parameters are, and not compressed. */
-function checkMediaType(request: IncomingMessage): void {
-  const [type = '', another] = fieldValues(request, 'content-type');
-  const essence = withoutSpace(type.split(';', 1)[0] ?? '').toLowerCase();
-  if (another !== undefined || essence !== 'application/json') {
-    throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
-  }
-  for (const coding of fieldValues(request, 'content-encoding')) {
-    if (withoutSpace(coding).toLowerCase() !== 'identity') {
-      throw new HttpError(
-        'MEDIA_TYPE_NOT_SUPPORTED',
-        'the body must be sent without a content coding',
-      );
-    }
-  }
-  // koa-bodyparser reads nothing at all behind parameters that it cannot parse.
-  request.headers['content-type'] = 'application/json';
-  delete request.headers['content-encoding'];
 }
 
 /**

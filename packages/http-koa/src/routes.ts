@@ -1,7 +1,6 @@
 import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import { answerFailures } from './answer-failures.js';
-import { checkHttp } from './check-http.js';
+import { answerRequests } from './answer-requests.js';
 import { HttpError } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
 
@@ -16,8 +15,7 @@ export function exactRouter(): Router {
 /** An application that serves these routes, and answers everything else in the one form of a failure. */
 export function serveRoutes(router: Router, observer: HttpObserver): Koa {
   return new Koa()
-    .use(answerFailures(observer))
-    .use(checkHttp())
+    .use(answerRequests(observer))
     .use(takePathAsSent())
     .use(router.routes() as Middleware)
     .use(refuseUnrouted());

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
-import { checkRequest, MAX_FIELDS, MAX_HEADER_BYTES } from './check-http.js';
+import { checkHttp, MAX_FIELDS, MAX_HEADER_BYTES } from './check-http.js';
 import { Connection } from './connection.js';
 import { holdContinue } from './expect-continue.js';
 import { type FailureCode, HttpError } from './failures.js';
@@ -118,7 +118,7 @@ function isGone(error: NodeJS.ErrnoException, socket: Socket): boolean {
 /** There is no path that takes CONNECT, but first of all it has to be HTTP. */
 function connectFailure(request: IncomingMessage): FailureCode {
   try {
-    checkRequest(request);
+    checkHttp(request);
     return 'PATH_NOT_FOUND';
   } catch (error) {
     if (error instanceof HttpError) return error.code;

@@ -1,0 +1,274 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
+import Provider, { type Adapter } from 'oidc-provider';
+import { endAll, run } from './plant-store.js';
+
+const AUDIENCE = 'https://plants.example';
+const SCOPE = 'plants:create';
+const SECRET = 'only-used-in-this-test';
+
+const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+
+let lastId = 0;
+
+async function start(env: Record<string, string>) {
+  const service = run(['serve'], { PORT: '0', LOG_LEVEL: 'debug', ...env });
+  const [address] = await service.printed(/http:\/\/127\.0\.0\.1:[1-9][0-9]*(?=",")/);
+  const sent: string[] = [];
+  /** Creates a plant and resolves with the answer; remembers which token was sent. */
+  const create = async (token: string) => {
+    sent.push(token);
+    lastId += 1;
+    const response = await fetch(`${address}/plants`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      body: `{"id":${lastId},"name":"Monstera"}`,
+    });
+    return { status: response.status, body: await response.text(), headers: response.headers };
+  };
+  const stop = async () => {
+    service.child.kill('SIGTERM');
+    expect(await service.ended).to.equal(0);
+    return service.stdout() + service.stderr();
+  };
+  return { ...service, address, create, sent, stop };
+}
+
+/** The clients that the log names, in the order of their requests. */
+function clientsIn(log: string): unknown[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes('"answered"'))
+    .map((line) => JSON.parse(line).client);
+}
+
+/** Neither a token, nor a part of one that is long enough to be of use, nor its digest. */
+function expectNoToken(log: string, tokens: readonly string[]): void {
+  for (const token of tokens) {
+    for (const part of [...token.split('.'), sha256(token)].filter((it) => it !== '')) {
+      expect(log).not.to.include(part);
+    }
+  }
+  expect(log).not.to.match(/bearer\s|authorization\W*:/i);
+}
+
+async function signingKey(kid: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
+}
+
+/** Signed access tokens are kept nowhere, so there is nothing to store. */
+class NoStorage implements Adapter {
+  async upsert() {}
+  async consume() {}
+  async destroy() {}
+  async revokeByGrantId() {}
+  async find() {
+    return undefined;
+  }
+  async findByUid() {
+    return undefined;
+  }
+  async findByUserCode() {
+    return undefined;
+  }
+}
+
+/** A provider with one client, `nursery`, that gets signed tokens with or without the scope. */
+async function startProvider(key: JWK) {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const provider = new Provider(issuer, {
+    adapter: NoStorage,
+    ttl: { ClientCredentials: 600 },
+    jwks: { keys: [key] },
+    clients: [
+      {
+        client_id: 'nursery',
+        client_secret: SECRET,
+        grant_types: ['client_credentials'],
+        redirect_uris: [],
+        response_types: [],
+      },
+    ],
+    features: {
+      clientCredentials: { enabled: true },
+      devInteractions: { enabled: false },
+      resourceIndicators: {
+        enabled: true,
+        getResourceServerInfo: () => ({
+          scope: SCOPE,
+          audience: AUDIENCE,
+          accessTokenFormat: 'jwt',
+        }),
+      },
+    },
+  });
+  server.on('request', provider.callback());
+  const token = async (scope = SCOPE): Promise<string> => {
+    const response = await fetch(`${issuer}/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`nursery:${SECRET}`)}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope }),
+    });
+    const { access_token } = (await response.json()) as { access_token?: unknown };
+    if (typeof access_token !== 'string') throw new Error(`no token: ${response.status}`);
+    return access_token;
+  };
+  return { issuer, token, server };
+}
+
+async function stopServer(server: Server): Promise<void> {
+  const closed = once(server, 'close');
+  server.close();
+  server.closeAllConnections();
+  await closed;
+}
+
+describe('The service with signed tokens', function () {
+  this.timeout(30_000);
+
+  let key: JWK;
+  let provider: Awaited<ReturnType<typeof startProvider>>;
+  let env: Record<string, string>;
+
+  before(async () => {
+    key = await signingKey('first');
+    provider = await startProvider(key);
+    env = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE };
+  });
+  afterEach(endAll);
+  after(() => stopServer(provider.server));
+
+  /** A token as the provider makes it, but for what is given. */
+  async function token(claims: JWTPayload = {}, signer = key): Promise<string> {
+    const now = Math.floor(Date.now() / 1000);
+    const usual = { sub: 'nursery', aud: AUDIENCE, scope: SCOPE, iat: now, exp: now + 300 };
+    return new SignJWT({ iss: provider.issuer, ...usual, ...claims })
+      .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'at+jwt' })
+      .sign(await importJWK(signer, 'RS256'));
+  }
+
+  async function unsigned(): Promise<string> {
+    const [, payload] = (await token()).split('.');
+    return `${btoa('{"alg":"none","typ":"at+jwt"}').replaceAll('=', '')}.${payload}.`;
+  }
+
+  it("accepts the provider's, and logs the client by its name alone", async () => {
+    const service = await start(env);
+    expect((await service.create(await provider.token())).status).to.equal(200);
+    expect((await service.create(await token())).status).to.equal(200);
+    const log = await service.stop();
+    expect(clientsIn(log)).to.deep.equal(['nursery', 'nursery']);
+    expectNoToken(log, service.sent);
+  });
+
+  it('refuses every other with one and the same answer, and logs none of them', async () => {
+    const service = await start(env);
+    const bad = [
+      await token({ exp: Math.floor(Date.now() / 1000) - 3600 }),
+      await token({ aud: 'https://animals.example' }),
+      await token({ iss: 'https://login.example' }),
+      await token({}, await signingKey('first')),
+      await unsigned(),
+      'no-signed-token',
+    ];
+    const answers = [];
+    for (const one of bad) answers.push(await service.create(one));
+    expect(answers.map(({ status }) => status)).to.deep.equal(bad.map(() => 401));
+    expect(new Set(answers.map(({ body }) => body)).size).to.equal(1);
+    expect(JSON.parse(answers[0]?.body ?? '')).to.include({ error: 4011 });
+    const log = await service.stop();
+    expect(clientsIn(log)).to.deep.equal(bad.map(() => undefined));
+    expectNoToken(log, service.sent);
+  });
+
+  it('answers 4030 to one without the scope, and 200 when no scope is asked for', async () => {
+    const strict = await start(env);
+    const { body, headers } = await strict.create(await provider.token(''));
+    expect(JSON.parse(body)).to.include({ error: 4030 });
+    expect(headers.get('www-authenticate')).to.include('error="insufficient_scope"');
+    expectNoToken(await strict.stop(), strict.sent);
+    const { JWT_SCOPE, ...withoutScope } = env;
+    const open = await start(withoutScope);
+    expect((await open.create(await provider.token(''))).status).to.equal(200);
+    await open.stop();
+  });
+
+  it('answers 5030 as long as the provider was never reached, and says why in the log', async () => {
+    const closed = createServer().listen(0, '127.0.0.1');
+    await once(closed, 'listening');
+    const { port } = closed.address() as AddressInfo;
+    await stopServer(closed);
+    const issuer = `http://127.0.0.1:${port}`;
+    const service = await start({ ...env, JWT_ISSUER: issuer });
+    for (const one of [await token({ iss: issuer }), await token({}, await signingKey('second'))]) {
+      const { status, body, headers } = await service.create(one);
+      expect([status, JSON.parse(body).error]).to.deep.equal([503, 5030]);
+      expect(headers.get('retry-after')).to.match(/^[1-9][0-9]*$/);
+    }
+    expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
+    const log = await service.stop();
+    expect(log).to.match(/JWT_ISSUER, JWKS_URL: the keys cannot be fetched \(.*ECONNREFUSED/);
+    expectNoToken(log, service.sent);
+  });
+});
+
+describe('The service with a file of tokens', () => {
+  const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'];
+  let folder: string;
+  let file: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+    file = join(folder, 'tokens.txt');
+  });
+  afterEach(async () => {
+    endAll();
+    await rm(folder, { recursive: true });
+  });
+
+  it('takes a new file over on SIGHUP, and logs clients by their labels alone', async () => {
+    await writeFile(file, `${sha256(OLD)} nursery\n`);
+    const service = await start({ ACCESS_TOKENS_FILE: file });
+    const statuses = async () => [
+      (await service.create(OLD)).status,
+      (await service.create(NEW)).status,
+    ];
+    expect(await statuses()).to.deep.equal([200, 401]);
+    await writeFile(file, `# rotating\n${sha256(OLD)} nursery\n${sha256(NEW)} nursery 2\n`);
+    service.child.kill('SIGHUP');
+    await service.printed(/"tokens":2,.*ACCESS_TOKENS_FILE: read again/);
+    expect(await statuses()).to.deep.equal([200, 200]);
+    await writeFile(file, `${sha256(NEW)} nursery 2\n`);
+    service.child.kill('SIGHUP');
+    await service.printed(/"tokens":1,.*ACCESS_TOKENS_FILE: read again/);
+    expect(await statuses()).to.deep.equal([401, 200]);
+    const log = await service.stop();
+    const clients = ['nursery', undefined, 'nursery', 'nursery 2', undefined, 'nursery 2'];
+    expect(clientsIn(log)).to.deep.equal(clients);
+    expectNoToken(log, [OLD, NEW]);
+  });
+
+  it('keeps its tokens when the new file is faulty, and names the line in the log', async () => {
+    await writeFile(file, `${sha256(OLD)} nursery\n`);
+    const service = await start({ ACCESS_TOKENS_FILE: file });
+    await writeFile(file, `# a token instead of its digest\n${NEW} nursery\n`);
+    service.child.kill('SIGHUP');
+    await service.printed(/line 2.*ACCESS_TOKENS_FILE: faulty, the tokens stay as they were/);
+    await rm(file);
+    service.child.kill('SIGHUP');
+    await service.printed(/ENOENT.*ACCESS_TOKENS_FILE: faulty, the tokens stay as they were/);
+    expect((await service.create(OLD)).status).to.equal(200);
+    expect((await service.create(NEW)).status).to.equal(401);
+    expectNoToken(await service.stop(), [OLD, NEW]);
+  });
+});

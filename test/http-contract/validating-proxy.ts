@@ -1,0 +1,110 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import type { Answer } from './raw-connection.js';
+
+const PRISM = createRequire(import.meta.url).resolve('@stoplight/prism-cli/dist/index.js');
+
+/** A request with which Prism finds nothing wrong, to the operation that is described. */
+const GOOD_REQUEST = {
+  method: 'POST',
+  headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
+  body: '{"id":1,"name":"Monstera"}',
+};
+
+/** Fields that are written anew at each hop. */
+const HOP_FIELDS = new Set(['connection', 'keep-alive', 'content-length']);
+
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+/** What came out of the proxy, and what it found wrong, as JSON text. */
+export interface Validated {
+  readonly status: number;
+  readonly body: string;
+  readonly violations: string | null;
+}
+
+/**
+ * Prism as a proxy in front of a relay that repeats answers of the service.
+ *
+ * Prism reads the JSON of a request and writes it anew: the digits of an `id` get lost, and what is
+ * not JSON, or not HTTP, it does not hand on. So the request that goes through it is always the same
+ * good one, and the answer that comes back through it is the one to the request of a case.
+ */
+export class ValidatingProxy {
+  readonly #prism: ChildProcess;
+  readonly #relay: Server;
+  #url = '';
+  #answer: Answer | undefined;
+
+  private constructor(description: string, relay: Server) {
+    const where = ['--host', '127.0.0.1', '--port', '0'];
+    this.#prism = spawn(process.execPath, [PRISM, 'proxy', description, urlOf(relay), ...where], {
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.add(this.#prism);
+    this.#prism.once('exit', () => running.delete(this.#prism));
+    this.#relay = relay.on('request', (request, response) => {
+      request.resume();
+      if (this.#answer === undefined) response.destroy();
+      else repeat(this.#answer, response);
+    });
+  }
+
+  /** @param description The URL or the path of the interface description. */
+  static async start(description: string): Promise<ValidatingProxy> {
+    const relay = createServer().listen(0, '127.0.0.1');
+    await once(relay, 'listening');
+    const proxy = new ValidatingProxy(description, relay);
+    proxy.#url = await printedUrl(proxy.#prism);
+    return proxy;
+  }
+
+  /** Lets an answer pass through Prism: one at a time. */
+  async pass(answer: Answer): Promise<Validated> {
+    this.#answer = answer;
+    const response = await fetch(`${this.#url}/plants`, GOOD_REQUEST);
+    const violations = response.headers.get('sl-violations');
+    return { status: response.status, body: await response.text(), violations };
+  }
+
+  async stop(): Promise<void> {
+    const ended = Promise.all([once(this.#prism, 'exit'), once(this.#relay, 'close')]);
+    this.#prism.kill();
+    this.#relay.close();
+    this.#relay.closeAllConnections();
+    await ended;
+  }
+}
+
+function repeat({ status, fields, body }: Answer, response: ServerResponse): void {
+  response.sendDate = false;
+  for (const [name, value] of fields) {
+    if (!HOP_FIELDS.has(name)) response.appendHeader(name, value);
+  }
+  response.writeHead(status, { 'content-length': body.length }).end(body);
+}
+
+function urlOf(server: Server): string {
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function printedUrl(prism: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    const read = (text: string): void => {
+      printed += text;
+      const url = /listening on (http:\/\/127\.0\.0\.1:\d+)/.exec(printed)?.[1];
+      if (url !== undefined) resolve(url);
+    };
+    prism.stdout?.setEncoding('utf8').on('data', read);
+    prism.stderr?.setEncoding('utf8').on('data', read);
+    prism.once('exit', (code) => reject(new Error(`Prism exited with ${code}: ${printed}`)));
+  });
+}
