@@ -12,6 +12,7 @@ const AUDIENCE = 'https://plants.example';
 const GARDENER = 'a-token-of-the-gardener';
 const VISITOR = 'a-token-of-a-visitor';
 const STRANGER = 'a-token-for-another-service';
+const REVOKED = 'a-token-that-was-revoked';
 
 describe('IntrospectionTokenVerifier', () => {
   let issuer: FakeIssuer;
@@ -21,6 +22,7 @@ describe('IntrospectionTokenVerifier', () => {
     const scope = 'openid plants:create';
     issuer.tokens.set(GARDENER, { active: true, sub: 'gardener', aud: AUDIENCE, scope });
     issuer.tokens.set(VISITOR, { active: true, client_id: 'visitor', aud: ['other', AUDIENCE] });
+    issuer.tokens.set(REVOKED, { active: false, sub: 'gardener', aud: AUDIENCE, scope });
     issuer.tokens.set(STRANGER, { active: true, sub: 'stranger', aud: 'other', scope });
   });
 
@@ -42,7 +44,7 @@ describe('IntrospectionTokenVerifier', () => {
       { token: GARDENER, name: 'gardener', permissions: ['create plants'] },
       { token: VISITOR, name: 'visitor', permissions: [] },
     ],
-    refused: { 'a token that is not active': 'gone', 'a token for another service': STRANGER },
+    refused: { 'a token that was revoked': REVOKED, 'a token for another service': STRANGER },
   }));
 
   it('refuses a token as soon as it is revoked', async () => {

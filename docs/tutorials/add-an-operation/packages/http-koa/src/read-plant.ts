@@ -1,16 +1,30 @@
 import type { RouterContext } from '@koa/router';
-import { isPlantId, type PlantId, PlantNotFoundError, type ReadPlant } from '@plant-store/domain';
-import type { OperationMiddleware } from './operation.js';
+import {
+  isPlantId,
+  type PlantId,
+  PlantNotFoundError,
+  type ReadPlant,
+  type TokenVerifier,
+} from '@plant-store/domain';
+import type { Middleware } from 'koa';
+import { plantAnswer } from './answer.js';
+import type { RequestState } from './answer-requests.js';
+import { bearerToken } from './bearer-token.js';
 
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** The last step of reading: the path becomes an id, the id a Plant. */
-export function readPlant(useCase: ReadPlant): OperationMiddleware {
+/** The operation: the credentials become a client, the path an id, the id a plant. */
+export function readPlant(
+  useCase: ReadPlant,
+  tokenVerifier: TokenVerifier,
+): Middleware<RequestState> {
   return async function readPlant(ctx) {
+    const client = await tokenVerifier.verify(bearerToken(ctx.req));
+    ctx.state.client = client.name;
     const { params } = ctx as unknown as Pick<RouterContext, 'params'>;
-    ctx.body = await useCase.execute(ctx.state.client, toPlantId(params.id ?? ''));
-    ctx.set('Cache-Control', 'no-store');
+    const plant = await useCase.execute(client, toPlantId(params.id ?? ''));
+    ctx.state.answer = plantAnswer(plant);
   };
 }
 
