@@ -78,7 +78,7 @@ function undeclaredImports({ manifest, modules }: Package): string[] {
 function unusedDependencies({ manifest, modules }: Package): string[] {
   const imported = new Set(modules.flatMap(({ imports }) => imports.map(packageOf)));
   return Object.keys(manifest.dependencies ?? {})
-    .filter((it) => !imported.has(it))
+    .filter((it) => !imported.has(it.replace(/^@types\//, '')))
     .map((it) => `${manifest.name} depends on ${it}, which it never imports`);
 }
 

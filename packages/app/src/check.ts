@@ -16,7 +16,7 @@ export async function check(): Promise<number> {
   const plants = await container.getAsync(ids.plantRepository);
   const tokens = await container.getAsync(ids.tokenVerifier);
   const reached = await Promise.all([
-    report(`storage (${configuration.storage.kind})`, plants),
+    report(`storage (${configuration.STORAGE})`, plants),
     report(`token verifier (${authentication.kind})`, tokens),
   ]);
   await Promise.all([plants.close(), tokens.close()]);

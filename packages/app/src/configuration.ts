@@ -3,19 +3,14 @@ import { nearest } from './nearest.js';
 import { readSettings, type SettingValues, settings } from './settings.js';
 
 /** What the environment says, complete and free of contradictions. */
-export interface Configuration extends Omit<SettingValues, 'DOCS' | 'LOG_FORMAT'> {
+export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
+  readonly STORAGE: NonNullable<SettingValues['STORAGE']>;
   readonly DOCS: NonNullable<SettingValues['DOCS']>;
   readonly LOG_FORMAT: NonNullable<SettingValues['LOG_FORMAT']>;
   readonly production: boolean;
-  readonly storage: Storage;
   /** `undefined` when nothing was said: the service then makes a token for the run. */
   readonly authentication: Authentication | undefined;
 }
-
-/** Where plants are kept. */
-export type Storage =
-  | { readonly kind: 'memory' }
-  | { readonly kind: 'mongodb'; readonly uri: string; readonly collection: string };
 
 /** The environment does not make a configuration. */
 export class ConfigurationError extends Error {
@@ -51,12 +46,11 @@ export async function readConfiguration(
     ...(production ? impliedInProduction(env) : []),
   ];
   if (found.length > 0) throw new ConfigurationError(found);
-  const { MONGODB_URI: uri, MONGODB_COLLECTION: collection } = values;
   return {
     ...values,
     production,
-    storage: uri === undefined ? { kind: 'memory' } : { kind: 'mongodb', uri, collection },
     authentication: authentication.value,
+    STORAGE: values.STORAGE ?? (values.MONGODB_URI === undefined ? 'memory' : 'mongodb'),
     DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
@@ -113,7 +107,7 @@ async function storageProblems(values: SettingValues, env: NodeJS.ProcessEnv): P
     }
     return [];
   }
-  if (STORAGE === 'memory') {
+  if (STORAGE !== undefined && STORAGE !== 'mongodb') {
     return ['STORAGE: expected mongodb, since MONGODB_URI is set. Unset one of them'];
   }
   return MONGODB_URI === undefined ? [] : connectionStringProblems(MONGODB_URI);
@@ -145,14 +139,13 @@ function impliedInProduction(env: NodeJS.ProcessEnv): string[] {
 /** What is allowed but unwise. Each names the variable and why. */
 export function advice({
   production,
-  storage,
+  STORAGE,
+  REQUEST_DEADLINE_MS,
   authentication,
-  ...values
 }: Configuration): string[] {
-  const { REQUEST_DEADLINE_MS } = values;
   return [
-    production && storage.kind === 'memory' ? 'STORAGE: memory forgets every plant on exit' : '',
-    storage.kind === 'mongodb' && REQUEST_DEADLINE_MS < 12_000
+    production && STORAGE === 'memory' ? 'STORAGE: memory forgets every plant on exit' : '',
+    STORAGE === 'mongodb' && REQUEST_DEADLINE_MS < 12_000
       ? 'REQUEST_DEADLINE_MS: a replica set with default settings takes up to 11 s to elect a primary; creates fail while it does'
       : '',
     authentication?.kind === 'jwt' && authentication.options.scope === undefined

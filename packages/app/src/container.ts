@@ -79,12 +79,12 @@ export function createContainer(
 }
 
 async function openPlantRepository(
-  { storage }: Configuration,
-  observer: Observer,
+  { MONGODB_URI: uri, MONGODB_COLLECTION: collection }: Configuration,
+  { storage: observer }: Observer,
 ): Promise<PlantRepository> {
-  if (storage.kind === 'memory') return new MemoryPlantRepository();
+  if (uri === undefined) return new MemoryPlantRepository();
   const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
-  return new MongoPlantRepository({ ...storage, observer: observer.storage });
+  return new MongoPlantRepository({ uri, collection, observer });
 }
 
 async function openTokenVerifier(

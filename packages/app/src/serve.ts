@@ -84,10 +84,15 @@ function announce(
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function storageNote({ storage }: Configuration): string {
-  return storage.kind === 'memory'
-    ? 'memory (plants are forgotten on exit)'
-    : `mongodb (collection ${storage.collection})`;
+function storageNote({ STORAGE, MONGODB_COLLECTION }: Configuration): string {
+  switch (STORAGE) {
+    case 'memory':
+      return 'memory (plants are forgotten on exit)';
+    case 'mongodb':
+      return `mongodb (collection ${MONGODB_COLLECTION})`;
+    default:
+      return STORAGE;
+  }
 }
 
 function demo(configuration: Configuration, address: string, token: string): string[] {

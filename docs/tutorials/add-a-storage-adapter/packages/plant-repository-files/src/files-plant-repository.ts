@@ -1,0 +1,62 @@
+import { mkdirSync } from 'node:fs';
+import { access, constants } from 'node:fs/promises';
+import {
+  type NewPlant,
+  OutcomeUnknownError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { PlantFile } from './plant-file.js';
+
+/** Keeps each plant in a file of its own, in a folder of a local file system. */
+export class FilesPlantRepository implements PlantRepository {
+  readonly #folder: string;
+  readonly #underWay = new Set<Promise<void>>();
+  #closed = false;
+
+  /** @param folder Where the plants are kept. It is made when it is not there. */
+  constructor(folder: string) {
+    mkdirSync(folder, { recursive: true });
+    this.#folder = folder;
+  }
+
+  async add(plant: NewPlant, timeLimit: number): Promise<void> {
+    this.#refuseWhenClosed();
+    const file = new PlantFile(this.#folder, plant);
+    const storing = file.store().finally(() => this.#underWay.delete(storing));
+    this.#underWay.add(storing);
+    await within(timeLimit, storing, () => {
+      file.giveUp();
+      return file.published
+        ? new OutcomeUnknownError('the plant could not be made durable in time')
+        : new StorageUnavailableError('the plant could not be written in time');
+    });
+  }
+
+  async ready(): Promise<void> {
+    this.#refuseWhenClosed();
+    try {
+      await access(this.#folder, constants.W_OK);
+    } catch (cause) {
+      throw new StorageUnavailableError('the folder cannot be written to', { cause });
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.allSettled(this.#underWay);
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw new StorageUnavailableError('the storage is closed');
+  }
+}
+
+/** Settles like `promise`, or after `timeLimit` milliseconds rejects with what `late` makes. */
+async function within(timeLimit: number, promise: Promise<void>, late: () => Error): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), timeLimit);
+  });
+  await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+}

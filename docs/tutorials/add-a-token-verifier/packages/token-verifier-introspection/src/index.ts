@@ -1,0 +1,4 @@
+export {
+  type IntrospectionOptions,
+  IntrospectionTokenVerifier,
+} from './introspection-token-verifier.js';

@@ -1,0 +1,82 @@
+import {
+  authenticatedClient,
+  type Client,
+  InvalidTokenError,
+  type TokenVerifier,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
+import { type Introspection, readIntrospection } from './introspection.js';
+
+/** Whom to ask about tokens, and what a token must say. */
+export interface IntrospectionOptions {
+  /** The introspection endpoint of the issuer: https, or http on the loopback interface. */
+  readonly url: string;
+  /** Who this service is to the issuer. */
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** What tokens for this service have in their `aud`. */
+  readonly audience: string;
+  /** The scope that permits creating plants. */
+  readonly scope: string;
+}
+
+const TIME_LIMIT_MS = 2000;
+
+/** Asks the issuer about every token (RFC 7662), so that a revoked one is refused at once. */
+export class IntrospectionTokenVerifier implements TokenVerifier {
+  readonly #options: IntrospectionOptions;
+  readonly #closing = new AbortController();
+
+  /** @throws {TypeError} when the URL is not one that a token may be sent to. */
+  constructor(options: IntrospectionOptions) {
+    const { protocol, hostname } = new URL(options.url);
+    const loopback = hostname === '127.0.0.1' || hostname === '[::1]' || hostname === 'localhost';
+    if (protocol !== 'https:' && !(protocol === 'http:' && loopback)) {
+      throw new TypeError('the introspection endpoint must be https, or http on loopback');
+    }
+    this.#options = options;
+  }
+
+  async verify(token: string): Promise<Client> {
+    const found = await this.#ask(token);
+    if (!found.active) throw new InvalidTokenError('the issuer says that the token is not active');
+    if (!found.audiences.includes(this.#options.audience)) {
+      throw new InvalidTokenError('the token is meant for another service');
+    }
+    const permitted = found.scopes.includes(this.#options.scope);
+    return authenticatedClient(found.name, permitted ? ['create plants'] : []);
+  }
+
+  /** The issuer answers, whatever it says about this token. */
+  async ready(): Promise<void> {
+    await this.#ask('a-token-that-nobody-has');
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+  }
+
+  async #ask(token: string): Promise<Introspection> {
+    try {
+      const response = await fetch(this.#options.url, {
+        method: 'POST',
+        headers: { accept: 'application/json', authorization: basic(this.#options) },
+        body: new URLSearchParams({ token, token_type_hint: 'access_token' }),
+        redirect: 'error',
+        signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
+      });
+      if (response.status !== 200) throw new Error(`the status is ${response.status}`);
+      return readIntrospection(await response.json());
+    } catch (cause) {
+      throw new TokenVerifierUnavailableError('the issuer does not tell about tokens', { cause });
+    }
+  }
+}
+
+/** RFC 6749 section 2.3.1: id and secret are form-encoded before they are joined. */
+function basic({ clientId, clientSecret }: IntrospectionOptions): string {
+  const encoded = [clientId, clientSecret].map((text) =>
+    new URLSearchParams({ text }).toString().slice('text='.length),
+  );
+  return `Basic ${Buffer.from(encoded.join(':')).toString('base64')}`;
+}

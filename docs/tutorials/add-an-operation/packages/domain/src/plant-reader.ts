@@ -1,0 +1,12 @@
+import type { Plant } from './plant.js';
+import type { PlantId } from './plant-id.js';
+
+/** Port: finds plants that were stored. */
+export interface PlantReader {
+  /**
+   * Resolves with the plant that was stored for good under this id, `undefined` when there is none.
+   *
+   * Rejects with `StorageUnavailableError` when that cannot be found out; any other error is a bug.
+   */
+  find(id: PlantId): Promise<Plant | undefined>;
+}

@@ -1,0 +1,215 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import {
+  anchorsOf,
+  type CodeBlock,
+  type Markdown,
+  readDocument,
+  readDocuments,
+} from './markdown.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const documents = readDocuments(root);
+
+/** Words in capitals that are not settings of the service. */
+const OTHERS = new Set(
+  'GET HEAD POST OPTIONS CONNECT JWT RS256 PS256 ES256 HS256 SIGHUP SIGTERM SIGINT PATH CI MONGOMS_SYSTEM_BINARY V3_0 TOKEN MONGO_URI ACCESS_TOKEN_SHA265'.split(
+    ' ',
+  ),
+);
+
+const VARIABLE = /^[A-Z][A-Z0-9_]*[A-Z0-9](?:=.*)?$/;
+
+describe('The documents', () => {
+  it('are found', () => {
+    expect(documents.map(({ path }) => path)).to.include.members(['README.md', 'docs/README.md']);
+  });
+
+  it('link to what exists', () => {
+    expect(documents.flatMap(brokenLinks)).to.deep.equal([]);
+  });
+
+  it('name files that exist', () => {
+    expect(documents.flatMap(missingFiles)).to.deep.equal([]);
+  });
+
+  it('name commands that exist', async () => {
+    const scripts = Object.keys(readJson('package.json').scripts as object);
+    const words = commandWords();
+    expect(documents.flatMap((it) => unknownCommands(it, scripts, words))).to.deep.equal([]);
+  });
+
+  it('name variables that exist', async () => {
+    const known = new Set([...(await settingNames()), ...OTHERS]);
+    expect(documents.flatMap((it) => unknownVariables(it, known))).to.deep.equal([]);
+  });
+
+  it('show JSON that is JSON', () => {
+    expect(documents.flatMap(brokenJson)).to.deep.equal([]);
+  });
+
+  it('show files as they are', () => {
+    expect(documents.flatMap(driftedFiles)).to.deep.equal([]);
+  });
+
+  it('are listed in the index of docs', () => {
+    const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+    const listed = documents
+      .filter(({ path }) => /^docs\/(?!decisions\/|README)/.test(path))
+      .filter(({ path }) => !index.includes(`(${path.replace('docs/', '')})`));
+    expect(listed.map(({ path }) => path)).to.deep.equal([]);
+  });
+});
+
+/** Each fault that is looked for, in a document that has it. */
+describe('The check of the documents', () => {
+  const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
+    path: 'docs/page.md',
+    prose,
+    blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
+  });
+
+  it('finds links to nowhere', () => {
+    const text = '[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)';
+    expect(brokenLinks(page(text))).to.deep.equal([
+      'docs/page.md: gone.md',
+      'docs/page.md: errors.md#gone',
+      'docs/page.md: #gone',
+    ]);
+  });
+
+  it('finds files that are not there', () => {
+    const text = '`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`';
+    expect(missingFiles(page(text))).to.deep.equal([
+      'docs/page.md: packages/domain/src/gone.ts',
+      'docs/page.md: docs/gone.md',
+    ]);
+  });
+
+  it('finds commands that are not there', () => {
+    const found = unknownCommands(
+      page('`npm run gone`', { language: 'sh', text: 'A=1 plant-store gone\nplant-store check\n' }),
+      ['build'],
+      ['check'],
+    );
+    expect(found).to.deep.equal(['docs/page.md: npm run gone', 'docs/page.md: plant-store gone']);
+  });
+
+  it('finds variables that are not there', () => {
+    const text = { language: 'sh', text: 'GONE_NAME=1 PORT=1 plant-store\n' };
+    const found = unknownVariables(page('`GONE_TOO` `PORT`', text), new Set(['PORT']));
+    expect(found).to.deep.equal(['docs/page.md: GONE_TOO', 'docs/page.md: GONE_NAME']);
+  });
+
+  it('finds JSON that is none, and files that were changed', () => {
+    const drifted = { language: 'json', file: 'package.json', text: '{,}' };
+    expect(brokenJson(page('', drifted))).to.have.length(1);
+    expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
+  });
+});
+
+function brokenLinks(document: Markdown): string[] {
+  const links = [...document.prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  return links
+    .filter((target) => !/^[a-z]+:/.test(target) && !isThere(document, target))
+    .map((target) => `${document.path}: ${target}`);
+}
+
+function isThere(document: Markdown, target: string): boolean {
+  const [file = '', anchor] = target.split('#', 2);
+  const path = file === '' ? document.path : normalize(join(dirname(document.path), file));
+  if (!existsSync(join(root, path))) return false;
+  if (anchor === undefined) return true;
+  return anchorsOf(file === '' ? document : readDocument(root, path)).includes(anchor);
+}
+
+/** Words in backticks that begin with a folder of the project. A tutorial makes files of its own. */
+function missingFiles({ path, prose, blocks }: Markdown): string[] {
+  const made = blocks.map(({ file }) => file ?? '');
+  return codeWords(prose)
+    .filter((word) => /^(?:packages|docs|test|tools|\.ci|\.github)\/[\w./-]*$/.test(word))
+    .filter((word) => !existsSync(join(root, word)) && !made.some((it) => it.startsWith(word)))
+    .map((word) => `${path}: ${word}`);
+}
+
+function unknownCommands(
+  { path, prose, blocks }: Markdown,
+  scripts: readonly string[],
+  words: readonly string[],
+): string[] {
+  const code = [...codeWords(prose), ...shellLines(blocks)];
+  return code.flatMap((line) =>
+    [...line.matchAll(/\b(npm run|plant-store) ([a-z-]+)/g)]
+      .filter(([, tool, word = '']) => !(tool === 'npm run' ? scripts : words).includes(word))
+      .filter(([all]) => line.startsWith(all) || /(?:^|[\s/=])(?:npm|plant-store) /.test(line))
+      .map(([all]) => `${path}: ${all}`),
+  );
+}
+
+function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<string>): string[] {
+  const named = codeWords(prose).filter((word) => VARIABLE.test(word));
+  const set = shellLines(blocks).flatMap(
+    (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9_]+(?==)/g) ?? [],
+  );
+  const made = blocks
+    .filter(({ language }) => language === 'diff')
+    .map(({ text }) => text)
+    .join();
+  return [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
+    .filter((name) => !known.has(name) && !made.includes(`+  ${name}:`))
+    .map((name) => `${path}: ${name}`);
+}
+
+function brokenJson({ path, blocks }: Markdown): string[] {
+  return blocks
+    .filter(({ language }) => language === 'json')
+    .flatMap(({ text, line }) => {
+      try {
+        JSON.parse(text);
+        return [];
+      } catch (error) {
+        return [`${path}:${line} ${error}`];
+      }
+    });
+}
+
+/** A block with a file behind its language is that file, next to the document or from the root. */
+function driftedFiles({ path, blocks }: Markdown): string[] {
+  return blocks.flatMap(({ language, file, text, line }) => {
+    if (file === undefined || language === 'diff') return [];
+    const places = [join(root, dirname(path), file), join(root, file)];
+    const place = places.find((it) => existsSync(it));
+    const same = place !== undefined && readFileSync(place, 'utf8') === text;
+    return same ? [] : [`${path}:${line} is not ${file}`];
+  });
+}
+
+function codeWords(prose: string): string[] {
+  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
+
+function shellLines(blocks: readonly CodeBlock[]): string[] {
+  return blocks
+    .filter(({ language }) => ['sh', 'console', 'bash'].includes(language))
+    .flatMap(({ text }) => text.split('\n'));
+}
+
+/** Every setting that the process reads, from the code as it was built. */
+async function settingNames(): Promise<string[]> {
+  const module = await import(pathToFileURL(join(root, 'packages/app/dist/src/settings.js')).href);
+  return Object.keys(module.settings);
+}
+
+/** The words of the command line, from its usage. */
+function commandWords(): string[] {
+  const source = readFileSync(join(root, 'packages/app/src/main.ts'), 'utf8');
+  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\(\)|:)/gm)].map(
+    ([, word = '']) => word,
+  );
+}
+
+function readJson(path: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'));
+}

@@ -1,0 +1,27 @@
+import type { AddressInfo } from 'node:net';
+import { CreatePlant } from '@plant-store/domain';
+import { createApp, createServer } from '@plant-store/http-koa';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
+
+const plants = new MemoryPlantRepository();
+const token = newToken();
+const tokens = new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]);
+
+const app = createApp({
+  createPlant: new CreatePlant(plants),
+  tokenVerifier: tokens,
+  ready: async () => {
+    await Promise.all([plants.ready(), tokens.ready()]);
+  },
+  observer: {
+    begun() {},
+    ended() {},
+    failed: (failure) => process.emitWarning(`${failure.cause}`),
+  },
+});
+
+const server = createServer(app).listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`${JSON.stringify({ port, token })}\n`);
+});

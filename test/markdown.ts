@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated']);
+
+/** A fenced block of code. */
+export interface CodeBlock {
+  /** The first word behind the fence. Empty when there is none. */
+  readonly language: string;
+  /** The second word: the file that the block shows or changes. */
+  readonly file: string | undefined;
+  readonly text: string;
+  /** The line of its fence, counted from 1. */
+  readonly line: number;
+}
+
+/** A document of the project. */
+export interface Markdown {
+  /** Its path from the root of the project. */
+  readonly path: string;
+  /** What it says outside of code blocks; the lines keep their numbers. */
+  readonly prose: string;
+  readonly blocks: readonly CodeBlock[];
+}
+
+/** Every document below `folder`, by its path from `root`. */
+export function readDocuments(root: string, folder = root): Markdown[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => !NOT_OURS.has(name))
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return readDocuments(root, path);
+      return path.endsWith('.md') ? [readDocument(root, relative(root, path))] : [];
+    });
+}
+
+/** The document at a path from `root`. */
+export function readDocument(root: string, path: string): Markdown {
+  return { path, ...parse(readFileSync(join(root, path), 'utf8')) };
+}
+
+function parse(text: string): Omit<Markdown, 'path'> {
+  const blocks: CodeBlock[] = [];
+  const prose = text.replace(/^```(.*)\n([\s\S]*?)^```$/gm, (all, info: string, code, offset) => {
+    const [language = '', file] = info.trim().split(/\s+/);
+    const line = text.slice(0, offset).split('\n').length;
+    blocks.push({ language, file, text: code, line });
+    return all.replace(/[^\n]/g, '');
+  });
+  return { prose, blocks };
+}
+
+/** The id that a heading gets where the documents are read: as on GitHub, without repetitions. */
+export function anchorsOf({ prose }: Markdown): string[] {
+  return [...prose.matchAll(/^#+ +(.+?) *$/gm)].map(([, title = '']) =>
+    title
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\p{M}\p{Pc} -]/gu, '')
+      .replace(/ /g, '-'),
+  );
+}

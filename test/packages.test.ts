@@ -1,0 +1,136 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, normalize } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect } from 'chai';
+
+const run = promisify(execFile);
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+const folders = readdirSync(join(root, 'packages'));
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly [field: string]: unknown;
+}
+
+const manifests = new Map(
+  folders.map((folder): [string, Manifest] => [
+    folder,
+    JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')),
+  ]),
+);
+
+describe('The manifests of the packages', () => {
+  const workspace = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+
+  for (const [folder, manifest] of manifests) {
+    it(`say all that npm shows of ${manifest.name}`, () => {
+      expect(manifest).to.include({ version: workspace.version, license: 'MIT', type: 'module' });
+      expect(manifest).to.have.property('description').that.is.a('string');
+      expect(manifest).to.have.deep.property('engines', workspace.engines);
+      const readme = readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8');
+      expect(readme.startsWith(`# ${manifest.name}\n\n`)).to.equal(true);
+      const licence = (path: string) => readFileSync(join(root, path, 'LICENSE'), 'utf8');
+      expect(licence(`packages/${folder}`)).to.equal(licence('.'));
+    });
+  }
+});
+
+describe('The packages, packed and installed elsewhere', function () {
+  this.timeout(120_000);
+
+  let place: string;
+  const running: ChildProcess[] = [];
+
+  before(async () => {
+    place = mkdtempSync(join(tmpdir(), 'plant-store-packed-'));
+    const workspaces = folders.flatMap((folder) => ['--workspace', `packages/${folder}`]);
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', place, ...workspaces];
+    await run(npm, pack, { cwd: root });
+    const tarballs = readdirSync(place).map((name) => `./${name}`);
+    writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
+    const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
+    await run(npm, ['install', ...quiet, ...tarballs], { cwd: place });
+  });
+
+  after(() => {
+    for (const child of running) child.kill();
+    rmSync(place, { recursive: true });
+  });
+
+  const installed = (...path: string[]) => join(place, 'node_modules', ...path);
+
+  /** Starts a program, and resolves with the first line it prints that matches. */
+  async function printed(pattern: RegExp, ...command: string[]): Promise<string> {
+    const child = spawn(process.execPath, command, {
+      cwd: place,
+      env: { PATH: process.env.PATH, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    running.push(child);
+    for await (const line of createInterface(child.stdout)) if (pattern.test(line)) return line;
+    throw new Error(`${command.join(' ')} has not printed ${pattern}`);
+  }
+
+  it('hold what they run on, and no sources, tests or traces of a build', () => {
+    for (const manifest of manifests.values()) {
+      const { name } = manifest;
+      const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
+      expect(files).to.include.members(['package.json', 'README.md', 'LICENSE']);
+      for (const file of entriesOf(manifest)) expect(files, name).to.include(normalize(file));
+      expect(
+        files.filter((file) => /tsbuildinfo|^src|test/.test(file)),
+        name,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('start the service by its command', async () => {
+    expect(existsSync(installed('.bin', 'plant-store'))).to.equal(true);
+    const line = await printed(/listens on/, installed('plant-store', 'bin', 'plant-store.js'));
+    const address = /http:\S+/.exec(line)?.[0];
+    expect((await fetch(`${address}/readyz`)).status).to.equal(200);
+    expect((await fetch(`${address}/docs/plant.svg`)).status).to.equal(200);
+  });
+
+  it('are types and code for a server of your own', async () => {
+    cpSync(join(root, 'test/embedding/server.ts'), join(place, 'server.ts'));
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    const { stdout } = await run(process.execPath, [tsc, ...strict, 'server.ts'], {
+      cwd: place,
+    }).catch((error) => error);
+    expect(stdout).to.equal('');
+    const { port, token } = JSON.parse(await printed(/^\{/, 'server.js'));
+    const response = await fetch(`http://127.0.0.1:${port}/plants`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: '{"id":1,"name":"Monstera"}',
+    });
+    expect(await response.json()).to.deep.equal({ name: 'Monstera' });
+  });
+});
+
+/** Every file that a manifest promises. */
+function entriesOf({ exports, bin = {} }: Manifest): string[] {
+  const entries = Object.values(exports).flatMap((entry) =>
+    typeof entry === 'string' ? entry : Object.values(entry),
+  );
+  return [...entries, ...Object.values(bin)];
+}

@@ -1,0 +1,112 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import type { CodeBlock, Markdown } from './markdown.js';
+
+const run = promisify(execFile);
+
+/** Of the project, what a reader of a tutorial works on. */
+const COPIED = [
+  'packages',
+  'tools',
+  'docs',
+  'tsconfig.json',
+  'tsconfig.base.json',
+  'biome.json',
+  '.gitignore',
+];
+const SCOPE = '@plant-store';
+
+/** A copy of the project in which a tutorial is followed. Nothing is written to the project itself. */
+export class Workplace {
+  readonly folder: string;
+
+  constructor(root: string) {
+    this.folder = mkdtempSync(join(tmpdir(), 'plant-store-tutorial-'));
+    for (const name of COPIED) {
+      cpSync(join(root, name), join(this.folder, name), {
+        recursive: true,
+        filter: (source) => !/[\\/](?:node_modules|dist)$/.test(source),
+      });
+    }
+    this.#linkLibraries(join(root, 'node_modules'));
+  }
+
+  /** Does what the blocks of a tutorial say: makes the files, and changes those there are. */
+  follow({ blocks }: Markdown): void {
+    for (const block of blocks) if (block.file !== undefined) this.#apply(block, block.file);
+    this.linkPackages();
+  }
+
+  /** What `npm install` does for the packages of the workspace. */
+  linkPackages(): void {
+    const scope = join(this.folder, 'node_modules', SCOPE);
+    rmSync(scope, { recursive: true, force: true });
+    mkdirSync(scope);
+    for (const name of readdirSync(join(this.folder, 'packages'))) {
+      symlinkSync(join(this.folder, 'packages', name), join(scope, name));
+    }
+    symlinkSync(join(this.folder, 'tools', 'mongod'), join(scope, 'mongod'));
+  }
+
+  /** Runs a tool of the project; rejects with what it printed when it fails. */
+  async run(tool: string, ...args: string[]): Promise<string> {
+    try {
+      const command = join(this.folder, 'node_modules', '.bin', tool);
+      return (await run(command, args, { cwd: this.folder })).stdout;
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      throw new Error(`${tool} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
+    }
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+
+  #linkLibraries(libraries: string): void {
+    mkdirSync(join(this.folder, 'node_modules'));
+    for (const name of readdirSync(libraries)) {
+      if (name === SCOPE || name === 'plant-store') continue;
+      symlinkSync(join(libraries, name), join(this.folder, 'node_modules', name));
+    }
+  }
+
+  #apply({ language, text }: CodeBlock, file: string): void {
+    const path = join(this.folder, file);
+    if (language === 'diff') {
+      writeFileSync(path, changed(readFileSync(path, 'utf8'), text, file));
+      return;
+    }
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}
+
+/** Applies hunks, parted by lines that begin with `@@`. Each must fit in exactly one place. */
+function changed(text: string, diff: string, file: string): string {
+  const hunks = diff.split(/^@@.*\n/m).filter((hunk) => hunk !== '');
+  return hunks.reduce((before, hunk) => {
+    const [old, made] = [side(hunk, '-'), side(hunk, '+')];
+    const [start = '', end, another] = before.split(old);
+    if (end === undefined) throw new Error(`${file} does not hold\n${old}`);
+    if (another !== undefined) throw new Error(`${file} holds more than once\n${old}`);
+    return start + made + end;
+  }, text);
+}
+
+function side(hunk: string, sign: '-' | '+'): string {
+  const lines = hunk.split('\n').filter((line) => line.startsWith(' ') || line.startsWith(sign));
+  return lines.map((line) => `${line.slice(1)}\n`).join('');
+}

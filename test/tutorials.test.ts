@@ -1,0 +1,97 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { violations } from './architecture.js';
+import { readDocument } from './markdown.js';
+import { Workplace } from './tutorial.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('A tutorial that is followed to the letter', function () {
+  this.timeout(120_000);
+  const places: Workplace[] = [];
+
+  after(() => {
+    for (const place of places) place.remove();
+  });
+
+  /** Follows a tutorial, and resolves with the place where that was done once all it made is sound. */
+  async function follow(tutorial: string, ...projects: string[]): Promise<Workplace> {
+    const place = new Workplace(root);
+    places.push(place);
+    place.follow(readDocument(root, `docs/tutorials/${tutorial}/README.md`));
+    await place.run('biome', 'ci', 'packages');
+    await place.run('tsc', '-b', ...projects);
+    expect(violations(place.folder)).to.deep.equal([]);
+    return place;
+  }
+
+  /** Runs the tests of packages, without the browser and the database. */
+  const test = (place: Workplace, ...packages: string[]) =>
+    place.run('mocha', '--no-config', '--fail-zero', ...packages.map(testsOf));
+
+  const testsOf = (name: string) => `packages/${name}/dist/test/**/!(*.browser).test.js`;
+
+  it('gives a store that passes the contract suite and that the service keeps plants in', async () => {
+    const place = await follow(
+      'add-a-storage-adapter',
+      'packages/plant-repository-files/test',
+      'packages/app',
+    );
+    await test(place, 'plant-repository-files');
+    const { status, files } = await createPlant(place);
+    expect(status).to.equal(200);
+    expect(files).to.deep.equal(['9007199254740993.json']);
+  });
+
+  it('gives a token verifier that passes the contract suite', async () => {
+    const place = await follow(
+      'add-a-token-verifier',
+      'packages/token-verifier-introspection/test',
+    );
+    await test(place, 'token-verifier-introspection');
+  });
+
+  it('gives an operation, and leaves those there were as they are', async () => {
+    const place = await follow(
+      'add-an-operation',
+      'packages/domain/test',
+      'packages/plant-repository-memory/test',
+      'packages/http-koa/test',
+    );
+    await test(place, 'domain', 'plant-repository-memory', 'http-koa');
+  });
+});
+
+/** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
+async function createPlant({ folder }: Workplace) {
+  const service: ChildProcess = spawn(process.execPath, ['packages/app/bin/plant-store.js'], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, PORT: '0', STORAGE: 'files' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = once(service, 'exit');
+  try {
+    const curl = await printedLine(service, /^curl/);
+    const [, url = '', authorization = ''] = /^curl -sS (\S+) -H '[^:]+: ([^']+)'/.exec(curl) ?? [];
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: '{"id":9007199254740993,"name":"Monstera deliciosa"}',
+    });
+    return { status: response.status, files: readdirSync(join(folder, 'plants')) };
+  } finally {
+    service.kill();
+    await ended;
+  }
+}
+
+async function printedLine({ stdout }: ChildProcess, pattern: RegExp): Promise<string> {
+  if (stdout === null) throw new Error('the service has no output');
+  for await (const line of createInterface(stdout)) if (pattern.test(line)) return line;
+  throw new Error(`the service has not printed ${pattern}`);
+}
