@@ -100,7 +100,7 @@ async function openMetrics(configuration: Configuration): Promise<Metrics | unde
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./metrics.js');
   const metrics = new Metrics();
-  if (configuration.storage.kind === 'memory') metrics.storageEvent({ type: 'storage reachable' });
+  if (configuration.STORAGE === 'memory') metrics.storageEvent({ type: 'storage reachable' });
   return metrics;
 }
 

@@ -11,8 +11,6 @@ import { requestIdOf } from './request-id.js';
 export interface RequestState {
   /** When it began, on the clock of `performance.now()`. */
   startedAt: number;
-  /** The path of its route, once there is one. */
-  route?: string;
   /** The name of the client, once its token was verified. */
   client?: string;
   /** The answer, when it is not left to Koa. */
@@ -43,7 +41,7 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
     finish(ctx, requestId, failure?.closes ?? false);
     observer.ended({
       method: countedMethod(ctx.req.method),
-      route: ctx.state.route,
+      route: ctx._matchedRoute,
       status: gone ? CLIENT_GONE : ctx.res.statusCode,
       error: failure?.error,
       duration: performance.now() - startedAt,

@@ -1,10 +1,9 @@
-import Router from '@koa/router';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type Koa from 'koa';
 import { createPlant } from './create-plant.js';
 import { addHealthRoutes } from './health.js';
 import type { HttpObserver } from './http-observer.js';
-import { serveRoutes } from './routes.js';
+import { exactRouter, serveRoutes } from './routes.js';
 import { serveDocs } from './serve-docs.js';
 
 /** What the application needs from the outside. */
@@ -39,7 +38,7 @@ export interface AppOptions {
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): Koa {
   const { basePath = '', bodyLimit = 16_384, maxInFlight = 1000 } = options;
   const { requestDeadline = 15_000, docs = true } = options;
-  const router = new Router();
+  const router = exactRouter();
   router.post(
     `${basePath}/plants`,
     createPlant({

@@ -1,8 +1,7 @@
-import Router from '@koa/router';
 import type Koa from 'koa';
 import { addHealthRoutes } from './health.js';
 import type { HttpObserver } from './http-observer.js';
-import { serveRoutes } from './routes.js';
+import { exactRouter, serveRoutes } from './routes.js';
 
 /** What the management listener shows. */
 export interface ManagementDependencies {
@@ -15,7 +14,7 @@ export interface ManagementDependencies {
 
 /** Health checks and metrics, for those who run the service. Not to be reached by its clients. */
 export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
-  const router = new Router();
+  const router = exactRouter();
   addHealthRoutes(router, ready);
   router.get('/metrics', async (ctx) => {
     ctx.body = await metrics.text();

