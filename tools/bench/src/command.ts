@@ -92,7 +92,7 @@ async function measured(set: ReplicaSet): Promise<Results> {
 function installPeers(): void {
   const cwd = join(root, 'tools/bench/peers');
   if (existsSync(join(cwd, 'node_modules/.package-lock.json'))) return;
-  execFileSync('npm', ['ci'], { cwd, stdio: 'inherit' });
+  execFileSync('npm', ['ci', '--engine-strict=false'], { cwd, stdio: 'inherit' });
 }
 
 /** Keeps every figure, raw, outside version control. */
