@@ -1,5 +1,10 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http';
+import {
+  createServer as createHttpServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
 import { checkHttp, MAX_FIELDS, MAX_HEADER_BYTES } from './check-http.js';
@@ -58,6 +63,9 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
     if (!server.listening) connection.closeAfterAnswer();
     return connection;
   };
+  const take = (request: IncomingMessage, response: ServerResponse): void => {
+    connectionOf(request.socket).take(request, response);
+  };
   const server = createHttpServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false,
@@ -69,13 +77,11 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
   server.maxHeadersCount = MAX_FIELDS + 1;
   server.maxConnections = options.maxConnections ?? 10_000;
   server
-    .on('request', (request, response) => connectionOf(request.socket).take(request, response))
-    .on('checkExpectation', (request, response) => {
-      connectionOf(request.socket).take(request, response);
-    })
+    .on('request', take)
+    .on('checkExpectation', take)
     .on('checkContinue', (request, response) => {
       holdContinue(request);
-      connectionOf(request.socket).take(request, response);
+      take(request, response);
     })
     .on('connect', (request, socket: Socket) => {
       connectionOf(socket).fail(connectFailure(request), requestIdOf(request));
