@@ -42,7 +42,7 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
     observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
-      status: gone ? CLIENT_GONE : ctx.res.statusCode,
+      status: gone ? CLIENT_GONE : (ctx.state.answer?.status ?? ctx.res.statusCode),
       error: failure?.error,
       duration: performance.now() - startedAt,
       requestId,
@@ -53,14 +53,13 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
 
 /** Sends the answer that was left behind. Without one Koa sends what is in its context. */
 function finish(ctx: ParameterizedContext<RequestState>, requestId: string, closes: boolean): void {
-  const headers: Record<string, string> = { 'X-Request-Id': requestId };
-  if (closes || hasUnreadBody(ctx.req)) headers.Connection = 'close';
+  if (closes || hasUnreadBody(ctx.req)) ctx.res.shouldKeepAlive = false;
   if (ctx.state.answer === undefined) {
-    ctx.set(headers);
+    ctx.set('X-Request-Id', requestId);
     return;
   }
   ctx.respond = false;
-  sendAnswer(ctx.res, ctx.state.answer, headers);
+  sendAnswer(ctx.res, ctx.state.answer, requestId);
 }
 
 function hasUnreadBody(request: IncomingMessage): boolean {

@@ -36,7 +36,9 @@ export class Connection {
     this.#socket = socket;
     this.#handle = handle;
     this.#observer = observer;
-    socket.destroySoon = () => this.#linger();
+    socket.destroySoon = () => {
+      if (!this.#owesFailure()) this.#linger();
+    };
   }
 
   /** Carries out a request, behind those that came before it. */
@@ -92,6 +94,11 @@ export class Connection {
   #closeBehindLast(): void {
     if (!this.#stopping || this.#current === undefined || this.#waiting.length > 0) return;
     this.#current.response.shouldKeepAlive = false;
+  }
+
+  /** Behind the last request of a client that has half-closed Node closes, also when a failure follows. */
+  #owesFailure(): boolean {
+    return this.#failure !== undefined && this.#current?.response.shouldKeepAlive === true;
   }
 
   #answerFailure({ code, requestId }: { code: FailureCode; requestId: string }): void {

@@ -113,7 +113,7 @@ class Reader {
     do {
       this.#skipSpace();
       const name = this.#name();
-      if (name in object) throw invalid('a name stands twice in one object');
+      if (Object.hasOwn(object, name)) throw invalid('a name stands twice in one object');
       object[name] = this.#value();
     } while (this.#skip(','));
     this.#expect('}');
@@ -231,6 +231,7 @@ const MAX_DIGITS = 19;
  * Decided from the digits: `1e1000000000` costs no more than `1`.
  */
 export function toWholeNumber({ text }: JsonNumber): bigint | undefined {
+  if (!/[.eE]/.test(text)) return text.length <= MAX_DIGITS + 1 ? BigInt(text) : undefined;
   const [, sign, whole = '', fraction = '', exponent = '0'] = PARTS.exec(text) ?? [];
   const digits = (whole + fraction).replace(/^0+/, '');
   const significant = withoutTrailingZeros(digits);

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from './failures.js';
-import { fieldValues, withoutSpace } from './header-fields.js';
+import { before, fieldValues, withoutSpace } from './header-fields.js';
 
 /** Only `application/json`, whatever its parameters are, and not compressed. */
 export function checkMediaType(request: IncomingMessage): void {
   const [type = '', another] = fieldValues(request, 'content-type');
-  const essence = withoutSpace(type.split(';', 1)[0] ?? '').toLowerCase();
+  const essence = withoutSpace(before(type, ';')).toLowerCase();
   if (another !== undefined || essence !== 'application/json') {
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
   }

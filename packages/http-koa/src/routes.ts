@@ -2,6 +2,7 @@ import Router, { type RouterContext } from '@koa/router';
 import Koa, { type Middleware } from 'koa';
 import { answerRequests } from './answer-requests.js';
 import { HttpError } from './failures.js';
+import { before } from './header-fields.js';
 import type { HttpObserver } from './http-observer.js';
 
 /** RFC 9112 section 3.2.2. */
@@ -31,10 +32,10 @@ function takePathAsSent(): Middleware {
 }
 
 function pathOf(target: string): string {
-  if (target.startsWith('/')) return target.split('?', 1)[0] ?? '';
+  if (target.startsWith('/')) return before(target, '?');
   const authority = ABSOLUTE_FORM.exec(target)?.[1];
   if (authority === '') throw new HttpError('MALFORMED_REQUEST', 'the target names no host');
-  return target.replace(ABSOLUTE_FORM, '').split('?', 1)[0] || '/';
+  return before(target.replace(ABSOLUTE_FORM, ''), '?') || '/';
 }
 
 /**
