@@ -94,6 +94,9 @@ describe('Size', () => {
       tooLarge('17 KiB in seventeen fields are a 4310', {
         headers: { 'x-filler': Array(17).fill(filler(1024)) },
       }),
+      tooLarge('17 KiB in nine hundred short fields are a 4310', {
+        headers: { 'x-f': Array(900).fill(filler(12)) },
+      }),
       tooLarge('17 KiB in the name of a field are a 4310', {
         headers: { [filler(17 * 1024)]: 'x' },
       }),
@@ -193,10 +196,12 @@ describe('Time', () => {
       },
     ],
     [
-      'a connection that says nothing more is closed without an answer',
+      'a connection that says nothing more is closed without an answer, when its time is over',
       async () => {
         const connection = await afterOneRequest();
+        const start = performance.now();
         await expectEnd(connection);
+        expect(performance.now() - start).to.be.within(1000, 3000);
       },
     ],
     [

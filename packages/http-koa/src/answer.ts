@@ -38,7 +38,7 @@ export function sendAnswer(response: ServerResponse, answer: Answer, requestId: 
   if (response.headersSent) return;
   atEndOfTurn(() => {
     response.writeHead(answer.status, fieldsOf(answer, requestId));
-    response.end(response.req.method === 'HEAD' ? undefined : answer.body);
+    response.end(answer.body);
   });
 }
 

@@ -3,6 +3,7 @@ import type Koa from 'koa';
 import { createPlant } from './create-plant.js';
 import { addHealthRoutes } from './health.js';
 import type { HttpObserver } from './http-observer.js';
+import { plainPath, wholeNumber } from './options.js';
 import { exactRouter, serveRoutes } from './routes.js';
 import { serveDocs } from './serve-docs.js';
 
@@ -23,7 +24,10 @@ export interface AppOptions {
   readonly bodyLimit?: number;
   /** Operations worked on at once, each from the last byte of its body. 1000 by default. */
   readonly maxInFlight?: number;
-  /** Milliseconds from the last byte of a request to its answer. 15000 by default. */
+  /**
+   * Milliseconds from the last byte of a request to its answer; for a pipelined one, from when its
+   * turn comes. 15000 by default.
+   */
   readonly requestDeadline?: number;
   /** Whether the interface description and the page to try it from are served. They are by default. */
   readonly docs?: boolean;
@@ -33,23 +37,24 @@ export interface AppOptions {
  * `POST /plants`, the health checks and the docs as a Koa application. It listens nowhere and opens
  * nothing. Serve it with `createServer`, or mount its `callback()` in a server of your own.
  *
+ * @throws {TypeError | RangeError} when an option is not what {@link AppOptions} says.
+ *
  * Source: specification, "Endpoints".
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): Koa {
-  const { basePath = '', bodyLimit = 16_384, maxInFlight = 1000 } = options;
-  const { requestDeadline = 15_000, docs = true } = options;
+  const basePath = plainPath('basePath', options.basePath ?? '');
   const router = exactRouter();
   router.post(
     `${basePath}/plants`,
     createPlant({
       useCase: dependencies.createPlant,
       tokenVerifier: dependencies.tokenVerifier,
-      bodyLimit,
-      maxInFlight,
-      requestDeadline,
+      bodyLimit: wholeNumber('bodyLimit', options.bodyLimit ?? 16_384),
+      maxInFlight: wholeNumber('maxInFlight', options.maxInFlight ?? 1000),
+      requestDeadline: wholeNumber('requestDeadline', options.requestDeadline ?? 15_000),
     }),
   );
   addHealthRoutes(router, dependencies.ready);
-  if (docs) serveDocs(router, basePath);
+  if (options.docs ?? true) serveDocs(router, basePath);
   return serveRoutes(router, dependencies.observer);
 }

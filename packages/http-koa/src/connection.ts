@@ -5,7 +5,7 @@ import { breakRequest } from './broken-request.js';
 import { type FailureCode, failures } from './failures.js';
 import { countedMethod, type HttpObserver } from './http-observer.js';
 
-interface Exchange {
+interface Arrived {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
@@ -14,7 +14,7 @@ interface Exchange {
 const LINGER_BYTES = 65_536;
 const LINGER_MS = 500;
 
-/** Further requests than these are not read from the connection before those have been answered. */
+/** Behind so many requests reading pauses until those have been answered; what has been read already is kept. */
 const MAX_WAITING = 16;
 
 /**
@@ -26,8 +26,8 @@ export class Connection {
   readonly #socket: Socket;
   readonly #handle: RequestListener;
   readonly #observer: HttpObserver | undefined;
-  readonly #waiting: Exchange[] = [];
-  #current: Exchange | undefined;
+  readonly #waiting: Arrived[] = [];
+  #current: Arrived | undefined;
   #failure: { readonly code: FailureCode; readonly requestId: string } | undefined;
   #stopping = false;
   #closing = false;
@@ -75,11 +75,11 @@ export class Connection {
     if (!this.#closing) this.#socket.destroy();
   }
 
-  #start(exchange: Exchange): void {
-    this.#current = exchange;
+  #start(arrived: Arrived): void {
+    this.#current = arrived;
     this.#closeBehindLast();
-    exchange.response.once('close', () => this.#finish());
-    this.#handle(exchange.request, exchange.response);
+    arrived.response.once('close', () => this.#finish());
+    this.#handle(arrived.request, arrived.response);
   }
 
   #finish(): void {

@@ -219,32 +219,3 @@ class Reader {
 function fail(rule: string): never {
   throw invalid(rule);
 }
-
-const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
-
-/** 10^19 is outside int64, so no id has more digits than this before its point. */
-const MAX_DIGITS = 19;
-
-/**
- * The whole number that a JSON number stands for, or `undefined` when it is not whole or has
- * more than 19 digits. `1.0` and `1e3` are whole (JSON Schema 2020-12, "integer").
- * Decided from the digits: `1e1000000000` costs no more than `1`.
- */
-export function toWholeNumber({ text }: JsonNumber): bigint | undefined {
-  if (!/[.eE]/.test(text)) return text.length <= MAX_DIGITS + 1 ? BigInt(text) : undefined;
-  const [, sign, whole = '', fraction = '', exponent = '0'] = PARTS.exec(text) ?? [];
-  const digits = (whole + fraction).replace(/^0+/, '');
-  const significant = withoutTrailingZeros(digits);
-  if (significant === '') return 0n;
-  const trailingZeros = digits.length - significant.length;
-  const zeros = Number(exponent) - fraction.length + trailingZeros;
-  if (zeros < 0 || significant.length + zeros > MAX_DIGITS) return undefined;
-  return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
-}
-
-/** `/0+$/` would begin anew at every zero: quadratic in a long row of them with another digit behind. */
-function withoutTrailingZeros(digits: string): string {
-  let end = digits.length;
-  while (digits[end - 1] === '0') end -= 1;
-  return digits.slice(0, end);
-}

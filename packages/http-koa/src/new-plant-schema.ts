@@ -1,6 +1,7 @@
 import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, newPlant } from '@plant-store/domain';
 import * as v from 'valibot';
-import { JsonNumber, toWholeNumber } from './exact-json.js';
+import { JsonNumber } from './exact-json.js';
+import { toWholeNumber } from './whole-number.js';
 
 const ID_RULE = `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
 

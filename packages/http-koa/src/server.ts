@@ -12,6 +12,7 @@ import { Connection } from './connection.js';
 import { holdContinue } from './expect-continue.js';
 import { type FailureCode, HttpError } from './failures.js';
 import type { HttpObserver } from './http-observer.js';
+import { wholeNumber } from './options.js';
 import { newRequestId, requestIdOf } from './request-id.js';
 
 /** Limits of the connections; times in milliseconds. Every member has a default. */
@@ -50,6 +51,8 @@ const KEEP_ALIVE_BUFFER = 1000;
 /**
  * An HTTP server, not yet listening, that keeps the contract where Koa is not asked: what Node's
  * parser refuses, late requests, pipelining, half-closed and lingering connections.
+ *
+ * @throws {RangeError} when a limit is not a whole number above 0.
  */
 export function createServer(app: Koa, options: ServerOptions = {}): DrainableServer {
   const handle = app.callback();
@@ -66,16 +69,17 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     connectionOf(request.socket).take(request, response);
   };
+  const keepAliveTimeout = wholeNumber('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false,
-    headersTimeout: options.headersTimeout ?? 10_000,
-    requestTimeout: options.requestTimeout ?? 15_000,
-    keepAliveTimeout: Math.max(1, (options.keepAliveTimeout ?? 72_000) - KEEP_ALIVE_BUFFER / 2),
+    headersTimeout: wholeNumber('headersTimeout', options.headersTimeout ?? 10_000),
+    requestTimeout: wholeNumber('requestTimeout', options.requestTimeout ?? 15_000),
+    keepAliveTimeout: Math.max(1, keepAliveTimeout - KEEP_ALIVE_BUFFER / 2),
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
-  server.maxConnections = options.maxConnections ?? 10_000;
+  server.maxConnections = wholeNumber('maxConnections', options.maxConnections ?? 10_000);
   server
     .on('request', take)
     .on('checkExpectation', take)
@@ -89,7 +93,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connectionOf(socket);
       if (isGone(error, socket)) connection.abandon();
-      else connection.fail(codeOf(error), newRequestId());
+      else connection.fail(failureOf(error), newRequestId());
     });
   return Object.assign(server, {
     httpAllowHalfOpen: true,
@@ -100,10 +104,6 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
   });
 }
 
-/**
- * Takes no new connections, lets requests be answered, closes what idles, and after the time
- * limit whatever is left.
- */
 async function drain(server: Server, timeLimit: number): Promise<void> {
   const closed = once(server, 'close');
   // HTTP's own `close` would cut idle connections at once, under requests already on their way.
@@ -132,7 +132,8 @@ function connectFailure(request: IncomingMessage): FailureCode {
   }
 }
 
-function codeOf(error: NodeJS.ErrnoException): FailureCode {
+/** What an error of Node's parser means to the client. */
+function failureOf(error: NodeJS.ErrnoException): FailureCode {
   switch (error.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return 'REQUEST_TIMEOUT';

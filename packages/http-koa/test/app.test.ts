@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   authenticatedClient,
   CreatePlant,
@@ -22,10 +23,23 @@ import {
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
+import Koa from 'koa';
 
 const TOKEN = 'a-token-for-tests';
 const sha256 = createHash('sha256').update(TOKEN).digest('hex');
 const monstera = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
+
+function rawCreate(body: string): string {
+  return [
+    'POST /plants HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${TOKEN}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+}
 
 interface Setup extends AppOptions {
   add?: PlantRepository['add'];
@@ -73,7 +87,7 @@ describe('The application', () => {
         },
         body,
       });
-    return { url, create, stored, reports };
+    return { server, url, create, stored, reports };
   }
 
   async function failureOf(response: Response): Promise<{ error: number; message: string }> {
@@ -218,12 +232,74 @@ describe('The application', () => {
     expect((await third).status).to.equal(200);
   });
 
-  it('gives the repository what is left of the deadline', async () => {
+  it('gives the repository what the check of the token has left of the deadline', async () => {
     const limits: number[] = [];
     const add = async (_: NewPlant, timeLimit: number) => void limits.push(timeLimit);
-    const { create } = await start({ requestDeadline: 1234, add });
+    let taken = 0;
+    const verify = async () => {
+      const begun = performance.now();
+      await wait(20);
+      taken = performance.now() - begun;
+      return authenticatedClient('test', ['create plants']);
+    };
+    const { create } = await start({ requestDeadline: 1234, add, verify });
     await create(monstera);
-    expect(limits[0]).to.be.within(1, 1234);
+    expect(limits[0]).to.be.within(1, 1234 - taken);
+  });
+
+  it('does not ask the verifier about a token longer than 8 KiB', async () => {
+    const asked: number[] = [];
+    const verify = async (token: string) => {
+      asked.push(token.length);
+      return authenticatedClient('test', ['create plants']);
+    };
+    const { create } = await start({ verify });
+    for (const length of [8192, 8193]) {
+      await create(monstera, { Authorization: `Bearer ${'a'.repeat(length)}` });
+    }
+    expect(asked).to.deep.equal([8192]);
+  });
+
+  it('reads no further from a connection whose requests wait, and answers them all', async () => {
+    const release = new Map<bigint, () => void>();
+    const add = ({ id }: NewPlant) => new Promise<void>((resolve) => release.set(id, resolve));
+    const { server, url } = await start({ add });
+    const accepted = once(server, 'connection');
+    const client = connect(Number(new URL(url).port), '127.0.0.1').setEncoding('latin1');
+    const [socket] = await accepted;
+    const paused = once(socket, 'pause');
+    const requests = Array.from({ length: 200 }, (_, id) => rawCreate(`{"id":${id},"name":""}`));
+    client.write(requests.slice(0, 100).join(''));
+    await paused;
+    client.write(requests.slice(100).join(''));
+    let answers = '';
+    for (let id = 0n; id < 200n; id += 1n) {
+      while (!release.has(id)) await new Promise(setImmediate);
+      release.get(id)?.();
+      while (answers.split('{"name":""}').length <= id + 1n)
+        answers += (await once(client, 'data'))[0];
+    }
+    client.destroy();
+  });
+
+  const faulty: [name: string, options: AppOptions, error: RegExp][] = [
+    ['a pattern for a base path', { basePath: '/:store' }, /basePath/],
+    ['a base path that ends with a slash', { basePath: '/store/' }, /basePath/],
+    ['no number for a limit', { bodyLimit: Number.NaN }, /bodyLimit/],
+    ['no operation in flight', { maxInFlight: 0 }, /maxInFlight/],
+    ['an endless deadline', { requestDeadline: Number.POSITIVE_INFINITY }, /requestDeadline/],
+  ];
+  for (const [name, options, error] of faulty) {
+    it(`refuses ${name}`, async () => {
+      const refused = await start(options).catch((reason: unknown) => reason);
+      expect(refused).to.be.an('error').with.property('message').that.matches(error);
+    });
+  }
+
+  it('refuses a server whose limits are none', () => {
+    for (const name of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'maxConnections']) {
+      expect(() => createServer(new Koa(), { [name]: -1 })).to.throw(RangeError, name);
+    }
   });
 
   it('serves the operation below its base path, and the health checks beside it', async () => {

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonNumber, type JsonValue, parseJson, toWholeNumber } from '../src/exact-json.js';
+import { JsonNumber, type JsonValue, parseJson } from '../src/exact-json.js';
+import { toWholeNumber } from '../src/whole-number.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
