@@ -1,5 +1,8 @@
 type Step = () => void;
 
+/** So many steps wait at most: the first of them would otherwise wait for a long turn to end. */
+const MAX_WAITING = 64;
+
 let steps: Step[] = [];
 
 /**
@@ -11,11 +14,13 @@ let steps: Step[] = [];
  * through the network stack leaves the processor's caches cold for the next request.
  */
 export function atEndOfTurn(step: Step): void {
-  if (steps.push(step) === 1) setImmediate(runSteps);
+  const waiting = steps.push(step);
+  if (waiting === 1) setImmediate(runSteps);
+  if (waiting === MAX_WAITING) runSteps();
 }
 
 function runSteps(): void {
   const all = steps;
   steps = [];
-  for (const step of all) step();
+  for (const run of all) run();
 }

@@ -69,6 +69,7 @@ async function measured(set: ReplicaSet): Promise<Results> {
   const options = {
     rounds: quick ? 2 : Number(values.rounds),
     connections: [1, 50, 200],
+    runInMs: quick ? 900 : 5000,
     warmUpMs: quick ? 300 : 500,
     windowMs: quick ? 500 : Number(values.seconds) * 1000,
   };

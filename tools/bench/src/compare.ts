@@ -14,11 +14,12 @@ export interface Sample extends LoadFigures {
 export interface CompareOptions {
   readonly rounds: number;
   readonly connections: readonly number[];
+  /** How long the code runs in, before the first window of a process. */
+  readonly runInMs: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
 }
 
-/** How long the code is run in before the first window of a process. */
 const RUN_IN = { connections: 50, warmUpMs: 0 };
 
 /**
@@ -48,13 +49,13 @@ export async function measure(
   subject: Subject,
   round: number,
   databases: readonly number[],
-  { connections, warmUpMs, windowMs }: CompareOptions,
+  { connections, runInMs, warmUpMs, windowMs }: CompareOptions,
 ): Promise<Sample[]> {
   const { url, token, pid, stop } = await start(subject);
   const pids = [pid, ...databases];
   const samples: Sample[] = [];
   try {
-    await runLoad({ url, token, pids, ...RUN_IN, windowMs: 3 * warmUpMs });
+    await runLoad({ url, token, pids, ...RUN_IN, windowMs: runInMs });
     for (const count of connections) {
       const figures = await runLoad({ url, token, pids, connections: count, warmUpMs, windowMs });
       const sample = { subject: subject.name, connections: count, round, ...figures };

@@ -7,6 +7,7 @@ import { durable, type Subject } from './subject.js';
 export interface Extra {
   readonly set: ReplicaSet;
   readonly pids: readonly number[];
+  readonly runInMs: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
 }
@@ -54,8 +55,8 @@ function service(uri: string, collection: string): Subject {
   return subject;
 }
 
-function options({ warmUpMs, windowMs }: Extra, connections: number[]): CompareOptions {
-  return { rounds: 1, connections, warmUpMs, windowMs };
+function options({ runInMs, warmUpMs, windowMs }: Extra, connections: number[]): CompareOptions {
+  return { rounds: 1, connections, runInMs, warmUpMs, windowMs };
 }
 
 async function fill(uri: string, name: string, plants: number): Promise<void> {
