@@ -21,7 +21,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     meaning:
       'The request is not valid HTTP: its first line, its headers, or the framing of its body.',
     remedy:
-      'Mend what sends it. HTTP/1.1 needs exactly one `Host`; a body needs `Content-Length` or `Transfer-Encoding: chunked`; `Expect` may only be `100-continue`.',
+      'Correct what sends it. HTTP/1.1 needs exactly one `Host`; a body needs `Content-Length` or `Transfer-Encoding: chunked`; `Expect` may only be `100-continue`.',
     retry: NO,
   },
   4001: {
