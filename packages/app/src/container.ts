@@ -101,7 +101,8 @@ async function openMetrics(configuration: Configuration): Promise<Metrics | unde
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./metrics.js');
   const metrics = new Metrics();
-  if (!storages[configuration.STORAGE].tells) metrics.storageEvent({ type: 'storage reachable' });
+  if (!storages[configuration.STORAGE].reportsReachability)
+    metrics.storageEvent({ type: 'storage reachable' });
   return metrics;
 }
 

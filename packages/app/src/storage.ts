@@ -31,8 +31,8 @@ interface StorageAdapter {
   readonly note: (values: Values) => string;
   /** The configuration has been checked: what the adapter needs is there. */
   readonly open: (values: Values, observer: StorageObserver) => Promise<PlantRepository>;
-  /** It tells the observer whether it is reachable. What does not tell is always reachable. */
-  readonly tells?: true;
+  /** It tells the observer whether it is reachable. What does not is always reachable. */
+  readonly reportsReachability?: true;
 }
 
 const adapters = {
@@ -46,7 +46,7 @@ const adapters = {
       const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
       return new MongoPlantRepository({ uri, collection, observer });
     },
-    tells: true,
+    reportsReachability: true,
   },
 } satisfies Record<string, StorageAdapter>;
 
