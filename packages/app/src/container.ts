@@ -1,4 +1,4 @@
-import 'reflect-metadata';
+import 'reflect-metadata/lite';
 import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
 import {
   createApp,
