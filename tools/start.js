@@ -1,25 +1,31 @@
 // `npm start`: builds what is out of date, then becomes the plant-store command.
 // Asking the compiler whether anything is out of date would take a fifth of the whole start.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const packages = join(root, 'packages');
+const app = join(root, 'packages', 'app');
+
+/** The folders that `tsc -b packages/app` builds. */
+function builtFolders() {
+  const { references } = JSON.parse(readFileSync(join(app, 'tsconfig.json'), 'utf8'));
+  return [app, ...references.map(({ path }) => join(app, path))];
+}
 
 function changedAt(path) {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
 function isOutOfDate(folder) {
-  const sources = join(packages, folder, 'src');
+  const sources = join(folder, 'src');
   const files = readdirSync(sources, { recursive: true }).map((file) => join(sources, file));
-  const builtAt = changedAt(join(packages, folder, 'dist', 'tsconfig.tsbuildinfo'));
+  const builtAt = changedAt(join(folder, 'dist', 'tsconfig.tsbuildinfo'));
   return [sources, ...files].some((file) => changedAt(file) > builtAt);
 }
 
-if (readdirSync(packages).some(isOutOfDate)) {
+if (builtFolders().some(isOutOfDate)) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {
     cwd: root,

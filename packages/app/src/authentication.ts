@@ -104,7 +104,7 @@ async function readJwt(values: SettingValues, issuer: string, audience: string):
   };
   const problems = jwtOptionProblems(options).map(({ option, expected }) => {
     const variable = JWT_VARIABLES[option] ?? option;
-    return `${variable}: expected ${expected}. Mend it, or unset it`;
+    return `${variable}: expected ${expected}. Correct it, or unset it`;
   });
   return { value: { kind: 'jwt', options }, problems };
 }

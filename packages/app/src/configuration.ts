@@ -1,6 +1,7 @@
 import { type Authentication, readAuthentication } from './authentication.js';
 import { nearest } from './nearest.js';
 import { readSettings, type SettingValues, settings } from './settings.js';
+import { storageProblems } from './storage.js';
 
 /** What the environment says, complete and free of contradictions. */
 export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
@@ -92,33 +93,6 @@ function listenerProblems(values: SettingValues, env: NodeJS.ProcessEnv): string
 
 function overlap(...hosts: readonly [string, string]): boolean {
   return hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
-}
-
-async function storageProblems(values: SettingValues, env: NodeJS.ProcessEnv): Promise<string[]> {
-  const { STORAGE, MONGODB_URI } = values;
-  if (env.MONGODB_URI === undefined) {
-    if (STORAGE === 'mongodb') {
-      return [
-        'MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or set STORAGE=memory',
-      ];
-    }
-    if (env.MONGODB_COLLECTION !== undefined) {
-      return ['MONGODB_COLLECTION: expected only with MONGODB_URI. Set MONGODB_URI, or unset it'];
-    }
-    return [];
-  }
-  if (STORAGE !== undefined && STORAGE !== 'mongodb') {
-    return ['STORAGE: expected mongodb, since MONGODB_URI is set. Unset one of them'];
-  }
-  return MONGODB_URI === undefined ? [] : connectionStringProblems(MONGODB_URI);
-}
-
-async function connectionStringProblems(uri: string): Promise<string[]> {
-  const { mongoUriProblem } = await import('@plant-store/plant-repository-mongodb');
-  const problem = mongoUriProblem(uri);
-  return problem === undefined
-    ? []
-    : [`MONGODB_URI: expected a connection string of MongoDB (${problem}). Mend it`];
 }
 
 function impliedInProduction(env: NodeJS.ProcessEnv): string[] {

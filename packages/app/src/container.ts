@@ -1,4 +1,4 @@
-import 'reflect-metadata';
+import 'reflect-metadata/lite';
 import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
 import {
   createApp,
@@ -6,15 +6,16 @@ import {
   createServer,
   type DrainableServer,
 } from '@plant-store/http-koa';
-import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import type { Authentication } from './authentication.js';
 import type { Configuration } from './configuration.js';
+import { countPlants } from './count-plants.js';
 import { Health } from './health.js';
 import type { Metrics } from './metrics.js';
 import { type Observer, observe } from './observer.js';
+import { storages } from './storage.js';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
@@ -50,7 +51,7 @@ export function createContainer(
   container.bind(ids.observer).toResolvedValue(observe, [ids.logger, ids.metrics]);
   container
     .bind(ids.plantRepository)
-    .toResolvedValue(openPlantRepository, [ids.configuration, ids.observer]);
+    .toResolvedValue(openPlantRepository, [ids.configuration, ids.observer, ids.metrics]);
   container
     .bind(ids.tokenVerifier)
     .toResolvedValue(openTokenVerifier, [ids.authentication, ids.observer]);
@@ -79,12 +80,12 @@ export function createContainer(
 }
 
 async function openPlantRepository(
-  { MONGODB_URI: uri, MONGODB_COLLECTION: collection }: Configuration,
+  configuration: Configuration,
   { storage: observer }: Observer,
+  metrics: Metrics | undefined,
 ): Promise<PlantRepository> {
-  if (uri === undefined) return new MemoryPlantRepository();
-  const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
-  return new MongoPlantRepository({ uri, collection, observer });
+  const plants = await storages[configuration.STORAGE].open(configuration, observer);
+  return metrics === undefined ? plants : countPlants(plants, metrics);
 }
 
 async function openTokenVerifier(
@@ -100,7 +101,8 @@ async function openMetrics(configuration: Configuration): Promise<Metrics | unde
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./metrics.js');
   const metrics = new Metrics();
-  if (configuration.STORAGE === 'memory') metrics.storageEvent({ type: 'storage reachable' });
+  if (!storages[configuration.STORAGE].reportsReachability)
+    metrics.storageEvent({ type: 'storage reachable' });
   return metrics;
 }
 

@@ -1,4 +1,3 @@
-import { OutcomeUnknownError, StorageUnavailableError } from '@plant-store/domain';
 import type { Exchange } from '@plant-store/http-koa';
 import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -8,8 +7,12 @@ const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
 
-const TAKEN = 4006;
 const OVERLOADED = 5032;
+
+const PLANT_OUTCOMES = ['stored', 'taken', 'unavailable', 'unknown'] as const;
+
+/** What became of a plant. */
+export type PlantOutcome = (typeof PLANT_OUTCOMES)[number];
 
 /**
  * The numbers that show what the service does, in Prometheus text format. Every label has few
@@ -31,7 +34,7 @@ export class Metrics {
   });
   readonly #refused = this.#counter(
     'plant_store_requests_refused_total',
-    'Requests refused because of too many in flight, or because the service was stopping.',
+    'Requests refused because of too many in flight.',
   );
   readonly #refusedConnections = this.#counter(
     'plant_store_connections_refused_total',
@@ -79,9 +82,7 @@ export class Metrics {
 
   constructor() {
     collectDefaultMetrics({ register: this.#registry });
-    for (const outcome of ['stored', 'taken', 'unavailable', 'unknown']) {
-      this.#plants.inc({ outcome }, 0);
-    }
+    for (const outcome of PLANT_OUTCOMES) this.#plants.inc({ outcome }, 0);
     for (const cache of ['hit', 'miss']) this.#tokenChecks.inc({ cache }, 0);
     for (const result of ['success', 'failure']) this.#keyFetches.inc({ result }, 0);
   }
@@ -101,13 +102,10 @@ export class Metrics {
       duration / 1000,
     );
     if (error === OVERLOADED) this.#refused.inc();
-    if (error === TAKEN) this.#plants.inc({ outcome: 'taken' });
-    if (method === 'POST' && status === 200) this.#plants.inc({ outcome: 'stored' });
   }
 
-  requestFailed(cause: unknown): void {
-    if (cause instanceof StorageUnavailableError) this.#plants.inc({ outcome: 'unavailable' });
-    if (cause instanceof OutcomeUnknownError) this.#plants.inc({ outcome: 'unknown' });
+  plantSettled(outcome: PlantOutcome): void {
+    this.#plants.inc({ outcome });
   }
 
   storageEvent(event: StorageEvent): void {

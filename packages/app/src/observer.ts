@@ -26,7 +26,6 @@ export function observe(logger: Logger, metrics: Metrics | undefined): Observer 
         logger.debug(exchange, 'answered');
       },
       failed({ requestId, error, cause }) {
-        metrics?.requestFailed(cause);
         logger.error({ requestId, error, ...describe(cause) }, 'a request failed');
       },
     },

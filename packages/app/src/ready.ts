@@ -1,3 +1,4 @@
+import { urlOf } from './address.js';
 import { readConfiguration } from './configuration.js';
 
 const TIME_LIMIT_MS = 5000;
@@ -6,7 +7,7 @@ const TIME_LIMIT_MS = 5000;
 export async function ready(): Promise<number> {
   const { HOST, PORT } = await readConfiguration(process.env, false);
   try {
-    const response = await fetch(`http://${reachable(HOST)}:${PORT}/readyz`, {
+    const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, {
       signal: AbortSignal.timeout(TIME_LIMIT_MS),
     });
     process.stdout.write(`${await response.text()}\n`);
@@ -15,13 +16,6 @@ export async function ready(): Promise<number> {
     process.stderr.write(`plant-store: no answer from ${HOST}:${PORT} (${reasonOf(error)})\n`);
     return 1;
   }
-}
-
-/** A service that listens on every address is reached on this machine's own. */
-function reachable(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  if (host === '::') return '[::1]';
-  return host.includes(':') ? `[${host}]` : host;
 }
 
 function reasonOf(error: unknown): string {

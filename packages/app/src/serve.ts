@@ -2,17 +2,27 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { newToken, type TokenDigest, tokenDigest } from '@plant-store/token-verifier-static';
+import type { Container } from 'inversify';
 import type { Logger } from 'pino';
+import { urlOf } from './address.js';
 import { advice, type Configuration } from './configuration.js';
 import { createContainer, ids } from './container.js';
 import { openLogger } from './logger.js';
 import { reloadTokensOnHangup } from './reload-tokens.js';
 import { StartError } from './start-error.js';
-import { stopOnSignal } from './stop.js';
+import { close, type Parts, stop } from './stop.js';
+import { storages } from './storage.js';
 import { version } from './version.js';
 
-/** Runs the service until a signal stops it. Resolves with the exit code. */
-export async function serve(configuration: Configuration): Promise<number> {
+/**
+ * Runs the service until it is stopped. Resolves with the exit code.
+ *
+ * @param stopping Resolves with the signal that stops it, also while it starts.
+ */
+export async function serve(
+  configuration: Configuration,
+  stopping: Promise<string>,
+): Promise<number> {
   const logger = await openLogger(configuration);
   const demoToken = configuration.authentication ? undefined : newToken();
   const authentication = configuration.authentication ?? {
@@ -21,27 +31,48 @@ export async function serve(configuration: Configuration): Promise<number> {
   };
 
   const container = createContainer(configuration, authentication, logger);
-  const server = await container.getAsync(ids.server);
-  const management = await container.getAsync(ids.managementServer);
+  const parts = await openParts(container);
   const metrics = await container.getAsync(ids.metrics);
-  server.on('drop', () => metrics?.connectionRefused());
-  reloadTokensOnHangup(authentication, await container.getAsync(ids.tokenVerifier), logger);
-  const stopped = stopOnSignal(configuration, container, logger);
+  parts.server.on('drop', () => metrics?.connectionRefused());
+  reloadTokensOnHangup(authentication, parts.tokenVerifier, logger);
 
-  const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
-  if (management) await listen(management, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT);
-  await listen(server, '', HOST, PORT);
-  const addresses = { api: addressOf(server), management: management && addressOf(management) };
-  announce(configuration, addresses, demoToken, logger);
+  await listen(configuration, parts);
+  announce(configuration, parts, demoToken, logger);
   for (const line of advice(configuration)) logger.warn(line);
-  return stopped;
+  const signal = await stopping;
+  logger.info({ signal }, 'stopping');
+  return stop(configuration, parts, await container.getAsync(ids.health), logger);
+}
+
+async function openParts(container: Container): Promise<Parts> {
+  return {
+    server: await container.getAsync(ids.server),
+    management: await container.getAsync(ids.managementServer),
+    tokenVerifier: await container.getAsync(ids.tokenVerifier),
+    plantRepository: await container.getAsync(ids.plantRepository),
+  };
 }
 
 function demoClient(token: string): TokenDigest {
   return { sha256: tokenDigest(token), label: 'demo' };
 }
 
-async function listen(server: Server, prefix: string, host: string, port: number): Promise<void> {
+/** Rejects with {@link StartError} when an address cannot be had; everything is closed then. */
+async function listen(
+  { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 }: Configuration,
+  parts: Parts,
+): Promise<void> {
+  const { server, management } = parts;
+  try {
+    if (management) await listenOn(management, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT);
+    await listenOn(server, '', HOST, PORT);
+  } catch (error) {
+    await close(parts, 0);
+    throw error;
+  }
+}
+
+async function listenOn(server: Server, prefix: string, host: string, port: number): Promise<void> {
   server.listen(port, host);
   try {
     await once(server, 'listening');
@@ -53,23 +84,20 @@ async function listen(server: Server, prefix: string, host: string, port: number
 }
 
 function addressOf(server: Server): string {
-  const { address, family, port } = server.address() as AddressInfo;
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
-}
-
-interface Addresses {
-  readonly api: string;
-  readonly management: string | undefined;
+  const { address, port } = server.address() as AddressInfo;
+  return urlOf(address, port);
 }
 
 /** Says where the service is: to a person in lines to read and paste, to a log in one entry. */
 function announce(
   configuration: Configuration,
-  { api, management }: Addresses,
+  parts: Parts,
   demoToken: string | undefined,
   logger: Logger,
 ): void {
-  const storage = storageNote(configuration);
+  const api = addressOf(parts.server);
+  const management = parts.management && addressOf(parts.management);
+  const storage = storages[configuration.STORAGE].note(configuration);
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
     logger.info({ version, address: api, management, storage }, 'listening');
     return;
@@ -82,17 +110,6 @@ function announce(
     ...(demoToken === undefined ? [] : demo(configuration, api, demoToken)),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
-}
-
-function storageNote({ STORAGE, MONGODB_COLLECTION }: Configuration): string {
-  switch (STORAGE) {
-    case 'memory':
-      return 'memory (plants are forgotten on exit)';
-    case 'mongodb':
-      return `mongodb (collection ${MONGODB_COLLECTION})`;
-    default:
-      return STORAGE;
-  }
 }
 
 function demo(configuration: Configuration, address: string, token: string): string[] {

@@ -1,75 +1,16 @@
-import { isIP } from 'node:net';
-
-/** One environment variable: what it means, what it takes, what stands in for it. */
-export interface Setting<T> {
-  readonly meaning: string;
-  /** What is expected, to follow the words "expected …". */
-  readonly expected: string;
-  /** A value that is accepted, to show how a faulty one is mended. */
-  readonly example: string;
-  /** What is read when the variable is not set. Without one the setting is `undefined` then. */
-  readonly default?: string;
-  /** The value is never printed. */
-  readonly secret?: true;
-  /** The value that the text stands for, or `undefined` when it is faulty. */
-  readonly parse: (text: string) => T | undefined;
-}
+import {
+  host,
+  matching,
+  oneOf,
+  optionalWholeNumber,
+  type Setting,
+  text,
+  type ValuesOf,
+  wholeNumber,
+} from './setting.js';
+import { storageNames, storageSettings } from './storage.js';
 
 const DAY_MS = 86_400_000;
-
-function wholeNumber(meaning: string, min: number, max: number, fallback: number) {
-  return { ...optionalWholeNumber(meaning, min, max, fallback), default: `${fallback}` };
-}
-
-function optionalWholeNumber(meaning: string, min: number, max: number, example: number) {
-  return {
-    meaning,
-    expected: `a whole number from ${min} to ${max}`,
-    example: `${example}`,
-    parse(text: string): number | undefined {
-      const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= min && value <= max ? value : undefined;
-    },
-  };
-}
-
-function oneOf<const T extends string>(meaning: string, ...choices: readonly [T, ...T[]]) {
-  return {
-    meaning,
-    expected: choices.join(' or '),
-    example: choices[0],
-    parse: (text: string): T | undefined => choices.find((choice) => choice === text),
-  };
-}
-
-function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
-  meaning: string,
-  pattern: RegExp,
-  rest: Rest,
-) {
-  const parse = (text: string): string | undefined => (pattern.test(text) ? text : undefined);
-  return { meaning, ...rest, parse };
-}
-
-function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
-  meaning: string,
-  rest: Rest,
-) {
-  return matching(meaning, /./, rest);
-}
-
-function host(meaning: string) {
-  return {
-    meaning,
-    expected: 'a host name or an IP address, without a port',
-    example: '127.0.0.1',
-    default: '127.0.0.1',
-    parse(text: string): string | undefined {
-      const name = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/.test(text);
-      return name || isIP(text) !== 0 ? text : undefined;
-    },
-  };
-}
 
 /** Every environment variable that the process reads. */
 export const settings = {
@@ -89,25 +30,9 @@ export const settings = {
   }),
   STORAGE: oneOf(
     'where plants are kept: `mongodb` when `MONGODB_URI` is set, otherwise `memory`',
-    'memory',
-    'mongodb',
+    ...storageNames,
   ),
-  MONGODB_URI: {
-    ...matching(
-      'the connection string; its database is used, or else `plant-store`',
-      /^mongodb(?:\+srv)?:\/\/./,
-      {
-        expected: 'a connection string of MongoDB',
-        example: 'mongodb://127.0.0.1:27017/?replicaSet=rs0',
-      },
-    ),
-    secret: true,
-  },
-  MONGODB_COLLECTION: matching(
-    'the collection that plants are kept in',
-    /^(?!system\.)[^$\0]{1,120}$/,
-    { expected: 'the name of a collection', example: 'plants', default: 'plants' },
-  ),
+  ...storageSettings,
   ACCESS_TOKEN_SHA256: {
     ...text('hex SHA-256 digests of accepted tokens, comma-separated', {
       expected: 'SHA-256 digests',
@@ -176,14 +101,8 @@ export const settings = {
   LOG_FORMAT: oneOf('`pretty` on a terminal, otherwise `json`', 'json', 'pretty'),
 } as const satisfies Record<string, Setting<unknown>>;
 
-type Table = typeof settings;
-
 /** The value of every setting, `undefined` where it is neither set nor has a default. */
-export type SettingValues = {
-  readonly [Name in keyof Table]:
-    | Exclude<ReturnType<Table[Name]['parse']>, undefined>
-    | (Table[Name] extends { readonly default: string } ? never : undefined);
-};
+export type SettingValues = ValuesOf<typeof settings>;
 
 /** Reads every setting from the environment. Each problem names the variable, the rule and the mend. */
 export function readSettings(env: NodeJS.ProcessEnv): {

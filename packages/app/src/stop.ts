@@ -1,37 +1,50 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Container } from 'inversify';
+import type { PlantRepository, TokenVerifier } from '@plant-store/domain';
+import type { DrainableServer } from '@plant-store/http-koa';
 import type { Logger } from 'pino';
 import type { Configuration } from './configuration.js';
-import { ids } from './container.js';
+import type { Health } from './health.js';
 
-/**
- * Stops the service at the first SIGTERM or SIGINT, gracefully; at the second one, at once.
- * Resolves with the exit code when everything is closed.
- */
-export async function stopOnSignal(
-  configuration: Configuration,
-  container: Container,
+/** What has been opened and must be closed. */
+export interface Parts {
+  readonly server: DrainableServer;
+  readonly management: DrainableServer | undefined;
+  readonly tokenVerifier: TokenVerifier;
+  readonly plantRepository: PlantRepository;
+}
+
+/** Stops the service gracefully; at the next signal, at once. Resolves with the exit code. */
+export async function stop(
+  { SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS }: Configuration,
+  parts: Parts,
+  health: Health,
   logger: Logger,
 ): Promise<number> {
-  const signal = await anySignal();
-  logger.info({ signal }, 'stopping');
-  void anySignal().then((second) => {
-    logger.warn({ signal: second }, 'stopping at once');
+  void nextSignal().then((signal) => {
+    logger.warn({ signal }, 'stopping at once');
     process.exit(1);
   });
-  (await container.getAsync(ids.health)).stop();
-  await wait(configuration.SHUTDOWN_DELAY_MS);
-  await (await container.getAsync(ids.server)).drain(configuration.SHUTDOWN_TIMEOUT_MS);
-  await (await container.getAsync(ids.tokenVerifier)).close();
-  await (await container.getAsync(ids.plantRepository)).close();
-  const management = await container.getAsync(ids.managementServer);
-  management?.close();
-  management?.closeAllConnections();
+  health.stop();
+  await wait(SHUTDOWN_DELAY_MS);
+  await close(parts, SHUTDOWN_TIMEOUT_MS);
   logger.info('stopped');
   return 0;
 }
 
-function anySignal(): Promise<string> {
+/**
+ * Closes from the outside in, the storage after the last answer, so that nothing keeps the process
+ * alive. What is unanswered after `timeLimit` milliseconds is cut off.
+ */
+export async function close(parts: Parts, timeLimit: number): Promise<void> {
+  await parts.server.drain(timeLimit);
+  await parts.tokenVerifier.close();
+  await parts.plantRepository.close();
+  parts.management?.close();
+  parts.management?.closeAllConnections();
+}
+
+/** Resolves with the next SIGTERM or SIGINT. From now on, that does not end the process by itself. */
+export function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal));
   });

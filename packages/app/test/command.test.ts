@@ -58,13 +58,29 @@ describe('The plant-store command', () => {
     expect(stdout).to.include('Monstera');
   });
 
-  it('says in one line that its port is taken, and ends with 1', async () => {
+  for (const [beside, env] of [
+    ['nothing else', {}],
+    ['a management listener', { MANAGEMENT_PORT: '0' }],
+    ['a storage that is being connected to', { MONGODB_URI: 'mongodb://127.0.0.1:1' }],
+  ] as const) {
+    it(`says in one line that its port is taken, and ends with 1, with ${beside} open`, async () => {
+      const first = run([], { PORT: '0' });
+      const [address] = await first.printed(ADDRESS);
+      const second = run([], { PORT: new URL(address).port, ...env });
+      expect(await second.ended).to.equal(1);
+      expect(second.stderr()).to.match(
+        /^plant-store: HOST, PORT: cannot listen on .*EADDRINUSE.*\n$/,
+      );
+    });
+  }
+
+  it('says in one line that the port of the management listener is taken, and ends with 1', async () => {
     const first = run([], { PORT: '0' });
     const [address] = await first.printed(ADDRESS);
-    const second = run([], { PORT: new URL(address).port });
+    const second = run([], { PORT: '0', MANAGEMENT_PORT: new URL(address).port });
     expect(await second.ended).to.equal(1);
     expect(second.stderr()).to.match(
-      /^plant-store: HOST, PORT: cannot listen on .*EADDRINUSE.*\n$/,
+      /^plant-store: MANAGEMENT_HOST, MANAGEMENT_PORT: cannot .*\n$/,
     );
   });
 
@@ -112,4 +128,12 @@ describe('The plant-store command', () => {
       expect(command.stderr()).to.equal(`plant-store: ${hint}\n`);
     });
   }
+
+  it('refuses a word behind a command with 2, and says which', async () => {
+    const command = run(['serve', '--help']);
+    expect(await command.ended).to.equal(2);
+    expect(command.stderr()).to.equal(
+      "plant-store: 'serve' takes nothing behind it, found '--help'. See plant-store --help\n",
+    );
+  });
 });

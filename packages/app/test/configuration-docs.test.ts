@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { type Setting, settings } from '../src/settings.js';
+import type { Setting } from '../src/setting.js';
+import { settings } from '../src/settings.js';
 import { run } from './plant-store.js';
 
 const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');

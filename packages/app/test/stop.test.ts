@@ -1,7 +1,11 @@
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { endAll, run } from './plant-store.js';
 
@@ -107,5 +111,19 @@ describe('Stopping', function () {
     await printed(/stopping/);
     child.kill('SIGINT');
     expect(await ended).to.equal(1);
+  });
+
+  it('is clean also when the signal comes while it is starting', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
+    const tokens = join(folder, 'tokens');
+    execFileSync('mkfifo', [tokens]);
+    const { child, stdout, ended } = run(['serve'], { PORT: '0', ACCESS_TOKENS_FILE: tokens });
+    const reading = await open(tokens, 'w');
+    child.kill('SIGTERM');
+    await reading.write(`${ACCESS_TOKEN_SHA256} a-client\n`);
+    await reading.close();
+    expect(await ended).to.equal(0);
+    expect(stdout()).to.include('"stopped"');
+    await rm(folder, { recursive: true });
   });
 });

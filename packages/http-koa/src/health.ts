@@ -1,5 +1,8 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
+import { failureAnswer } from './answer.js';
+import type { RequestState } from './answer-requests.js';
+import { failures, toFailure } from './failures.js';
 
 /**
  * The health checks of load balancers: no token, no secrets.
@@ -19,10 +22,17 @@ function live(): Middleware {
   };
 }
 
-/** The service would carry out a request now. */
-function ready(check: () => Promise<void>): Middleware {
+/** The service would carry out a request now. That it would not is an answer too, no failure to report. */
+function ready(check: () => Promise<void>): Middleware<RequestState> {
   return async function ready(ctx) {
-    await check();
+    try {
+      await check();
+    } catch (error) {
+      const failure = toFailure(error);
+      if (failure === failures.INTERNAL) throw error;
+      ctx.state.answer = failureAnswer(failure);
+      return;
+    }
     ctx.body = { status: 'ready' };
     ctx.set('Cache-Control', 'no-store');
   };

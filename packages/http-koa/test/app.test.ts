@@ -316,4 +316,17 @@ describe('The application', () => {
     expect((await failureOf(response)).error).to.equal(5032);
     expect((await fetch(`${url}/livez`)).status).to.equal(200);
   });
+
+  it('tells why it is not ready, and reports only a bug in finding that out', async () => {
+    for (const [cause, status, error] of [
+      [new StorageUnavailableError('secret address'), 503, 5030],
+      [new TypeError('secret address'), 500, 5000],
+    ] as const) {
+      const { url, reports } = await start({ ready: () => Promise.reject(cause) });
+      const response = await fetch(`${url}/readyz`);
+      expect(response.status).to.equal(status);
+      expect((await failureOf(response)).error).to.equal(error);
+      expect(reports.map((report) => report.error)).to.deep.equal(status === 500 ? [5000] : []);
+    }
+  });
 });

@@ -1,0 +1,10 @@
+/** The URL at which this machine reaches a server: one that listens everywhere, on loopback. */
+export function urlOf(host: string, port: number): string {
+  return `http://${reachable(host)}:${port}`;
+}
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0') return '127.0.0.1';
+  if (host === '::') return '[::1]';
+  return host.includes(':') ? `[${host}]` : host;
+}

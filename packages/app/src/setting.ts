@@ -1,0 +1,77 @@
+import { isIP } from 'node:net';
+
+/** One environment variable: what it means, what it takes, what stands in for it. */
+export interface Setting<T> {
+  readonly meaning: string;
+  /** What is expected, to follow the words "expected …". */
+  readonly expected: string;
+  /** A value that is accepted, to show how a faulty one is mended. */
+  readonly example: string;
+  /** What is read when the variable is not set. Without one the setting is `undefined` then. */
+  readonly default?: string;
+  /** The value is never printed. */
+  readonly secret?: true;
+  /** The value that the text stands for, or `undefined` when it is faulty. */
+  readonly parse: (text: string) => T | undefined;
+}
+
+/** What a table of settings is read as: `undefined` where one is neither set nor has a default. */
+export type ValuesOf<Table extends Readonly<Record<string, Setting<unknown>>>> = {
+  readonly [Name in keyof Table]:
+    | Exclude<ReturnType<Table[Name]['parse']>, undefined>
+    | (Table[Name] extends { readonly default: string } ? never : undefined);
+};
+
+export function wholeNumber(meaning: string, min: number, max: number, fallback: number) {
+  return { ...optionalWholeNumber(meaning, min, max, fallback), default: `${fallback}` };
+}
+
+export function optionalWholeNumber(meaning: string, min: number, max: number, example: number) {
+  return {
+    meaning,
+    expected: `a whole number from ${min} to ${max}`,
+    example: `${example}`,
+    parse(text: string): number | undefined {
+      const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
+      return value >= min && value <= max ? value : undefined;
+    },
+  };
+}
+
+export function oneOf<const T extends string>(meaning: string, ...choices: readonly [T, ...T[]]) {
+  return {
+    meaning,
+    expected: choices.join(' or '),
+    example: choices[0],
+    parse: (text: string): T | undefined => choices.find((choice) => choice === text),
+  };
+}
+
+export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+  meaning: string,
+  pattern: RegExp,
+  rest: Rest,
+) {
+  const parse = (text: string): string | undefined => (pattern.test(text) ? text : undefined);
+  return { meaning, ...rest, parse };
+}
+
+export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+  meaning: string,
+  rest: Rest,
+) {
+  return matching(meaning, /./, rest);
+}
+
+export function host(meaning: string) {
+  return {
+    meaning,
+    expected: 'a host name or an IP address, without a port',
+    example: '127.0.0.1',
+    default: '127.0.0.1',
+    parse(text: string): string | undefined {
+      const name = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/.test(text);
+      return name || isIP(text) !== 0 ? text : undefined;
+    },
+  };
+}
