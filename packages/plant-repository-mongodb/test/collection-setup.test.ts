@@ -1,14 +1,14 @@
 import { rejects } from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import type { Db, Document } from 'mongodb';
 import { setUpCollection } from '../src/collection-setup.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
 import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
 
 const { signal } = new AbortController();
 
@@ -71,8 +71,7 @@ describeOnMongod('The collection', () => {
 describeOnMongod('A user without the rights', () => {
   const USERS = { reader: 'read', writer: 'readWrite', stranger: undefined };
   let server: MongodServer;
-  let events: StorageEvent[];
-  let heard: EventEmitter;
+  let events: StorageEvents;
   let repository: MongoPlantRepository;
 
   before(async () => {
@@ -86,8 +85,7 @@ describeOnMongod('A user without the rights', () => {
   });
 
   beforeEach(() => {
-    events = [];
-    heard = new EventEmitter();
+    events = new StorageEvents();
   });
 
   afterEach(() => repository.close());
@@ -101,26 +99,12 @@ describeOnMongod('A user without the rights', () => {
   }
 
   function open(uri: string): void {
-    repository = new MongoPlantRepository({
-      uri,
-      observer(event) {
-        events.push(event);
-        heard.emit('event');
-      },
-    });
-  }
-
-  async function warning(about: RegExp): Promise<StorageEvent> {
-    for (;;) {
-      const found = events.find((it) => it.type === 'storage warning' && about.test(it.message));
-      if (found) return found;
-      await once(heard, 'event');
-    }
+    repository = new MongoPlantRepository({ uri, observer: events.observer });
   }
 
   it('to make the collection is warned of, with the command for an administrator', async () => {
     open(uriFor('reader'));
-    expect(await warning(/validator/))
+    expect(await events.first('storage warning', /validator/))
       .to.have.property('command')
       .that.includes('"create"');
   });
@@ -128,7 +112,7 @@ describeOnMongod('A user without the rights', () => {
   it('to renew the validator is warned of too', async () => {
     await clientOf(uriFor('root')).db(DATABASE).createCollection('plants');
     open(uriFor('reader'));
-    expect(await warning(/validator/))
+    expect(await events.first('storage warning', /validator/))
       .to.have.property('command')
       .that.includes('"collMod"');
   });
@@ -136,7 +120,7 @@ describeOnMongod('A user without the rights', () => {
   it('to insert gets unavailable, and a warning with what to grant', async () => {
     open(uriFor('reader'));
     await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);
-    expect(await warning(/turned away/))
+    expect(await events.first('storage warning', /turned away/))
       .to.have.property('command')
       .that.includes('grantRoles');
   });
@@ -151,7 +135,7 @@ describeOnMongod('A user without the rights', () => {
     const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
     expect(`${error} ${(error as Error).cause}`).to.include('Authentication failed');
-    const said = [error, (error as Error).cause, ...events].map((it) =>
+    const said = [error, (error as Error).cause, ...events.all].map((it) =>
       JSON.stringify(it, bigints),
     );
     expect(said.join()).to.not.match(/wr0ng|s3cret/);

@@ -9,7 +9,7 @@ import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repo
 import { expect } from 'chai';
 import { type Document, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { ReplyCutter } from './support/faulty-network.js';
+import { FaultyNetwork } from './support/faulty-network.js';
 import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
@@ -43,6 +43,20 @@ describeOnMongod('A plant', () => {
     const all = { failCommands: ['insert'], namespace, ...data };
     const failPoint = { configureFailPoint: 'failCommand', mode, data: all };
     await clientOf(set.uri).db('admin').command(failPoint);
+  }
+
+  async function behindNetwork(
+    use: (behind: PlantRepository, network: FaultyNetwork) => Promise<void>,
+  ): Promise<void> {
+    const network = await FaultyNetwork.before(set.members[0]?.port ?? 0);
+    const behind = open(network.uri);
+    try {
+      await behind.ready();
+      await use(behind, network);
+    } finally {
+      await behind.close();
+      await network.close();
+    }
   }
 
   async function names(): Promise<string[]> {
@@ -112,17 +126,19 @@ describeOnMongod('A plant', () => {
   });
 
   it('is stored, not taken, when the reply to its insert is lost again and again', async () => {
-    const cutter = await ReplyCutter.before(set.members[0]?.port ?? 0);
-    const behind = open(cutter.uri);
-    try {
-      await behind.ready();
-      cutter.cutNext(3);
+    await behindNetwork(async (behind, network) => {
+      network.afterNextInserts('cut', 'cut', 'cut');
       await behind.add(plant(1n), AMPLE);
       await rejects(behind.add(plant(-1n, 'late'), AMPLE), PlantIdTakenError);
-    } finally {
-      await behind.close();
-      await cutter.close();
-    }
+    });
+    expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
+  });
+
+  it('is tried again, and stored, when its insert is never answered', async () => {
+    await behindNetwork(async (behind, network) => {
+      network.afterNextInserts('silenced');
+      await behind.add(plant(1n), AMPLE);
+    });
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
