@@ -6,6 +6,7 @@ import {
 } from '@plant-store/domain';
 import { Deadlines } from './deadlines.js';
 import {
+  failureOf,
   type InsertOutcome,
   type InsertReply,
   type InsertResult,
@@ -121,7 +122,7 @@ export class GroupCommit {
     const attempt = this.#collection.insert(documents, timeLimit);
     for (const entry of batch) entry.attempt = attempt;
     const result = await attempt.result;
-    this.#lastFailure = 'error' in result ? result.error : undefined;
+    this.#lastFailure = failureOf(result);
     const outcomes = insertOutcomes(result, batch.length);
     const again = batch.filter((entry, index) => this.#conclude(entry, outcomes[index]));
     this.#report(batch, result, outcomes, performance.now() - started);
@@ -204,9 +205,9 @@ export class GroupCommit {
   ): void {
     const counts = new Map<InsertOutcome, number>();
     for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    const failure = 'error' in result ? { failure: result.error } : {};
     const plants = batch.length;
-    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, ...failure });
+    const failure = failureOf(result);
+    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, failure });
     if (counts.has('refused') && !('error' in result)) this.#alert(batch, result, outcomes);
   }
 

@@ -148,7 +148,7 @@ describe('After an unclear insert a plant', () => {
     const adding = add(1n);
     const first = await collection.attempt(0);
     collection.kept.set(1n, first.documents[0]?.mark);
-    first.reply({ durable: false });
+    first.reply({ writeConcernError: new Error('timed out') });
     (await collection.attempt(1)).reply({ writeErrors: [DUPLICATE] });
     await adding;
   });
@@ -272,6 +272,14 @@ describe('At its deadline a plant', () => {
     const failure = new Error('connection lost');
     (await collection.attempt(0)).fail(failure);
     await rejects(adding, { cause: failure });
+  });
+
+  it('names a write concern that was not met as the cause', async () => {
+    const { collection, add } = open();
+    const adding = add(1n, BRIEF);
+    const writeConcernError = new Error('waiting for replication timed out');
+    (await collection.attempt(0)).reply({ writeConcernError });
+    await rejects(adding, { name: 'OutcomeUnknownError', cause: writeConcernError });
   });
 });
 

@@ -33,7 +33,7 @@ export class FakeAttempt implements InsertAttempt {
   /** All written and durable, unless the test says otherwise. */
   reply({ writeErrors = [], ...rest }: Partial<InsertReply> = {}): void {
     const n = this.documents.length - writeErrors.length;
-    this.#end({ n, writeErrors, durable: true, ...rest });
+    this.#end({ n, writeErrors, ...rest });
   }
 
   fail(error: unknown = new Error('connection lost')): void {
