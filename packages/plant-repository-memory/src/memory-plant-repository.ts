@@ -18,7 +18,7 @@ export class MemoryPlantRepository implements PlantRepository {
   async add(plant: NewPlant): Promise<void> {
     this.#refuseWhenClosed();
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
-    this.#plants.set(plant.id, Object.freeze({ ...plant }));
+    this.#plants.set(plant.id, { ...plant });
   }
 
   async ready(): Promise<void> {

@@ -89,7 +89,7 @@ export class MongoPlantCollection implements PlantCollection {
     return attempt;
   }
 
-  async marks(
+  async committedMarks(
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
@@ -107,6 +107,21 @@ export class MongoPlantCollection implements PlantCollection {
     const options = { promoteLongs: false };
     const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
     return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id.toBigInt(), mark]));
+  }
+
+  /**
+   * Resolves when plants can be read back and inserted: the server answers, and the rights suffice.
+   *
+   * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
+   */
+  async check(timeLimit: number): Promise<void> {
+    // No collection takes this document. The server says so only to those who may insert.
+    const documents = [{ _id: [] }];
+    const insert = { insert: this.#name, documents, writeConcern: DURABLE };
+    await Promise.all([
+      this.committedMarks([], timeLimit),
+      this.#command(insert, AbortSignal.timeout(timeLimit)),
+    ]);
   }
 
   #command(

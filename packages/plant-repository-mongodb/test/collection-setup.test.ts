@@ -3,8 +3,9 @@ import { StorageUnavailableError } from '@plant-store/domain';
 import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import type { Db, Document } from 'mongodb';
+import type { Db, Document, MongoClient } from 'mongodb';
 import { setUpCollection } from '../src/collection-setup.js';
+import { createMongoClient } from '../src/mongo-client.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
 import { plant } from './support/plant.js';
@@ -13,13 +14,17 @@ import { StorageEvents } from './support/storage-events.js';
 const { signal } = new AbortController();
 
 describeOnMongod('The collection', () => {
+  let client: MongoClient;
   let db: Db;
   let name: string;
 
   beforeEach(async () => {
-    db = clientOf((await sharedReplicaSet()).uri).db(DATABASE);
+    client = createMongoClient((await sharedReplicaSet()).uri);
+    db = client.db(DATABASE);
     name = freshCollection();
   });
+
+  afterEach(() => client.close());
 
   async function validator(): Promise<Document> {
     const [collection] = await db.listCollections({ name }, { nameOnly: false }).toArray();
@@ -34,6 +39,18 @@ describeOnMongod('The collection', () => {
     expect(await setUpCollection(db, name, signal)).to.equal(undefined);
     expect((await validator()).$jsonSchema.properties._id).to.deep.equal({ bsonType: 'long' });
     await rejects(db.collection(name).insertOne({ name: 'not by this service' }), { code: 121 });
+  });
+
+  it('is made, and given a validator, as a majority has it', async () => {
+    const writeConcerns: Record<string, unknown> = {};
+    client.on('commandStarted', ({ commandName, command }) => {
+      writeConcerns[commandName] = command.writeConcern;
+    });
+    await setUpCollection(db, name, signal);
+    await db.command({ collMod: name, validator: withVersion(0) });
+    await setUpCollection(db, name, signal);
+    const majority = { w: 'majority' };
+    expect(writeConcerns).to.deep.include({ create: majority, collMod: majority });
   });
 
   it('is made once by several instances that start together', async () => {
@@ -69,7 +86,7 @@ describeOnMongod('The collection', () => {
 });
 
 describeOnMongod('A user without the rights', () => {
-  const USERS = { reader: 'read', writer: 'readWrite', stranger: undefined };
+  const USERS = { reader: 'read', writer: 'readWrite', inserter: 'inserter', stranger: undefined };
   let server: MongodServer;
   let events: StorageEvents;
   let repository: MongoPlantRepository;
@@ -78,8 +95,13 @@ describeOnMongod('A user without the rights', () => {
     server = await MongodServer.start({ args: ['--auth'] });
     const root = { createUser: 'root', pwd: 's3cret', roles: ['root'] };
     await server.command(root);
+    const resource = { db: DATABASE, collection: 'plants' };
+    const privileges = [{ resource, actions: ['insert'] }];
+    const inserter = { createRole: 'inserter', privileges, roles: [] };
+    await server.command(inserter, uriFor('root'));
     for (const [user, role] of Object.entries(USERS)) {
-      const roles = role === undefined ? [] : [{ role, db: DATABASE }];
+      const roles =
+        role === undefined ? [] : [{ role, db: role === 'inserter' ? 'admin' : DATABASE }];
       await server.command({ createUser: user, pwd: 's3cret', roles }, uriFor('root'));
     }
   });
@@ -125,9 +147,23 @@ describeOnMongod('A user without the rights', () => {
       .that.includes('grantRoles');
   });
 
-  it('to do anything is not ready', async () => {
+  for (const [user, lacking] of [
+    ['reader', 'insert'],
+    ['inserter', 'read'],
+    ['stranger', 'do anything'],
+  ] as const) {
+    it(`to ${lacking} is not ready`, async () => {
+      open(uriFor(user));
+      await rejects(repository.ready(), { name: 'StorageUnavailableError', message: /rights/ });
+    });
+  }
+
+  it('is ready as soon as they are granted', async () => {
     open(uriFor('stranger'));
     await rejects(repository.ready(), StorageUnavailableError);
+    const roles = [{ role: 'readWrite', db: DATABASE }];
+    await server.command({ grantRolesToUser: 'stranger', roles }, uriFor('root'));
+    await repository.ready();
   });
 
   it('to come in gets unavailable at once, and nothing tells the password', async () => {
@@ -145,6 +181,8 @@ describeOnMongod('A user without the rights', () => {
     open(uriFor('writer'));
     await repository.ready();
     await repository.add(plant(1n), 5_000);
+    const plants = clientOf(uriFor('root')).db(DATABASE).collection('plants');
+    expect(await plants.countDocuments()).to.equal(1);
   });
 
   const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);
