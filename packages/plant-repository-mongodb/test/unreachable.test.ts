@@ -10,7 +10,7 @@ import { StorageEvents } from './support/storage-events.js';
 
 // What nothing but a time limit ends would hang without it, until Mocha ends the test.
 const BRIEF = 300;
-const AMPLE = 9_000;
+const AMPLE = 50_000;
 /** Longer than the store gives a server for an insert. */
 const BEYOND_AN_ATTEMPT = 1_500;
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
@@ -61,7 +61,8 @@ describe('Without a server that answers', () => {
   });
 });
 
-describeOnMongod('With a server that comes and goes', () => {
+describeOnMongod('With a server that comes and goes', function () {
+  this.timeout(60_000);
   let server: MongodServer;
   let network: FaultyNetwork;
   let repository: MongoPlantRepository;
