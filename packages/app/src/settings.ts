@@ -67,7 +67,7 @@ export const settings = {
     expected: 'a scope',
     example: 'plants:create',
   }),
-  BODY_LIMIT: wholeNumber('bytes a body may have', 1, 16_777_216, 16_384),
+  BODY_LIMIT: wholeNumber('bytes a body may have', 1, 16_000_000, 16_384),
   MAX_IN_FLIGHT: wholeNumber('operations worked on at once', 1, 1_000_000, 1000),
   REQUEST_DEADLINE_MS: wholeNumber(
     'milliseconds from the last byte of a request to its answer',

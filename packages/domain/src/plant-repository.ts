@@ -1,6 +1,6 @@
 import type { NewPlant } from './plant.js';
 
-/** A plant with this id was stored before; it is unchanged, and nothing was stored now. */
+/** Another plant with this id is stored for good; it is unchanged, and nothing was stored now. */
 export class PlantIdTakenError extends Error {
   override readonly name = 'PlantIdTakenError';
   readonly code = 'PLANT_ID_TAKEN';
@@ -28,7 +28,8 @@ export interface PlantRepository {
    * id at most one resolves. A call never changes the fate of another.
    *
    * @param timeLimit Milliseconds until the call is settled at the latest: an unfinished attempt
-   * is then told as unavailable or unknown, whichever is true.
+   * is then told as unavailable or unknown, whichever is true. 0 or less is answered with
+   * {@link StorageUnavailableError} at once.
    */
   add(plant: NewPlant, timeLimit: number): Promise<void>;
 

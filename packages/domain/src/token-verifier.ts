@@ -22,7 +22,7 @@ export interface TokenVerifier {
    * Resolves with the client when the token is valid for this service.
    *
    * Rejects with exactly one of:
-   * - {@link InvalidTokenError}: the token is refused, and would be refused again;
+   * - {@link InvalidTokenError}: the token is refused;
    * - {@link TokenVerifierUnavailableError}: the answer is not known. An outage is never told as
    *   an invalid token, nor the other way round.
    *

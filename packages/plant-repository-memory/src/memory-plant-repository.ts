@@ -15,10 +15,11 @@ export class MemoryPlantRepository implements PlantRepository {
     this.#plants = plants;
   }
 
-  async add(plant: NewPlant): Promise<void> {
+  async add(plant: NewPlant, timeLimit: number): Promise<void> {
     this.#refuseWhenClosed();
+    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
-    this.#plants.set(plant.id, Object.freeze({ ...plant }));
+    this.#plants.set(plant.id, { ...plant });
   }
 
   async ready(): Promise<void> {

@@ -7,5 +7,6 @@ describePlantRepository('MemoryPlantRepository', async () => {
   return {
     repository: new MemoryPlantRepository(plants),
     stored: async (id) => plants.get(id),
+    reopen: async () => new MemoryPlantRepository(plants),
   };
 });

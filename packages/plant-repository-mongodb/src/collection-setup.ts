@@ -1,7 +1,11 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { type Db, type Document, MongoServerError } from 'mongodb';
+import type { StorageWarning } from './storage-warnings.js';
 
 const UNAUTHORIZED = 13;
 const NAMESPACE_EXISTS = 48;
+
+const AGAIN_AFTER_MS = 1_000;
 
 const FOREIGN = 'the collection has a validator that this service has not made, and keeps it';
 const UNPERMITTED = 'the collection cannot be given its validator: the rights do not suffice';
@@ -27,12 +31,6 @@ const VALIDATOR = {
     },
   },
 };
-
-/** Why the collection was left as it was found, and the command that would change it. */
-export interface SetUpWarning {
-  readonly message: string;
-  readonly command: string;
-}
 
 type Step = { readonly create: string } | { readonly collMod: string };
 
@@ -61,12 +59,16 @@ function withValidator(step: Step): Document {
   return { ...step, validator: VALIDATOR, validationLevel: 'strict', validationAction: 'error' };
 }
 
-function warning(db: Db, step: Step, message: string): SetUpWarning {
+function warning(db: Db, step: Step, message: string): StorageWarning {
   const command = JSON.stringify(withValidator(step));
   return { message, command: `db.getSiblingDB('${db.databaseName}').runCommand(${command})` };
 }
 
-async function setUp(db: Db, name: string, signal: AbortSignal): Promise<SetUpWarning | undefined> {
+async function setUp(
+  db: Db,
+  name: string,
+  signal: AbortSignal,
+): Promise<StorageWarning | undefined> {
   const validator = await validatorOf(db, name, signal);
   const step = validator ? { collMod: name } : { create: name };
   if (validator && Object.keys(validator).length > 0) {
@@ -94,7 +96,7 @@ export async function setUpCollection(
   db: Db,
   name: string,
   signal: AbortSignal,
-): Promise<SetUpWarning | undefined> {
+): Promise<StorageWarning | undefined> {
   try {
     return await setUp(db, name, signal);
   } catch (error) {
@@ -102,5 +104,29 @@ export async function setUpCollection(
     if (isCode(error, NAMESPACE_EXISTS)) return setUpCollection(db, name, signal);
     if (isCode(error, UNAUTHORIZED)) return warning(db, { create: name }, UNPERMITTED);
     throw error;
+  }
+}
+
+/**
+ * Sets the collection up, in as many attempts as it takes until `closing` is aborted. Plants need
+ * not wait for it: until then, the types alone keep the documents in shape.
+ */
+export async function keepSettingUp(
+  db: Db,
+  name: string,
+  warn: (warning: StorageWarning) => void,
+  closing: AbortSignal,
+): Promise<void> {
+  while (!closing.aborted) {
+    try {
+      const warning = await setUpCollection(db, name, closing);
+      if (warning) warn(warning);
+      return;
+    } catch (error) {
+      if (closing.aborted) return;
+      const reason = error instanceof Error ? error.message : error;
+      warn({ message: `the collection is not set up yet: ${reason}` });
+      await wait(AGAIN_AFTER_MS, undefined, { signal: closing }).catch(() => undefined);
+    }
   }
 }

@@ -6,21 +6,23 @@ import {
 } from '@plant-store/domain';
 import { Deadlines } from './deadlines.js';
 import {
+  failureOf,
   type InsertOutcome,
   type InsertReply,
   type InsertResult,
   insertOutcomes,
 } from './insert-outcome.js';
-import { type BatchLimits, NaturalBatches, RETRY_PAUSE } from './natural-batches.js';
+import { type BatchLimits, NaturalBatches, RETRY_PAUSE_MS } from './natural-batches.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import { documentSize, type PlantDocument } from './plant-document.js';
 import type { StorageObserver } from './storage-event.js';
 
-/** How long a server may take over an insert, and over one that follows an unclear one: in milliseconds. */
-const FIRST_ATTEMPT = 1_000;
-const LATER_ATTEMPT = 3_000;
-const LOOK = 1_000;
+/** How long a server may take over an insert, and over one that follows an unclear one. */
+const FIRST_ATTEMPT_MS = 1_000;
+const LATER_ATTEMPT_MS = 3_000;
+const READ_BACK_MS = 1_000;
 
+/** How much a {@link GroupCommit} takes on at once. */
 export interface GroupCommitLimits {
   /** Plants that are waited for at once; further ones are turned away. */
   readonly pending: number;
@@ -54,7 +56,7 @@ export class GroupCommit {
   readonly #observe: StorageObserver;
   readonly #pending = new Set<Entry>();
   readonly #inserts: NaturalBatches<Entry>;
-  readonly #looks: NaturalBatches<Entry>;
+  readonly #readBacks: NaturalBatches<Entry>;
   readonly #deadlines = new Deadlines((now) => this.#expireUntil(now));
   #lastFailure: unknown;
   #closing: Promise<void> | undefined;
@@ -65,7 +67,7 @@ export class GroupCommit {
     this.#limits = limits;
     this.#observe = observe;
     this.#inserts = new NaturalBatches(limits.batch, (batch) => this.#insert(batch));
-    this.#looks = new NaturalBatches(limits.batch, (batch) => this.#look(batch));
+    this.#readBacks = new NaturalBatches(limits.batch, (batch) => this.#readBack(batch));
   }
 
   /** As `PlantRepository.add`; an error of another kind means that the database refuses the document. */
@@ -115,13 +117,13 @@ export class GroupCommit {
   async #insert(batch: readonly Entry[]): Promise<readonly Entry[]> {
     const started = performance.now();
     const timeLimit = batch.some(({ maybeWritten }) => maybeWritten)
-      ? LATER_ATTEMPT
-      : FIRST_ATTEMPT;
+      ? LATER_ATTEMPT_MS
+      : FIRST_ATTEMPT_MS;
     const documents = batch.map(({ document }) => document);
     const attempt = this.#collection.insert(documents, timeLimit);
     for (const entry of batch) entry.attempt = attempt;
     const result = await attempt.result;
-    this.#lastFailure = 'error' in result ? result.error : undefined;
+    this.#lastFailure = failureOf(result);
     const outcomes = insertOutcomes(result, batch.length);
     const again = batch.filter((entry, index) => this.#conclude(entry, outcomes[index]));
     this.#report(batch, result, outcomes, performance.now() - started);
@@ -134,7 +136,7 @@ export class GroupCommit {
     entry.maybeWritten ||= outcome === 'unclear';
     if (entry.settled) return false;
     if (outcome === 'stored') this.#settle(entry);
-    else if (outcome === 'duplicate') this.#looks.push(entry);
+    else if (outcome === 'duplicate') this.#readBacks.push(entry);
     else if (outcome === 'refused') this.#refuse(entry);
     else if (outcome === 'denied' && !entry.maybeWritten) this.#expire(entry);
     else if (entry.deadline <= performance.now()) this.#expire(entry);
@@ -144,16 +146,18 @@ export class GroupCommit {
 
   /** What the database refuses now, it may have taken before it was taught to refuse it. */
   #refuse(entry: Entry): void {
-    if (entry.maybeWritten) this.#looks.push(entry);
+    if (entry.maybeWritten) this.#readBacks.push(entry);
     else this.#settle(entry, new Error('the database refuses a plant that the domain takes'));
   }
 
-  async #look(batch: readonly Entry[]): Promise<readonly Entry[]> {
+  async #readBack(batch: readonly Entry[]): Promise<readonly Entry[]> {
     const ids = batch.map(({ document }) => document._id);
-    const marks = await this.#collection.marks(ids, LOOK).catch((error: unknown) => {
-      this.#lastFailure = error;
-      return undefined;
-    });
+    const marks = await this.#collection
+      .committedMarks(ids, READ_BACK_MS)
+      .catch((error: unknown) => {
+        this.#lastFailure = error;
+        return undefined;
+      });
     if (marks === undefined) return batch;
     const absent = batch.filter(({ document }) => !marks.has(document._id));
     for (const entry of batch) {
@@ -161,7 +165,7 @@ export class GroupCommit {
       if (entry.document.mark.equals(marks.get(entry.document._id))) this.#settle(entry);
       else this.#settle(entry, new PlantIdTakenError('a plant with this id was stored before'));
     }
-    if (absent.length > 0) await wait(RETRY_PAUSE);
+    if (absent.length > 0) await wait(RETRY_PAUSE_MS);
     if (absent.length > 0) this.#inserts.pushFront(absent);
     return [];
   }
@@ -204,9 +208,9 @@ export class GroupCommit {
   ): void {
     const counts = new Map<InsertOutcome, number>();
     for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    const failure = 'error' in result ? { failure: result.error } : {};
     const plants = batch.length;
-    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, ...failure });
+    const failure = failureOf(result);
+    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, failure });
     if (counts.has('refused') && !('error' in result)) this.#alert(batch, result, outcomes);
   }
 

@@ -3,8 +3,8 @@ export interface InsertReply {
   /** How many documents it has written. */
   readonly n: number;
   readonly writeErrors: readonly WriteError[];
-  /** Whether the write concern was met: what was written is then durable. */
-  readonly durable: boolean;
+  /** Why what was written may not be durable; absent when the write concern was met. */
+  readonly writeConcernError?: Error;
 }
 
 /** Why one document of an insert was not written. */
@@ -66,12 +66,17 @@ function ofFailure({ sent, error }: InsertFailure): InsertOutcome {
   return BY_COMMAND.get(code) ?? 'unclear';
 }
 
+/** What went wrong with an insert as a whole, if anything. */
+export function failureOf(result: InsertResult): unknown {
+  return 'sent' in result ? result.error : result.writeConcernError;
+}
+
 /** What became of each of the `size` documents of an insert, in their order. */
 export function insertOutcomes(result: InsertResult, size: number): InsertOutcome[] {
   if ('sent' in result) return Array<InsertOutcome>(size).fill(ofFailure(result));
-  const { n, writeErrors, durable } = result;
-  const complete = n + writeErrors.length === size;
-  const outcomes = Array<InsertOutcome>(size).fill(complete && durable ? 'stored' : 'unclear');
+  const { n, writeErrors, writeConcernError } = result;
+  const durable = n + writeErrors.length === size && writeConcernError === undefined;
+  const outcomes = Array<InsertOutcome>(size).fill(durable ? 'stored' : 'unclear');
   for (const { index, code } of writeErrors) outcomes[index] = BY_DOCUMENT.get(code) ?? 'unclear';
   return outcomes;
 }

@@ -18,7 +18,7 @@ const OPTIONS = {
   // How soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // Inserts, looks and checks go out one at a time each; a few more replace connections given up.
+  // Inserts, read-backs and checks go out one at a time each; a few more replace connections given up.
   maxPoolSize: 10,
 } as const;
 

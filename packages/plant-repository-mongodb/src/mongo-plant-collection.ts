@@ -2,7 +2,6 @@ import {
   type CommandStartedEvent,
   type Db,
   type Document,
-  type Long,
   type MongoClient,
   MongoWriteConcernError,
   type ObjectId,
@@ -15,13 +14,8 @@ import type { PlantDocument } from './plant-document.js';
 /** Stated with every insert, so that no connection string and no server default weakens it. */
 const DURABLE = { w: 'majority', j: true };
 
-function toReply({ n, writeErrors = [], writeConcernError }: Document): InsertReply {
-  return { n, writeErrors, durable: writeConcernError === undefined };
-}
-
-/** Somebody else's document may have the same id in another numeric type. */
-function toBigInt(id: Long | number): bigint {
-  return typeof id === 'number' ? BigInt(id) : id.toBigInt();
+function toReply({ n, writeErrors = [] }: Document): InsertReply {
+  return { n, writeErrors };
 }
 
 class CommandAttempt implements InsertAttempt {
@@ -50,7 +44,9 @@ class CommandAttempt implements InsertAttempt {
       return toReply(await send(this.#abort.signal));
     } catch (error) {
       // Only here does the driver throw away nothing: the error holds the whole reply.
-      if (error instanceof MongoWriteConcernError) return toReply(error.result);
+      if (error instanceof MongoWriteConcernError) {
+        return { ...toReply(error.result), writeConcernError: error };
+      }
       return { sent: this.sent, error };
     } finally {
       clearTimeout(this.#timer);
@@ -93,14 +89,15 @@ export class MongoPlantCollection implements PlantCollection {
     return attempt;
   }
 
-  async marks(
+  async committedMarks(
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const find = {
       find: this.#name,
       filter: { _id: { $in: ids } },
-      projection: { mark: 1 },
+      // Somebody else's document may have an equal id in another numeric type.
+      projection: { _id: { $toLong: '$_id' }, mark: 1 },
       batchSize: Math.max(1, ids.length),
       singleBatch: true,
       readConcern: { level: 'majority' },
@@ -109,7 +106,22 @@ export class MongoPlantCollection implements PlantCollection {
     // monitor (topologyVersion), which a bigint would end with an uncaught TypeError.
     const options = { promoteLongs: false };
     const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
-    return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [toBigInt(_id), mark]));
+    return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id.toBigInt(), mark]));
+  }
+
+  /**
+   * Resolves when plants can be read back and inserted: the server answers, and the rights suffice.
+   *
+   * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
+   */
+  async check(timeLimit: number): Promise<void> {
+    // No collection takes this document. The server says so only to those who may insert.
+    const documents = [{ _id: [] }];
+    const insert = { insert: this.#name, documents, writeConcern: DURABLE };
+    await Promise.all([
+      this.committedMarks([], timeLimit),
+      this.#command(insert, AbortSignal.timeout(timeLimit)),
+    ]);
   }
 
   #command(

@@ -1,15 +1,15 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
-import type { Db, MongoClient } from 'mongodb';
-import { setUpCollection } from './collection-setup.js';
-import { DatabaseWatch } from './database-watch.js';
+import { type Db, type MongoClient, MongoServerError } from 'mongodb';
+import { keepSettingUp } from './collection-setup.js';
+import { watchDatabase } from './database-watch.js';
 import { GroupCommit } from './group-commit.js';
 import { createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
-import { Readiness } from './readiness.js';
 import type { StorageEvent, StorageObserver } from './storage-event.js';
+import { StorageWarnings } from './storage-warnings.js';
 
+/** Where plants are kept, and how many at once. Everything but `uri` has a default. */
 export interface MongoPlantRepositoryOptions {
   /** `mongodb://` or `mongodb+srv://`. The database is the one it names, otherwise `plant-store`. */
   readonly uri: string;
@@ -21,17 +21,15 @@ export interface MongoPlantRepositoryOptions {
   readonly maxBatch?: number;
   /** Bytes in one insert, unless a single plant has more. Default 4 MiB. */
   readonly maxBatchBytes?: number;
+  /** Is told what happens to the storage, for logs and metrics. Default: nobody. */
   readonly observer?: StorageObserver;
 }
 
 const DATABASE = 'plant-store';
 const COLLECTION = 'plants';
 const COLLECTION_NAME = /^(?!system\.)[^$\0]+$/;
-const READY_WITHIN = 1_000;
-const SET_UP_AGAIN_AFTER = 1_000;
-const STANDALONE =
-  'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';
-const DENIED = 'plants are turned away: the rights do not suffice to read and insert them';
+const READY_WITHIN_MS = 1_000;
+const UNAUTHORIZED = 13;
 
 /** What MongoDB takes at the most in one insert. */
 const MOST_BATCH = 100_000;
@@ -54,13 +52,13 @@ function checkedCollection(name: string): string {
 export class MongoPlantRepository implements PlantRepository {
   readonly #client: MongoClient;
   readonly #db: Db;
-  readonly #collection: string;
+  readonly #collection: MongoPlantCollection;
   readonly #plants: GroupCommit;
-  readonly #readiness: Readiness;
-  readonly #observer: StorageObserver | undefined;
+  readonly #observer: StorageObserver;
+  readonly #warnings: StorageWarnings;
   readonly #closing = new AbortController();
-  readonly #warned = new Set<string>();
-  #settingUp = false;
+  #settingUp: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
 
   /**
@@ -72,34 +70,43 @@ export class MongoPlantRepository implements PlantRepository {
     const items = checkedCount('maxBatch', maxBatch, MOST_BATCH);
     const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MOST_BATCH_BYTES);
     const pending = checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER);
-    this.#collection = checkedCollection(options.collection ?? COLLECTION);
-    this.#observer = options.observer;
+    const name = checkedCollection(options.collection ?? COLLECTION);
+    this.#observer = options.observer ?? (() => undefined);
+    this.#warnings = new StorageWarnings(this.#observer);
     this.#client = createMongoClient(options.uri);
     this.#db = this.#client.db(databaseOf(options.uri) ?? DATABASE);
-    const collection = new MongoPlantCollection(this.#client, this.#db, this.#collection);
-    this.#readiness = new Readiness(() => collection.marks([], READY_WITHIN));
+    this.#collection = new MongoPlantCollection(this.#client, this.#db, name);
     const limits = { pending, batch: { items, bytes } };
-    this.#plants = new GroupCommit(collection, limits, (event) => this.#observe(event));
-    const hosts = hostsOf(this.#client);
-    const listener = {
-      reachable: (kind: string) => this.#reachable(kind),
-      unreachable: (cause?: Error) => this.#observe({ type: 'storage unreachable', hosts, cause }),
-    };
-    new DatabaseWatch(this.#client, listener, this.#closing.signal);
+    this.#plants = new GroupCommit(this.#collection, limits, (event) => this.#observe(event));
+    this.#watch(name);
   }
 
   add(plant: NewPlant, timeLimit: number): Promise<void> {
     return this.#plants.add(toDocument(plant), timeLimit);
   }
 
+  /** As the port says, within a second. Calls at the same time share one question to the database. */
   async ready(): Promise<void> {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
-    await this.#readiness.check();
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = undefined;
+    });
+    await this.#checking;
   }
 
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  async #check(): Promise<void> {
+    try {
+      await this.#collection.check(READY_WITHIN_MS);
+    } catch (cause) {
+      const denied = cause instanceof MongoServerError && cause.code === UNAUTHORIZED;
+      const reason = denied ? 'the rights do not suffice' : 'the storage does not answer';
+      throw new StorageUnavailableError(reason, { cause });
+    }
   }
 
   async #close(): Promise<void> {
@@ -108,44 +115,28 @@ export class MongoPlantRepository implements PlantRepository {
     await this.#client.close();
   }
 
-  #reachable(kind: string): void {
-    this.#observe({ type: 'storage reachable' });
-    if (kind === 'standalone') this.#warn(STANDALONE);
-    void this.#setUp();
+  #watch(name: string): void {
+    const hosts = hostsOf(this.#client);
+    const reachable = (kind: string) => {
+      this.#observer({ type: 'storage reachable' });
+      if (kind === 'standalone') this.#warnings.standalone();
+      this.#setUp(name);
+    };
+    const unreachable = (cause: Error | undefined) =>
+      this.#observer({ type: 'storage unreachable', hosts, cause });
+    watchDatabase(this.#client, { reachable, unreachable }, this.#closing.signal);
   }
 
-  /** Adds do not wait for it: until it is done, the types alone keep the documents in shape. */
-  async #setUp(): Promise<void> {
-    if (this.#settingUp) return;
-    this.#settingUp = true;
-    while (!this.#closing.signal.aborted) {
-      try {
-        const warning = await setUpCollection(this.#db, this.#collection, this.#closing.signal);
-        if (warning) this.#warn(warning.message, warning.command);
-        break;
-      } catch (error) {
-        if (this.#closing.signal.aborted) break;
-        this.#warn(
-          `the collection is not set up yet: ${error instanceof Error ? error.message : error}`,
-        );
-        const options = { signal: this.#closing.signal };
-        await wait(SET_UP_AGAIN_AFTER, undefined, options).catch(() => undefined);
-      }
-    }
-    this.#settingUp = false;
+  #setUp(name: string): void {
+    const warn = this.#warnings.tell.bind(this.#warnings);
+    this.#settingUp ??= keepSettingUp(this.#db, name, warn, this.#closing.signal).finally(() => {
+      this.#settingUp = undefined;
+    });
   }
 
   #observe(event: StorageEvent): void {
-    this.#observer?.(event);
+    this.#observer(event);
     if (event.type !== 'batch inserted' || !event.outcomes.has('denied')) return;
-    const role = JSON.stringify([{ role: 'readWrite', db: this.#db.databaseName }]);
-    this.#warn(DENIED, `db.grantRolesToUser('<the user of the service>', ${role})`);
-  }
-
-  #warn(message: string, command?: string): void {
-    if (this.#warned.has(message)) return;
-    this.#warned.add(message);
-    const more = command === undefined ? {} : { command };
-    this.#observer?.({ type: 'storage warning', message, ...more });
+    this.#warnings.denied(this.#db.databaseName);
   }
 }

@@ -12,8 +12,8 @@ interface Sized {
   readonly settled: boolean;
 }
 
-/** How long to wait before what was given back is tried again, in milliseconds. */
-export const RETRY_PAUSE = 50;
+/** How long to wait before what was given back is tried again. */
+export const RETRY_PAUSE_MS = 50;
 
 /**
  * Natural batching (group commit): whatever has queued while the last batch was under way goes out
@@ -47,7 +47,7 @@ export class NaturalBatches<T extends Sized> {
     for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
       const again = await this.#work(batch);
       if (again.length === 0) continue;
-      await wait(RETRY_PAUSE);
+      await wait(RETRY_PAUSE_MS);
       this.#queue.unshift(...again);
     }
     this.#busy = false;

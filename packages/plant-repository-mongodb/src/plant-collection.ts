@@ -28,7 +28,7 @@ export interface PlantCollection {
    *
    * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
    */
-  marks(
+  committedMarks(
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>>;

@@ -9,7 +9,7 @@ export type StorageEvent =
       readonly duration: number;
       readonly outcomes: ReadonlyMap<InsertOutcome, number>;
       /** What went wrong with the insert as a whole. */
-      readonly failure?: unknown;
+      readonly failure: unknown;
     }
   | {
       /** A server that takes writes is known now, for the first time or again. */

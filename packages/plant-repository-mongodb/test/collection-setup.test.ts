@@ -1,25 +1,30 @@
 import { rejects } from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import type { Db, Document } from 'mongodb';
+import type { Db, Document, MongoClient } from 'mongodb';
 import { setUpCollection } from '../src/collection-setup.js';
+import { createMongoClient } from '../src/mongo-client.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
 import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
 
 const { signal } = new AbortController();
 
 describeOnMongod('The collection', () => {
+  let client: MongoClient;
   let db: Db;
   let name: string;
 
   beforeEach(async () => {
-    db = clientOf((await sharedReplicaSet()).uri).db(DATABASE);
+    client = createMongoClient((await sharedReplicaSet()).uri);
+    db = client.db(DATABASE);
     name = freshCollection();
   });
+
+  afterEach(() => client.close());
 
   async function validator(): Promise<Document> {
     const [collection] = await db.listCollections({ name }, { nameOnly: false }).toArray();
@@ -34,6 +39,18 @@ describeOnMongod('The collection', () => {
     expect(await setUpCollection(db, name, signal)).to.equal(undefined);
     expect((await validator()).$jsonSchema.properties._id).to.deep.equal({ bsonType: 'long' });
     await rejects(db.collection(name).insertOne({ name: 'not by this service' }), { code: 121 });
+  });
+
+  it('is made, and given a validator, as a majority has it', async () => {
+    const writeConcerns: Record<string, unknown> = {};
+    client.on('commandStarted', ({ commandName, command }) => {
+      writeConcerns[commandName] = command.writeConcern;
+    });
+    await setUpCollection(db, name, signal);
+    await db.command({ collMod: name, validator: withVersion(0) });
+    await setUpCollection(db, name, signal);
+    const majority = { w: 'majority' };
+    expect(writeConcerns).to.deep.include({ create: majority, collMod: majority });
   });
 
   it('is made once by several instances that start together', async () => {
@@ -69,25 +86,28 @@ describeOnMongod('The collection', () => {
 });
 
 describeOnMongod('A user without the rights', () => {
-  const USERS = { reader: 'read', writer: 'readWrite', stranger: undefined };
+  const USERS = { reader: 'read', writer: 'readWrite', inserter: 'inserter', stranger: undefined };
   let server: MongodServer;
-  let events: StorageEvent[];
-  let heard: EventEmitter;
+  let events: StorageEvents;
   let repository: MongoPlantRepository;
 
   before(async () => {
     server = await MongodServer.start({ args: ['--auth'] });
     const root = { createUser: 'root', pwd: 's3cret', roles: ['root'] };
     await server.command(root);
+    const resource = { db: DATABASE, collection: 'plants' };
+    const privileges = [{ resource, actions: ['insert'] }];
+    const inserter = { createRole: 'inserter', privileges, roles: [] };
+    await server.command(inserter, uriFor('root'));
     for (const [user, role] of Object.entries(USERS)) {
-      const roles = role === undefined ? [] : [{ role, db: DATABASE }];
+      const roles =
+        role === undefined ? [] : [{ role, db: role === 'inserter' ? 'admin' : DATABASE }];
       await server.command({ createUser: user, pwd: 's3cret', roles }, uriFor('root'));
     }
   });
 
   beforeEach(() => {
-    events = [];
-    heard = new EventEmitter();
+    events = new StorageEvents();
   });
 
   afterEach(() => repository.close());
@@ -101,26 +121,12 @@ describeOnMongod('A user without the rights', () => {
   }
 
   function open(uri: string): void {
-    repository = new MongoPlantRepository({
-      uri,
-      observer(event) {
-        events.push(event);
-        heard.emit('event');
-      },
-    });
-  }
-
-  async function warning(about: RegExp): Promise<StorageEvent> {
-    for (;;) {
-      const found = events.find((it) => it.type === 'storage warning' && about.test(it.message));
-      if (found) return found;
-      await once(heard, 'event');
-    }
+    repository = new MongoPlantRepository({ uri, observer: events.observer });
   }
 
   it('to make the collection is warned of, with the command for an administrator', async () => {
     open(uriFor('reader'));
-    expect(await warning(/validator/))
+    expect(await events.first('storage warning', /validator/))
       .to.have.property('command')
       .that.includes('"create"');
   });
@@ -128,7 +134,7 @@ describeOnMongod('A user without the rights', () => {
   it('to renew the validator is warned of too', async () => {
     await clientOf(uriFor('root')).db(DATABASE).createCollection('plants');
     open(uriFor('reader'));
-    expect(await warning(/validator/))
+    expect(await events.first('storage warning', /validator/))
       .to.have.property('command')
       .that.includes('"collMod"');
   });
@@ -136,14 +142,28 @@ describeOnMongod('A user without the rights', () => {
   it('to insert gets unavailable, and a warning with what to grant', async () => {
     open(uriFor('reader'));
     await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);
-    expect(await warning(/turned away/))
+    expect(await events.first('storage warning', /turned away/))
       .to.have.property('command')
       .that.includes('grantRoles');
   });
 
-  it('to do anything is not ready', async () => {
+  for (const [user, lacking] of [
+    ['reader', 'insert'],
+    ['inserter', 'read'],
+    ['stranger', 'do anything'],
+  ] as const) {
+    it(`to ${lacking} is not ready`, async () => {
+      open(uriFor(user));
+      await rejects(repository.ready(), { name: 'StorageUnavailableError', message: /rights/ });
+    });
+  }
+
+  it('is ready as soon as they are granted', async () => {
     open(uriFor('stranger'));
     await rejects(repository.ready(), StorageUnavailableError);
+    const roles = [{ role: 'readWrite', db: DATABASE }];
+    await server.command({ grantRolesToUser: 'stranger', roles }, uriFor('root'));
+    await repository.ready();
   });
 
   it('to come in gets unavailable at once, and nothing tells the password', async () => {
@@ -151,7 +171,7 @@ describeOnMongod('A user without the rights', () => {
     const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
     expect(`${error} ${(error as Error).cause}`).to.include('Authentication failed');
-    const said = [error, (error as Error).cause, ...events].map((it) =>
+    const said = [error, (error as Error).cause, ...events.all].map((it) =>
       JSON.stringify(it, bigints),
     );
     expect(said.join()).to.not.match(/wr0ng|s3cret/);
@@ -161,6 +181,8 @@ describeOnMongod('A user without the rights', () => {
     open(uriFor('writer'));
     await repository.ready();
     await repository.add(plant(1n), 5_000);
+    const plants = clientOf(uriFor('root')).db(DATABASE).collection('plants');
+    expect(await plants.countDocuments()).to.equal(1);
   });
 
   const bigints = (_: string, value: unknown) => (typeof value === 'bigint' ? `${value}` : value);

@@ -7,9 +7,9 @@ import {
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { type Document, Double } from 'mongodb';
+import { Decimal128, type Document, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { ReplyCutter } from './support/faulty-network.js';
+import { FaultyNetwork } from './support/faulty-network.js';
 import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
@@ -43,6 +43,20 @@ describeOnMongod('A plant', () => {
     const all = { failCommands: ['insert'], namespace, ...data };
     const failPoint = { configureFailPoint: 'failCommand', mode, data: all };
     await clientOf(set.uri).db('admin').command(failPoint);
+  }
+
+  async function behindNetwork(
+    use: (behind: PlantRepository, network: FaultyNetwork) => Promise<void>,
+  ): Promise<void> {
+    const network = await FaultyNetwork.before(set.members[0]?.port ?? 0);
+    const behind = open(network.uri);
+    try {
+      await behind.ready();
+      await use(behind, network);
+    } finally {
+      await behind.close();
+      await network.close();
+    }
   }
 
   async function names(): Promise<string[]> {
@@ -96,11 +110,20 @@ describeOnMongod('A plant', () => {
   });
 
   it('is taken when somebody else has its id in another numeric type', async () => {
-    const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: number | Double }>(collection);
-    const foreign = [{ _id: 1 }, { _id: new Double(2) }];
-    await plants.insertMany(foreign, { bypassDocumentValidation: true });
-    await rejects(repository.add(plant(1n), AMPLE), PlantIdTakenError);
-    await rejects(repository.add(plant(2n), AMPLE), PlantIdTakenError);
+    const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
+    const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: unknown }>(collection);
+    const documents = foreign.map((_id) => ({ _id }));
+    await plants.insertMany(documents, { bypassDocumentValidation: true });
+    const outcomes = await addInOneBatch(1n, 2n, 3n, 400n, -1n, 5n);
+    const reasons = outcomes.map((it) => (it.status === 'rejected' ? it.reason.name : 'stored'));
+    expect(reasons).to.deep.equal([...Array(5).fill('PlantIdTakenError'), 'stored']);
+  });
+
+  it('has its batch reported with the reason when the write concern is not met', async () => {
+    await failInserts({ writeConcernError: { code: 64, errmsg: 'replication timed out' } });
+    await repository.add(plant(1n), AMPLE);
+    const failures = events.map((event) => ('failure' in event ? `${event.failure}` : ''));
+    expect(failures.join()).to.include('replication timed out');
   });
 
   it('is unavailable when inserting is denied, and a warning says what to grant', async () => {
@@ -112,17 +135,19 @@ describeOnMongod('A plant', () => {
   });
 
   it('is stored, not taken, when the reply to its insert is lost again and again', async () => {
-    const cutter = await ReplyCutter.before(set.members[0]?.port ?? 0);
-    const behind = open(cutter.uri);
-    try {
-      await behind.ready();
-      cutter.cutNext(3);
+    await behindNetwork(async (behind, network) => {
+      network.afterNextInserts('cut', 'cut', 'cut');
       await behind.add(plant(1n), AMPLE);
       await rejects(behind.add(plant(-1n, 'late'), AMPLE), PlantIdTakenError);
-    } finally {
-      await behind.close();
-      await cutter.close();
-    }
+    });
+    expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
+  });
+
+  it('is tried again, and stored, when its insert is never answered', async () => {
+    await behindNetwork(async (behind, network) => {
+      network.afterNextInserts('silenced');
+      await behind.add(plant(1n), AMPLE);
+    });
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
@@ -160,10 +185,13 @@ describeOnMongod('A plant', () => {
     expect(events.find(({ type }) => type === 'plant refused')).to.include({ id: 2n, code: 121 });
   });
 
+  it('is stored when it is as large as the service takes a body', async () => {
+    await repository.add(plant(1n, 'a'.repeat(16_000_000)), AMPLE);
+  });
+
   it('that is too large harms no other', async () => {
     const good = repository.add(plant(1n), AMPLE);
     await rejects(repository.add(plant(2n, 'a'.repeat(2 ** 24)), AMPLE), RangeError);
-    await repository.add(plant(3n, 'a'.repeat(2 ** 23)), AMPLE);
     await good;
   });
 });

@@ -148,7 +148,7 @@ describe('After an unclear insert a plant', () => {
     const adding = add(1n);
     const first = await collection.attempt(0);
     collection.kept.set(1n, first.documents[0]?.mark);
-    first.reply({ durable: false });
+    first.reply({ writeConcernError: new Error('timed out') });
     (await collection.attempt(1)).reply({ writeErrors: [DUPLICATE] });
     await adding;
   });
@@ -197,22 +197,22 @@ describe('After a duplicate key a plant', () => {
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
     (await collection.attempt(1)).reply();
     await adding;
-    expect(collection.looks).to.equal(1);
+    expect(collection.readBacks).to.equal(1);
   });
 
   it('is looked up until the database answers', async () => {
     const { collection, add } = open();
-    collection.failingLooks = 2;
+    collection.failingReadBacks = 2;
     collection.kept.set(1n, new ObjectId());
     const adding = add(1n);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
     await rejects(adding, PlantIdTakenError);
-    expect(collection.looks).to.equal(3);
+    expect(collection.readBacks).to.equal(3);
   });
 
   it('is unavailable at its deadline while no majority keeps the other one', async () => {
     const { collection, add } = open();
-    collection.failingLooks = Number.POSITIVE_INFINITY;
+    collection.failingReadBacks = Number.POSITIVE_INFINITY;
     const adding = add(1n, BRIEF);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
     await rejects(adding, StorageUnavailableError);
@@ -272,6 +272,14 @@ describe('At its deadline a plant', () => {
     const failure = new Error('connection lost');
     (await collection.attempt(0)).fail(failure);
     await rejects(adding, { cause: failure });
+  });
+
+  it('names a write concern that was not met as the cause', async () => {
+    const { collection, add } = open();
+    const adding = add(1n, BRIEF);
+    const writeConcernError = new Error('waiting for replication timed out');
+    (await collection.attempt(0)).reply({ writeConcernError });
+    await rejects(adding, { name: 'OutcomeUnknownError', cause: writeConcernError });
   });
 });
 

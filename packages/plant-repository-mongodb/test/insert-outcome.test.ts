@@ -7,37 +7,41 @@ const INVALID = 121;
 const TOO_LARGE = 10334;
 const HOST_UNREACHABLE = 6;
 
-const all = (n: number): InsertResult => ({ n, writeErrors: [], durable: true });
+const all = (n: number): InsertResult => ({ n, writeErrors: [] });
 const rejected = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
 
 const rows: Record<string, { result: InsertResult; outcomes: string[] }> = {
   'written, and the write concern met': { result: all(2), outcomes: ['stored', 'stored'] },
   'one duplicate among others': {
-    result: { n: 1, writeErrors: [{ index: 0, code: DUPLICATE }], durable: true },
+    result: { n: 1, writeErrors: [{ index: 0, code: DUPLICATE }] },
     outcomes: ['duplicate', 'stored'],
   },
   'refused by the validator': {
-    result: { n: 1, writeErrors: [{ index: 1, code: INVALID }], durable: true },
+    result: { n: 1, writeErrors: [{ index: 1, code: INVALID }] },
     outcomes: ['stored', 'refused'],
   },
   'too large': {
-    result: { n: 1, writeErrors: [{ index: 1, code: TOO_LARGE }], durable: true },
+    result: { n: 1, writeErrors: [{ index: 1, code: TOO_LARGE }] },
     outcomes: ['stored', 'refused'],
   },
   'written, but the write concern not met': {
-    result: { n: 2, writeErrors: [], durable: false },
+    result: { n: 2, writeErrors: [], writeConcernError: new Error('timed out') },
     outcomes: ['unclear', 'unclear'],
   },
   'a duplicate together with a write concern error': {
-    result: { n: 1, writeErrors: [{ index: 0, code: DUPLICATE }], durable: false },
+    result: {
+      n: 1,
+      writeErrors: [{ index: 0, code: DUPLICATE }],
+      writeConcernError: new Error('timed out'),
+    },
     outcomes: ['duplicate', 'unclear'],
   },
   'a reply that does not speak of every document': {
-    result: { n: 0, writeErrors: [{ index: 0, code: DUPLICATE }], durable: true },
+    result: { n: 0, writeErrors: [{ index: 0, code: DUPLICATE }] },
     outcomes: ['duplicate', 'unclear'],
   },
   'an error of a router about one document': {
-    result: { n: 1, writeErrors: [{ index: 1, code: HOST_UNREACHABLE }], durable: true },
+    result: { n: 1, writeErrors: [{ index: 1, code: HOST_UNREACHABLE }] },
     outcomes: ['stored', 'unclear'],
   },
   'the connection lost after it was sent': {

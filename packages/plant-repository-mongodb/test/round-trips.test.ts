@@ -1,3 +1,5 @@
+import { rejects } from 'node:assert/strict';
+import { PlantIdTakenError } from '@plant-store/domain';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import { expect } from 'chai';
 import type { CommandStartedEvent, MongoClient } from 'mongodb';
@@ -16,14 +18,16 @@ describeOnMongod('Round trips', () => {
   let client: MongoClient;
   let plants: GroupCommit;
   let commands: string[];
+  let readConcern: unknown;
 
   beforeEach(async () => {
     const { uri } = await sharedReplicaSet();
     client = createMongoClient(uri);
     await client.db(DATABASE).command({ ping: 1 });
     commands = [];
-    client.on('commandStarted', ({ commandName }: CommandStartedEvent) => {
+    client.on('commandStarted', ({ commandName, command }: CommandStartedEvent) => {
       commands.push(commandName);
+      readConcern = command.readConcern;
     });
     const collection = new MongoPlantCollection(client, client.db(DATABASE), freshCollection());
     plants = new GroupCommit(collection, LIMITS, () => undefined);
@@ -39,6 +43,14 @@ describeOnMongod('Round trips', () => {
   it('are one for a single create', async () => {
     await add(1);
     expect(commands).to.deep.equal(['insert']);
+  });
+
+  it('are two for a duplicate: its insert, and a look at what a majority keeps', async () => {
+    await add(1);
+    commands = [];
+    await rejects(add(1), PlantIdTakenError);
+    expect(commands).to.deep.equal(['insert', 'find']);
+    expect(readConcern).to.deep.include({ level: 'majority' });
   });
 
   it('are two for 200 creates at once: the first, and all that came while it was under way', async () => {

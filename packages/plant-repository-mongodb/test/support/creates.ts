@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import {
   OutcomeUnknownError,
@@ -40,6 +41,7 @@ export class Creates {
   readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
   readonly #timeLimit: number;
+  readonly #emitter = new EventEmitter();
   #next = 0;
 
   constructor(repositories: readonly PlantRepository[], timeLimit: number) {
@@ -69,6 +71,12 @@ export class Creates {
         over = true;
       });
     await Promise.all(calling);
+  }
+
+  /** Resolves when so many more callers were told this outcome. */
+  async told(more: number, outcome: Outcome): Promise<void> {
+    const enough = this.count(outcome) + more;
+    while (this.count(outcome) < enough) await once(this.#emitter, 'told');
   }
 
   count(outcome: Outcome): number {
@@ -105,6 +113,7 @@ export class Creates {
     const adding = repository?.add(plant(id, name), this.#timeLimit) ?? Promise.reject();
     const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
     this.all.push({ id, name, outcome, took: performance.now() - started });
+    this.#emitter.emit('told');
     return outcome;
   }
 }

@@ -33,7 +33,7 @@ export class FakeAttempt implements InsertAttempt {
   /** All written and durable, unless the test says otherwise. */
   reply({ writeErrors = [], ...rest }: Partial<InsertReply> = {}): void {
     const n = this.documents.length - writeErrors.length;
-    this.#end({ n, writeErrors, durable: true, ...rest });
+    this.#end({ n, writeErrors, ...rest });
   }
 
   fail(error: unknown = new Error('connection lost')): void {
@@ -46,9 +46,9 @@ export class FakePlantCollection implements PlantCollection {
   readonly attempts: FakeAttempt[] = [];
   /** What a majority keeps. */
   readonly kept = new Map<bigint, ObjectId | undefined>();
-  looks = 0;
-  /** How many looks fail before one succeeds. */
-  failingLooks = 0;
+  readBacks = 0;
+  /** How many of them fail before one succeeds. */
+  failingReadBacks = 0;
   /** Whether new inserts find a server. */
   sends = true;
   readonly #events = new EventEmitter();
@@ -61,9 +61,9 @@ export class FakePlantCollection implements PlantCollection {
     return attempt;
   }
 
-  async marks(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
-    this.looks += 1;
-    if (this.looks <= this.failingLooks) throw new Error('no answer');
+  async committedMarks(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
+    this.readBacks += 1;
+    if (this.readBacks <= this.failingReadBacks) throw new Error('no answer');
     return new Map([...this.kept].filter(([id]) => ids.includes(id)));
   }
 

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 
 const INSERT = 'plant-store insert';
@@ -21,46 +21,65 @@ function endTogether(a: Socket, b: Socket): void {
   }
 }
 
-/** Stands between a client and a server, and loses what the server says about inserts. */
-export class ReplyCutter {
+/** What becomes of the answers on a connection, from an insert on. */
+type Fault = 'cut' | 'silenced';
+
+/** Stands between a client and a server, and loses what the one says to the other. */
+export class FaultyNetwork {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  #cuts = 0;
+  readonly #emitter = new EventEmitter();
+  #faults: Fault[] = [];
+  #stalled = false;
   uri = '';
 
   private constructor(port: number) {
-    this.#server = createServer((client) => {
-      const upstream = connect(port, '127.0.0.1');
-      endTogether(client, upstream);
-      this.#sockets.add(client);
-      client.on('close', () => this.#sockets.delete(client));
-      let cut = false;
-      client.on('data', (bytes) => {
-        if (this.#cuts > 0 && bytes.includes(INSERT)) {
-          this.#cuts -= 1;
-          cut = true;
-        }
-        upstream.write(bytes);
-      });
-      upstream.on('data', (bytes) => (cut ? client.destroy() : client.write(bytes)));
-    });
+    this.#server = createServer((client) => this.#connect(client, connect(port, '127.0.0.1')));
   }
 
-  static async before(port: number): Promise<ReplyCutter> {
-    const cutter = new ReplyCutter(port);
-    cutter.uri = `mongodb://127.0.0.1:${await listening(cutter.#server)}/?directConnection=true`;
-    return cutter;
+  static async before(port: number): Promise<FaultyNetwork> {
+    const network = new FaultyNetwork(port);
+    network.uri = `mongodb://127.0.0.1:${await listening(network.#server)}/?directConnection=true`;
+    return network;
   }
 
-  /** Loses the replies to the next inserts: the server has written by then. */
-  cutNext(inserts: number): void {
-    this.#cuts = inserts;
+  /** What happens to the answers to the next inserts, one by one: the server has written by then. */
+  afterNextInserts(...faults: Fault[]): void {
+    this.#faults = faults;
+  }
+
+  /** From now on nothing passes, and no connection ends. */
+  stall(): void {
+    this.#stalled = true;
+  }
+
+  /** Resolves when the next insert has passed. */
+  async insertPassed(): Promise<void> {
+    await once(this.#emitter, 'insert');
   }
 
   async close(): Promise<void> {
     this.#server.close();
     for (const socket of this.#sockets) socket.destroy();
     await once(this.#server, 'close');
+  }
+
+  #connect(client: Socket, upstream: Socket): void {
+    endTogether(client, upstream);
+    this.#sockets.add(client);
+    client.on('close', () => this.#sockets.delete(client));
+    let fault: Fault | undefined;
+    client.on('data', (bytes) => {
+      if (this.#stalled) return;
+      upstream.write(bytes);
+      if (!bytes.includes(INSERT)) return;
+      fault ??= this.#faults.shift();
+      this.#emitter.emit('insert');
+    });
+    upstream.on('data', (bytes) => {
+      if (fault === 'cut') client.destroy();
+      else if (!fault && !this.#stalled) client.write(bytes);
+    });
   }
 }
 

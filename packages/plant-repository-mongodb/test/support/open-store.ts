@@ -1,10 +1,8 @@
 import { sharedReplicaSet } from '@plant-store/mongod';
 import type { OpenStore } from '@plant-store/plant-repository-contract';
-import {
-  MongoPlantRepository,
-  type MongoPlantRepositoryOptions,
-} from '@plant-store/plant-repository-mongodb';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { type Document, MongoClient } from 'mongodb';
+import type { FaultyNetwork } from './faulty-network.js';
 
 export const DATABASE = 'plant-store';
 
@@ -44,19 +42,19 @@ export async function keptDocuments(
   return documents.map((document) => ({ ...document, _id: document._id.toBigInt() }));
 }
 
-/** A new, empty store on the server that all tests share. */
-export async function openStore(
-  options: Partial<MongoPlantRepositoryOptions> = {},
-): Promise<OpenStore> {
+/** A new, empty store on the server that all tests share, behind a network of its own. */
+export async function openStore(network: FaultyNetwork): Promise<OpenStore> {
   const { uri } = await sharedReplicaSet();
   const collection = freshCollection();
   return {
-    repository: new MongoPlantRepository({ uri, collection, ...options }),
+    repository: new MongoPlantRepository({ uri: network.uri, collection }),
     async stored(id) {
       const [found] = await keptDocuments(uri, collection, { _id: id });
       if (found === undefined) return undefined;
       const { name, tag } = found;
       return tag === undefined ? { id, name } : { id, name, tag };
     },
+    reopen: async () => new MongoPlantRepository({ uri, collection }),
+    stall: () => network.stall(),
   };
 }

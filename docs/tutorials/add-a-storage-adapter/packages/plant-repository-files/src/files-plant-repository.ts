@@ -22,6 +22,7 @@ export class FilesPlantRepository implements PlantRepository {
 
   async add(plant: NewPlant, timeLimit: number): Promise<void> {
     this.#refuseWhenClosed();
+    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
     const file = new PlantFile(this.#folder, plant);
     const storing = file.store().finally(() => this.#underWay.delete(storing));
     this.#underWay.add(storing);

@@ -1,0 +1,37 @@
+import type { StorageObserver } from './storage-event.js';
+
+const STANDALONE =
+  'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';
+const DENIED = 'plants are turned away: the rights do not suffice to read and insert them';
+
+/** What an administrator should mend, and the command that would, where there is one. */
+export interface StorageWarning {
+  readonly message: string;
+  readonly command?: string;
+}
+
+/** Tells an observer each warning once. */
+export class StorageWarnings {
+  readonly #observe: StorageObserver;
+  readonly #told = new Set<string>();
+
+  constructor(observe: StorageObserver) {
+    this.#observe = observe;
+  }
+
+  tell(warning: StorageWarning): void {
+    if (this.#told.has(warning.message)) return;
+    this.#told.add(warning.message);
+    this.#observe({ type: 'storage warning', ...warning });
+  }
+
+  standalone(): void {
+    this.tell({ message: STANDALONE });
+  }
+
+  denied(database: string): void {
+    const role = JSON.stringify([{ role: 'readWrite', db: database }]);
+    const command = `db.grantRolesToUser('<the user of the service>', ${role})`;
+    this.tell({ message: DENIED, command });
+  }
+}
