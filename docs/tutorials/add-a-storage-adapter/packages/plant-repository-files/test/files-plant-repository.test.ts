@@ -29,11 +29,13 @@ describe('FilesPlantRepository', () => {
     return { id, ...JSON.parse(await readFile(join(folder, `${id}.json`), 'utf8')) };
   }
 
-  describePlantRepository('FilesPlantRepository', async () => ({
+  const open = async () => ({
     repository: new FilesPlantRepository(folder),
     stored,
     reopen: async () => new FilesPlantRepository(folder),
-  }));
+  });
+
+  describePlantRepository('FilesPlantRepository', open, { neverStalls: true });
 
   it('lets one of two repositories on the same folder win', async () => {
     const repositories = [new FilesPlantRepository(folder), new FilesPlantRepository(folder)];
