@@ -85,7 +85,7 @@ describe('The metrics', () => {
     metrics.storageEvent({ type: 'storage unreachable', hosts: [], cause: undefined });
     expect(await value('plant_store_storage_reachable')).to.equal(0);
     metrics.storageEvent({
-      ...{ type: 'batch inserted', plants: 7, duration: 250 },
+      ...{ type: 'batch inserted', plants: 7, duration: 250, failure: undefined },
       outcomes: new Map(),
     });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
