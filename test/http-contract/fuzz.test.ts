@@ -78,7 +78,7 @@ describe('Fuzzing', function () {
   it('the verdict on a JSON text is that of an independent reader', async () => {
     await fc.assert(
       fc.asyncProperty(jsonPlant(), (text) => compare(Buffer.from(text))),
-      parameters(800),
+      parameters(400),
     );
   });
 
@@ -87,14 +87,14 @@ describe('Fuzzing', function () {
       fc.asyncProperty(jsonPlant(), damages(JSON_SCRAPS), (text, all) =>
         compare(damaged(Buffer.from(text), all)),
       ),
-      parameters(900),
+      parameters(450),
     );
   });
 
   it('the verdict on a decimal number is that of exact arithmetic', async () => {
     await fc.assert(
       fc.asyncProperty(decimal(), (spelling) => compare(Buffer.from(plantText(spelling)))),
-      parameters(900),
+      parameters(450),
     );
   });
 
@@ -120,7 +120,7 @@ describe('Fuzzing', function () {
         expect(wholeNumber(spelling)).to.be.oneOf([limit + offset, undefined]);
         await compare(Buffer.from(plantText(spelling)));
       }),
-      parameters(500),
+      parameters(250),
     );
   });
 
@@ -136,7 +136,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
         survives(service.port, damaged(bytes, all)),
       ),
-      parameters(800),
+      parameters(400),
     );
   });
 

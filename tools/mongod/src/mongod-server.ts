@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -61,6 +61,10 @@ async function untilListening(child: ChildProcess): Promise<void> {
     }
   }
   throw new Error(`mongod ended before it listened: ${last}`);
+}
+
+function isStopped(pid: number): boolean {
+  return execFileSync('ps', ['-o', 'state=', '-p', `${pid}`], { encoding: 'utf8' }).startsWith('T');
 }
 
 /**
@@ -131,9 +135,13 @@ export class MongodServer {
     await gone;
   }
 
-  /** Stops the server's work without closing its connections, until {@link thaw}. */
+  /**
+   * Stops the server's work without closing its connections, until {@link thaw}. It stands still when
+   * this returns, which on a busy machine is later than when the signal is sent.
+   */
   freeze(): void {
     this.#frozen = this.#child?.kill('SIGSTOP') ?? false;
+    while (this.#frozen && !isStopped(this.pid));
   }
 
   thaw(): void {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { type Case, creating, exchange, testEach } from './cases.js';
-import { RawConnection } from './raw-connection.js';
-import { create, freshId, MARK, NUMBER_MARK, plantText } from './requests.js';
-import { useService } from './service.js';
+import { type Case, creating, exchange, testEach } from '../cases.js';
+import { RawConnection } from '../raw-connection.js';
+import { create, freshId, MARK, NUMBER_MARK, plantText } from '../requests.js';
+import { useService } from '../service.js';
 
 const MAX = '9223372036854775807';
 const MIN = '-9223372036854775808';

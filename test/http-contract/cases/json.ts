@@ -1,6 +1,6 @@
-import { type Case, creating, exchange, testEach } from './cases.js';
-import { freshId, MARK, NUMBER_MARK, plantText } from './requests.js';
-import { useService } from './service.js';
+import { type Case, creating, exchange, testEach } from '../cases.js';
+import { freshId, MARK, NUMBER_MARK, plantText } from '../requests.js';
+import { useService } from '../service.js';
 
 describe('JSON', () => {
   const service = useService();

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { creating, exchange, testEach } from './cases.js';
-import { fieldValues } from './raw-connection.js';
-import { create, lines } from './requests.js';
-import { useService } from './service.js';
+import { creating, exchange, testEach } from '../cases.js';
+import { fieldValues } from '../raw-connection.js';
+import { create, lines } from '../requests.js';
+import { useService } from '../service.js';
 
 const EVERY_CHARACTER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-';
 

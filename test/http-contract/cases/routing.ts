@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
-import { asking, creating, exchange, testEach } from './cases.js';
-import { create, lines, MARK, request } from './requests.js';
-import { useService } from './service.js';
+import { asking, creating, exchange, testEach } from '../cases.js';
+import { create, lines, MARK, request } from '../requests.js';
+import { useService } from '../service.js';
 
 const NOT_FOUND = { error: 4040, toOperation: false } as const;
 

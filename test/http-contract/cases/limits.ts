@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { asking, type Case, creating, exchange, expectEnd, testEach } from './cases.js';
-import { checkAnswer, type Expected } from './check-answer.js';
-import { RawConnection } from './raw-connection.js';
-import { chunked, create, freshId, headOf, MARK, plantOfSize, plantText } from './requests.js';
-import { useService } from './service.js';
+import { asking, type Case, creating, exchange, expectEnd, testEach } from '../cases.js';
+import { checkAnswer, type Expected } from '../check-answer.js';
+import { RawConnection } from '../raw-connection.js';
+import { chunked, create, freshId, headOf, MARK, plantOfSize, plantText } from '../requests.js';
+import { useService } from '../service.js';
 
 const TOO_LARGE: Expected = { error: 4003, toOperation: true };
 

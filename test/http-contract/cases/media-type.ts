@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
-import { creating, testEach } from './cases.js';
-import { MARK, plantText } from './requests.js';
-import { useService } from './service.js';
+import { creating, testEach } from '../cases.js';
+import { MARK, plantText } from '../requests.js';
+import { useService } from '../service.js';
 
 describe('Media types and content codings', () => {
   const service = useService();

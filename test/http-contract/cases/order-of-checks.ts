@@ -1,6 +1,6 @@
-import { type Case, creating, exchange, testEach } from './cases.js';
-import { create, freshId, MARK, type Parts, plantText } from './requests.js';
-import { useService } from './service.js';
+import { type Case, creating, exchange, testEach } from '../cases.js';
+import { create, freshId, MARK, type Parts, plantText } from '../requests.js';
+import { useService } from '../service.js';
 
 /** One thing that is wrong with a request, in the order in which the service looks for it. */
 interface Fault {

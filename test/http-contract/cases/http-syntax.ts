@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http';
-import { type Case, creating, testEach } from './cases.js';
-import type { Expected } from './check-answer.js';
-import { headOf, lines, MARK, type Parts, plantText, TOKEN } from './requests.js';
-import { useService } from './service.js';
+import { type Case, creating, testEach } from '../cases.js';
+import type { Expected } from '../check-answer.js';
+import { headOf, lines, MARK, type Parts, plantText, TOKEN } from '../requests.js';
+import { useService } from '../service.js';
 
 const HOST = `Host: ${MARK}.example`;
 const MALFORMED: Expected = { error: 4000, connection: 'close' };

@@ -1,3 +1,13 @@
+// Mocha gives each file to a process of its own, and Prism is to judge the answers to all cases.
+import './cases/credentials.js';
+import './cases/http-syntax.js';
+import './cases/json.js';
+import './cases/limits.js';
+import './cases/media-type.js';
+import './cases/new-plant.js';
+import './cases/order-of-checks.js';
+import './cases/request-id.js';
+import './cases/routing.js';
 import { expect } from 'chai';
 import { suite } from './cases.js';
 import { type Answer, RawConnection } from './raw-connection.js';

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { creating, exchange, testEach } from './cases.js';
-import { create, MARK, plantText, request, TOKEN } from './requests.js';
-import { sha256, useService } from './service.js';
+import { creating, exchange, testEach } from '../cases.js';
+import { create, MARK, plantText, request, TOKEN } from '../requests.js';
+import { sha256, useService } from '../service.js';
 
 describe('Credentials', () => {
   const service = useService();
