@@ -63,6 +63,13 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
+  /** Resolves when the collection has the validator of the repository, which comes after its first plants. */
+  async function setUp(): Promise<void> {
+    const infos = () =>
+      clientOf(set.uri).db(DATABASE).listCollections({ name: collection }, { nameOnly: false });
+    while ((await infos().next())?.options?.validator === undefined);
+  }
+
   /** Adds a plant that goes out alone, and then the others in one batch. */
   async function addInOneBatch(...ids: bigint[]): Promise<PromiseSettledResult<void>[]> {
     const alone = repository.add(plant(-2n), AMPLE);
@@ -175,6 +182,7 @@ describeOnMongod('A plant', () => {
 
   it('is refused with an alert, and alone, by a validator', async () => {
     const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
+    await setUp();
     await clientOf(set.uri).db(DATABASE).command({ collMod: collection, validator });
     const good = repository.add(plant(1n), AMPLE);
     const bad = repository.add(plant(2n, 'weed'), AMPLE);
