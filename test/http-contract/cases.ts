@@ -24,15 +24,20 @@ export function asking(title: string, parts: Parts, expected: Expected): Case {
   return { title, bytes: request({ method: 'GET', ...parts }), expected: { toHead, ...expected } };
 }
 
-/** Every case that a test was made of, and the settings of the service it was made for. */
-export const suite: (Case & Pick<UsedService, 'settings'>)[] = [];
+/** A case that a test was made of, the settings of its service, and the answer once it has come. */
+export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
+  answer?: Answer;
+}
+
+export const suite: TestedCase[] = [];
 
 /** Makes a test of each case, on a connection of its own. */
 export function testEach(service: UsedService, cases: readonly Case[]): void {
-  suite.push(...cases.map((it) => ({ ...it, settings: service.settings })));
-  for (const { title, bytes, expected } of cases) {
-    it(title, async () => {
-      await exchange(service.port, bytes, expected);
+  for (const one of cases) {
+    const tested: TestedCase = { ...one, settings: service.settings };
+    suite.push(tested);
+    it(one.title, async () => {
+      tested.answer = await exchange(service.port, one.bytes, one.expected);
     });
   }
 }

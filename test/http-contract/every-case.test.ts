@@ -32,10 +32,9 @@ describe('Through Prism as a validating proxy', function () {
   });
 
   it('every answer to a case of this suite is one that the description lists', async () => {
+    await answerTheRest();
     const answers = new Map<string, Answer>();
-    for (const settings of new Set(described().map(settingsOf))) {
-      for (const answer of await answersWith(settings)) answers.set(contentOf(answer), answer);
-    }
+    for (const { answer } of described()) if (answer) answers.set(contentOf(answer), answer);
     const statuses = new Set([...answers.values()].map(({ status }) => status));
     expect([...statuses]).to.include.members([200, 400, 401, 404, 405, 431]);
     for (const answer of answers.values()) expectPassed(answer, await proxy.pass(answer));
@@ -72,15 +71,16 @@ function settingsOf({ settings }: { readonly settings: Record<string, string> })
   return JSON.stringify(settings);
 }
 
-/** The answers to every case that was made for a service with these settings. */
-async function answersWith(settings: string): Promise<Answer[]> {
-  const service = await Service.start(JSON.parse(settings));
-  const answers: Answer[] = [];
-  for (const one of described()) {
-    if (settingsOf(one) === settings) answers.push(await answerTo(service.port, one.bytes));
+/** Answers the cases whose tests were left out of this run. */
+async function answerTheRest(): Promise<void> {
+  const rest = described().filter(({ answer }) => answer === undefined);
+  for (const settings of new Set(rest.map(settingsOf))) {
+    const service = await Service.start(JSON.parse(settings));
+    for (const one of rest) {
+      if (settingsOf(one) === settings) one.answer = await answerTo(service.port, one.bytes);
+    }
+    await service.stop();
   }
-  await service.stop();
-  return answers;
 }
 
 async function answerTo(port: number, bytes: Uint8Array): Promise<Answer> {
