@@ -6,7 +6,6 @@ import { endAll, run } from './plant-store.js';
 
 const AT_ONCE = 4;
 
-
 async function listening(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
