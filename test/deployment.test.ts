@@ -162,8 +162,11 @@ describe('The Kubernetes manifests', () => {
     ]),
   );
 
-  const temporary = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  before(() => writeFileSync(join(temporary, 'tokens'), `${DIGEST} nursery\n`));
+  let temporary: string;
+  before(() => {
+    temporary = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    writeFileSync(join(temporary, 'tokens'), `${DIGEST} nursery\n`);
+  });
   after(() => rmSync(temporary, { recursive: true }));
 
   it('are all applied', () => {
