@@ -17,20 +17,12 @@ export function exactRouter(): Router {
 export function serveRoutes(router: Router, observer: HttpObserver): Koa {
   return new Koa()
     .use(answerRequests(observer))
-    .use(takePathAsSent())
     .use(takeShortcut(router))
     .use(router.routes() as Middleware)
     .use(refuseUnrouted());
 }
 
-/** Koa's own `path` is normalised, and so would take `/plants#a` or `\plants` for `/plants`. */
-function takePathAsSent(): Middleware {
-  return function takePathAsSent(ctx, next) {
-    ctx.newRouterPath = pathOf(ctx.req.url ?? '');
-    return next();
-  };
-}
-
+/** The path as it was sent. Koa's own is normalised, and so would take `/plants#a` or `\plants` for `/plants`. */
 function pathOf(target: string): string {
   if (target.startsWith('/')) return before(target, '?');
   const authority = ABSOLUTE_FORM.exec(target)?.[1];
@@ -51,9 +43,12 @@ function takeShortcut({ stack }: Router): Middleware {
     for (const method of methods) shortcuts.set(`${method} ${path}`, step as Middleware);
   }
   return function takeShortcut(ctx, next) {
-    const path: string = ctx.newRouterPath;
+    const path = pathOf(ctx.req.url ?? '');
     const step = shortcuts.get(`${ctx.req.method} ${path}`);
-    if (step === undefined) return next();
+    if (step === undefined) {
+      ctx.newRouterPath = path;
+      return next();
+    }
     ctx._matchedRoute = path;
     return step(ctx, next);
   };
