@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { violations } from './architecture.js';
+import { expectPublishable } from './manifest.js';
 import { readDocument } from './markdown.js';
 import { Workplace } from './tutorial.js';
 
@@ -27,6 +28,9 @@ describe('A tutorial that is followed to the letter', function () {
     await place.run('biome', 'ci', 'packages');
     await place.run('tsc', '-b', ...projects);
     expect(violations(place.folder)).to.deep.equal([]);
+    for (const name of readdirSync(join(place.folder, 'packages'))) {
+      expectPublishable(place.folder, name);
+    }
     return place;
   }
 
@@ -40,9 +44,10 @@ describe('A tutorial that is followed to the letter', function () {
     const place = await follow(
       'add-a-storage-adapter',
       'packages/plant-repository-files/test',
-      'packages/app',
+      'packages/app/test',
     );
     await test(place, 'plant-repository-files');
+    await place.run('mocha', '--no-config', 'packages/app/dist/test/configuration-docs.test.js');
     const { status, files } = await createPlant(place);
     expect(status).to.equal(200);
     expect(files).to.deep.equal(['9007199254740993.json']);
@@ -69,9 +74,10 @@ describe('A tutorial that is followed to the letter', function () {
 
 /** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
 async function createPlant({ folder }: Workplace) {
+  const plants = mkdtempSync(join(folder, 'plants-'));
   const service: ChildProcess = spawn(process.execPath, ['packages/app/bin/plant-store.js'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, PORT: '0', STORAGE: 'files' },
+    env: { PATH: process.env.PATH, PORT: '0', STORAGE: 'files', PLANTS_FOLDER: plants },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(service, 'exit');
@@ -83,7 +89,7 @@ async function createPlant({ folder }: Workplace) {
       headers: { authorization, 'content-type': 'application/json' },
       body: '{"id":9007199254740993,"name":"Monstera deliciosa"}',
     });
-    return { status: response.status, files: readdirSync(join(folder, 'plants')) };
+    return { status: response.status, files: readdirSync(plants) };
   } finally {
     service.kill();
     await ended;
