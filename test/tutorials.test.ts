@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { violations } from './architecture.js';
 import { expectPublishable } from './manifest.js';
-import { readDocument } from './markdown.js';
+import { type Markdown, readDocument } from './markdown.js';
 import { Workplace } from './tutorial.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,11 +20,18 @@ describe('A tutorial that is followed to the letter', function () {
     for (const place of places) place.remove();
   });
 
+  const page = (tutorial: string) => readDocument(root, `docs/tutorials/${tutorial}/README.md`);
+
+  function followed(tutorial: Markdown, project = root): Workplace {
+    const place = new Workplace(project);
+    places.push(place);
+    place.follow(tutorial);
+    return place;
+  }
+
   /** Follows a tutorial, and resolves with the place where that was done once all it made is sound. */
   async function follow(tutorial: string, ...projects: string[]): Promise<Workplace> {
-    const place = new Workplace(root);
-    places.push(place);
-    place.follow(readDocument(root, `docs/tutorials/${tutorial}/README.md`));
+    const place = followed(page(tutorial));
     await place.run('biome', 'ci', 'packages');
     await place.run('tsc', '-b', ...projects);
     expect(violations(place.folder)).to.deep.equal([]);
@@ -70,7 +77,20 @@ describe('A tutorial that is followed to the letter', function () {
     );
     await test(place, 'domain', 'plant-repository-memory', 'http-koa');
   });
+
+  for (const tutorial of readdirSync(join(root, 'docs/tutorials'))) {
+    it(`changes nothing where it has been followed before: ${tutorial}`, () => {
+      const text = page(tutorial);
+      const once = followed(text);
+      const twice = followed(text, once.folder);
+      for (const { file } of text.blocks) {
+        if (file !== undefined) expect(textOf(twice, file), file).to.equal(textOf(once, file));
+      }
+    });
+  }
 });
+
+const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder, file), 'utf8');
 
 /** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
 async function createPlant({ folder }: Workplace) {
