@@ -124,7 +124,7 @@ function changed(text: string, diff: string, file: string): string {
 /** All that it adds is there, whatever has come between since. */
 function isApplied(text: string, hunk: string): boolean {
   const added = hunk.match(/^(?:\+.*\n)+/gm) ?? [];
-  return added.every((lines) => text.includes(`\n${side(lines, '+')}`));
+  return added.every((lines) => `\n${text}`.includes(`\n${side(lines, '+')}`));
 }
 
 function side(hunk: string, sign: '-' | '+'): string {
