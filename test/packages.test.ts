@@ -1,19 +1,12 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
+import { expectPublishable, type Manifest, readManifest } from './manifest.js';
 
 const run = promisify(execFile);
 
@@ -21,34 +14,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const folders = readdirSync(join(root, 'packages'));
 
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
-  readonly bin?: Readonly<Record<string, string>>;
-  readonly [field: string]: unknown;
-}
-
 const manifests = new Map(
   folders.map((folder): [string, Manifest] => [
     folder,
-    JSON.parse(readFileSync(join(root, 'packages', folder, 'package.json'), 'utf8')),
+    readManifest(join(root, 'packages', folder)),
   ]),
 );
 
 describe('The manifests of the packages', () => {
-  const workspace = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-
-  for (const [folder, manifest] of manifests) {
-    it(`say all that npm shows of ${manifest.name}`, () => {
-      expect(manifest).to.include({ version: workspace.version, license: 'MIT', type: 'module' });
-      expect(manifest).to.have.property('description').that.is.a('string');
-      expect(manifest).to.have.deep.property('engines', workspace.engines);
-      const readme = readFileSync(join(root, 'packages', folder, 'README.md'), 'utf8');
-      expect(readme.startsWith(`# ${manifest.name}\n\n`)).to.equal(true);
-      const licence = (path: string) => readFileSync(join(root, path, 'LICENSE'), 'utf8');
-      expect(licence(`packages/${folder}`)).to.equal(licence('.'));
-    });
+  for (const [folder, { name }] of manifests) {
+    it(`say all that npm shows of ${name}`, () => expectPublishable(root, folder));
   }
 });
 

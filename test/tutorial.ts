@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CodeBlock, Markdown } from './markdown.js';
 
@@ -21,6 +21,8 @@ const COPIED = [
   'packages',
   'tools',
   'docs',
+  'LICENSE',
+  'package.json',
   'tsconfig.json',
   'tsconfig.base.json',
   'biome.json',
@@ -43,9 +45,15 @@ export class Workplace {
     this.#linkLibraries(join(root, 'node_modules'));
   }
 
-  /** Does what the blocks of a tutorial say: makes the files, and changes those there are. */
+  /**
+   * Does what the blocks of a tutorial say: makes the files, changes those there are, copies what
+   * a command copies. What is done already stays as it is.
+   */
   follow({ blocks }: Markdown): void {
-    for (const block of blocks) if (block.file !== undefined) this.#apply(block, block.file);
+    for (const block of blocks) {
+      if (block.file !== undefined) this.#apply(block, block.file);
+      else if (block.language === 'sh') this.#copy(block.text);
+    }
     this.linkPackages();
   }
 
@@ -92,18 +100,31 @@ export class Workplace {
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
   }
+
+  #copy(commands: string): void {
+    for (const [, from = '', to = ''] of commands.matchAll(/^cp (\S+) (\S+)$/gm)) {
+      cpSync(join(this.folder, from), join(this.folder, to, basename(from)));
+    }
+  }
 }
 
-/** Applies hunks, parted by lines that begin with `@@`. Each must fit in exactly one place. */
+/** Applies hunks, parted by lines that begin with `@@`. Each is applied already, or fits in exactly one place. */
 function changed(text: string, diff: string, file: string): string {
   const hunks = diff.split(/^@@.*\n/m).filter((hunk) => hunk !== '');
   return hunks.reduce((before, hunk) => {
+    if (isApplied(before, hunk)) return before;
     const [old, made] = [side(hunk, '-'), side(hunk, '+')];
     const [start = '', end, another] = before.split(old);
     if (end === undefined) throw new Error(`${file} does not hold\n${old}`);
     if (another !== undefined) throw new Error(`${file} holds more than once\n${old}`);
     return start + made + end;
   }, text);
+}
+
+/** All that it adds is there, whatever has come between since. */
+function isApplied(text: string, hunk: string): boolean {
+  const added = hunk.match(/^(?:\+.*\n)+/gm) ?? [];
+  return added.every((lines) => `\n${text}`.includes(`\n${side(lines, '+')}`));
 }
 
 function side(hunk: string, sign: '-' | '+'): string {

@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { violations } from './architecture.js';
-import { readDocument } from './markdown.js';
+import { expectPublishable } from './manifest.js';
+import { type Markdown, readDocument } from './markdown.js';
 import { Workplace } from './tutorial.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -19,14 +20,24 @@ describe('A tutorial that is followed to the letter', function () {
     for (const place of places) place.remove();
   });
 
+  const page = (tutorial: string) => readDocument(root, `docs/tutorials/${tutorial}/README.md`);
+
+  function followed(tutorial: Markdown, project = root): Workplace {
+    const place = new Workplace(project);
+    places.push(place);
+    place.follow(tutorial);
+    return place;
+  }
+
   /** Follows a tutorial, and resolves with the place where that was done once all it made is sound. */
   async function follow(tutorial: string, ...projects: string[]): Promise<Workplace> {
-    const place = new Workplace(root);
-    places.push(place);
-    place.follow(readDocument(root, `docs/tutorials/${tutorial}/README.md`));
+    const place = followed(page(tutorial));
     await place.run('biome', 'ci', 'packages');
     await place.run('tsc', '-b', ...projects);
     expect(violations(place.folder)).to.deep.equal([]);
+    for (const name of readdirSync(join(place.folder, 'packages'))) {
+      expectPublishable(place.folder, name);
+    }
     return place;
   }
 
@@ -40,9 +51,10 @@ describe('A tutorial that is followed to the letter', function () {
     const place = await follow(
       'add-a-storage-adapter',
       'packages/plant-repository-files/test',
-      'packages/app',
+      'packages/app/test',
     );
     await test(place, 'plant-repository-files');
+    await place.run('mocha', '--no-config', 'packages/app/dist/test/configuration-docs.test.js');
     const { status, files } = await createPlant(place);
     expect(status).to.equal(200);
     expect(files).to.deep.equal(['9007199254740993.json']);
@@ -65,13 +77,27 @@ describe('A tutorial that is followed to the letter', function () {
     );
     await test(place, 'domain', 'plant-repository-memory', 'http-koa');
   });
+
+  for (const tutorial of readdirSync(join(root, 'docs/tutorials'))) {
+    it(`changes nothing where it has been followed before: ${tutorial}`, () => {
+      const text = page(tutorial);
+      const once = followed(text);
+      const twice = followed(text, once.folder);
+      for (const { file } of text.blocks) {
+        if (file !== undefined) expect(textOf(twice, file), file).to.equal(textOf(once, file));
+      }
+    });
+  }
 });
+
+const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder, file), 'utf8');
 
 /** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
 async function createPlant({ folder }: Workplace) {
+  const plants = mkdtempSync(join(folder, 'plants-'));
   const service: ChildProcess = spawn(process.execPath, ['packages/app/bin/plant-store.js'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, PORT: '0', STORAGE: 'files' },
+    env: { PATH: process.env.PATH, PORT: '0', STORAGE: 'files', PLANTS_FOLDER: plants },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(service, 'exit');
@@ -83,7 +109,7 @@ async function createPlant({ folder }: Workplace) {
       headers: { authorization, 'content-type': 'application/json' },
       body: '{"id":9007199254740993,"name":"Monstera deliciosa"}',
     });
-    return { status: response.status, files: readdirSync(join(folder, 'plants')) };
+    return { status: response.status, files: readdirSync(plants) };
   } finally {
     service.kill();
     await ended;

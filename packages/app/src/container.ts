@@ -35,8 +35,9 @@ export const ids = {
 };
 
 /**
- * Wires the service, and is the only place that knows every adapter. Everything is made once,
- * when it is first asked for with `getAsync`: what a configuration does not need is not loaded.
+ * Wires the service. The stores are known to `storage.ts`, every other adapter only to this file.
+ * Everything is made once, when it is first asked for with `getAsync`: what a configuration does
+ * not need is not loaded.
  */
 export function createContainer(
   configuration: Configuration,

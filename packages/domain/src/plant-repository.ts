@@ -24,8 +24,9 @@ export interface PlantRepository {
    * Stores a new plant. Resolves when it is stored for good: whatever fails afterwards, it is kept.
    *
    * Rejects with exactly one of {@link PlantIdTakenError}, {@link StorageUnavailableError} and
-   * {@link OutcomeUnknownError}; any other error is a bug. Of several concurrent calls with one
-   * id at most one resolves. A call never changes the fate of another.
+   * {@link OutcomeUnknownError}; any other error is a bug. Taken is told only once the other plant
+   * is stored for good. Of several concurrent calls with one id at most one resolves, whichever
+   * repositories on the same storage they are made to. A call never changes the fate of another.
    *
    * @param timeLimit Milliseconds until the call is settled at the latest: an unfinished attempt
    * is then told as unavailable or unknown, whichever is true. 0 or less is answered with

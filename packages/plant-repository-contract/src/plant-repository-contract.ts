@@ -21,7 +21,7 @@ export interface OpenStore {
   stored(id: bigint): Promise<NewPlantFields | undefined>;
   /** Another repository on what this one keeps, as after a crash: this one was not closed. */
   reopen(): Promise<PlantRepository>;
-  /** From now on the storage answers nothing. Needed unless the suite is told that it cannot happen. */
+  /** From now on the storage answers nothing. Needed unless the suite is told that no test can do that. */
   stall?(): void;
 }
 
@@ -69,7 +69,7 @@ const IDS = [
   MIN_PLANT_ID,
 ];
 
-const add = ({ repository }: OpenStore, fields: NewPlantFields) =>
+const add = ({ repository }: Pick<OpenStore, 'repository'>, fields: NewPlantFields) =>
   repository.add(newPlant(fields), TIME_LIMIT_MS);
 
 async function keepsExactly(store: OpenStore, fields: NewPlantFields): Promise<void> {
@@ -97,6 +97,20 @@ const roundTrips: ContractCase[] = [
   },
 ];
 
+/** Every repository gets a plant of its own with one id, at the same time. */
+async function oneWins(store: OpenStore, repositories: readonly PlantRepository[]): Promise<void> {
+  const outcomes = await Promise.allSettled(
+    repositories.map((repository, index) =>
+      add({ repository }, { id: 7n, name: `racer ${index}` }),
+    ),
+  );
+  const winners = outcomes.flatMap(({ status }, index) => (status === 'fulfilled' ? [index] : []));
+  const errors = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
+  expect(winners).to.have.length(1);
+  expect(errors.every((error) => error instanceof PlantIdTakenError)).to.equal(true);
+  expect((await store.stored(7n))?.name).to.equal(`racer ${winners[0]}`);
+}
+
 const uniqueness: ContractCase[] = [
   {
     title: 'rejects the second create of an id and keeps the first plant',
@@ -115,14 +129,13 @@ const uniqueness: ContractCase[] = [
   },
   {
     title: 'lets exactly one of 100 concurrent creates of an id win',
+    run: (store) => oneWins(store, Array(100).fill(store.repository)),
+  },
+  {
+    title: 'lets exactly one of two repositories on the same storage win',
     async run(store) {
-      const names = Array.from({ length: 100 }, (_, index) => `racer ${index}`);
-      const outcomes = await Promise.allSettled(names.map((name) => add(store, { id: 7n, name })));
-      const winners = names.filter((_, index) => outcomes[index]?.status === 'fulfilled');
-      const errors = outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason] : []));
-      expect(winners).to.have.length(1);
-      expect(errors.every((error) => error instanceof PlantIdTakenError)).to.equal(true);
-      expect((await store.stored(7n))?.name).to.equal(winners[0]);
+      const other = await store.reopen();
+      await oneWins(store, [store.repository, other]).finally(() => other.close());
     },
   },
   {
@@ -252,7 +265,8 @@ export const contractCases: readonly ContractCase[] = [
  *
  * @param name The adapter's name, for the report.
  * @param open Opens a new, empty store for each case. The suite closes its repository.
- * @param options.neverStalls Whether the storage always answers, as one within the process does.
+ * @param options.neverStalls The storage cannot be made to stall in a test. What is left out then
+ * is for the adapter to test itself, unless the storage is within the process.
  */
 export function describePlantRepository(
   name: string,

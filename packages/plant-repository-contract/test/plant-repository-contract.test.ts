@@ -102,6 +102,20 @@ const brokenStores: Record<string, BrokenStore> = {
       },
     }),
   },
+  'knows only of its own plants under way': {
+    caughtBy: 'lets exactly one of two repositories on the same storage win',
+    breaks(_, kept) {
+      const underWay = new Set<bigint>();
+      return {
+        async add(plant) {
+          if (underWay.has(plant.id) || kept.has(plant.id)) throw new PlantIdTakenError('taken');
+          underWay.add(plant.id);
+          await setImmediate();
+          kept.set(plant.id, { ...plant });
+        },
+      };
+    },
+  },
   'has room for ten plants at once': {
     caughtBy: 'stores every one of 100 concurrent creates of different ids',
     breaks(sound) {

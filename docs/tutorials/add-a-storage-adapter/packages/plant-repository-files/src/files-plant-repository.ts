@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { access, constants } from 'node:fs/promises';
+import { join } from 'node:path';
 import {
   type NewPlant,
   OutcomeUnknownError,
@@ -14,9 +14,8 @@ export class FilesPlantRepository implements PlantRepository {
   readonly #underWay = new Set<Promise<void>>();
   #closed = false;
 
-  /** @param folder Where the plants are kept. It is made when it is not there. */
+  /** @param folder Where the plants are kept. It is never made: a disk that is gone is an outage. */
   constructor(folder: string) {
-    mkdirSync(folder, { recursive: true });
     this.#folder = folder;
   }
 
@@ -37,7 +36,7 @@ export class FilesPlantRepository implements PlantRepository {
   async ready(): Promise<void> {
     this.#refuseWhenClosed();
     try {
-      await access(this.#folder, constants.W_OK);
+      await access(join(this.#folder, '/'), constants.W_OK);
     } catch (cause) {
       throw new StorageUnavailableError('the folder cannot be written to', { cause });
     }

@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -37,13 +37,6 @@ describe('FilesPlantRepository', () => {
 
   describePlantRepository('FilesPlantRepository', open, { neverStalls: true });
 
-  it('lets one of two repositories on the same folder win', async () => {
-    const repositories = [new FilesPlantRepository(folder), new FilesPlantRepository(folder)];
-    const adding = repositories.map((repository) => repository.add(monstera, 10_000));
-    const outcomes = await Promise.allSettled(adding);
-    expect(outcomes.map(({ status }) => status)).to.have.members(['fulfilled', 'rejected']);
-  });
-
   it('leaves no draft behind', async () => {
     const repository = new FilesPlantRepository(folder);
     await repository.add(monstera, 10_000);
@@ -55,6 +48,8 @@ describe('FilesPlantRepository', () => {
     const repository = new FilesPlantRepository(folder);
     await rm(folder, { recursive: true });
     await rejects(repository.add(monstera, 10_000), StorageUnavailableError);
+    await rejects(repository.ready(), StorageUnavailableError);
+    await writeFile(folder, 'not a folder');
     await rejects(repository.ready(), StorageUnavailableError);
   });
 
