@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -12,8 +11,7 @@ const run = promisify(execFile);
 
 const folder = fileURLToPath(new URL('../typed-client/', import.meta.url));
 const plantStore = fileURLToPath(new URL('../../packages/app/bin/plant-store.js', import.meta.url));
-/** The compiler that openapi-typescript needs: TypeScript 7 has no JavaScript API. */
-const tsc = createRequire(`${folder}package.json`).resolve('typescript/bin/tsc');
+const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
 const TOKEN = 'a-token-for-the-typed-client';
 const DIGEST = createHash('sha256').update(TOKEN).digest('hex');
