@@ -1,7 +1,7 @@
 import { type Authentication, readAuthentication } from './authentication.js';
 import { nearest } from './nearest.js';
 import { readSettings, type SettingValues, settings } from './settings.js';
-import { storageProblems } from './storage.js';
+import { impliedStorage, storageProblems } from './storage.js';
 
 /** What the environment says, complete and free of contradictions. */
 export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
@@ -51,7 +51,7 @@ export async function readConfiguration(
     ...values,
     production,
     authentication: authentication.value,
-    STORAGE: values.STORAGE ?? (values.MONGODB_URI === undefined ? 'memory' : 'mongodb'),
+    STORAGE: values.STORAGE ?? impliedStorage(values),
     DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };

@@ -59,6 +59,11 @@ export const storages: Readonly<Record<StorageName, StorageAdapter>> = adapters;
 /** The choices of `STORAGE`. */
 export const storageNames = Object.keys(adapters) as [StorageName, ...StorageName[]];
 
+/** The storage that is meant, where `STORAGE` does not say. */
+export function impliedStorage({ MONGODB_URI }: Values): StorageName {
+  return MONGODB_URI === undefined ? 'memory' : 'mongodb';
+}
+
 /** What contradicts itself in the variables of the storage. Each problem names the variable and the mend. */
 export async function storageProblems(
   { STORAGE, MONGODB_URI }: Values & { readonly STORAGE: StorageName | undefined },

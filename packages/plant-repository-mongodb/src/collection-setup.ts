@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Db, type Document, MongoServerError } from 'mongodb';
+import type { Db, Document } from 'mongodb';
+import { hasServerCode, UNAUTHORIZED } from './server-code.js';
 import type { StorageWarning } from './storage-warnings.js';
 
-const UNAUTHORIZED = 13;
 const NAMESPACE_EXISTS = 48;
 
 const AGAIN_AFTER_MS = 1_000;
@@ -33,10 +33,6 @@ const VALIDATOR = {
 };
 
 type Step = { readonly create: string } | { readonly collMod: string };
-
-function isCode(error: unknown, code: number): boolean {
-  return error instanceof MongoServerError && error.code === code;
-}
 
 /** The version of a validator that this package has made; `undefined` for anybody else's. */
 function versionOf(validator: Document): number | undefined {
@@ -80,7 +76,7 @@ async function setUp(
   return db.command(command, { signal }).then(
     () => undefined,
     (error: unknown) => {
-      if (isCode(error, UNAUTHORIZED)) return warning(db, step, UNPERMITTED);
+      if (hasServerCode(error, UNAUTHORIZED)) return warning(db, step, UNPERMITTED);
       throw error;
     },
   );
@@ -101,8 +97,8 @@ export async function setUpCollection(
     return await setUp(db, name, signal);
   } catch (error) {
     // Another instance was faster: what it has made is looked at in turn.
-    if (isCode(error, NAMESPACE_EXISTS)) return setUpCollection(db, name, signal);
-    if (isCode(error, UNAUTHORIZED)) return warning(db, { create: name }, UNPERMITTED);
+    if (hasServerCode(error, NAMESPACE_EXISTS)) return setUpCollection(db, name, signal);
+    if (hasServerCode(error, UNAUTHORIZED)) return warning(db, { create: name }, UNPERMITTED);
     throw error;
   }
 }

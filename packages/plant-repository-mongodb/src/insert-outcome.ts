@@ -1,3 +1,5 @@
+import { UNAUTHORIZED } from './server-code.js';
+
 /** What the server said about one unordered insert. */
 export interface InsertReply {
   /** How many documents it has written. */
@@ -50,7 +52,7 @@ const BY_DOCUMENT: ReadonlyMap<number, InsertOutcome> = new Map([
 
 /** Codes of a whole insert that the server looks at no further. */
 const BY_COMMAND: ReadonlyMap<unknown, InsertOutcome> = new Map([
-  [13, 'denied'], // Unauthorized
+  [UNAUTHORIZED, 'denied'],
   [462, 'not written'], // IngressRequestRateLimitExceeded
 ]);
 

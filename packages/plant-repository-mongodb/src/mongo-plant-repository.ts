@@ -1,11 +1,12 @@
 import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
-import { type Db, type MongoClient, MongoServerError } from 'mongodb';
+import type { Db, MongoClient } from 'mongodb';
 import { keepSettingUp } from './collection-setup.js';
 import { watchDatabase } from './database-watch.js';
 import { GroupCommit } from './group-commit.js';
 import { createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
+import { hasServerCode, UNAUTHORIZED } from './server-code.js';
 import type { StorageEvent, StorageObserver } from './storage-event.js';
 import { StorageWarnings } from './storage-warnings.js';
 
@@ -29,7 +30,6 @@ const DATABASE = 'plant-store';
 const COLLECTION = 'plants';
 const COLLECTION_NAME = /^(?!system\.)[^$\0]+$/;
 const READY_WITHIN_MS = 1_000;
-const UNAUTHORIZED = 13;
 
 /** What MongoDB takes at the most in one insert. */
 const MOST_BATCH = 100_000;
@@ -103,7 +103,7 @@ export class MongoPlantRepository implements PlantRepository {
     try {
       await this.#collection.check(READY_WITHIN_MS);
     } catch (cause) {
-      const denied = cause instanceof MongoServerError && cause.code === UNAUTHORIZED;
+      const denied = hasServerCode(cause, UNAUTHORIZED);
       const reason = denied ? 'the rights do not suffice' : 'the storage does not answer';
       throw new StorageUnavailableError(reason, { cause });
     }
