@@ -1,22 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
-import { command, endAll, run } from './plant-store.js';
+import { command, endAll, startMeasured } from './plant-store.js';
 
 const TOKEN = 'a-token-that-nobody-sees';
-const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
+const ACCESS_TOKEN_SHA256 = tokenDigest(TOKEN);
 
-async function start(env: Record<string, string> = {}) {
-  const service = run(['serve'], {
-    ...{ PORT: '0', MANAGEMENT_PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 },
-    ...env,
-  });
-  const [line] = await service.printed(/^.*listening.*$/m);
-  return { ...service, ...(JSON.parse(line) as { address: string; management: string }) };
-}
+const start = (env: Record<string, string> = {}) => startMeasured({ ACCESS_TOKEN_SHA256, ...env });
 
 async function send(address: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');

@@ -1,5 +1,4 @@
 import { rejects } from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import {
   type NewPlant,
   newPlant,
@@ -10,7 +9,7 @@ import {
 import { expect } from 'chai';
 import { countPlants } from '../src/count-plants.js';
 import { Metrics } from '../src/metrics.js';
-import { endAll, run } from './plant-store.js';
+import { createPlant, endAll, startMeasured } from './plant-store.js';
 
 /** The value of a series, as `/metrics` has it. */
 function valueIn(text: string, series: string): number {
@@ -112,26 +111,14 @@ describe('The metrics', () => {
   });
 });
 
-const TOKEN = 'a-token';
-const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
-
 describe('A service that is measured', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
   async function start(env: Record<string, string> = {}) {
-    const service = run(['serve'], {
-      ...{ PORT: '0', MANAGEMENT_PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 },
-      ...env,
-    });
-    const [line] = await service.printed(/^.*listening.*$/m);
-    const { address, management } = JSON.parse(line);
-    const create = (id: number) =>
-      fetch(`${address}/plants`, {
-        method: 'POST',
-        headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-        body: JSON.stringify({ id, name: 'Monstera' }),
-      });
+    const service = await startMeasured(env);
+    const { address, management } = service;
+    const create = (id: number) => createPlant(address, id);
     const probe = async () => {
       for (const listener of [address, management]) {
         expect((await fetch(`${listener}/readyz`)).status).to.equal(503);

@@ -1,21 +1,14 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { MongodServer, needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import { expect } from 'chai';
-import { endAll, run } from './plant-store.js';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, run } from './plant-store.js';
 
-const TOKEN = 'a-token';
-const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
 
 async function start(env: Record<string, string>) {
   const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256, ...env });
   const [address] = await service.printed(ADDRESS);
-  const create = (id: number, name: string) =>
-    fetch(`${address}/plants`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ id, name }),
-    });
+  const create = (id: number, name: string) => createPlant(address, id, name);
   const becomesReady = async () => {
     while (!(await fetch(`${address}/readyz`)).ok);
   };

@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
-import { endAll, run } from './plant-store.js';
+import { createPlant, endAll, startMeasured, TOKEN } from './plant-store.js';
+import { silentServer } from './silent-server.js';
 
-const TOKEN = 'a-token';
-const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
 const CLIENTS = 200;
 /** Time-outs are kept to within a second; the rest is for machines that are busy with other things. */
@@ -13,45 +11,24 @@ const LATE = 1_000 + 1_500;
 
 /** A service with a management listener, and what that listener counts. */
 async function start(env: Record<string, string> = {}) {
-  const service = run(['serve'], {
-    ...{ PORT: '0', MANAGEMENT_PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 },
-    ...env,
-  });
-  const [line] = await service.printed(/^.*listening.*$/m);
-  const { address, management } = JSON.parse(line);
+  const service = await startMeasured(env);
   const metric = async (name: string): Promise<number> => {
-    const text = await (await fetch(`${management}/metrics`)).text();
+    const text = await (await fetch(`${service.management}/metrics`)).text();
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
   };
-  return { ...service, address, port: Number(new URL(address).port), metric };
-}
-
-function create(address: string, id: number): Promise<Response> {
-  return fetch(`${address}/plants`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ id, name: 'Monstera' }),
-  });
+  return { ...service, port: Number(new URL(service.address).port), metric };
 }
 
 describe('Overload', function () {
   this.timeout(20_000);
-  const sockets = new Set<Socket>();
-  let silent: Server;
+  let silent: Awaited<ReturnType<typeof silentServer>>;
   let MONGODB_URI: string;
 
   before(async () => {
-    silent = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {}).resume();
-    }).listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    MONGODB_URI = `mongodb://127.0.0.1:${(silent.address() as AddressInfo).port}/`;
+    silent = await silentServer();
+    MONGODB_URI = `mongodb://127.0.0.1:${silent.port}/`;
   });
-  after(() => {
-    silent.close();
-    for (const socket of sockets) socket.destroy();
-  });
+  after(() => silent.close());
   afterEach(endAll);
 
   it('is refused with 5032 while MAX_IN_FLIGHT others wait for a slow store, and is counted', async () => {
@@ -59,7 +36,7 @@ describe('Overload', function () {
     const service = await start({ MONGODB_URI, ...limits });
     const answered: unknown[] = [];
     const ask = async (id: number) => {
-      const response = await create(service.address, id);
+      const response = await createPlant(service.address, id);
       answered.push(((await response.json()) as { error: number }).error);
     };
     await Promise.all([1, 2, 3].map(ask));
@@ -101,7 +78,7 @@ describe('Overload', function () {
       const drips = Promise.all(Array.from({ length: CLIENTS }, drip));
       let served = 0;
       while (open > 0) {
-        expect((await create(service.address, served)).status).to.equal(200);
+        expect((await createPlant(service.address, served)).status).to.equal(200);
         served += 1;
       }
       expect(Math.max(...(await drips))).to.be.within(limit - 100, limit + LATE);

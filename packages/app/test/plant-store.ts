@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { tokenDigest } from '@plant-store/token-verifier-static';
 
 /** The built command. */
 export const command = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url));
@@ -46,6 +47,29 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
     }
   };
   return { child, stdout: () => out, stderr: () => err, ended, printed };
+}
+
+/** The token that a service started with its digest accepts. */
+export const TOKEN = 'a-token';
+export const ACCESS_TOKEN_SHA256 = tokenDigest(TOKEN);
+
+/** Starts the service with a management listener, both on free ports; resolves when it listens. */
+export async function startMeasured(env: Record<string, string> = {}) {
+  const service = run(['serve'], {
+    ...{ PORT: '0', MANAGEMENT_PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 },
+    ...env,
+  });
+  const [line] = await service.printed(/^.*listening.*$/m);
+  return { ...service, ...(JSON.parse(line) as { address: string; management: string }) };
+}
+
+/** Asks the service at this address for a plant. */
+export function createPlant(address: string, id: number, name = 'Monstera'): Promise<Response> {
+  return fetch(`${address}/plants`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ id, name }),
+  });
 }
 
 /** Ends whatever a failed test has left behind. */

@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { expect } from 'chai';
 import { contradictory, DIGEST, faulty } from './broken-configurations.js';
 import { endAll, run } from './plant-store.js';
+import { silentServer } from './silent-server.js';
 
 const AT_ONCE = 4;
 
@@ -66,22 +67,12 @@ describe('Starting with a broken configuration', function () {
 
 describe('Starting without what the configuration names', function () {
   this.timeout(20_000);
-  const sockets = new Set<Socket>();
-  let silent: Server;
-  let silentPort: number;
+  let silent: Awaited<ReturnType<typeof silentServer>>;
 
-  /** It accepts and never says a word, as good as a host that swallows packets. */
   before(async () => {
-    silent = createServer((socket) => {
-      sockets.add(socket);
-      socket.on('error', () => {}).resume();
-    });
-    silentPort = await listening(silent);
+    silent = await silentServer();
   });
-  after(() => {
-    silent.close();
-    for (const socket of sockets) socket.destroy();
-  });
+  after(() => silent.close());
   afterEach(endAll);
 
   const absent: readonly [title: string, env: (host: string) => Record<string, string>][] = [
@@ -101,7 +92,7 @@ describe('Starting without what the configuration names', function () {
   ];
   for (const [variable, env] of absent) {
     it(`serves, and soon tells in one line that the host of ${variable} refuses or is silent`, async () => {
-      await Promise.all([1, silentPort].map((port) => expectTold(variable, port, env)));
+      await Promise.all([1, silent.port].map((port) => expectTold(variable, port, env)));
     });
   }
 

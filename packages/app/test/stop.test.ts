@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
@@ -7,10 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { endAll, run } from './plant-store.js';
-
-const TOKEN = 'a-token';
-const ACCESS_TOKEN_SHA256 = createHash('sha256').update(TOKEN).digest('hex');
+import { ACCESS_TOKEN_SHA256, endAll, run, TOKEN } from './plant-store.js';
 
 async function start(env: Record<string, string> = {}) {
   const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256, ...env });

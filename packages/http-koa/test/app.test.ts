@@ -24,22 +24,10 @@ import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 import Koa from 'koa';
+import { rawCreate, TOKEN } from './listening-app.js';
 
-const TOKEN = 'a-token-for-tests';
 const sha256 = createHash('sha256').update(TOKEN).digest('hex');
 const monstera = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
-
-function rawCreate(body: string): string {
-  return [
-    'POST /plants HTTP/1.1',
-    'Host: localhost',
-    `Authorization: Bearer ${TOKEN}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    '',
-    body,
-  ].join('\r\n');
-}
 
 interface Setup extends AppOptions {
   add?: PlantRepository['add'];

@@ -32,3 +32,16 @@ export async function listeningApp(options: AppOptions, plants = new Map<bigint,
   };
   return { port, origin: `http://127.0.0.1:${port}`, close };
 }
+
+/** The bytes of a request for this body to be created. */
+export function rawCreate(body: string): string {
+  return [
+    'POST /plants HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${TOKEN}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
+}

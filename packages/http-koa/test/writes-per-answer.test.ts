@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { listeningApp, TOKEN } from './listening-app.js';
+import { listeningApp, rawCreate } from './listening-app.js';
 
 const ACCEPTED = 'net.server.socket';
 const ANSWERS = 20;
@@ -21,18 +21,6 @@ function countWrites(socket: Socket): () => number {
     writev?.(...args);
   };
   return () => writes;
-}
-
-function request(body: string, token = TOKEN): string {
-  return [
-    'POST /plants HTTP/1.1',
-    'Host: localhost',
-    `Authorization: Bearer ${token}`,
-    'Content-Type: application/json',
-    `Content-Length: ${body.length}`,
-    '',
-    body,
-  ].join('\r\n');
 }
 
 /** The writes that it takes to answer requests, one after another on one connection. */
@@ -65,13 +53,13 @@ describe('Writes per answer', () => {
 
   it('is one for a created plant, head and body together', async () => {
     const creates = Array.from({ length: ANSWERS }, (_, id) =>
-      request(`{"id":${id},"name":"Monstera"}`),
+      rawCreate(`{"id":${id},"name":"Monstera"}`),
     );
     expect(await writesFor(app.port, creates)).to.equal(ANSWERS);
   });
 
   it('is one for a refused plant', async () => {
-    const faulty = Array.from({ length: ANSWERS }, () => request('{"id":"1"}'));
+    const faulty = Array.from({ length: ANSWERS }, () => rawCreate('{"id":"1"}'));
     expect(await writesFor(app.port, faulty)).to.equal(ANSWERS);
   });
 });
