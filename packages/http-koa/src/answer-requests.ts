@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Middleware, ParameterizedContext } from 'koa';
 import { type Answer, failureAnswer, sendAnswer } from './answer.js';
 import { checkHttp } from './check-http.js';
@@ -11,9 +10,10 @@ import { requestIdOf } from './request-id.js';
 export interface RequestState {
   /** When it began, on the clock of `performance.now()`. */
   startedAt: number;
+  /** Whether all of its body was read, so that the next request can follow. */
+  bodyRead?: boolean;
   /** The name of the client, once its token was verified. */
   client?: string;
-  /** The answer, when it is not left to Koa. */
   answer?: Answer;
 }
 
@@ -29,20 +29,23 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
     ctx.state.startedAt = startedAt;
     observer.begun();
     let failure: Failure | undefined;
+    let answer: Answer;
     try {
       checkHttp(ctx.req);
       await next();
+      answer = answerOf(ctx.state);
     } catch (cause) {
       failure = toFailure(cause);
       if (failure.ours) observer.failed({ requestId, error: failure.error, cause });
-      ctx.state.answer = failureAnswer(failure);
+      answer = failureAnswer(failure);
     }
     const gone = !ctx.writable && !ctx.res.headersSent;
-    finish(ctx, requestId, failure?.closes ?? false);
+    if (failure?.closes || hasUnreadBody(ctx)) ctx.res.shouldKeepAlive = false;
+    sendAnswer(ctx.res, answer, requestId);
     observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
-      status: gone ? CLIENT_GONE : (ctx.state.answer?.status ?? ctx.res.statusCode),
+      status: gone ? CLIENT_GONE : answer.status,
       error: failure?.error,
       duration: performance.now() - startedAt,
       requestId,
@@ -51,17 +54,11 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
   };
 }
 
-/** Sends the answer that was left behind. Without one Koa sends what is in its context. */
-function finish(ctx: ParameterizedContext<RequestState>, requestId: string, closes: boolean): void {
-  if (closes || hasUnreadBody(ctx.req)) ctx.res.shouldKeepAlive = false;
-  if (ctx.state.answer === undefined) {
-    ctx.set('X-Request-Id', requestId);
-    return;
-  }
-  ctx.respond = false;
-  sendAnswer(ctx.res, ctx.state.answer, requestId);
+function answerOf({ answer }: RequestState): Answer {
+  if (answer === undefined) throw new Error('no step has left an answer');
+  return answer;
 }
 
-function hasUnreadBody(request: IncomingMessage): boolean {
-  return announcesBody(request) && !request.readableEnded;
+function hasUnreadBody({ req, state }: ParameterizedContext<RequestState>): boolean {
+  return announcesBody(req) && state.bodyRead !== true;
 }

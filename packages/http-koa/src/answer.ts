@@ -1,42 +1,49 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Plant } from '@plant-store/domain';
-import { atEndOfTurn } from './end-of-turn.js';
 import type { Failure } from './failures.js';
+import { sendInTurn } from './turn.js';
 
 /** Names and values of header fields in turn, as in Node's `rawHeaders`. */
 export type Fields = readonly string[];
 
-/** An answer with a JSON body, before it goes over the wire. */
+/** An answer, before it goes over the wire. */
 export interface Answer {
   readonly status: number;
   /** Beside those that every answer has. */
   readonly fields: Fields;
-  readonly body: string;
+  /** Without one the answer has no content at all (RFC 9110 section 15.4.5). */
+  readonly body: string | Buffer | undefined;
 }
 
-const NO_FIELDS: Fields = [];
+const JSON_FIELDS: Fields = [
+  'Content-Type',
+  'application/json; charset=utf-8',
+  'Cache-Control',
+  'no-store',
+];
+
+/** A JSON text that is true only now. */
+export function jsonAnswer(status: number, value: object, fields: Fields = []): Answer {
+  return { status, fields: [...JSON_FIELDS, ...fields], body: JSON.stringify(value) };
+}
 
 /** A plant that was stored. Source: specification, "Create a plant". */
 export function plantAnswer(plant: Plant): Answer {
-  return { status: 200, fields: NO_FIELDS, body: JSON.stringify(plant) };
+  return { status: 200, fields: JSON_FIELDS, body: JSON.stringify(plant) };
 }
 
 /** The one form of every answer that is not a 2xx. Source: specification, "Error". */
 export function failureAnswer({ status, error, message, challenge, retryAfter }: Failure): Answer {
-  return {
-    status,
-    fields: [
-      ...(challenge === undefined ? NO_FIELDS : ['WWW-Authenticate', challenge]),
-      ...(retryAfter === undefined ? NO_FIELDS : ['Retry-After', `${retryAfter}`]),
-    ],
-    body: JSON.stringify({ error, message }),
-  };
+  return jsonAnswer(status, { error, message }, [
+    ...(challenge === undefined ? [] : ['WWW-Authenticate', challenge]),
+    ...(retryAfter === undefined ? [] : ['Retry-After', `${retryAfter}`]),
+  ]);
 }
 
 /** Sends an answer in one piece, unless the headers of another have been sent. */
 export function sendAnswer(response: ServerResponse, answer: Answer, requestId: string): void {
   if (response.headersSent) return;
-  atEndOfTurn(() => {
+  sendInTurn(() => {
     response.writeHead(answer.status, fieldsOf(answer, requestId));
     response.end(answer.body);
   });
@@ -52,15 +59,6 @@ export function rawAnswer(answer: Answer, requestId: string): string {
 }
 
 function fieldsOf({ fields, body }: Answer, requestId: string): string[] {
-  return [
-    'Content-Type',
-    'application/json; charset=utf-8',
-    'Cache-Control',
-    'no-store',
-    'Content-Length',
-    `${Buffer.byteLength(body)}`,
-    'X-Request-Id',
-    requestId,
-    ...fields,
-  ];
+  const length = body === undefined ? [] : ['Content-Length', `${Buffer.byteLength(body)}`];
+  return [...fields, ...length, 'X-Request-Id', requestId];
 }

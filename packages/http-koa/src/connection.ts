@@ -4,6 +4,7 @@ import { failureAnswer, rawAnswer } from './answer.js';
 import { breakRequest } from './broken-request.js';
 import { type FailureCode, failures } from './failures.js';
 import { countedMethod, type HttpObserver } from './http-observer.js';
+import { carryOutInTurn } from './turn.js';
 
 interface Arrived {
   readonly request: IncomingMessage;
@@ -79,7 +80,7 @@ export class Connection {
     this.#current = arrived;
     this.#closeBehindLast();
     arrived.response.once('close', () => this.#finish());
-    this.#handle(arrived.request, arrived.response);
+    carryOutInTurn(() => this.#handle(arrived.request, arrived.response));
   }
 
   #finish(): void {

@@ -34,7 +34,7 @@ export function createPlant(options: CreatePlantOptions): Middleware<RequestStat
     ctx.state.client = client.name;
     checkMediaType(ctx.req);
     const arrivedAt = ctx.req.complete ? ctx.state.startedAt : undefined;
-    const body = await readBody(ctx.req, ctx.res, bodyLimit);
+    const body = await readBody(ctx, bodyLimit);
     const deadline = (arrivedAt ?? performance.now()) + requestDeadline;
     const plant = await inFlight.run(() =>
       useCase.execute(client, readNewPlant(body), deadline - performance.now()),

@@ -1,6 +1,6 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { failureAnswer } from './answer.js';
+import { failureAnswer, jsonAnswer } from './answer.js';
 import type { RequestState } from './answer-requests.js';
 import { failures, toFailure } from './failures.js';
 
@@ -15,10 +15,9 @@ export function addHealthRoutes(router: Router, check: () => Promise<void>): voi
 }
 
 /** The process serves. Nothing else is asked. */
-function live(): Middleware {
+function live(): Middleware<RequestState> {
   return function live(ctx) {
-    ctx.body = { status: 'live' };
-    ctx.set('Cache-Control', 'no-store');
+    ctx.state.answer = jsonAnswer(200, { status: 'live' });
   };
 }
 
@@ -27,13 +26,11 @@ function ready(check: () => Promise<void>): Middleware<RequestState> {
   return async function ready(ctx) {
     try {
       await check();
+      ctx.state.answer = jsonAnswer(200, { status: 'ready' });
     } catch (error) {
       const failure = toFailure(error);
       if (failure === failures.INTERNAL) throw error;
       ctx.state.answer = failureAnswer(failure);
-      return;
     }
-    ctx.body = { status: 'ready' };
-    ctx.set('Cache-Control', 'no-store');
   };
 }

@@ -17,8 +17,8 @@ export function createManagementApp({ ready, metrics, observer }: ManagementDepe
   const router = exactRouter();
   addHealthRoutes(router, ready);
   router.get('/metrics', async (ctx) => {
-    ctx.body = await metrics.text();
-    ctx.set('Content-Type', metrics.contentType);
+    const fields = ['Content-Type', metrics.contentType];
+    ctx.state.answer = { status: 200, fields, body: await metrics.text() };
   });
   return serveRoutes(router, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
 }

@@ -1,8 +1,12 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { ParameterizedContext } from 'koa';
+import type { RequestState } from './answer-requests.js';
 import { refuseBroken } from './broken-request.js';
 import { sendContinue } from './expect-continue.js';
 import { HttpError } from './failures.js';
 import { announcesBody } from './header-fields.js';
+
+const EMPTY = Buffer.alloc(0);
 
 /**
  * Reads the body of a request, complete and unchanged.
@@ -11,20 +15,27 @@ import { announcesBody } from './header-fields.js';
  * @throws {HttpError} `BODY_MISSING`, `BODY_TOO_LARGE`, or what the request was found to break.
  */
 export async function readBody(
-  request: IncomingMessage,
-  response: ServerResponse,
+  { req, res, state }: ParameterizedContext<RequestState>,
   limit: number,
 ): Promise<Buffer> {
-  if (!announcesBody(request)) throw new HttpError('BODY_MISSING');
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
-  refuseBroken(request);
-  sendContinue(request, response);
-  const body = await readBytes(request, limit);
+  if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
+  if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
+  refuseBroken(req);
+  sendContinue(req, res);
+  const body = req.complete ? readArrived(req, limit) : await readArriving(req, limit);
+  state.bodyRead = true;
   if (body.length === 0) throw new HttpError('BODY_MISSING');
   return body;
 }
 
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
+/** What has arrived before the request's turn came is read without the steps of a stream. */
+function readArrived(request: IncomingMessage, limit: number): Buffer {
+  const body: Buffer = request.read() ?? EMPTY;
+  if (body.length > limit) throw new HttpError('BODY_TOO_LARGE');
+  return body;
+}
+
+function readArriving(request: IncomingMessage, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const endedEarly = () => reject(new HttpError('MALFORMED_REQUEST'));
     if (request.destroyed) return endedEarly();

@@ -1,5 +1,5 @@
 import Router, { type RouterContext } from '@koa/router';
-import Koa, { type Middleware } from 'koa';
+import Koa, { type Context, type Middleware } from 'koa';
 import { answerRequests } from './answer-requests.js';
 import { HttpError } from './failures.js';
 import { before } from './header-fields.js';
@@ -15,11 +15,24 @@ export function exactRouter(): Router {
 
 /** An application that serves these routes, and answers everything else in the one form of a failure. */
 export function serveRoutes(router: Router, observer: HttpObserver): Koa {
-  return new Koa()
+  return new AnsweringKoa()
     .use(answerRequests(observer))
     .use(takeShortcut(router))
     .use(router.routes() as Middleware)
     .use(refuseUnrouted());
+}
+
+/**
+ * A Koa that adds nothing to what its steps do: the outermost one answers, whatever happens.
+ *
+ * Earns its place: Koa's own `handleRequest` has four listeners added to every socket and removed
+ * again, to hear of a failed answer. Without them a create takes a tenth less CPU time (measured
+ * interleaved, in memory, 50 connections). Should Koa rename its method, it is merely slower.
+ */
+class AnsweringKoa extends Koa {
+  handleRequest(context: Context, steps: (context: Context) => Promise<void>): Promise<void> {
+    return steps(context);
+  }
 }
 
 /** The path as it was sent. Koa's own is normalised, and so would take `/plants#a` or `\plants` for `/plants`. */

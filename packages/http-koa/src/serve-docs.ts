@@ -68,8 +68,13 @@ function document(type: string, source: Source) {
     const { bytes, etag } = made;
     ctx.set({ ...HEADERS, ETag: etag });
     ctx.status = 200;
-    if (ctx.fresh) ctx.status = 304;
-    else Object.assign(ctx, { type, body: bytes });
+    if (ctx.fresh) {
+      ctx.status = 304;
+      ctx.state.answer = { status: 304, fields: [], body: undefined };
+    } else {
+      ctx.type = type;
+      ctx.state.answer = { status: 200, fields: [], body: bytes };
+    }
   };
 }
 
