@@ -27,6 +27,7 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
     const requestId = requestIdOf(ctx.req);
     const startedAt = performance.now();
     ctx.state.startedAt = startedAt;
+    ctx.respond = false;
     observer.begun();
     let failure: Failure | undefined;
     let answer: Answer;

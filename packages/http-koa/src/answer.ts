@@ -1,7 +1,6 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Plant } from '@plant-store/domain';
 import type { Failure } from './failures.js';
-import { sendInTurn } from './turn.js';
 
 /** Names and values of header fields in turn, as in Node's `rawHeaders`. */
 export type Fields = readonly string[];
@@ -43,10 +42,8 @@ export function failureAnswer({ status, error, message, challenge, retryAfter }:
 /** Sends an answer in one piece, unless the headers of another have been sent. */
 export function sendAnswer(response: ServerResponse, answer: Answer, requestId: string): void {
   if (response.headersSent) return;
-  sendInTurn(() => {
-    response.writeHead(answer.status, fieldsOf(answer, requestId));
-    response.end(answer.body);
-  });
+  response.writeHead(answer.status, fieldsOf(answer, requestId));
+  response.end(answer.body);
 }
 
 /** An answer as bytes, for a request of which no `ServerResponse` exists. It is the last of its connection. */

@@ -2,9 +2,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Socket } from 'node:net';
 import { failureAnswer, rawAnswer } from './answer.js';
 import { breakRequest } from './broken-request.js';
+import { atEndOfTurn } from './end-of-turn.js';
 import { type FailureCode, failures } from './failures.js';
 import { countedMethod, type HttpObserver } from './http-observer.js';
-import { carryOutInTurn } from './turn.js';
 
 interface Arrived {
   readonly request: IncomingMessage;
@@ -80,7 +80,7 @@ export class Connection {
     this.#current = arrived;
     this.#closeBehindLast();
     arrived.response.once('close', () => this.#finish());
-    carryOutInTurn(() => this.#handle(arrived.request, arrived.response));
+    atEndOfTurn(() => this.#handle(arrived.request, arrived.response));
   }
 
   #finish(): void {

@@ -1,36 +1,19 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect } from 'chai';
+import { onAccepted, onWrite } from './accepted-sockets.js';
 import { listeningApp, rawCreate } from './listening-app.js';
 
-const ACCEPTED = 'net.server.socket';
 const ANSWERS = 20;
-
-/** How often the server hands bytes of a connection to the operating system. */
-function countWrites(socket: Socket): () => number {
-  let writes = 0;
-  const write = socket._write.bind(socket);
-  const writev = socket._writev?.bind(socket);
-  socket._write = (...args) => {
-    writes += 1;
-    write(...args);
-  };
-  socket._writev = (...args) => {
-    writes += 1;
-    writev?.(...args);
-  };
-  return () => writes;
-}
 
 /** The writes that it takes to answer requests, one after another on one connection. */
 async function writesFor(port: number, requests: readonly string[]): Promise<number> {
-  let written = () => 0;
-  const accepted = (message: unknown) => {
-    const { socket } = message as { socket: Socket };
-    if (socket.localPort === port) written = countWrites(socket);
-  };
-  subscribe(ACCEPTED, accepted);
+  let writes = 0;
+  const stop = onAccepted(port, (socket) => {
+    onWrite(socket, () => {
+      writes += 1;
+    });
+  });
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   try {
     for (const text of requests) {
@@ -38,10 +21,10 @@ async function writesFor(port: number, requests: readonly string[]): Promise<num
       for (let answer = ''; !answer.includes('}'); ) answer += (await once(socket, 'data'))[0];
     }
   } finally {
-    unsubscribe(ACCEPTED, accepted);
+    stop();
     socket.destroy();
   }
-  return written();
+  return writes;
 }
 
 describe('Writes per answer', () => {

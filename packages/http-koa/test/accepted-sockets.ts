@@ -1,0 +1,30 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
+
+const ACCEPTED = 'net.server.socket';
+
+/** Calls back for every connection that a server of this process accepts on the port. Returns how to stop it. */
+export function onAccepted(port: number, callback: (socket: Socket) => void): () => void {
+  const accepted = (message: unknown) => {
+    const { socket } = message as { socket: Socket };
+    if (socket.localPort === port) callback(socket);
+  };
+  subscribe(ACCEPTED, accepted);
+  return () => {
+    unsubscribe(ACCEPTED, accepted);
+  };
+}
+
+/** Calls back whenever the server hands bytes of the connection to the operating system. */
+export function onWrite(socket: Socket, callback: () => void): void {
+  const write = socket._write.bind(socket);
+  const writev = socket._writev?.bind(socket);
+  socket._write = (...args) => {
+    callback();
+    write(...args);
+  };
+  socket._writev = (...args) => {
+    callback();
+    writev?.(...args);
+  };
+}
