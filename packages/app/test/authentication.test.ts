@@ -1,25 +1,21 @@
-import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { AUDIENCE, LoopbackServer, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issuer';
+import { endAll, serve, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
-import { endAll, run } from './plant-store.js';
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 let lastId = 0;
 
 async function start(env: Record<string, string>) {
-  const service = run(['serve'], { PORT: '0', LOG_LEVEL: 'debug', ...env });
-  const [address] = await service.printed(/http:\/\/127\.0\.0\.1:[1-9][0-9]*(?=",")/);
+  const service = await serve({ LOG_LEVEL: 'debug', ...env });
   const sent: string[] = [];
   /** Creates a plant and resolves with the answer; remembers which token was sent. */
   const create = async (token: string) => {
     sent.push(token);
     lastId += 1;
-    const response = await fetch(`${address}/plants`, {
+    const response = await fetch(`${service.address}/plants`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: `{"id":${lastId},"name":"Monstera"}`,
@@ -27,11 +23,10 @@ async function start(env: Record<string, string>) {
     return { status: response.status, body: await response.text(), headers: response.headers };
   };
   const stop = async () => {
-    service.child.kill('SIGTERM');
-    expect(await service.ended).to.equal(0);
+    expect(await service.stop()).to.equal(0);
     return service.stdout() + service.stderr();
   };
-  return { ...service, address, create, sent, stop };
+  return { ...service, create, sent, stop };
 }
 
 /** The clients that the log names, in the order of their requests. */
