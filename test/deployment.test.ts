@@ -3,12 +3,14 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { DIGEST, endServices, startService } from './running-service.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
+/** In place of the addresses that are meant for a container. */
+const FREE = { HOST: '127.0.0.1', PORT: '0', MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '0' };
 const PLANT_STORE = 'packages/app/bin/plant-store.js';
 
 /** The table in docs/configuration.md, which is held equal to the service's own by another test. */
@@ -103,7 +105,7 @@ describe('The Dockerfile', () => {
 });
 
 describe('The compose file', () => {
-  afterEach(endServices);
+  afterEach(endAll);
   const { services } = parse(read('compose.yaml'));
   const service = services['plant-store'];
   const environment: Record<string, string | null> = service.environment;
@@ -113,9 +115,11 @@ describe('The compose file', () => {
     const set = Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== null,
     );
-    const running = await startService({
+    const running = await serve({
       ...Object.fromEntries(set),
+      ...FREE,
       MONGODB_URI: 'mongodb://127.0.0.1:1/plant-store?replicaSet=plants',
+      ACCESS_TOKEN_SHA256,
     });
     expect(await running.stop()).to.equal(0);
   });
@@ -144,7 +148,7 @@ describe('The compose file', () => {
 });
 
 describe('The Kubernetes manifests', () => {
-  afterEach(endServices);
+  afterEach(endAll);
   const folder = 'deploy/kubernetes/';
   const files = readdirSync(`${root}${folder}`);
   const { resources } = parse(read(`${folder}kustomization.yaml`));
@@ -165,7 +169,7 @@ describe('The Kubernetes manifests', () => {
   let temporary: string;
   before(() => {
     temporary = mkdtempSync(join(tmpdir(), 'plant-store-'));
-    writeFileSync(join(temporary, 'tokens'), `${DIGEST} nursery\n`);
+    writeFileSync(join(temporary, 'tokens'), `${ACCESS_TOKEN_SHA256} nursery\n`);
   });
   after(() => rmSync(temporary, { recursive: true }));
 
@@ -178,8 +182,9 @@ describe('The Kubernetes manifests', () => {
     const given = variables.flatMap(({ name, value }) =>
       value === undefined ? [] : [[name, value]],
     );
-    const running = await startService({
+    const running = await serve({
       ...Object.fromEntries(given),
+      ...FREE,
       STORAGE: 'memory',
       ACCESS_TOKENS_FILE: join(temporary, 'tokens'),
       SHUTDOWN_DELAY_MS: '0',

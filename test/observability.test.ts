@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { endServices, startService, TOKEN } from './running-service.js';
 
 const read = (file: string): string =>
   readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8');
@@ -64,17 +64,13 @@ describe('What the service is watched with', () => {
   let series: Map<string, Map<string, Set<string>>>;
 
   before(async () => {
-    const service = await startService({ STORAGE: 'memory' });
-    await fetch(`${service.address}/plants`, {
-      method: 'POST',
-      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
-      body: '{"id":1,"name":"Monstera"}',
-    });
+    const service = await serve({ MANAGEMENT_PORT: '0', STORAGE: 'memory', ACCESS_TOKEN_SHA256 });
+    await createPlant(service.address, 1);
     series = seriesOf(await (await fetch(`${service.management}/metrics`)).text());
     await service.stop();
   });
 
-  after(endServices);
+  after(endAll);
 
   const expressions: [title: string, expr: string][] = [
     ...rules.map(({ alert, expr }): [string, string] => [`the alert ${alert}`, expr]),

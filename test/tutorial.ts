@@ -62,10 +62,11 @@ export class Workplace {
     const scope = join(this.folder, 'node_modules', SCOPE);
     rmSync(scope, { recursive: true, force: true });
     mkdirSync(scope);
-    for (const name of readdirSync(join(this.folder, 'packages'))) {
-      symlinkSync(join(this.folder, 'packages', name), join(scope, name));
+    for (const folder of ['packages', 'tools']) {
+      for (const name of readdirSync(join(this.folder, folder))) {
+        symlinkSync(join(this.folder, folder, name), join(scope, name));
+      }
     }
-    symlinkSync(join(this.folder, 'tools', 'mongod'), join(scope, 'mongod'));
   }
 
   /** Runs a tool of the project; rejects with what it printed when it fails. */

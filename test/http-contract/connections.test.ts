@@ -12,7 +12,7 @@ import {
   plantText,
   request,
 } from './requests.js';
-import { Service, useService } from './service.js';
+import { startService, useService } from './service.js';
 
 const LIVEZ = request({ method: 'GET', target: '/livez' });
 
@@ -413,10 +413,10 @@ describe('With MAX_CONNECTIONS=3', () => {
 
 describe('When the service stops', () => {
   it('says so on /readyz, serves on until the delay has passed, and exits with 0', async () => {
-    const service = await Service.start({ SHUTDOWN_DELAY_MS: '1500' });
+    const service = await startService({ SHUTDOWN_DELAY_MS: '1500' });
     const connection = await RawConnection.open(service.port);
     await expectService(connection);
-    service.terminate();
+    const ended = service.stop();
     const readyz = request({ method: 'GET', target: '/readyz' });
     let answer: Answer;
     do {
@@ -425,7 +425,7 @@ describe('When the service stops', () => {
     } while (answer.status === 200 && !saysClose(answer));
     checkAnswer(answer, { error: 5032 });
     connection.destroy();
-    expect(await service.stop()).to.equal(0);
+    expect(await ended).to.equal(0);
   });
 });
 

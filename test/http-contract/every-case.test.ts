@@ -8,11 +8,12 @@ import './cases/new-plant.js';
 import './cases/order-of-checks.js';
 import './cases/request-id.js';
 import './cases/routing.js';
+import type { Service } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { suite } from './cases.js';
 import { type Answer, RawConnection } from './raw-connection.js';
 import { create } from './requests.js';
-import { Service } from './service.js';
+import { startService } from './service.js';
 import { type Validated, ValidatingProxy } from './validating-proxy.js';
 
 describe('Through Prism as a validating proxy', function () {
@@ -22,7 +23,7 @@ describe('Through Prism as a validating proxy', function () {
   let proxy: ValidatingProxy;
 
   before(async () => {
-    service = await Service.start();
+    service = await startService();
     proxy = await ValidatingProxy.start(`http://127.0.0.1:${service.port}/openapi.json`);
   });
 
@@ -75,7 +76,7 @@ function settingsOf({ settings }: { readonly settings: Record<string, string> })
 async function answerTheRest(): Promise<void> {
   const rest = described().filter(({ answer }) => answer === undefined);
   for (const settings of new Set(rest.map(settingsOf))) {
-    const service = await Service.start(JSON.parse(settings));
+    const service = await startService(JSON.parse(settings));
     for (const one of rest) {
       if (settingsOf(one) === settings) one.answer = await answerTo(service.port, one.bytes);
     }

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
 import { exchange } from './cases.js';
 import { create, lines, MARK, type Parts } from './requests.js';
-import { Service } from './service.js';
+import { startService } from './service.js';
 
 describe('The log', () => {
   it('names each request by its id at debug, and shows neither token nor plant', async () => {
-    const service = await Service.start({ LOG_LEVEL: 'debug' });
+    const service = await startService({ LOG_LEVEL: 'debug' });
     const requests: [id: string, parts: Parts, error?: number][] = [
       ['log-created', {}],
       ['log-not-a-plant', { body: `{"id":"${MARK}"}` }, 4005],
@@ -25,7 +25,8 @@ describe('The log', () => {
     const unparsed = await exchange(service.port, lines(MARK), { error: 4000 });
     const [, made = '?'] = /x-request-id: (\S+)/i.exec(unparsed.head) ?? [];
     expect(await service.stop()).to.equal(0);
-    for (const id of [...requests.map(([it]) => it), made]) expect(service.output).to.include(id);
-    expect(service.output).not.to.include(MARK);
+    const output = service.stdout() + service.stderr();
+    for (const id of [...requests.map(([it]) => it), made]) expect(output).to.include(id);
+    expect(output).not.to.include(MARK);
   });
 });

@@ -1,32 +1,21 @@
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AUDIENCE, LoopbackServer, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issuer';
+import { endAll, serve, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { exportJWK, generateKeyPair, importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
-import Provider, { type Adapter } from 'oidc-provider';
-import { endAll, run } from './plant-store.js';
-
-const AUDIENCE = 'https://plants.example';
-const SCOPE = 'plants:create';
-const SECRET = 'only-used-in-this-test';
-
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+import { importJWK, type JWK, type JWTPayload, SignJWT } from 'jose';
 
 let lastId = 0;
 
 async function start(env: Record<string, string>) {
-  const service = run(['serve'], { PORT: '0', LOG_LEVEL: 'debug', ...env });
-  const [address] = await service.printed(/http:\/\/127\.0\.0\.1:[1-9][0-9]*(?=",")/);
+  const service = await serve({ LOG_LEVEL: 'debug', ...env });
   const sent: string[] = [];
   /** Creates a plant and resolves with the answer; remembers which token was sent. */
   const create = async (token: string) => {
     sent.push(token);
     lastId += 1;
-    const response = await fetch(`${address}/plants`, {
+    const response = await fetch(`${service.address}/plants`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
       body: `{"id":${lastId},"name":"Monstera"}`,
@@ -34,11 +23,10 @@ async function start(env: Record<string, string>) {
     return { status: response.status, body: await response.text(), headers: response.headers };
   };
   const stop = async () => {
-    service.child.kill('SIGTERM');
-    expect(await service.ended).to.equal(0);
+    expect(await service.stop()).to.equal(0);
     return service.stdout() + service.stderr();
   };
-  return { ...service, address, create, sent, stop };
+  return { ...service, create, sent, stop };
 }
 
 /** The clients that the log names, in the order of their requests. */
@@ -59,100 +47,26 @@ function expectNoToken(log: string, tokens: readonly string[]): void {
   expect(log).not.to.match(/bearer\s|authorization\W*:/i);
 }
 
-async function signingKey(kid: string): Promise<JWK> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
-  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
-}
-
-/** Signed access tokens are kept nowhere, so there is nothing to store. */
-class NoStorage implements Adapter {
-  async upsert() {}
-  async consume() {}
-  async destroy() {}
-  async revokeByGrantId() {}
-  async find() {
-    return undefined;
-  }
-  async findByUid() {
-    return undefined;
-  }
-  async findByUserCode() {
-    return undefined;
-  }
-}
-
-/** A provider with one client, `nursery`, that gets signed tokens with or without the scope. */
-async function startProvider(key: JWK) {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const provider = new Provider(issuer, {
-    adapter: NoStorage,
-    ttl: { ClientCredentials: 600 },
-    jwks: { keys: [key] },
-    clients: [
-      {
-        client_id: 'nursery',
-        client_secret: SECRET,
-        grant_types: ['client_credentials'],
-        redirect_uris: [],
-        response_types: [],
-      },
-    ],
-    features: {
-      clientCredentials: { enabled: true },
-      devInteractions: { enabled: false },
-      resourceIndicators: {
-        enabled: true,
-        getResourceServerInfo: () => ({
-          scope: SCOPE,
-          audience: AUDIENCE,
-          accessTokenFormat: 'jwt',
-        }),
-      },
-    },
-  });
-  server.on('request', provider.callback());
-  const token = async (scope = SCOPE): Promise<string> => {
-    const response = await fetch(`${issuer}/token`, {
-      method: 'POST',
-      headers: { authorization: `Basic ${btoa(`nursery:${SECRET}`)}` },
-      body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope }),
-    });
-    const { access_token } = (await response.json()) as { access_token?: unknown };
-    if (typeof access_token !== 'string') throw new Error(`no token: ${response.status}`);
-    return access_token;
-  };
-  return { issuer, token, server };
-}
-
-async function stopServer(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  server.closeAllConnections();
-  await closed;
-}
-
 describe('The service with signed tokens', function () {
   this.timeout(30_000);
 
   let key: JWK;
-  let provider: Awaited<ReturnType<typeof startProvider>>;
+  let provider: OidcIssuer;
   let env: Record<string, string>;
 
   before(async () => {
     key = await signingKey('first');
-    provider = await startProvider(key);
-    env = { JWT_ISSUER: provider.issuer, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE };
+    provider = await OidcIssuer.start(key);
+    env = { JWT_ISSUER: provider.url, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE };
   });
   afterEach(endAll);
-  after(() => stopServer(provider.server));
+  after(() => provider.stop());
 
   /** A token as the provider makes it, but for what is given. */
   async function token(claims: JWTPayload = {}, signer = key): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const usual = { sub: 'nursery', aud: AUDIENCE, scope: SCOPE, iat: now, exp: now + 300 };
-    return new SignJWT({ iss: provider.issuer, ...usual, ...claims })
+    return new SignJWT({ iss: provider.url, ...usual, ...claims })
       .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'at+jwt' })
       .sign(await importJWK(signer, 'RS256'));
   }
@@ -204,11 +118,10 @@ describe('The service with signed tokens', function () {
   });
 
   it('answers 5030 as long as the provider was never reached, and says why in the log', async () => {
-    const closed = createServer().listen(0, '127.0.0.1');
-    await once(closed, 'listening');
-    const { port } = closed.address() as AddressInfo;
-    await stopServer(closed);
-    const issuer = `http://127.0.0.1:${port}`;
+    const closed = new LoopbackServer();
+    await closed.listen();
+    await closed.stop();
+    const issuer = closed.url;
     const service = await start({ ...env, JWT_ISSUER: issuer });
     for (const one of [await token({ iss: issuer }), await token({}, await signingKey('second'))]) {
       const { status, body, headers } = await service.create(one);

@@ -1,11 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
+import { endAll, run, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { endAll, run } from './plant-store.js';
 
-const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const manifest = new URL('../../package.json', import.meta.url);
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import type { Setting } from '../src/setting.js';
 import { settings } from '../src/settings.js';
-import { run } from './plant-store.js';
 
 const page = readFileSync(new URL('../../../../docs/configuration.md', import.meta.url), 'utf8');
 

@@ -1,6 +1,6 @@
+import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { readConfiguration } from '../src/configuration.js';
-import { endAll, run } from './plant-store.js';
 
 describe('DOCS', () => {
   after(endAll);

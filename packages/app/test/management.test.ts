@@ -2,14 +2,14 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { tokenDigest } from '@plant-store/token-verifier-static';
+import { command, endAll, serve, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { command, endAll, startMeasured } from './plant-store.js';
 
 const TOKEN = 'a-token-that-nobody-sees';
-const ACCESS_TOKEN_SHA256 = tokenDigest(TOKEN);
+const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
 
-const start = (env: Record<string, string> = {}) => startMeasured({ ACCESS_TOKEN_SHA256, ...env });
+const start = (env: Record<string, string> = {}) =>
+  serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
 
 async function send(address: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');

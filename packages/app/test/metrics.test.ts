@@ -6,10 +6,10 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { countPlants } from '../src/count-plants.js';
 import { Metrics } from '../src/metrics.js';
-import { createPlant, endAll, startMeasured } from './plant-store.js';
 
 /** The value of a series, as `/metrics` has it. */
 function valueIn(text: string, series: string): number {
@@ -116,7 +116,7 @@ describe('A service that is measured', function () {
   afterEach(endAll);
 
   async function start(env: Record<string, string> = {}) {
-    const service = await startMeasured(env);
+    const service = await serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
     const { address, management } = service;
     const create = (id: number) => createPlant(address, id);
     const probe = async () => {

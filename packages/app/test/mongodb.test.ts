@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { MongodServer, needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, run, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { ACCESS_TOKEN_SHA256, createPlant, endAll, run } from './plant-store.js';
-
-const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
 
 async function start(env: Record<string, string>) {
-  const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256, ...env });
-  const [address] = await service.printed(ADDRESS);
+  const service = await serve({ ACCESS_TOKEN_SHA256, ...env });
+  const { address } = service;
   const create = (id: number, name: string) => createPlant(address, id, name);
   const becomesReady = async () => {
     while (!(await fetch(`${address}/readyz`)).ok);
   };
-  return { ...service, address, create, becomesReady };
+  return { ...service, create, becomesReady };
 }
 
 function uriOf(set: { readonly uri: string }): string {

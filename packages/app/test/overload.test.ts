@@ -1,7 +1,13 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import {
+  ACCESS_TOKEN_SHA256,
+  createPlant,
+  endAll,
+  serve,
+  TOKEN,
+} from '@plant-store/service-process';
 import { expect } from 'chai';
-import { createPlant, endAll, startMeasured, TOKEN } from './plant-store.js';
 import { silentServer } from './silent-server.js';
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
@@ -11,12 +17,12 @@ const LATE = 1_000 + 1_500;
 
 /** A service with a management listener, and what that listener counts. */
 async function start(env: Record<string, string> = {}) {
-  const service = await startMeasured(env);
+  const service = await serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
   const metric = async (name: string): Promise<number> => {
     const text = await (await fetch(`${service.management}/metrics`)).text();
     return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
   };
-  return { ...service, port: Number(new URL(service.address).port), metric };
+  return { ...service, metric };
 }
 
 describe('Overload', function () {

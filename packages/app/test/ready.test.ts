@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../src/address.js';
-import { endAll, run } from './plant-store.js';
 
 /** The port of a service that has started. */
 async function portOf(env: Record<string, string> = {}): Promise<string> {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
+import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { contradictory, DIGEST, faulty } from './broken-configurations.js';
-import { endAll, run } from './plant-store.js';
 import { silentServer } from './silent-server.js';
 
 const AT_ONCE = 4;

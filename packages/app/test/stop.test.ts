@@ -5,14 +5,10 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ACCESS_TOKEN_SHA256, endAll, run, serve, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { ACCESS_TOKEN_SHA256, endAll, run, TOKEN } from './plant-store.js';
 
-async function start(env: Record<string, string> = {}) {
-  const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256, ...env });
-  const [address] = await service.printed(/http:\/\/127\.0\.0\.1:[1-9][0-9]*/);
-  return { ...service, address, port: Number(new URL(address).port) };
-}
+const start = (env: Record<string, string> = {}) => serve({ ACCESS_TOKEN_SHA256, ...env });
 
 function create(address: string, agent: Agent, id: number): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

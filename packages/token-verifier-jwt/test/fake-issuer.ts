@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { AUDIENCE, LoopbackServer } from '@plant-store/oidc-issuer';
 import { JwtTokenVerifier, type JwtTokenVerifierOptions } from '@plant-store/token-verifier-jwt';
 import {
   type CryptoKey,
@@ -9,8 +9,6 @@ import {
   type JWTHeaderParameters,
   SignJWT,
 } from 'jose';
-
-export const AUDIENCE = 'https://plants.example';
 
 /** A key pair of the issuer: the half it signs with, and the half it publishes. */
 export interface IssuerKey {
@@ -24,25 +22,30 @@ export async function issuerKey(kid: string | undefined, alg = 'ES256'): Promise
   return { privateKey, published: kid === undefined ? jwk : { ...jwk, kid } };
 }
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
 const METADATA = '/.well-known/openid-configuration';
 
 /** An issuer on the loopback interface whose keys, clock and answers a test decides. */
-export class FakeIssuer {
-  /** The path of every request that came in. */
-  readonly requests: string[] = [];
+export class FakeIssuer extends LoopbackServer {
   /** What the issuer publishes; the first one signs. */
   keys: IssuerKey[];
   /** Answers instead of the issuer, by path. */
-  readonly answers = new Map<string, Answer>();
+  readonly answers = new Map<string, RequestListener>();
   /** Milliseconds since the epoch, by the clock of the verifier. */
   now = Date.now();
-  url = '';
   readonly #verifiers: JwtTokenVerifier[] = [];
-  #server: Server | undefined;
+
+  protected override answer: RequestListener = (request, response) => {
+    const path = request.url ?? '';
+    const publish: Record<string, RequestListener> = {
+      [METADATA]: (_, to) => json(to, { issuer: this.url, jwks_uri: `${this.url}/jwks` }),
+      '/jwks': (_, to) => json(to, { keys: this.keys.map(({ published }) => published) }),
+    };
+    const answer = this.answers.get(path) ?? publish[path] ?? notFound;
+    answer(request, response);
+  };
 
   private constructor(keys: IssuerKey[]) {
+    super();
     this.keys = keys;
   }
 
@@ -50,25 +53,6 @@ export class FakeIssuer {
     const issuer = new FakeIssuer(keys);
     await issuer.listen();
     return issuer;
-  }
-
-  /** Listens on the port it had before, if it had one. */
-  async listen(): Promise<void> {
-    const port = this.url === '' ? 0 : Number(new URL(this.url).port);
-    const server = createServer((request, response) => this.#answer(request, response));
-    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
-    this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    this.#server = server;
-  }
-
-  /** Goes out of reach: connections are refused from now on. */
-  async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = undefined;
-    if (server === undefined) return;
-    const stopped = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
-    await stopped;
   }
 
   async close(): Promise<void> {
@@ -108,20 +92,9 @@ export class FakeIssuer {
       .setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header } as JWTHeaderParameters)
       .sign(key.privateKey);
   }
-
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const path = request.url ?? '';
-    this.requests.push(path);
-    const publish: Record<string, Answer> = {
-      [METADATA]: (_, to) => json(to, { issuer: this.url, jwks_uri: `${this.url}/jwks` }),
-      '/jwks': (_, to) => json(to, { keys: this.keys.map(({ published }) => published) }),
-    };
-    const answer = this.answers.get(path) ?? publish[path] ?? notFound;
-    answer(request, response);
-  }
 }
 
-const notFound: Answer = (_, response) => {
+const notFound: RequestListener = (_, response) => {
   response.writeHead(404).end();
 };
 

@@ -1,7 +1,8 @@
+import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { creating, exchange, testEach } from '../cases.js';
 import { create, MARK, plantText, request, TOKEN } from '../requests.js';
-import { sha256, useService } from '../service.js';
+import { useService } from '../service.js';
 
 describe('Credentials', () => {
   const service = useService();

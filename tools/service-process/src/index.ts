@@ -1,10 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { tokenDigest } from '@plant-store/token-verifier-static';
 
 /** The built command. */
-export const command = fileURLToPath(new URL('../../bin/plant-store.js', import.meta.url));
+export const command = fileURLToPath(
+  new URL('../../../../packages/app/bin/plant-store.js', import.meta.url),
+);
 
 /** A `plant-store` process, and what it has printed so far. */
 export interface Running {
@@ -49,19 +51,46 @@ export function run(args: readonly string[], env: Record<string, string> = {}): 
   return { child, stdout: () => out, stderr: () => err, ended, printed };
 }
 
-/** The token that a service started with its digest accepts. */
-export const TOKEN = 'a-token';
-export const ACCESS_TOKEN_SHA256 = tokenDigest(TOKEN);
-
-/** Starts the service with a management listener, both on free ports; resolves when it listens. */
-export async function startMeasured(env: Record<string, string> = {}) {
-  const service = run(['serve'], {
-    ...{ PORT: '0', MANAGEMENT_PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 },
-    ...env,
-  });
-  const [line] = await service.printed(/^.*listening.*$/m);
-  return { ...service, ...(JSON.parse(line) as { address: string; management: string }) };
+/** A service that listens. */
+export interface Service extends Running {
+  readonly address: string;
+  readonly port: number;
+  /** The address of the management listener, where `MANAGEMENT_PORT` asks for one. */
+  readonly management: string | undefined;
+  /** Begins a graceful stop; resolves as `ended` does. */
+  stop(): Promise<number | string>;
 }
+
+/**
+ * Starts the service, on a free port unless one is given; resolves when it listens.
+ *
+ * @param env Says how tokens are verified. A service that makes its own token prints for people, and is for `run`.
+ */
+export async function serve(env: Record<string, string>): Promise<Service> {
+  const service = run(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
+  const [line] = await service.printed(/^.*"listening".*\n/m);
+  const { address, management } = JSON.parse(line);
+  const stop = () => {
+    service.child.kill('SIGTERM');
+    return service.ended;
+  };
+  return { ...service, address, port: Number(new URL(address).port), management, stop };
+}
+
+/** Ends whatever a failed test has left behind. */
+export function endAll(): void {
+  for (const child of running) child.kill('SIGKILL');
+}
+
+process.once('exit', endAll);
+
+export function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** A token, and the setting with which a service accepts it. */
+export const TOKEN = 'a-token';
+export const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
 
 /** Asks the service at this address for a plant. */
 export function createPlant(address: string, id: number, name = 'Monstera'): Promise<Response> {
@@ -70,9 +99,4 @@ export function createPlant(address: string, id: number, name = 'Monstera'): Pro
     headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ id, name }),
   });
-}
-
-/** Ends whatever a failed test has left behind. */
-export function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
 }

@@ -1,0 +1,84 @@
+import { exportJWK, generateKeyPair, type JWK } from 'jose';
+import Provider, { type Adapter } from 'oidc-provider';
+import { LoopbackServer } from './loopback-server.js';
+
+export const AUDIENCE = 'https://plants.example';
+export const SCOPE = 'plants:create';
+
+const SECRET = 'only-used-in-tests';
+
+/** A new key for RS256, with its private half. */
+export async function signingKey(kid: string): Promise<JWK> {
+  const { privateKey } = await generateKeyPair('RS256', { extractable: true });
+  return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
+}
+
+/** Signed access tokens are kept nowhere, so there is nothing to store. */
+class NoStorage implements Adapter {
+  async upsert() {}
+  async consume() {}
+  async destroy() {}
+  async revokeByGrantId() {}
+  async find() {
+    return undefined;
+  }
+  async findByUid() {
+    return undefined;
+  }
+  async findByUserCode() {
+    return undefined;
+  }
+}
+
+/** A provider as it would be run, with one client, `nursery`; its keys can be replaced at any time. */
+export class OidcIssuer extends LoopbackServer {
+  static async start(...keys: JWK[]): Promise<OidcIssuer> {
+    const issuer = new OidcIssuer();
+    await issuer.listen();
+    issuer.use(...keys);
+    return issuer;
+  }
+
+  /** The first key signs from now on; all are published. */
+  use(...keys: JWK[]): void {
+    const provider = new Provider(this.url, {
+      adapter: NoStorage,
+      ttl: { ClientCredentials: 600 },
+      jwks: { keys },
+      clients: [
+        {
+          client_id: 'nursery',
+          client_secret: SECRET,
+          grant_types: ['client_credentials'],
+          redirect_uris: [],
+          response_types: [],
+        },
+      ],
+      features: {
+        clientCredentials: { enabled: true },
+        devInteractions: { enabled: false },
+        resourceIndicators: {
+          enabled: true,
+          getResourceServerInfo: () => ({
+            scope: SCOPE,
+            audience: AUDIENCE,
+            accessTokenFormat: 'jwt',
+          }),
+        },
+      },
+    });
+    this.answer = provider.callback();
+  }
+
+  /** A signed access token for `AUDIENCE`, with `SCOPE` unless another scope, or `''` for none, is given. */
+  async token(scope = SCOPE): Promise<string> {
+    const response = await fetch(`${this.url}/token`, {
+      method: 'POST',
+      headers: { authorization: `Basic ${btoa(`nursery:${SECRET}`)}` },
+      body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope }),
+    });
+    const { access_token: token } = (await response.json()) as { access_token?: unknown };
+    if (typeof token !== 'string') throw new Error(`no token, but status ${response.status}`);
+    return token;
+  }
+}
