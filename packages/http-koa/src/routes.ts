@@ -31,7 +31,7 @@ export function serveRoutes(router: Router, observer: HttpObserver): Koa {
  */
 class AnsweringKoa extends Koa {
   handleRequest(context: Context, steps: (context: Context) => Promise<void>): Promise<void> {
-    return steps(context);
+    return steps(context).catch((error: Error) => context.onerror(error));
   }
 }
 

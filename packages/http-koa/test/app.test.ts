@@ -33,6 +33,7 @@ interface Setup extends AppOptions {
   add?: PlantRepository['add'];
   verify?: TokenVerifier['verify'];
   ready?: () => Promise<void>;
+  begun?: () => void;
 }
 
 describe('The application', () => {
@@ -42,7 +43,7 @@ describe('The application', () => {
   });
 
   /** A running application that records the plants it stores and the failures it reports. */
-  async function start({ add, verify, ready, ...options }: Setup = {}) {
+  async function start({ add, verify, ready, begun, ...options }: Setup = {}) {
     const stored = new Map<bigint, NewPlant>();
     const reports: OwnFailure[] = [];
     const plants = new MemoryPlantRepository(stored);
@@ -52,7 +53,11 @@ describe('The application', () => {
         createPlant: new CreatePlant(add ? ({ ...plants, add } as PlantRepository) : plants),
         tokenVerifier: verify ? ({ verify } as TokenVerifier) : tokens,
         ready: ready ?? (async () => {}),
-        observer: { begun() {}, ended() {}, failed: (failure) => reports.push(failure) },
+        observer: {
+          begun: begun ?? (() => {}),
+          ended() {},
+          failed: (failure) => reports.push(failure),
+        },
       },
       options,
     );
@@ -75,7 +80,7 @@ describe('The application', () => {
         },
         body,
       });
-    return { server, url, create, stored, reports };
+    return { app, server, url, create, stored, reports };
   }
 
   async function failureOf(response: Response): Promise<{ error: number; message: string }> {
@@ -315,6 +320,17 @@ describe('The application', () => {
       expect(response.status).to.equal(status);
       expect((await failureOf(response)).error).to.equal(error);
       expect(reports.map((report) => report.error)).to.deep.equal(status === 500 ? [5000] : []);
+    }
+  });
+
+  it('loses one request, and not the process, to an observer that throws', async () => {
+    const begun = () => {
+      throw new TypeError('a bug');
+    };
+    const { app, url } = await start({ begun });
+    app.silent = true;
+    for (const path of ['/livez', '/livez']) {
+      expect((await fetch(url + path)).status).to.equal(500);
     }
   });
 });

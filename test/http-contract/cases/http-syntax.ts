@@ -91,6 +91,15 @@ describe('HTTP syntax', () => {
     ]);
   });
 
+  describe('A field named like a property of every object is a field like any other', () => {
+    testEach(
+      service,
+      ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map((name) =>
+        creating(name, { headers: { [name]: [MARK, MARK] } }),
+      ),
+    );
+  });
+
   describe('Host', () => {
     testEach(service, [
       creating('a missing one is a 4000', { headers: { host: undefined } }, REFUSED),
