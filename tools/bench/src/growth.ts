@@ -12,7 +12,7 @@ export interface Extra {
   readonly windowMs: number;
 }
 
-const ROUNDS = 3;
+const ROUNDS = 5;
 const AT_ONCE = 10_000;
 const DELAY_EACH_WAY_MS = 5;
 
