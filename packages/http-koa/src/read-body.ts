@@ -6,8 +6,6 @@ import { sendContinue } from './expect-continue.js';
 import { HttpError } from './failures.js';
 import { announcesBody } from './header-fields.js';
 
-const EMPTY = Buffer.alloc(0);
-
 /**
  * Reads the body of a request, complete and unchanged.
  *
@@ -30,7 +28,9 @@ export async function readBody(
 
 /** What has arrived before the request's turn came is read without the steps of a stream. */
 function readArrived(request: IncomingMessage, limit: number): Buffer {
-  const body: Buffer = request.read() ?? EMPTY;
+  const chunks: Buffer[] = [];
+  while (request.readableLength > 0) chunks.push(request.read());
+  const body = joined(chunks);
   if (body.length > limit) throw new HttpError('BODY_TOO_LARGE');
   return body;
 }
@@ -51,7 +51,13 @@ function readArriving(request: IncomingMessage, limit: number): Promise<Buffer> 
         request.removeAllListeners('data').pause();
         reject(new HttpError('BODY_TOO_LARGE'));
       })
-      .on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)))
+      .on('end', () => resolve(joined(chunks)))
       .on('error', (error) => (error instanceof HttpError ? reject(error) : endedEarly()));
   });
+}
+
+/** Most bodies come in one piece, which need not be copied. */
+function joined(chunks: readonly Buffer[]): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks);
 }
