@@ -1,11 +1,16 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Answer } from './raw-connection.js';
 
 const PRISM = createRequire(import.meta.url).resolve('@stoplight/prism-cli/dist/index.js');
+
+const DESCRIPTION = 'openapi.json';
 
 /** A request with which Prism finds nothing wrong, to the operation that is described. */
 const GOOD_REQUEST = {
@@ -37,12 +42,15 @@ export interface Validated {
  * good one, and the answer that comes back through it is the one to the request of a case.
  */
 export class ValidatingProxy {
+  readonly #folder: string;
   readonly #prism: ChildProcess;
   readonly #relay: Server;
   #url = '';
   #answer: Answer | undefined;
 
-  private constructor(description: string, relay: Server) {
+  private constructor(folder: string, relay: Server) {
+    this.#folder = folder;
+    const description = join(folder, DESCRIPTION);
     const where = ['--host', '127.0.0.1', '--port', '0'];
     this.#prism = spawn(process.execPath, [PRISM, 'proxy', description, urlOf(relay), ...where], {
       env: { PATH: process.env.PATH },
@@ -57,11 +65,17 @@ export class ValidatingProxy {
     });
   }
 
-  /** @param description The URL or the path of the interface description. */
+  /**
+   * Prism gets the description as a file, which it watches: on Node 24 it cannot download any.
+   *
+   * @param description The URL of the interface description.
+   */
   static async start(description: string): Promise<ValidatingProxy> {
     const relay = createServer().listen(0, '127.0.0.1');
     await once(relay, 'listening');
-    const proxy = new ValidatingProxy(description, relay);
+    const folder = await mkdtemp(join(tmpdir(), 'plant-store-prism-'));
+    await writeFile(join(folder, DESCRIPTION), await (await fetch(description)).text());
+    const proxy = new ValidatingProxy(folder, relay);
     proxy.#url = await printedUrl(proxy.#prism);
     return proxy;
   }
@@ -80,6 +94,7 @@ export class ValidatingProxy {
     this.#relay.close();
     this.#relay.closeAllConnections();
     await ended;
+    await rm(this.#folder, { recursive: true });
   }
 }
 
