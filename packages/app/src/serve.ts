@@ -72,8 +72,14 @@ async function listen(
   }
 }
 
+/**
+ * Connections that wait to be accepted: Node takes one in each turn of its loop, and what is too many
+ * for the system's queue is reset. Linux allows 4,096 at most (`net.core.somaxconn`).
+ */
+const BACKLOG = 4096;
+
 async function listenOn(server: Server, prefix: string, host: string, port: number): Promise<void> {
-  server.listen(port, host);
+  server.listen({ port, host, backlog: BACKLOG });
   try {
     await once(server, 'listening');
   } catch (cause) {
