@@ -24,7 +24,7 @@ describe('Through Prism as a validating proxy', function () {
 
   before(async () => {
     service = await startService();
-    proxy = await ValidatingProxy.start(`http://127.0.0.1:${service.port}/openapi.json`);
+    proxy = await ValidatingProxy.start(`${service.address}/openapi.json`);
   });
 
   after(async () => {

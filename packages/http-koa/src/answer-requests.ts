@@ -27,7 +27,6 @@ export function answerRequests(observer: HttpObserver): Middleware<RequestState>
     const requestId = requestIdOf(ctx.req);
     const startedAt = performance.now();
     ctx.state.startedAt = startedAt;
-    ctx.respond = false;
     observer.begun();
     let failure: Failure | undefined;
     let answer: Answer;
@@ -61,5 +60,5 @@ function answerOf({ answer }: RequestState): Answer {
 }
 
 function hasUnreadBody({ req, state }: ParameterizedContext<RequestState>): boolean {
-  return announcesBody(req) && state.bodyRead !== true;
+  return announcesBody(req) && !state.bodyRead;
 }

@@ -28,7 +28,7 @@ export function jsonAnswer(status: number, value: object, fields: Fields = []): 
 
 /** A plant that was stored. Source: specification, "Create a plant". */
 export function plantAnswer(plant: Plant): Answer {
-  return { status: 200, fields: JSON_FIELDS, body: JSON.stringify(plant) };
+  return jsonAnswer(200, plant);
 }
 
 /** The one form of every answer that is not a 2xx. Source: specification, "Error". */

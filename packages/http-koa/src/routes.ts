@@ -30,6 +30,11 @@ export function serveRoutes(router: Router, observer: HttpObserver): Koa {
  * interleaved, in memory, 50 connections). Should Koa rename its method, it is merely slower.
  */
 class AnsweringKoa extends Koa {
+  constructor() {
+    super();
+    this.context.respond = false;
+  }
+
   handleRequest(context: Context, steps: (context: Context) => Promise<void>): Promise<void> {
     return steps(context).catch((error: Error) => context.onerror(error));
   }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -21,12 +20,12 @@ import {
   type OwnFailure,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { rawCreate, TOKEN } from './listening-app.js';
 
-const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+const sha256 = tokenDigest(TOKEN);
 const monstera = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
 
 interface Setup extends AppOptions {

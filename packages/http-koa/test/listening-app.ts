@@ -1,14 +1,13 @@
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import { type AppOptions, createApp, createServer } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
+import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 
 /** The token that a listening application accepts. */
 export const TOKEN = 'a-token-for-tests';
-const sha256 = createHash('sha256').update(TOKEN).digest('hex');
+const sha256 = tokenDigest(TOKEN);
 
 /** An application that keeps its plants in `plants`, on a port of its own. */
 export async function listeningApp(options: AppOptions, plants = new Map<bigint, NewPlant>()) {
