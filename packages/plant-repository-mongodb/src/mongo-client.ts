@@ -18,8 +18,8 @@ const OPTIONS = {
   // How soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // Inserts, read-backs and checks go out one at a time each; a few more replace connections given up.
-  maxPoolSize: 10,
+  // Four inserts, four read-backs and two checks at the most; a few more replace connections given up.
+  maxPoolSize: 16,
 } as const;
 
 const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;

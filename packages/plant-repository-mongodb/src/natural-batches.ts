@@ -15,15 +15,25 @@ interface Sized {
 /** How long to wait before what was given back is tried again. */
 export const RETRY_PAUSE_MS = 50;
 
+/** Each takes a connection of its own. */
+const MAX_UNDER_WAY = 4;
+
 /**
- * Natural batching (group commit): whatever has queued while the last batch was under way goes out
- * as the next one. One batch at a time; an idle queue starts at once.
+ * Natural batching (group commit): whatever queues while batches are under way goes out as the next
+ * one. An idle queue starts at once; otherwise the next batch starts when it has at least half as
+ * many items as all that are under way, or when those have come back.
+ *
+ * The half earns its place: beside one batch at a time it gives a tenth more creates a second at 50
+ * connections with the database on the same machine, and two thirds more with it 10 ms away
+ * (measured interleaved over HTTP). A quarter in place of the half gains nothing more.
  */
 export class NaturalBatches<T extends Sized> {
   readonly #limits: BatchLimits;
   readonly #work: (batch: readonly T[]) => Promise<readonly T[]>;
   #queue: T[] = [];
-  #busy = false;
+  #batchesUnderWay = 0;
+  #itemsUnderWay = 0;
+  #starting = false;
 
   /** @param work Deals with a batch, and gives back what is to be tried again before all others. Never rejects. */
   constructor(limits: BatchLimits, work: (batch: readonly T[]) => Promise<readonly T[]>) {
@@ -33,24 +43,48 @@ export class NaturalBatches<T extends Sized> {
 
   push(item: T): void {
     this.#queue.push(item);
-    if (!this.#busy) void this.#run();
+    this.#startSoon();
   }
 
   /** Puts items before all others. */
   pushFront(items: readonly T[]): void {
     this.#queue.unshift(...items);
-    if (!this.#busy) void this.#run();
+    this.#startSoon();
   }
 
-  async #run(): Promise<void> {
-    this.#busy = true;
-    for (let batch = this.#take(); batch.length > 0; batch = this.#take()) {
-      const again = await this.#work(batch);
-      if (again.length === 0) continue;
-      await wait(RETRY_PAUSE_MS);
-      this.#queue.unshift(...again);
+  /** Unless idle, at the end of the turn: more may come until then, and go out together. */
+  #startSoon(): void {
+    if (this.#batchesUnderWay === 0) this.#start();
+    if (this.#starting || !this.#isDue()) return;
+    this.#starting = true;
+    setImmediate(() => {
+      this.#starting = false;
+      this.#start();
+    });
+  }
+
+  #isDue(): boolean {
+    const waiting = this.#queue.length;
+    if (waiting === 0 || this.#batchesUnderWay === MAX_UNDER_WAY) return false;
+    return waiting >= this.#itemsUnderWay / 2;
+  }
+
+  #start(): void {
+    while (this.#isDue()) {
+      const batch = this.#take();
+      if (batch.length > 0) void this.#run(batch);
     }
-    this.#busy = false;
+  }
+
+  async #run(batch: readonly T[]): Promise<void> {
+    this.#batchesUnderWay += 1;
+    this.#itemsUnderWay += batch.length;
+    const again = await this.#work(batch);
+    if (again.length > 0) await wait(RETRY_PAUSE_MS);
+    this.#queue.unshift(...again);
+    this.#batchesUnderWay -= 1;
+    this.#itemsUnderWay -= batch.length;
+    this.#start();
   }
 
   #take(): T[] {

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   OutcomeUnknownError,
   PlantIdTakenError,
@@ -32,6 +33,14 @@ function open({ pending = 100, items = 10, bytes = 100_000 }: Limits = {}) {
   return { collection, events, plants, add };
 }
 
+/** With batches of one and of three plants under way, so that a further plant waits. */
+async function openBusy() {
+  const opened = open();
+  const underWay = [101n, 102n, 103n, 104n].map((id) => opened.add(id));
+  const second = await opened.collection.attempt(1);
+  return { ...opened, underWay, first: await opened.collection.attempt(0), second };
+}
+
 describe('Batches', () => {
   it('start at once when nothing is under way', () => {
     const { collection, add } = open();
@@ -39,15 +48,33 @@ describe('Batches', () => {
     expect(collection.attempts).to.have.length(1);
   });
 
-  it('hold whatever has queued while the last one was under way', async () => {
+  it('start at the end of the turn when others are under way, with what was added until then', async () => {
     const { collection, add } = open();
-    const adding = [add(1n), add(2n), add(3n)];
-    const first = await collection.attempt(0);
-    first.reply();
-    const second = await collection.attempt(1);
+    for (const id of [1n, 2n, 3n]) void add(id);
+    expect(collection.attempts).to.have.length(1);
+    expect((await collection.attempt(1)).ids).to.deep.equal([2n, 3n]);
+  });
+
+  it('wait while they would be less than half of what is under way', async () => {
+    const { collection, add, second } = await openBusy();
+    void add(1n);
+    await nextTurn();
+    expect(collection.attempts).to.have.length(2);
     second.reply();
-    await Promise.all(adding);
-    expect([first.ids, second.ids]).to.deep.equal([[1n], [2n, 3n]]);
+    expect((await collection.attempt(2)).ids).to.deep.equal([1n]);
+  });
+
+  it('are four at the most', async () => {
+    const { collection, add, first } = await openBusy();
+    for (let id = 1n; id <= 2n; id += 1n) void add(id);
+    await collection.attempt(2);
+    for (let id = 3n; id <= 5n; id += 1n) void add(id);
+    await collection.attempt(3);
+    for (let id = 6n; id <= 15n; id += 1n) void add(id);
+    await nextTurn();
+    expect(collection.attempts).to.have.length(4);
+    first.reply();
+    expect((await collection.attempt(4)).ids).to.have.length(10);
   });
 
   it('hold no more plants than they may', async () => {
@@ -131,16 +158,16 @@ describe('A plant that is added', () => {
 
 describe('After an unclear insert a plant', () => {
   it('is inserted again before all others, with the same mark and more time', async () => {
-    const { collection, add } = open();
-    const adding = [add(1n), add(2n)];
-    const first = await collection.attempt(0);
+    const { collection, add, underWay, first, second } = await openBusy();
+    const adding = add(1n);
     first.fail();
-    const second = await collection.attempt(1);
+    const third = await collection.attempt(2);
     second.reply();
-    await Promise.all(adding);
-    expect(second.ids).to.deep.equal([1n, 2n]);
-    expect(second.documents[0]).to.equal(first.documents[0]);
-    expect(second.timeLimit).to.be.greaterThan(first.timeLimit);
+    third.reply();
+    await Promise.all([...underWay, adding]);
+    expect(third.ids).to.deep.equal([101n, 1n]);
+    expect(third.documents[0]).to.equal(first.documents[0]);
+    expect(third.timeLimit).to.be.greaterThan(first.timeLimit);
   });
 
   it('is stored when the document with its id has its own mark', async () => {
@@ -241,16 +268,16 @@ describe('At its deadline a plant', () => {
     expect(collection.attempts[0]).to.have.property('aborted', true);
   });
 
-  it('is unavailable while it waits for the last batch, and never sent', async () => {
-    const { collection, add } = open();
-    const first = add(1n);
-    await rejects(add(2n, BRIEF), StorageUnavailableError);
-    const third = add(3n);
-    (await collection.attempt(0)).reply();
-    const second = await collection.attempt(1);
+  it('is unavailable while it waits behind others, and never sent', async () => {
+    const { collection, add, underWay, first, second } = await openBusy();
+    await rejects(add(1n, BRIEF), StorageUnavailableError);
+    const adding = add(2n);
+    first.reply();
     second.reply();
-    await Promise.all([first, third]);
-    expect(second.ids).to.deep.equal([3n]);
+    const third = await collection.attempt(2);
+    third.reply();
+    await Promise.all([...underWay, adding]);
+    expect(third.ids).to.deep.equal([2n]);
   });
 
   it('does not take the others of its batch with it', async () => {

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { OutcomeUnknownError, StorageUnavailableError } from '@plant-store/domain';
 import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -114,8 +115,10 @@ describeOnMongod('With a server that comes and goes', function () {
     const passed = network.insertPassed();
     const sent = rejects(repository.add(plant(1n), BEYOND_AN_ATTEMPT), OutcomeUnknownError);
     await passed;
-    await rejects(repository.add(plant(2n), BRIEF), StorageUnavailableError);
-    await sent;
+    const others = [2n, 3n, 4n].map((id) => rejects(repository.add(plant(id), BEYOND_AN_ATTEMPT)));
+    await nextTurn();
+    await rejects(repository.add(plant(5n), BRIEF), StorageUnavailableError);
+    await Promise.all([sent, ...others]);
     await rejects(repository.ready(), StorageUnavailableError);
   });
 
