@@ -40,6 +40,9 @@ export class Connection {
     socket.destroySoon = () => {
       if (!this.#owesFailure()) this.#linger();
     };
+    // Node resumes for every body that is read, however many requests wait behind it.
+    const resume = socket.resume.bind(socket);
+    socket.resume = () => (this.#isFull() ? socket : resume());
   }
 
   /** Carries out a request, behind those that came before it. */
@@ -50,7 +53,7 @@ export class Connection {
       return;
     }
     this.#waiting.push({ request, response });
-    if (this.#waiting.length >= MAX_WAITING) this.#socket.pause();
+    if (this.#isFull()) this.#socket.pause();
   }
 
   /**
@@ -89,7 +92,11 @@ export class Connection {
     const next = this.#waiting.shift();
     if (next !== undefined) this.#start(next);
     else if (this.#failure !== undefined) this.#answerFailure(this.#failure);
-    if (this.#waiting.length < MAX_WAITING) this.#socket.resume();
+    this.#socket.resume();
+  }
+
+  #isFull(): boolean {
+    return !this.#closing && this.#waiting.length >= MAX_WAITING;
   }
 
   #closeBehindLast(): void {
