@@ -14,12 +14,12 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly link?: boolean }>>;
 }
 
-/** What `npm ci --omit=dev` of the app brings into a folder of its own. */
+/** What the image installs to run, in a folder of its own. */
 export async function installedSize(): Promise<InstalledSize> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-size-'));
   try {
     for (const file of manifests()) cpSync(join(root, file), join(folder, file));
-    const install = ['ci', '--omit=dev', '--workspace', 'plant-store'];
+    const install = ['ci', '--omit=dev', '--omit=optional', '--ignore-scripts'];
     execFileSync('npm', install, { cwd: folder, stdio: 'ignore' });
     const lock = readFileSync(join(folder, 'node_modules/.package-lock.json'), 'utf8');
     const installed = Object.entries((JSON.parse(lock) as Lock).packages);
