@@ -1,0 +1,65 @@
+import { syncBuiltinESMExports } from 'node:module';
+import promises, { setImmediate as nextTurn } from 'node:timers/promises';
+
+interface Timer {
+  readonly at: number;
+  readonly act: () => void;
+}
+
+/**
+ * Time that passes only when nothing else is left to do: hours take no longer than what happens in
+ * them, and the same run happens in the same order again. It stands in for `performance.now()`, the
+ * global `setTimeout` and that of `node:timers/promises`. Turns of the event loop stay real.
+ */
+export class VirtualTime {
+  readonly #timers = new Set<Timer>();
+  readonly #real = { setTimeout, clearTimeout };
+  readonly #realWait = promises.setTimeout;
+  #now = 0;
+
+  install(): void {
+    performance.now = () => this.#now;
+    Object.assign(globalThis, {
+      setTimeout: (act: () => void, ms: number) => this.#set(act, ms),
+      clearTimeout: (timer: Timer) => this.#timers.delete(timer),
+    });
+    const wait = (ms: number) => new Promise<void>((resolve) => this.#set(resolve, ms));
+    Object.assign(promises, { setTimeout: wait });
+    syncBuiltinESMExports();
+  }
+
+  uninstall(): void {
+    Reflect.deleteProperty(performance, 'now');
+    Object.assign(globalThis, this.#real);
+    Object.assign(promises, { setTimeout: this.#realWait });
+    syncBuiltinESMExports();
+  }
+
+  /** Lets time pass until nothing is left to happen, at most `limit` milliseconds. */
+  async runOut(limit: number): Promise<void> {
+    const end = this.#now + limit;
+    for (;;) {
+      await nextTurn();
+      await nextTurn();
+      if (this.#timers.size === 0) return;
+      const earliest = Math.min(...[...this.#timers].map(({ at }) => at));
+      if (earliest > end) throw new Error('there is no end to it');
+      this.#now = earliest;
+      await this.#fireDue();
+    }
+  }
+
+  /** As Node does: in one turn, with the promises of one timer settled before the next one. */
+  async #fireDue(): Promise<void> {
+    for (const timer of [...this.#timers].filter(({ at }) => at === this.#now)) {
+      if (this.#timers.delete(timer)) timer.act();
+      await new Promise<void>((resolve) => process.nextTick(resolve));
+    }
+  }
+
+  #set(act: () => void, ms: number): Timer {
+    const timer = { at: this.#now + ms, act };
+    this.#timers.add(timer);
+    return timer;
+  }
+}
