@@ -39,8 +39,7 @@ export async function close(parts: Parts, timeLimit: number): Promise<void> {
   await parts.server.drain(timeLimit);
   await parts.tokenVerifier.close();
   await parts.plantRepository.close();
-  parts.management?.close();
-  parts.management?.closeAllConnections();
+  await parts.management?.drain(0);
 }
 
 /** Resolves with the next SIGTERM or SIGINT. From now on, that does not end the process by itself. */

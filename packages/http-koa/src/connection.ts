@@ -15,6 +15,9 @@ interface Arrived {
 const LINGER_BYTES = 65_536;
 const LINGER_MS = 500;
 
+/** How long an idle connection may stay while stopping, so that its client hears of it in an answer. */
+const IDLE_GRACE_MS = 1000;
+
 /** Behind so many requests reading pauses until those have been answered; what has been read already is kept. */
 const MAX_WAITING = 16;
 
@@ -42,7 +45,7 @@ export class Connection {
     };
     // Node resumes for every body that is read, however many requests wait behind it.
     const resume = socket.resume.bind(socket);
-    socket.resume = () => (this.#isFull() ? socket : resume());
+    socket.resume = () => (this.isFull() ? socket : resume());
   }
 
   /** Carries out a request, behind those that came before it. */
@@ -53,7 +56,7 @@ export class Connection {
       return;
     }
     this.#waiting.push({ request, response });
-    if (this.#isFull()) this.#socket.pause();
+    if (this.isFull()) this.#socket.pause();
   }
 
   /**
@@ -72,6 +75,18 @@ export class Connection {
   closeAfterAnswer(): void {
     this.#stopping = true;
     this.#closeBehindLast();
+    if (this.#current === undefined) this.#closeWhenIdle();
+  }
+
+  /** Whether so many requests wait that no more is read: then the one that is arriving is late by our doing. */
+  isFull(): boolean {
+    const most = this.#stopping ? 1 : MAX_WAITING;
+    return !this.#closing && this.#waiting.length >= most;
+  }
+
+  /** Ends a connection on which nothing moves any more, unless it is the answer that is awaited. */
+  stalled(): void {
+    if (this.#current === undefined || this.#current.response.writableEnded) this.#socket.destroy();
   }
 
   /** Drops a connection whose client cannot be answered any more. */
@@ -92,11 +107,12 @@ export class Connection {
     const next = this.#waiting.shift();
     if (next !== undefined) this.#start(next);
     else if (this.#failure !== undefined) this.#answerFailure(this.#failure);
+    else if (this.#stopping) this.#closeWhenIdle();
     this.#socket.resume();
   }
 
-  #isFull(): boolean {
-    return !this.#closing && this.#waiting.length >= MAX_WAITING;
+  #closeWhenIdle(): void {
+    this.#socket.setTimeout(IDLE_GRACE_MS);
   }
 
   #closeBehindLast(): void {

@@ -4,6 +4,7 @@ type Step = () => void;
 const MAX_WAITING = 64;
 
 let steps: Step[] = [];
+let hasRunEarly = false;
 
 /**
  * Runs a step behind the requests that the operating system has ready now, together with the other
@@ -17,8 +18,16 @@ let steps: Step[] = [];
  */
 export function atEndOfTurn(step: Step): void {
   const waiting = steps.push(step);
-  if (waiting === 1) setImmediate(runSteps);
-  if (waiting === MAX_WAITING) runSteps();
+  if (waiting === 1 && !hasRunEarly) setImmediate(endTurn);
+  if (waiting < MAX_WAITING || hasRunEarly) return;
+  // Once: what pipelines leaves its next request behind each answer, and the turn would never end.
+  hasRunEarly = true;
+  runSteps();
+}
+
+function endTurn(): void {
+  hasRunEarly = false;
+  runSteps();
 }
 
 function runSteps(): void {

@@ -39,11 +39,11 @@ export interface DrainableServer extends Server {
   drain(timeLimit: number): Promise<void>;
 }
 
-/** How long idle connections may stay while draining, so that their clients hear of it in an answer. */
-const IDLE_GRACE_MS = 1000;
-
 /** How often Node looks for requests that are late. Its own default is 30 s. */
 const TIMEOUT_CHECK_INTERVAL = 500;
+
+/** What stalls is looked at so much later than Node has looked at requests that are late. */
+const STALL_BUFFER = 2 * TIMEOUT_CHECK_INTERVAL;
 
 /** Node closes so much later than it was told, for requests that are on their way already. */
 const KEEP_ALIVE_BUFFER = 1000;
@@ -69,56 +69,71 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
   const take = (request: IncomingMessage, response: ServerResponse): void => {
     connectionOf(request.socket).take(request, response);
   };
+  const requestTimeout = wholeNumber('requestTimeout', options.requestTimeout ?? 15_000);
   const keepAliveTimeout = wholeNumber('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     requireHostHeader: false,
     headersTimeout: wholeNumber('headersTimeout', options.headersTimeout ?? 10_000),
-    requestTimeout: wholeNumber('requestTimeout', options.requestTimeout ?? 15_000),
+    requestTimeout,
     keepAliveTimeout: Math.max(1, keepAliveTimeout - KEEP_ALIVE_BUFFER / 2),
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
   });
+  server.timeout = requestTimeout + STALL_BUFFER;
   server.maxHeadersCount = MAX_FIELDS + 1;
   server.maxConnections = wholeNumber('maxConnections', options.maxConnections ?? 10_000);
   server
+    .on('connection', connectionOf)
     .on('request', take)
     .on('checkExpectation', take)
     .on('checkContinue', (request, response) => {
       holdContinue(request);
       take(request, response);
     })
+    .on('timeout', (socket) => connectionOf(socket).stalled())
     .on('connect', (request, socket: Socket) => {
-      connectionOf(socket).fail(connectFailure(request), requestIdOf(request));
+      const connection = connectionOf(socket);
+      // Node leaves such a connection to whoever listens, and takes its own listeners away.
+      socket.on('error', () => connection.abandon()).on('timeout', () => connection.stalled());
+      connection.fail(connectFailure(request), requestIdOf(request));
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connectionOf(socket);
       if (isGone(error, socket)) connection.abandon();
+      else if (isLate(error) && connection.isFull()) return;
       else connection.fail(failureOf(error), newRequestId());
     });
   return Object.assign(server, {
     httpAllowHalfOpen: true,
     drain(timeLimit: number) {
       for (const connection of connections.values()) connection.closeAfterAnswer();
-      return drain(server, timeLimit);
+      return drain(server, connections, timeLimit);
     },
   });
 }
 
-async function drain(server: Server, timeLimit: number): Promise<void> {
+async function drain(
+  server: Server,
+  connections: ReadonlyMap<Socket, Connection>,
+  timeLimit: number,
+): Promise<void> {
   const closed = once(server, 'close');
   // HTTP's own `close` would cut idle connections at once, under requests already on their way.
   NetServer.prototype.close.call(server);
-  const timers = [
-    setTimeout(() => server.closeIdleConnections(), IDLE_GRACE_MS),
-    setTimeout(() => server.closeAllConnections(), timeLimit),
-  ];
+  const timer = setTimeout(() => {
+    for (const socket of connections.keys()) socket.destroy();
+  }, timeLimit);
   await closed;
-  timers.forEach(clearTimeout);
+  clearTimeout(timer);
 }
 
 /** There is nobody to answer: reset, closed, or a connection that never said anything. */
 function isGone(error: NodeJS.ErrnoException, socket: Socket): boolean {
   return error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0;
+}
+
+function isLate({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ERR_HTTP_REQUEST_TIMEOUT';
 }
 
 /** There is no path that takes CONNECT, but first of all it has to be HTTP. */
@@ -134,12 +149,6 @@ function connectFailure(request: IncomingMessage): FailureCode {
 
 /** What an error of Node's parser means to the client. */
 function failureOf(error: NodeJS.ErrnoException): FailureCode {
-  switch (error.code) {
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return 'REQUEST_TIMEOUT';
-    case 'HPE_HEADER_OVERFLOW':
-      return 'HEADERS_TOO_LARGE';
-    default:
-      return 'MALFORMED_REQUEST';
-  }
+  if (isLate(error)) return 'REQUEST_TIMEOUT';
+  return error.code === 'HPE_HEADER_OVERFLOW' ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST';
 }

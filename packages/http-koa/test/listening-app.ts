@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
-import { type AppOptions, createApp, createServer } from '@plant-store/http-koa';
+import {
+  type AppOptions,
+  createApp,
+  createServer,
+  type ServerOptions,
+} from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 
@@ -9,18 +14,22 @@ import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-st
 export const TOKEN = 'a-token-for-tests';
 const sha256 = tokenDigest(TOKEN);
 
+interface Options extends AppOptions, Omit<ServerOptions, 'observer'> {
+  readonly ready?: () => Promise<void>;
+}
+
 /** An application that keeps its plants in `plants`, on a port of its own. */
-export async function listeningApp(options: AppOptions, plants = new Map<bigint, NewPlant>()) {
+export async function listeningApp(options: Options, plants = new Map<bigint, NewPlant>()) {
   const app = createApp(
     {
       createPlant: new CreatePlant(new MemoryPlantRepository(plants)),
       tokenVerifier: new StaticTokenVerifier([{ sha256, label: 'test' }]),
-      ready: async () => {},
+      ready: options.ready ?? (async () => {}),
       observer: { begun() {}, ended() {}, failed() {} },
     },
     options,
   );
-  const server = createServer(app).listen(0, '127.0.0.1');
+  const server = createServer(app, options).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const close = async () => {
@@ -29,7 +38,7 @@ export async function listeningApp(options: AppOptions, plants = new Map<bigint,
     server.closeAllConnections();
     await closed;
   };
-  return { port, origin: `http://127.0.0.1:${port}`, close };
+  return { server, port, origin: `http://127.0.0.1:${port}`, close };
 }
 
 /** The bytes of a request for this body to be created. */
