@@ -62,10 +62,13 @@ function own(name: string): Promise<Buffer> {
 }
 
 function document(type: string, source: Source) {
-  let made: { bytes: Buffer; etag: string } | undefined;
+  let made: ReturnType<typeof make> | undefined;
   return async function document(ctx: Context): Promise<void> {
-    made ??= await make(source);
-    const { bytes, etag } = made;
+    made ??= make(source).catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    const { bytes, etag } = await made;
     ctx.set({ ...HEADERS, ETag: etag });
     ctx.status = 200;
     if (ctx.fresh) {

@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import files from 'node:fs/promises';
 import { get } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { interfaceDescription } from '../src/interface-description.js';
 import { listeningApp } from './listening-app.js';
 
+const { readFile } = files;
 const PAGES = ['/docs', '/docs/', '/docs/errors'];
 const FILES = [
   '/docs/docs.css',
@@ -22,7 +25,10 @@ describe('the docs', () => {
     app = await listeningApp({ basePath: '/store' });
   });
 
-  afterEach(() => app.close());
+  afterEach(async () => {
+    readWith(readFile);
+    await app.close();
+  });
 
   it('serve the description in JSON and YAML, with the base path', async () => {
     const json = await fetch(`${app.origin}/openapi.json`);
@@ -60,6 +66,29 @@ describe('the docs', () => {
       expect(again.headers.get('etag')).to.equal(headers.etag);
     });
   }
+
+  it('are read once, however many ask for them first', async () => {
+    let reads = 0;
+    readWith((path) => {
+      reads += 1;
+      return readFile(path);
+    });
+    const asked = Array.from({ length: 20 }, async () => {
+      const answer = await fetch(`${app.origin}/docs/swagger-ui-bundle.js`);
+      expect(answer.status).to.equal(200);
+      await answer.arrayBuffer();
+    });
+    await Promise.all(asked);
+    expect(reads).to.equal(1);
+  });
+
+  it('are read again when that failed', async () => {
+    const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;
+    readWith(() => Promise.reject(new Error('too many open files')));
+    expect(await status()).to.equal(500);
+    readWith(readFile);
+    expect(await status()).to.equal(200);
+  });
 
   it('serve no other file, however its name is written', async () => {
     const paths = [
@@ -99,4 +128,10 @@ async function statusOf(port: number, path: string): Promise<number | undefined>
   const [response] = await once(get({ port, path, host: '127.0.0.1', agent: false }), 'response');
   response.resume();
   return response.statusCode;
+}
+
+/** Has the service read its files in this way. */
+function readWith(read: (path: URL) => Promise<Buffer>): void {
+  Object.assign(files, { readFile: read });
+  syncBuiltinESMExports();
 }
