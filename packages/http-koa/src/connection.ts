@@ -33,6 +33,7 @@ export class Connection {
   readonly #waiting: Arrived[] = [];
   #current: Arrived | undefined;
   #failure: { readonly code: FailureCode; readonly requestId: string } | undefined;
+  #limited: ServerResponse | undefined;
   #stopping = false;
   #closing = false;
 
@@ -82,6 +83,14 @@ export class Connection {
   isFull(): boolean {
     const most = this.#stopping ? 1 : MAX_WAITING;
     return !this.#closing && this.#waiting.length >= most;
+  }
+
+  /** Sees to it that an answer that is given is kept for its client no longer than so many milliseconds. */
+  limitReading(timeLimit: number): void {
+    const response = this.#current?.response;
+    if (!response?.writableEnded || response === this.#limited) return;
+    this.#limited = response;
+    this.#socket.setTimeout(timeLimit);
   }
 
   /** Ends a connection on which nothing moves any more, unless it is the answer that is awaited. */

@@ -53,13 +53,15 @@ function readArriving(request: IncomingMessage, limit: number): Promise<Buffer> 
   });
 }
 
+const NOTHING: Buffer = Buffer.alloc(0);
+
 /**
  * The bytes that have come, in a buffer that may be longer. Chunks are not kept, as each takes some
  * 300 bytes however small it is. Most bodies come in one: the first is not copied.
  */
 class Gathered {
   readonly #limit: number;
-  #buffer: Buffer = Buffer.alloc(0);
+  #buffer = NOTHING;
   #length = 0;
 
   constructor(limit: number) {
@@ -67,6 +69,7 @@ class Gathered {
   }
 
   get bytes(): Buffer {
+    if (this.#buffer.length === this.#length) return this.#buffer;
     return this.#buffer.subarray(0, this.#length);
   }
 

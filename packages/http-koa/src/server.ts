@@ -39,11 +39,8 @@ export interface DrainableServer extends Server {
   drain(timeLimit: number): Promise<void>;
 }
 
-/** How often Node looks for requests that are late. Its own default is 30 s. */
+/** How often to look for requests that are late and answers that are not read. Node's own default is 30 s. */
 const TIMEOUT_CHECK_INTERVAL = 500;
-
-/** What stalls is looked at so much later than Node has looked at requests that are late. */
-const STALL_BUFFER = 2 * TIMEOUT_CHECK_INTERVAL;
 
 /** Node closes so much later than it was told, for requests that are on their way already. */
 const KEEP_ALIVE_BUFFER = 1000;
@@ -79,7 +76,6 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
     keepAliveTimeout: Math.max(1, keepAliveTimeout - KEEP_ALIVE_BUFFER / 2),
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL,
   });
-  server.timeout = requestTimeout + STALL_BUFFER;
   server.maxHeadersCount = MAX_FIELDS + 1;
   server.maxConnections = wholeNumber('maxConnections', options.maxConnections ?? 10_000);
   server
@@ -103,6 +99,14 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
       else if (isLate(error) && connection.isFull()) return;
       else connection.fail(failureOf(error), newRequestId());
     });
+  const limitReading = (): void => {
+    for (const connection of connections.values()) connection.limitReading(requestTimeout);
+  };
+  // One timer for all answers: one for each would be a twentieth of what a create costs.
+  server.on('listening', () => {
+    const timer = setInterval(limitReading, TIMEOUT_CHECK_INTERVAL).unref();
+    server.once('close', () => clearInterval(timer));
+  });
   return Object.assign(server, {
     httpAllowHalfOpen: true,
     drain(timeLimit: number) {

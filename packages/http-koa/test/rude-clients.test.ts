@@ -127,13 +127,15 @@ describe('A client', function () {
     });
   }
 
-  it('that waits for its answer is not cut off', async () => {
+  it('that waits for its answer is not cut off, though it has read the one before slowly', async () => {
     let answer = (): void => undefined;
     const ready = () => new Promise<void>((resolve) => (answer = resolve));
-    const { client } = await start({ ...BRIEF, ready });
+    const { client } = await start({ headersTimeout: 500, requestTimeout: 500, ready });
     const { socket, accepted } = await client();
-    socket.write(READYZ);
-    await once(accepted, 'timeout');
+    socket.pause().write(BUNDLES + READYZ);
+    await unread(accepted);
+    while (accepted.timeout !== 500) await new Promise(setImmediate);
+    await Promise.all([once(accepted, 'timeout'), answered(socket.resume(), 8)]);
     answer();
     await answered(socket);
   });
