@@ -33,7 +33,6 @@ export class Connection {
   readonly #waiting: Arrived[] = [];
   #current: Arrived | undefined;
   #failure: { readonly code: FailureCode; readonly requestId: string } | undefined;
-  #limited: ServerResponse | undefined;
   #stopping = false;
   #closing = false;
 
@@ -87,9 +86,7 @@ export class Connection {
 
   /** Sees to it that an answer that is given is kept for its client no longer than so many milliseconds. */
   limitReading(timeLimit: number): void {
-    const response = this.#current?.response;
-    if (!response?.writableEnded || response === this.#limited) return;
-    this.#limited = response;
+    if (!this.#current?.response.writableEnded || this.#socket.timeout === timeLimit) return;
     this.#socket.setTimeout(timeLimit);
   }
 

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Socket } from 'node:net';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
 
 const ACCEPTED = 'net.server.socket';
 
@@ -13,6 +14,18 @@ export function onAccepted(port: number, callback: (socket: Socket) => void): ()
   return () => {
     unsubscribe(ACCEPTED, accepted);
   };
+}
+
+/** A new connection to a server of this process, with both of its ends. To be asked for one at a time. */
+export async function connected(port: number): Promise<{ socket: Socket; accepted: Socket }> {
+  let stop = (): void => undefined;
+  const accepting = new Promise<Socket>((resolve) => {
+    stop = onAccepted(port, resolve);
+  });
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  const [accepted] = await Promise.all([accepting, once(socket, 'connect')]);
+  stop();
+  return { socket, accepted };
 }
 
 /** Calls back whenever the server hands bytes of the connection to the operating system. */

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { onAccepted, onWrite } from './accepted-sockets.js';
+import { connected, onWrite } from './accepted-sockets.js';
 import { listeningApp, rawCreate } from './listening-app.js';
 
 /** Keeps plants, and calls back whenever one is stored. */
@@ -23,41 +22,34 @@ describe('The requests of one turn of the event loop', () => {
 
   async function start() {
     const plants = new ObservedPlants();
-    const accepted: Socket[] = [];
     const { port, close } = await listeningApp({}, plants);
-    closing.push(
-      close,
-      onAccepted(port, (socket) => accepted.push(socket)),
-    );
+    closing.push(close);
     const client = async () => {
-      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-      closing.push(() => socket.destroy());
-      const before = accepted.length;
-      await once(socket, 'connect');
-      while (accepted.length === before) await new Promise(setImmediate);
-      return socket;
+      const ends = await connected(port);
+      closing.push(() => ends.socket.destroy());
+      return ends;
     };
-    return { plants, accepted, client };
+    return { plants, client };
   }
 
   it('are all carried out before the first is answered', async () => {
-    const { plants, accepted, client } = await start();
+    const { plants, client } = await start();
     const clients = [await client(), await client(), await client()];
     const events: string[] = [];
     plants.stored = () => events.push('stored');
-    for (const socket of accepted) onWrite(socket, () => events.push('answered'));
-    clients.forEach((socket, id) => {
+    for (const { accepted } of clients) onWrite(accepted, () => events.push('answered'));
+    clients.forEach(({ socket }, id) => {
       socket.write(rawCreate(`{"id":${id},"name":"Monstera"}`));
     });
-    await Promise.all(clients.map((socket) => once(socket, 'data')));
+    await Promise.all(clients.map(({ socket }) => once(socket, 'data')));
     const inTurn = ['stored', 'stored', 'stored', 'answered', 'answered', 'answered'];
     expect(events).to.deep.equal(inTurn);
   });
 
   it('hang no listener of Koa on their connections', async () => {
-    const { plants, accepted, client } = await start();
-    const socket = await client();
-    const listeners = () => accepted[0]?.listenerCount('error');
+    const { plants, client } = await start();
+    const { socket, accepted } = await client();
+    const listeners = () => accepted.listenerCount('error');
     const before = listeners();
     const during: unknown[] = [];
     plants.stored = () => during.push(listeners());
@@ -68,7 +60,7 @@ describe('The requests of one turn of the event loop', () => {
 
   it('are followed by others also behind a body as large as a stream buffers', async () => {
     const { plants, client } = await start();
-    const socket = await client();
+    const { socket } = await client();
     for (const id of [1, 2, 3]) {
       const body = `{"id":${id},"name":"Monstera","soil":""}`;
       const soil = 'x'.repeat(16_384 - body.length);

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { onAccepted, onWrite } from './accepted-sockets.js';
+import { connected, onWrite } from './accepted-sockets.js';
 import { listeningApp, rawCreate } from './listening-app.js';
 
 /** Node reads at most so much at once. */
@@ -45,18 +45,11 @@ describe('A client', function () {
 
   async function start(options: Options = {}) {
     const { server, port, close } = await listeningApp(options);
-    const connections: Socket[] = [];
-    closing.push(
-      close,
-      onAccepted(port, (socket) => connections.push(socket)),
-    );
+    closing.push(close);
     const client = async () => {
-      const number = connections.length;
-      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-      closing.push(() => socket.destroy());
-      await once(socket, 'connect');
-      while (connections.length === number) await new Promise(setImmediate);
-      return { socket, accepted: connections[number] as Socket };
+      const ends = await connected(port);
+      closing.push(() => ends.socket.destroy());
+      return ends;
     };
     return { server, client };
   }
