@@ -1,4 +1,12 @@
-import { appendFileSync, cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -46,6 +54,58 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
         "import type {} from '../../domain/src/plant.js';\n",
       ),
     found: 'packages/app/src/health.ts must not import ../../domain/src/plant.js',
+  },
+  'the connections to know the operation': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'http-koa/src/connection/server.ts'),
+        "import '../create-plant/body.js';\n",
+      ),
+    found: 'packages/http-koa/src/connection/server.ts must not import ../create-plant/body.js',
+  },
+  'the operation to know the connections': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'http-koa/src/create-plant/body.ts'),
+        "import '../connection/server.js';\n",
+      ),
+    found: 'packages/http-koa/src/create-plant/body.ts must not import ../connection/server.js',
+  },
+  'the docs to know the operation': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'http-koa/src/docs/serve-docs.ts'),
+        "import '../create-plant/body.js';\n",
+      ),
+    found: 'packages/http-koa/src/docs/serve-docs.ts must not import ../create-plant/body.js',
+  },
+  'the frame to know the application': {
+    plant: (packages) =>
+      appendFileSync(join(packages, 'http-koa/src/frame/routes.ts'), "import '../app.js';\n"),
+    found: 'packages/http-koa/src/frame/routes.ts must not import ../app.js',
+  },
+  'the configuration to know the container': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'app/src/configuration/settings.ts'),
+        "import '../container.js';\n",
+      ),
+    found: 'packages/app/src/configuration/settings.ts must not import ../container.js',
+  },
+  'the telemetry to know a command': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'app/src/telemetry/metrics.ts'),
+        "import '../commands/serve.js';\n",
+      ),
+    found: 'packages/app/src/telemetry/metrics.ts must not import ../commands/serve.js',
+  },
+  'a folder that no rule names': {
+    plant: (packages) => {
+      mkdirSync(join(packages, 'app/src/helpers'));
+      writeFileSync(join(packages, 'app/src/helpers/text.ts'), 'export const text = 1;\n');
+    },
+    found: 'packages/app/src/helpers/text.ts is in an unknown folder',
   },
   'a dependency that is not declared': {
     plant: (packages) => appendFileSync(join(packages, 'app/src/health.ts'), "import 'chai';\n"),

@@ -1,9 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
-import { basename, join } from 'node:path';
+import { basename, dirname, join, normalize, sep } from 'node:path';
 
 const SCOPE = '@plant-store/';
 const TESTS_ONLY = /-contract$/;
+
+/** The files above all folders of a package. */
+const TOP = '.';
+
+/** A folder that is not named. */
+const ANY = '*';
+
+/** Which folders each folder of a package may import. The files above the folders may import all of them. */
+const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+  'http-koa': {
+    frame: [],
+    [ANY]: ['frame'],
+  },
+  app: {
+    configuration: [],
+    telemetry: ['configuration'],
+    commands: ['configuration', 'telemetry', TOP],
+  },
+};
 
 interface Manifest {
   readonly name: string;
@@ -33,6 +52,7 @@ export function violations(root: string): string[] {
     ...emptiness(it),
     ...misnaming(it),
     ...forbiddenImports(it),
+    ...forbiddenFolders(it),
     ...undeclaredImports(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
@@ -57,13 +77,39 @@ function forbiddenImports({ folder, modules }: Package): string[] {
 }
 
 function mayImport(folder: string, specifier: string): boolean {
-  if (specifier.startsWith('.')) return !specifier.includes('../');
+  if (specifier.startsWith('.')) return true;
   if (folder === 'domain') return false;
   if (specifier === 'plant-store') return false;
   if (!specifier.startsWith(SCOPE)) return true;
   const imported = specifier.slice(SCOPE.length);
   if (imported.includes('/') || TESTS_ONLY.test(imported)) return false;
   return imported === 'domain' || folder === 'app';
+}
+
+/** Relative imports stay inside the package, and follow {@link FOLDERS}. */
+function forbiddenFolders({ folder, modules }: Package): string[] {
+  const source = join('packages', folder, 'src');
+  const known = FOLDERS[folder] ?? {};
+  return modules.flatMap(({ file, imports }) => {
+    const from = partOf(source, file) ?? TOP;
+    const allowed = known[from] ?? known[ANY];
+    if (from !== TOP && allowed === undefined) return [`${file} is in an unknown folder`];
+    return imports
+      .filter((it) => it.startsWith('.'))
+      .filter((it) => {
+        const to = partOf(source, join(dirname(file), it));
+        return to === undefined || !(from === TOP || from === to || allowed?.includes(to));
+      })
+      .map((it) => `${file} must not import ${it}`);
+  });
+}
+
+/** The folder of a package that a file is in; `undefined` when it is outside of its sources. */
+function partOf(source: string, file: string): string | undefined {
+  const path = normalize(file);
+  if (!path.startsWith(source + sep)) return undefined;
+  const [first = '', ...rest] = path.slice(source.length + 1).split(sep);
+  return rest.length === 0 ? TOP : first;
 }
 
 function undeclaredImports({ manifest, modules }: Package): string[] {

@@ -198,7 +198,9 @@ function shellLines(blocks: readonly CodeBlock[]): string[] {
 
 /** Every setting that the process reads, from the code as it was built. */
 async function settingNames(): Promise<string[]> {
-  const module = await import(pathToFileURL(join(root, 'packages/app/dist/src/settings.js')).href);
+  const module = await import(
+    pathToFileURL(join(root, 'packages/app/dist/src/configuration/settings.js')).href
+  );
   return Object.keys(module.settings);
 }
 

@@ -9,13 +9,13 @@ import {
 import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import type { Authentication } from './authentication.js';
-import type { Configuration } from './configuration.js';
-import { countPlants } from './count-plants.js';
+import type { Authentication } from './configuration/authentication.js';
+import type { Configuration } from './configuration/configuration.js';
+import { storages } from './configuration/storage.js';
 import { Health } from './health.js';
-import type { Metrics } from './metrics.js';
-import { type Observer, observe } from './observer.js';
-import { storages } from './storage.js';
+import { countPlants } from './telemetry/count-plants.js';
+import type { Metrics } from './telemetry/metrics.js';
+import { type Observer, observe } from './telemetry/observer.js';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
@@ -100,7 +100,7 @@ async function openTokenVerifier(
 
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
-  const { Metrics } = await import('./metrics.js');
+  const { Metrics } = await import('./telemetry/metrics.js');
   const metrics = new Metrics();
   if (!storages[configuration.STORAGE].reportsReachability)
     metrics.storageEvent({ type: 'storage reachable' });

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
-import { ConfigurationError, readConfiguration } from './configuration.js';
-import { nearest } from './nearest.js';
-import { readSettings } from './settings.js';
-import { StartError } from './start-error.js';
-import { nextSignal } from './stop.js';
+import { StartError } from './commands/start-error.js';
+import { nextSignal } from './commands/stop.js';
+import { ConfigurationError, readConfiguration } from './configuration/configuration.js';
+import { nearest } from './configuration/nearest.js';
+import { readSettings } from './configuration/settings.js';
 import { version } from './version.js';
 
 const USAGE = `Usage: plant-store [command]
@@ -30,15 +30,15 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
   async serve() {
     const stopping = nextSignal();
     const configuration = await readConfiguration(process.env, process.stdout.isTTY);
-    const { serve } = load('./serve.js') as typeof import('./serve.js');
+    const { serve } = load('./commands/serve.js') as typeof import('./commands/serve.js');
     return serve(configuration, stopping);
   },
   async check() {
-    const { check } = await import('./check.js');
+    const { check } = await import('./commands/check.js');
     return check();
   },
   async ready() {
-    const { ready } = await import('./ready.js');
+    const { ready } = await import('./commands/ready.js');
     return ready();
   },
   async token() {

@@ -1,11 +1,11 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type Koa from 'koa';
-import { createPlant } from './create-plant.js';
+import { createPlant } from './create-plant/create-plant.js';
+import { serveDocs } from './docs/serve-docs.js';
+import type { HttpObserver } from './frame/http-observer.js';
+import { plainPath, wholeNumber } from './frame/options.js';
+import { exactRouter, serveRoutes } from './frame/routes.js';
 import { addHealthRoutes } from './health.js';
-import type { HttpObserver } from './http-observer.js';
-import { plainPath, wholeNumber } from './options.js';
-import { exactRouter, serveRoutes } from './routes.js';
-import { serveDocs } from './serve-docs.js';
 
 /** What the application needs from the outside. */
 export interface AppDependencies {

@@ -1,8 +1,8 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
-import { failureAnswer, jsonAnswer } from './answer.js';
-import type { RequestState } from './answer-requests.js';
-import { failures, toFailure } from './failures.js';
+import { failures, toFailure } from './frame/failures.js';
+import type { RequestState } from './frame/respond.js';
+import { failureAnswer, jsonAnswer } from './frame/response.js';
 
 /**
  * The health checks of load balancers: no token, no secrets.

@@ -1,7 +1,7 @@
 import type Koa from 'koa';
+import type { HttpObserver } from './frame/http-observer.js';
+import { exactRouter, serveRoutes } from './frame/routes.js';
 import { addHealthRoutes } from './health.js';
-import type { HttpObserver } from './http-observer.js';
-import { exactRouter, serveRoutes } from './routes.js';
 
 /** What the management listener shows. */
 export interface ManagementDependencies {

@@ -1,0 +1,35 @@
+import type { RouterContext } from '@koa/router';
+import {
+  isPlantId,
+  type PlantId,
+  PlantNotFoundError,
+  type ReadPlant,
+  type TokenVerifier,
+} from '@plant-store/domain';
+import type { Middleware } from 'koa';
+import { bearerToken } from '../frame/bearer-token.js';
+import type { RequestState } from '../frame/respond.js';
+import { plantAnswer } from '../frame/response.js';
+
+/** One way to write each id, so that a plant has one address. */
+const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
+
+/** The operation: the credentials become a client, the path an id, the id a plant. */
+export function readPlant(
+  useCase: ReadPlant,
+  tokenVerifier: TokenVerifier,
+): Middleware<RequestState> {
+  return async function readPlant(ctx) {
+    const client = await tokenVerifier.verify(bearerToken(ctx.req));
+    ctx.state.client = client.name;
+    const { params } = ctx as unknown as Pick<RouterContext, 'params'>;
+    const plant = await useCase.execute(client, toPlantId(params.id ?? ''));
+    ctx.state.answer = plantAnswer(plant);
+  };
+}
+
+function toPlantId(segment: string): PlantId {
+  const id = DIGITS.test(segment) ? BigInt(segment) : undefined;
+  if (id !== undefined && isPlantId(id)) return id;
+  throw new PlantNotFoundError('this is not an id');
+}

@@ -1,0 +1,24 @@
+import { readConfiguration } from '../configuration/configuration.js';
+import { urlOf } from './address.js';
+
+const TIME_LIMIT_MS = 5000;
+
+/** Asks the service that runs with this configuration whether it is ready. Resolves with the exit code. */
+export async function ready(): Promise<number> {
+  const { HOST, PORT } = await readConfiguration(process.env, false);
+  try {
+    const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, {
+      signal: AbortSignal.timeout(TIME_LIMIT_MS),
+    });
+    process.stdout.write(`${await response.text()}\n`);
+    return response.ok ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(`plant-store: no answer from ${HOST}:${PORT} (${reasonOf(error)})\n`);
+    return 1;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { newToken, type TokenDigest, tokenDigest } from '@plant-store/token-verifier-static';
+import type { Container } from 'inversify';
+import type { Logger } from 'pino';
+import { advice, type Configuration } from '../configuration/configuration.js';
+import { storages } from '../configuration/storage.js';
+import { createContainer, ids } from '../container.js';
+import { openLogger } from '../telemetry/logger.js';
+import { version } from '../version.js';
+import { urlOf } from './address.js';
+import { reloadTokensOnHangup } from './reload-tokens.js';
+import { StartError } from './start-error.js';
+import { close, type Parts, stop } from './stop.js';
+
+/**
+ * Runs the service until it is stopped. Resolves with the exit code.
+ *
+ * @param stopping Resolves with the signal that stops it, also while it starts.
+ */
+export async function serve(
+  configuration: Configuration,
+  stopping: Promise<string>,
+): Promise<number> {
+  const logger = await openLogger(configuration);
+  const demoToken = configuration.authentication ? undefined : newToken();
+  const authentication = configuration.authentication ?? {
+    kind: 'static',
+    tokens: [demoClient(demoToken ?? '')],
+  };
+
+  const container = createContainer(configuration, authentication, logger);
+  const parts = await openParts(container);
+  const metrics = await container.getAsync(ids.metrics);
+  parts.server.on('drop', () => metrics?.connectionRefused());
+  reloadTokensOnHangup(authentication, parts.tokenVerifier, logger);
+
+  await listen(configuration, parts);
+  announce(configuration, parts, demoToken, logger);
+  for (const line of advice(configuration)) logger.warn(line);
+  const signal = await stopping;
+  logger.info({ signal }, 'stopping');
+  return stop(configuration, parts, await container.getAsync(ids.health), logger);
+}
+
+async function openParts(container: Container): Promise<Parts> {
+  return {
+    server: await container.getAsync(ids.server),
+    management: await container.getAsync(ids.managementServer),
+    tokenVerifier: await container.getAsync(ids.tokenVerifier),
+    plantRepository: await container.getAsync(ids.plantRepository),
+  };
+}
+
+function demoClient(token: string): TokenDigest {
+  return { sha256: tokenDigest(token), label: 'demo' };
+}
+
+/** Rejects with {@link StartError} when an address cannot be had; everything is closed then. */
+async function listen(
+  { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 }: Configuration,
+  parts: Parts,
+): Promise<void> {
+  const { server, management } = parts;
+  try {
+    if (management) await listenOn(management, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT);
+    await listenOn(server, '', HOST, PORT);
+  } catch (error) {
+    await close(parts, 0);
+    throw error;
+  }
+}
+
+/**
+ * Connections that wait to be accepted: Node takes one in each turn of its loop, and what is too many
+ * for the system's queue is reset. Linux allows 4,096 at most (`net.core.somaxconn`).
+ */
+const BACKLOG = 4096;
+
+async function listenOn(server: Server, prefix: string, host: string, port: number): Promise<void> {
+  server.listen({ port, host, backlog: BACKLOG });
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : cause;
+    const variables = `${prefix}HOST, ${prefix}PORT`;
+    throw new StartError(`${variables}: cannot listen on ${host}:${port} (${reason})`, { cause });
+  }
+}
+
+function addressOf(server: Server): string {
+  const { address, port } = server.address() as AddressInfo;
+  return urlOf(address, port);
+}
+
+/** Says where the service is: to a person in lines to read and paste, to a log in one entry. */
+function announce(
+  configuration: Configuration,
+  parts: Parts,
+  demoToken: string | undefined,
+  logger: Logger,
+): void {
+  const api = addressOf(parts.server);
+  const management = parts.management && addressOf(parts.management);
+  const storage = storages[configuration.STORAGE].note(configuration);
+  if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
+    logger.info({ version, address: api, management, storage }, 'listening');
+    return;
+  }
+  const lines = [
+    `Plant Store ${version} listens on ${api}`,
+    ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
+    `Storage: ${storage}`,
+    ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
+    ...(demoToken === undefined ? [] : demo(configuration, api, demoToken)),
+  ];
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
+function demo(configuration: Configuration, address: string, token: string): string[] {
+  const url = `${address}${configuration.BASE_PATH ?? ''}/plants`;
+  const plant = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
+  return [
+    `Token: ${token} (made for this run; set ACCESS_TOKEN_SHA256 to choose your own)`,
+    'Create a plant:',
+    `curl -sS ${url} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${plant}'`,
+  ];
+}

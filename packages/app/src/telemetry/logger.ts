@@ -1,0 +1,17 @@
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
+import type { Configuration } from '../configuration/configuration.js';
+
+/** The log of the process, on standard output: one JSON object a line, or readable for a person. */
+export async function openLogger(
+  configuration: Pick<Configuration, 'LOG_FORMAT'> & { readonly LOG_LEVEL: string },
+): Promise<Logger> {
+  const options: LoggerOptions = {
+    level: configuration.LOG_LEVEL,
+    base: null,
+    formatters: { level: (level) => ({ level }) },
+    timestamp: stdTimeFunctions.isoTime,
+  };
+  if (configuration.LOG_FORMAT === 'json') return pino(options);
+  const { build } = await import('pino-pretty');
+  return pino(options, build({ sync: true }));
+}

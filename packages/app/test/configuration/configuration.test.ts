@@ -1,0 +1,137 @@
+import { expect } from 'chai';
+import {
+  advice,
+  ConfigurationError,
+  readConfiguration,
+} from '../../src/configuration/configuration.js';
+import { contradictory, DIGEST, faulty, JWT } from './broken-configurations.js';
+
+const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
+
+async function problemsOf(env: Record<string, string>): Promise<readonly string[]> {
+  try {
+    await readConfiguration(env, false);
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigurationError) return error.problems;
+    throw error;
+  }
+}
+
+describe('The configuration', () => {
+  it('has a default for everything outside production', async () => {
+    expect(await readConfiguration({}, false)).to.include({
+      HOST: '127.0.0.1',
+      PORT: 3000,
+      BODY_LIMIT: 16_384,
+      MAX_IN_FLIGHT: 1000,
+      REQUEST_DEADLINE_MS: 15_000,
+      HEADERS_TIMEOUT_MS: 10_000,
+      REQUEST_TIMEOUT_MS: 15_000,
+      KEEP_ALIVE_TIMEOUT_MS: 72_000,
+      SHUTDOWN_DELAY_MS: 0,
+      SHUTDOWN_TIMEOUT_MS: 25_000,
+      LOG_LEVEL: 'info',
+      LOG_FORMAT: 'json',
+      production: false,
+    });
+  });
+
+  it('logs for people on a terminal, unless it was told otherwise', async () => {
+    expect((await readConfiguration({}, true)).LOG_FORMAT).to.equal('pretty');
+    expect((await readConfiguration({ LOG_FORMAT: 'json' }, true)).LOG_FORMAT).to.equal('json');
+  });
+
+  it('takes several digests, in either case and with space around the commas', async () => {
+    const list = `${DIGEST.toUpperCase()} , ${'b'.repeat(64)}`;
+    const { authentication } = await readConfiguration({ ACCESS_TOKEN_SHA256: list }, false);
+    expect(authentication).to.deep.equal({
+      kind: 'static',
+      tokens: [
+        { sha256: DIGEST.toUpperCase(), label: 'token 1' },
+        { sha256: 'b'.repeat(64), label: 'token 2' },
+      ],
+    });
+  });
+
+  it('keeps plants in MongoDB when it is told where that is', async () => {
+    const MONGODB_URI = 'mongodb://127.0.0.1:27017/?replicaSet=rs0';
+    for (const more of [{}, { STORAGE: 'mongodb' }, { ...PRODUCTION }]) {
+      const configuration = await readConfiguration({ MONGODB_URI, ...more }, false);
+      const expected = { STORAGE: 'mongodb', MONGODB_URI, MONGODB_COLLECTION: 'plants' };
+      expect(configuration).to.deep.include(expected);
+    }
+  });
+
+  it('takes signed tokens when it is told the issuer and the audience', async () => {
+    const { authentication } = await readConfiguration({ ...JWT, JWT_SCOPE: 'plants' }, false);
+    expect(authentication).to.deep.include({ kind: 'jwt' });
+  });
+
+  it('under production lets neither memory nor a token be implied', async () => {
+    const problems = await problemsOf({ NODE_ENV: 'production' });
+    expect(problems.map((problem) => problem.split(':', 1)[0])).to.deep.equal([
+      'STORAGE',
+      'ACCESS_TOKEN_SHA256',
+    ]);
+    const said = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
+    expect(await problemsOf(said)).to.deep.equal([]);
+  });
+
+  for (const [variable, value] of faulty) {
+    it(`refuses ${variable}=${JSON.stringify(value)}, naming the variable, the rule and the mend`, async () => {
+      const [problem = '', ...others] = await problemsOf({ [variable]: value });
+      expect(others).to.deep.equal([]);
+      expect(problem).to.match(
+        new RegExp(
+          `^${variable}: expected .+, found .+\\. Unset it, or set for example ${variable}=`,
+        ),
+      );
+    });
+  }
+
+  for (const [env, problem] of contradictory) {
+    it(`refuses ${Object.keys(env).join(' with ')}: ${problem.source.slice(1)}`, async () => {
+      const [found, ...others] = await problemsOf(env);
+      expect(found).to.match(problem);
+      expect(others).to.deep.equal([]);
+    });
+  }
+
+  it('never repeats a secret', async () => {
+    for (const variable of ['ACCESS_TOKEN_SHA256', 'MONGODB_URI']) {
+      const problems = await problemsOf({ [variable]: 'mongodb://me:my-secret@@@' });
+      expect(problems.join()).to.include(variable);
+      expect(problems.join()).not.to.include('my-secret');
+    }
+  });
+
+  it('advises against what is allowed but unwise', async () => {
+    const advised = async (env: Record<string, string>) =>
+      advice(await readConfiguration(env, false)).map((line) => line.split(':', 1)[0]);
+    expect(await advised({ ...PRODUCTION, STORAGE: 'memory' })).to.deep.equal(['STORAGE']);
+    expect(await advised(JWT)).to.deep.equal(['JWT_SCOPE']);
+    const hasty = { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '5000' };
+    expect(await advised(hasty)).to.deep.equal(['REQUEST_DEADLINE_MS']);
+    expect(await advised({})).to.deep.equal([]);
+  });
+
+  for (const [name, meant] of Object.entries({
+    PROT: 'PORT',
+    PORTS: 'PORT',
+    ACCESS_TOKEN_SHA265: 'ACCESS_TOKEN_SHA256',
+    ACCESS_TOKENS_SHA256: 'ACCESS_TOKEN_SHA256',
+    LOG_LEVLE: 'LOG_LEVEL',
+    SHUTDOWN_DELAY: undefined,
+    HOME: undefined,
+    PATH: undefined,
+  })) {
+    it(meant ? `takes ${name} for a misspelt ${meant}` : `does not mind ${name}`, async () => {
+      expect(await problemsOf({ [name]: '1' })).to.deep.equal(
+        meant
+          ? [`${name}: not a variable of this service. Rename it to ${meant}, or unset it`]
+          : [],
+      );
+    });
+  }
+});

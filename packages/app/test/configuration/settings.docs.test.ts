@@ -1,0 +1,61 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { run } from '@plant-store/service-process';
+import { expect } from 'chai';
+import type { Setting } from '../../src/configuration/setting.js';
+import { settings } from '../../src/configuration/settings.js';
+
+const page = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8');
+
+/** The table as the page must have it. To renew it, paste what the failing test expects. */
+function table(): string[] {
+  const rows = Object.entries<Setting<unknown>>(settings).map(([name, setting]) => {
+    const fallback = setting.default === undefined ? '–' : `\`${setting.default}\``;
+    const example = `\`${setting.example.replaceAll('`', '')}\``;
+    return `| \`${name}\` | ${fallback} | ${setting.meaning} | ${example} |`;
+  });
+  return ['| variable | default | meaning | example |', '|---|---|---|---|', ...rows];
+}
+
+describe('docs/configuration.md', () => {
+  it('has the table of the code, row by row', () => {
+    const found = page.split('\n').filter((line) => /^\| (variable|`[A-Z])/.test(line));
+    const [header, , ...rows] = table();
+    expect(found.filter((line) => !/^\| `SIG/.test(line))).to.deep.equal([header, ...rows]);
+  });
+
+  it('has every command that --help tells, and no other', async () => {
+    const help = run(['--help']);
+    expect(await help.ended).to.equal(0);
+    const told = [...help.stdout().matchAll(/^ {2}(\S+) {2,}/gm)].map(([, word]) => word);
+    const described = [...page.matchAll(/^\| `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
+    expect(described).to.have.members(told);
+  });
+
+  it('shows the problems as they are told', async () => {
+    const [, shown = ''] = /^(plant-store: faulty[\s\S]*?)```/m.exec(page) ?? [];
+    const service = run([], { PORT: '70000', MONGO_URI: 'mongodb://127.0.0.1' });
+    expect(await service.ended).to.equal(2);
+    expect(service.stderr()).to.equal(shown);
+  });
+
+  it('names only variables that there are', () => {
+    const names = [...page.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)/g)].map(([, name]) => name);
+    expect([...Object.keys(settings), 'MONGO_URI']).to.include.members(names);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('explains every line that is logged as an error', () => {
+    const operations = readFileSync(
+      new URL('../../../../../docs/operations.md', import.meta.url),
+      'utf8',
+    );
+    const folder = new URL('../../../src/', import.meta.url);
+    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(new URL(file, folder), 'utf8'));
+    const lines = [...source.join('').matchAll(/logger\.error\([^']*'([^']+)'\)/g)];
+    expect(lines).not.to.have.length(0);
+    for (const [, line] of lines) expect(operations).to.include(`| \`error\` | \`${line}\` |`);
+  });
+});

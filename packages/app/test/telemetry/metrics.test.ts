@@ -1,0 +1,161 @@
+import { rejects } from 'node:assert/strict';
+import {
+  type NewPlant,
+  newPlant,
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { countPlants } from '../../src/telemetry/count-plants.js';
+import { Metrics } from '../../src/telemetry/metrics.js';
+
+/** The value of a series, as `/metrics` has it. */
+function valueIn(text: string, series: string): number {
+  const line = text.split('\n').find((it) => it.startsWith(`${series} `));
+  return Number(line?.slice(series.length));
+}
+
+const plants = (outcome: string) => `plant_store_plants_total{outcome="${outcome}"}`;
+
+describe('The metrics', () => {
+  let metrics: Metrics;
+  const value = async (series: string) => valueIn(await metrics.text(), series);
+
+  beforeEach(() => {
+    metrics = new Metrics();
+  });
+
+  it('begin at 0 where a missing series would hide an increase', async () => {
+    const series = [
+      ...['stored', 'taken', 'unavailable', 'unknown'].map(plants),
+      ...['hit', 'miss'].map((cache) => `plant_store_token_checks_total{cache="${cache}"}`),
+      ...['success', 'failure'].map((it) => `plant_store_key_fetches_total{result="${it}"}`),
+      'plant_store_requests_refused_total',
+      'plant_store_connections_refused_total',
+      'plant_store_plants_refused_by_database_total',
+    ];
+    for (const name of series) expect(await value(name), name).to.equal(0);
+  });
+
+  it('have what Node tells of the process', async () => {
+    expect(await value('process_resident_memory_bytes')).to.be.above(0);
+  });
+
+  it('count a request while it is under way, and its time once it is answered', async () => {
+    metrics.requestBegun();
+    expect(await value('http_server_active_requests')).to.equal(1);
+    metrics.requestEnded({
+      ...{ method: 'POST', route: '/plants', status: 503, error: 5032, duration: 1500 },
+      ...{ requestId: 'a', client: undefined },
+    });
+    expect(await value('http_server_active_requests')).to.equal(0);
+    const labels =
+      '{http_request_method="POST",http_route="/plants",http_response_status_code="503"}';
+    expect(await value(`http_server_request_duration_seconds_sum${labels}`)).to.equal(1.5);
+    expect(await value('plant_store_requests_refused_total')).to.equal(1);
+  });
+
+  it('count what becomes of each plant at the storage', async () => {
+    const outcomes = new Map<bigint, Error>([
+      [2n, new PlantIdTakenError('x')],
+      [3n, new StorageUnavailableError('x')],
+      [4n, new OutcomeUnknownError('x')],
+      [5n, new TypeError('a bug')],
+    ]);
+    const add = async ({ id }: NewPlant) => {
+      const error = outcomes.get(id);
+      if (error) throw error;
+    };
+    const counted = countPlants({ add, async ready() {}, async close() {} }, metrics);
+    await counted.add(newPlant({ id: 1n, name: 'Monstera' }), 1);
+    for (const [id, error] of outcomes) {
+      await rejects(counted.add(newPlant({ id, name: 'Monstera' }), 1), error);
+    }
+    for (const outcome of ['stored', 'taken', 'unavailable', 'unknown']) {
+      expect(await value(plants(outcome)), outcome).to.equal(1);
+    }
+  });
+
+  it('count what the storage tells', async () => {
+    metrics.storageEvent({ type: 'storage reachable' });
+    expect(await value('plant_store_storage_reachable')).to.equal(1);
+    metrics.storageEvent({ type: 'storage unreachable', hosts: [], cause: undefined });
+    expect(await value('plant_store_storage_reachable')).to.equal(0);
+    metrics.storageEvent({
+      ...{ type: 'batch inserted', plants: 7, duration: 250, failure: undefined },
+      outcomes: new Map(),
+    });
+    expect(await value('plant_store_batch_size_sum')).to.equal(7);
+    expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
+    metrics.storageEvent({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
+    expect(await value('plant_store_plants_refused_by_database_total')).to.equal(1);
+  });
+
+  it('count tokens, fetches of keys, and refused connections', async () => {
+    metrics.tokenChecked(true);
+    metrics.tokenChecked(false);
+    metrics.keysFetched(true);
+    metrics.keysFetched(false);
+    metrics.connectionRefused();
+    for (const series of [
+      'plant_store_token_checks_total{cache="hit"}',
+      'plant_store_token_checks_total{cache="miss"}',
+      'plant_store_key_fetches_total{result="success"}',
+      'plant_store_key_fetches_total{result="failure"}',
+      'plant_store_connections_refused_total',
+    ]) {
+      expect(await value(series), series).to.equal(1);
+    }
+  });
+});
+
+describe('A service that is measured', function () {
+  this.timeout(20_000);
+  afterEach(endAll);
+
+  async function start(env: Record<string, string> = {}) {
+    const service = await serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
+    const { address, management } = service;
+    const create = (id: number) => createPlant(address, id);
+    const probe = async () => {
+      for (const listener of [address, management]) {
+        expect((await fetch(`${listener}/readyz`)).status).to.equal(503);
+      }
+    };
+    const metrics = async () => (await fetch(`${management}/metrics`)).text();
+    return { ...service, create, probe, metrics };
+  }
+
+  it('counts each plant that was stored, and each whose id was taken', async () => {
+    const { create, metrics } = await start();
+    const statuses = [];
+    for (const id of [1, 2, 2]) statuses.push((await create(id)).status);
+    expect(statuses).to.deep.equal([200, 200, 400]);
+    const text = await metrics();
+    expect(valueIn(text, plants('stored'))).to.equal(2);
+    expect(valueIn(text, plants('taken'))).to.equal(1);
+    expect(valueIn(text, 'plant_store_storage_reachable')).to.equal(1);
+  });
+
+  it('counts creates without a storage and logs them, but not the probes that find it not ready', async () => {
+    const { create, probe, metrics, stdout } = await start({
+      ...{ MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' },
+    });
+    for (let turn = 0; turn < 3; turn += 1) await probe();
+    expect((await create(1)).status).to.equal(503);
+    const text = await metrics();
+    expect(valueIn(text, plants('unavailable'))).to.equal(1);
+    expect(valueIn(text, 'plant_store_storage_reachable')).to.equal(0);
+    expect(stdout().match(/"a request failed"/g)).to.have.length(1);
+  });
+
+  it('counts no probe as refused while it is stopping', async () => {
+    const { child, printed, probe, metrics } = await start({ SHUTDOWN_DELAY_MS: '60000' });
+    child.kill('SIGTERM');
+    await printed(/stopping/);
+    await probe();
+    expect(valueIn(await metrics(), 'plant_store_requests_refused_total')).to.equal(0);
+  });
+});

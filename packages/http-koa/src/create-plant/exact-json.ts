@@ -1,0 +1,221 @@
+import { isUtf8 } from 'node:buffer';
+import { HttpError } from '../frame/failures.js';
+
+/** A number as it was written: `JSON.parse` would round it to a double. */
+export class JsonNumber {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** A JSON object without a prototype: no member name means anything to JavaScript. */
+export interface JsonObject {
+  readonly [name: string]: JsonValue;
+}
+
+/** A JSON value in which nothing was rounded, merged or replaced. */
+export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
+
+/** The outermost value is level 1. */
+const MAX_DEPTH = 32;
+
+/**
+ * Reads one JSON text (RFC 8259), more strictly than `JSON.parse`: numbers keep their digits,
+ * and invalid UTF-8, a name twice in one object, a lone surrogate and deep nesting are refused.
+ * Takes time in proportion to the length of the text, whatever is in it.
+ *
+ * @throws {HttpError} `INVALID_JSON`, naming the rule.
+ */
+export function parseJson(bytes: Buffer): JsonValue {
+  if (!isUtf8(bytes)) throw invalid('it is not UTF-8');
+  return new Reader(bytes.toString()).read();
+}
+
+function invalid(rule: string): HttpError {
+  return new HttpError('INVALID_JSON', `the body is not valid JSON (RFC 8259): ${rule}`);
+}
+
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
+const UNICODE_ESCAPE = /[0-9a-fA-F]{4}/y;
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+};
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const SPACE = 0x20;
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  read(): JsonValue {
+    this.#skipSpace();
+    const value = this.#value();
+    if (this.#at < this.#text.length) throw invalid('there is text behind the end of its value');
+    return value;
+  }
+
+  /** Reads a value and the white space behind it. */
+  #value(): JsonValue {
+    const value = this.#bareValue();
+    this.#skipSpace();
+    return value;
+  }
+
+  #bareValue(): JsonValue {
+    switch (this.#text[this.#at]) {
+      case '{':
+        return this.#nested(this.#object);
+      case '[':
+        return this.#nested(this.#array);
+      case '"':
+        return this.#string();
+      case 't':
+        return this.#literal('true', true);
+      case 'f':
+        return this.#literal('false', false);
+      case 'n':
+        return this.#literal('null', null);
+      default:
+        return this.#number();
+    }
+  }
+
+  #nested<T>(read: () => T): T {
+    this.#depth += 1;
+    if (this.#depth > MAX_DEPTH) throw invalid(`it is nested deeper than ${MAX_DEPTH} levels`);
+    this.#at += 1;
+    this.#skipSpace();
+    const value = read.call(this);
+    this.#depth -= 1;
+    return value;
+  }
+
+  #object(): JsonObject {
+    const object: Record<string, JsonValue> = Object.create(null);
+    if (this.#skip('}')) return object;
+    do {
+      this.#skipSpace();
+      const name = this.#name();
+      if (Object.hasOwn(object, name)) throw invalid('a name stands twice in one object');
+      object[name] = this.#value();
+    } while (this.#skip(','));
+    this.#expect('}');
+    return object;
+  }
+
+  #name(): string {
+    if (this.#text[this.#at] !== '"') throw invalid('a member of an object has no name');
+    const name = this.#string();
+    this.#skipSpace();
+    this.#expect(':');
+    this.#skipSpace();
+    return name;
+  }
+
+  #array(): JsonValue[] {
+    const values: JsonValue[] = [];
+    if (this.#skip(']')) return values;
+    do {
+      this.#skipSpace();
+      values.push(this.#value());
+    } while (this.#skip(','));
+    this.#expect(']');
+    return values;
+  }
+
+  #string(): string {
+    const start = this.#at + 1;
+    const end = this.#endOfRun(start);
+    this.#at = end + 1;
+    if (this.#text.charCodeAt(end) === QUOTE) return this.#text.slice(start, end);
+    const string = this.#escapedString(this.#text.slice(start, end));
+    if (!string.isWellFormed()) throw invalid('a string has a lone surrogate');
+    return string;
+  }
+
+  /** Goes on behind the first backslash of a string; `read` is what stands before it. */
+  #escapedString(read: string): string {
+    let string = read + this.#escape();
+    for (;;) {
+      const end = this.#endOfRun(this.#at);
+      string += this.#text.slice(this.#at, end);
+      this.#at = end + 1;
+      if (this.#text.charCodeAt(end) === QUOTE) return string;
+      string += this.#escape();
+    }
+  }
+
+  /** Where the next quotation mark or backslash stands. */
+  #endOfRun(from: number): number {
+    for (let at = from; at < this.#text.length; at += 1) {
+      const unit = this.#text.charCodeAt(at);
+      if (unit === QUOTE || unit === BACKSLASH) return at;
+      if (unit < SPACE) throw invalid('a string has a control character that is not escaped');
+    }
+    throw invalid('a string is not closed');
+  }
+
+  #escape(): string {
+    const kind = this.#text[this.#at] ?? '';
+    this.#at += 1;
+    if (kind !== 'u') return ESCAPES[kind] ?? fail('a string has an unknown escape');
+    const digits = this.#match(UNICODE_ESCAPE) ?? fail('a string has an incomplete \\u escape');
+    return String.fromCharCode(Number.parseInt(digits, 16));
+  }
+
+  #literal<T>(word: string, value: T): T {
+    if (!this.#text.startsWith(word, this.#at)) throw invalid('a value is missing or misspelt');
+    this.#at += word.length;
+    return value;
+  }
+
+  #number(): JsonNumber {
+    return new JsonNumber(this.#match(NUMBER) ?? fail('a value is missing or misspelt'));
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const matched = pattern.exec(this.#text)?.[0];
+    if (matched !== undefined) this.#at += matched.length;
+    return matched;
+  }
+
+  #skip(character: string): boolean {
+    if (this.#text[this.#at] !== character) return false;
+    this.#at += 1;
+    return true;
+  }
+
+  #expect(character: string): void {
+    if (!this.#skip(character)) throw invalid(`a '${character}' is missing`);
+  }
+
+  #skipSpace(): void {
+    for (;;) {
+      const unit = this.#text.charCodeAt(this.#at);
+      if (unit !== 0x20 && unit !== 0x0a && unit !== 0x0d && unit !== 0x09) return;
+      this.#at += 1;
+    }
+  }
+}
+
+function fail(rule: string): never {
+  throw invalid(rule);
+}

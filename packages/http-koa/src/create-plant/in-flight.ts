@@ -1,0 +1,22 @@
+import { HttpError } from '../frame/failures.js';
+
+/** Counts what is being worked on at once, and refuses what would be too much. */
+export class InFlight {
+  readonly #max: number;
+  #count = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  /** Rejects with `OVERLOADED`, before any of the work is done, when `max` others are under way. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#count >= this.#max) throw new HttpError('OVERLOADED');
+    this.#count += 1;
+    try {
+      return await work();
+    } finally {
+      this.#count -= 1;
+    }
+  }
+}

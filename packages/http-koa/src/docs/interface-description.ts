@@ -1,0 +1,187 @@
+import { type Failure, type FailureCode, failures } from '../frame/failures.js';
+import { failureGuide } from './failure-guide.js';
+
+type FailureStatus = (typeof failures)[FailureCode]['status'];
+
+/** What every status tells, beside the meaning of the failures that have it. */
+const STATUSES: Readonly<Record<FailureStatus, string>> = {
+  400: 'An error occurred: something is wrong with what was sent. Nothing was stored.',
+  401: 'The bearer token is missing or not accepted. Nothing was stored.',
+  403: 'The bearer token does not permit creating plants. Nothing was stored.',
+  404: 'The request went to a path that does not exist, for instance without the base path.',
+  405: 'The request arrived with another method, for instance after a redirect.',
+  408: 'The request did not arrive in time. Nothing was stored.',
+  431: 'The headers are too large. Nothing was stored.',
+  500: 'A bug of the service.',
+  503: 'The service cannot carry out the request now. Only 5031 may stand for a stored plant.',
+};
+
+/**
+ * The interface description of the service, in OpenAPI 3.1. It only adds to the specification,
+ * and takes every failure from the table that the service answers from.
+ *
+ * @param basePath What stands before `/plants`.
+ */
+export function interfaceDescription(basePath = '') {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Plant Store',
+      version: '1.0.0',
+      summary: 'A small store of plants.',
+      description:
+        'Its one operation lets an authenticated client create a plant. Every answer that is not a 200 holds an `Error`, whose number is stable across releases.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: basePath || '/', description: 'This service' }],
+    security: [{ bearerAuth: [] }],
+    tags: [{ name: 'plants', description: 'Plants, and what can be done with them' }],
+    paths: { '/plants': { post: createPlant() } },
+    components: { schemas, headers, securitySchemes },
+  };
+}
+
+function createPlant() {
+  return {
+    operationId: 'createPlant',
+    tags: ['plants'],
+    summary: 'Create a plant',
+    description:
+      'A 200 means that the plant is stored. An `id` identifies one plant: the second request with it is refused, even with the same content. The digits of `id` are kept exactly, also beyond 2^53.',
+    requestBody: {
+      description: 'The plant to create. Properties other than these three are ignored.',
+      required: true,
+      content: json('NewPlant', {
+        tagged: {
+          summary: 'A plant with a tag',
+          value: { id: 1, name: 'Monstera deliciosa', tag: 'tropical' },
+        },
+        untagged: { summary: 'A plant without a tag', value: { id: 2, name: 'Bellis perennis' } },
+      }),
+    },
+    responses: { 200: created(), ...refused() },
+  };
+}
+
+function created() {
+  return {
+    description: 'The plant is created',
+    headers: { 'X-Request-Id': header('RequestId'), 'Cache-Control': header('CacheControl') },
+    content: json('Plant', {
+      tagged: {
+        summary: 'A plant with a tag',
+        value: { name: 'Monstera deliciosa', tag: 'tropical' },
+      },
+      untagged: { summary: 'A plant without a tag', value: { name: 'Bellis perennis' } },
+    }),
+  };
+}
+
+function refused() {
+  const known = Object.entries<Failure>(failures);
+  const responses = Object.entries(STATUSES).map(([status, description]) => {
+    const here = known.filter(([, failure]) => failure.status === Number(status));
+    const examples = Object.fromEntries(here.map(([code, failure]) => [code, example(failure)]));
+    const [, first] = here[0] ?? [];
+    return [status, { description, headers: headersOf(first), content: json('Error', examples) }];
+  });
+  return Object.fromEntries(responses);
+}
+
+function headersOf(failure: Failure | undefined) {
+  return {
+    'X-Request-Id': header('RequestId'),
+    'Cache-Control': header('CacheControl'),
+    ...(failure?.challenge === undefined ? {} : { 'WWW-Authenticate': header('Challenge') }),
+    ...(failure?.retryAfter === undefined ? {} : { 'Retry-After': header('RetryAfter') }),
+    ...(failure?.status === 405 ? { Allow: header('Allow') } : {}),
+  };
+}
+
+function example({ error, message }: Failure) {
+  const { meaning } = failureGuide[error as keyof typeof failureGuide];
+  return { summary: `${error}: ${meaning}`, value: { error, message } };
+}
+
+function json<Examples extends object>(schema: keyof typeof schemas, examples: Examples) {
+  return {
+    'application/json': { schema: { $ref: `#/components/schemas/${schema}` }, examples },
+  };
+}
+
+function header(name: keyof typeof headers) {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+/** Source: specification, "Resources and their fields". */
+const schemas = {
+  Plant: {
+    type: 'object',
+    required: ['name'],
+    properties: {
+      name: { type: 'string', description: 'The name of the plant' },
+      tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
+    },
+  },
+  NewPlant: {
+    allOf: [
+      { $ref: '#/components/schemas/Plant' },
+      {
+        type: 'object',
+        required: ['id'],
+        properties: {
+          id: {
+            type: 'integer',
+            format: 'int64',
+            description: 'Identification number of the plant',
+          },
+        },
+      },
+    ],
+  },
+  Error: {
+    type: 'object',
+    required: ['error', 'message'],
+    properties: {
+      error: { type: 'integer', format: 'int32', description: 'Numeric error value' },
+      message: { type: 'string', description: 'Text describing the error' },
+    },
+  },
+};
+
+const headers = {
+  RequestId: {
+    description:
+      'Names the request in the log of the service: the `X-Request-Id` that was sent, when it has 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
+    required: true,
+    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  },
+  CacheControl: {
+    description: 'The answer is kept by nobody on the way.',
+    required: true,
+    schema: { type: 'string', const: 'no-store' },
+  },
+  Challenge: {
+    description: 'Which credentials are needed, and what is wrong with those sent (RFC 6750).',
+    required: true,
+    schema: { type: 'string' },
+    example: failures.INVALID_TOKEN.challenge,
+  },
+  RetryAfter: {
+    description: 'Seconds after which trying again is worth it.',
+    required: true,
+    schema: { type: 'integer', minimum: 0 },
+    example: failures.STORAGE_UNAVAILABLE.retryAfter,
+  },
+  Allow: {
+    description: 'The methods that there are on this path.',
+    required: true,
+    schema: { type: 'string' },
+    example: 'POST',
+  },
+};
+
+/** Source: specification, "Authentication". */
+const securitySchemes = {
+  bearerAuth: { type: 'http', scheme: 'bearer' },
+};

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import type Router from '@koa/router';
+import type { Context } from 'koa';
+import { errorsPage, tryItPage } from './docs-pages.js';
+import { interfaceDescription } from './interface-description.js';
+
+/** Nothing is loaded from or sent to another origin, and no code runs but the files listed below. */
+const HEADERS = {
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Cache-Control': 'no-cache',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** Makes what is served at a path. */
+type Source = () => string | Buffer | Promise<string | Buffer>;
+
+/** Adds the interface description, and the page to try it from. Nothing is read or made before it is asked for. */
+export function serveDocs(router: Router, basePath: string): void {
+  const description = () => interfaceDescription(basePath);
+  const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
+    ['/openapi.json', 'application/json', () => JSON.stringify(description(), null, 2)],
+    ['/openapi.yaml', 'application/yaml', () => toYaml(description())],
+    ['/docs', 'text/html', tryItPage],
+    ['/docs/', 'text/html', tryItPage],
+    ['/docs/errors', 'text/html', errorsPage],
+    ['/docs/docs.css', 'text/css', () => own('docs.css')],
+    ['/docs/docs.js', 'text/javascript', () => own('docs.js')],
+    ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
+    [
+      '/docs/swagger-ui.css',
+      'text/css',
+      () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))),
+    ],
+    [
+      '/docs/swagger-ui-bundle.js',
+      'text/javascript',
+      () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
+    ],
+  ];
+  for (const [path, type, source] of documents) router.get(path, document(type, source));
+}
+
+/** A value as YAML 1.2. */
+export async function toYaml(value: object): Promise<string> {
+  const { stringify } = await import('yaml');
+  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 100 });
+}
+
+function own(name: string): Promise<Buffer> {
+  return readFile(new URL(`../../../static/${name}`, import.meta.url));
+}
+
+function document(type: string, source: Source) {
+  let made: ReturnType<typeof make> | undefined;
+  return async function document(ctx: Context): Promise<void> {
+    made ??= make(source).catch((error) => {
+      made = undefined;
+      throw error;
+    });
+    const { bytes, etag } = await made;
+    ctx.set({ ...HEADERS, ETag: etag });
+    ctx.status = 200;
+    if (ctx.fresh) {
+      ctx.status = 304;
+      ctx.state.answer = { status: 304, fields: [], body: undefined };
+    } else {
+      ctx.type = type;
+      ctx.state.answer = { status: 200, fields: [], body: bytes };
+    }
+  };
+}
+
+async function make(source: Source): Promise<{ bytes: Buffer; etag: string }> {
+  const bytes = Buffer.from(await source());
+  return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
+}

@@ -1,0 +1,185 @@
+import { once } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect } from 'chai';
+import { listeningApp, rawCreate } from '../listening-app.js';
+import { connected, onWrite } from './accepted-sockets.js';
+
+/** Node reads at most so much at once. */
+const CHUNK = 65_536;
+/** More than go out before a turn of the event loop ends. */
+const MANY_CLIENTS = 70;
+/** As many requests as one connection may have waiting, and one that is carried out. */
+const FULL = 17;
+
+const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
+const CONNECT = 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n';
+/** Its answers fill what the operating system buffers. */
+const BUNDLES = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8);
+
+const BRIEF = { headersTimeout: 50, requestTimeout: 50 };
+
+type Options = Parameters<typeof listeningApp>[0];
+
+/** Resolves when the client has received the head of so many answers. */
+async function answered(socket: Socket, answers = 1): Promise<void> {
+  let begun = 0;
+  for (let tail = ''; begun < answers; ) {
+    const parts = (tail + (await once(socket, 'data'))[0]).split('HTTP/1.1 200 OK');
+    begun += parts.length - 1;
+    tail = parts.at(-1)?.slice(-14) ?? '';
+  }
+}
+
+/** Resolves when bytes wait in this process because the client reads nothing. */
+async function unread(accepted: Socket): Promise<void> {
+  while (accepted.writableLength === 0) await new Promise(setImmediate);
+}
+
+describe('A client', function () {
+  this.timeout(10_000);
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+
+  async function start(options: Options = {}) {
+    const { server, port, close } = await listeningApp(options);
+    closing.push(close);
+    const client = async () => {
+      const ends = await connected(port);
+      closing.push(() => ends.socket.destroy());
+      return ends;
+    };
+    return { server, client };
+  }
+
+  it('that pipelines without an end is read no more than two chunks ahead of its answers', async () => {
+    const { client } = await start();
+    const { socket, accepted } = await client();
+    const creates = Array.from({ length: 2_000 }, (_, at) =>
+      rawCreate(`{"id":${1_000_000 + at},"name":"Monstera"}`),
+    );
+    let answers = 0;
+    let mostAhead = 0;
+    onWrite(accepted, () => {
+      const answered = answers * (creates[0]?.length ?? 0);
+      mostAhead = Math.max(mostAhead, accepted.bytesRead - answered);
+      answers += 1;
+    });
+    socket.write(creates.join(''));
+    while (answers < creates.length) await once(socket, 'data');
+    expect(mostAhead).to.be.within(1, 2 * CHUNK);
+  });
+
+  it('is read on when many others pipeline', async () => {
+    const { client } = await start();
+    const clients: Awaited<ReturnType<typeof client>>[] = [];
+    while (clients.length < MANY_CLIENTS) clients.push(await client());
+    let answers = 0;
+    for (const { accepted } of clients) {
+      onWrite(accepted, () => {
+        answers += 1;
+      });
+    }
+    for (const { socket } of clients) socket.write(LIVEZ.repeat(50));
+    await Promise.race(clients.map(({ socket }) => once(socket, 'data')));
+    expect(answers).to.be.below(MANY_CLIENTS * 25);
+  });
+
+  it('that pipelines is not late while it is made to wait', async () => {
+    let answer = (): void => undefined;
+    const ready = () => new Promise<void>((resolve) => (answer = resolve));
+    const { server, client } = await start({ ...BRIEF, ready });
+    const { socket } = await client();
+    socket.write(READYZ.repeat(FULL) + LIVEZ.slice(0, -4));
+    await once(server, 'clientError');
+    const answering = setInterval(() => answer(), 1);
+    closing.push(() => clearInterval(answering));
+    await answered(socket, FULL);
+    socket.write(LIVEZ.slice(-4));
+    await answered(socket);
+  });
+
+  it('that resets its CONNECT harms nobody', async () => {
+    const { client } = await start();
+    const { socket, accepted } = await client();
+    socket.write(CONNECT);
+    await once(socket, 'data');
+    socket.resetAndDestroy();
+    await new Promise((resolve) => accepted.once('close', resolve));
+  });
+
+  for (const [behind, request] of Object.entries({ 'at all': '', 'and sends CONNECT': CONNECT })) {
+    it(`that does not read its answers ${behind} is cut off`, async () => {
+      const { client } = await start(BRIEF);
+      const { socket, accepted } = await client();
+      socket.pause().write(BUNDLES + request);
+      await unread(accepted);
+      await once(accepted, 'close');
+    });
+  }
+
+  it('that waits for its answer is not cut off, though it has read the one before slowly', async () => {
+    let answer = (): void => undefined;
+    const ready = () => new Promise<void>((resolve) => (answer = resolve));
+    const { client } = await start({ headersTimeout: 500, requestTimeout: 500, ready });
+    const { socket, accepted } = await client();
+    socket.pause().write(BUNDLES + READYZ);
+    await unread(accepted);
+    while (accepted.timeout !== 500) await new Promise(setImmediate);
+    await Promise.all([once(accepted, 'timeout'), answered(socket.resume(), 8)]);
+    answer();
+    await answered(socket);
+  });
+
+  describe('while the server stops', () => {
+    it('is cut off at the time limit, also behind CONNECT', async () => {
+      const { server, client } = await start();
+      const { socket, accepted } = await client();
+      socket.pause().write(BUNDLES + CONNECT);
+      await unread(accepted);
+      await server.drain(1);
+    });
+
+    it('is closed within a second when it has not asked for anything', async () => {
+      const { server, client } = await start();
+      await client();
+      await server.drain(60_000);
+    });
+
+    it('that is idle hears of it in its next answer', async () => {
+      const { server, client } = await start();
+      const { socket } = await client();
+      socket.write(LIVEZ);
+      await once(socket, 'data');
+      const stopped = server.drain(60_000);
+      socket.write(LIVEZ);
+      const [answer] = await once(socket, 'data');
+      expect(answer).to.match(/\r\nConnection: close\r\n/);
+      await stopped;
+    });
+
+    it('that reads slowly gets all of its answers', async () => {
+      const { server, client } = await start();
+      const [slow, idle] = [await client(), await client()];
+      slow.socket.pause().write(BUNDLES);
+      await unread(slow.accepted);
+      const stopped = server.drain(60_000);
+      await once(idle.accepted, 'close');
+      await Promise.all([answered(slow.socket.resume(), 8), stopped]);
+    });
+
+    it('that pipelines without an end does not hold it up', async () => {
+      const { server, client } = await start();
+      const { socket } = await client();
+      const write = () => {
+        while (socket.writable && socket.write(LIVEZ.repeat(100)));
+      };
+      socket.on('drain', write).on('error', () => undefined);
+      write();
+      await once(socket.resume(), 'data');
+      await server.drain(60_000);
+    });
+  });
+});

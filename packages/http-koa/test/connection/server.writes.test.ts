@@ -1,0 +1,48 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { listeningApp, rawCreate } from '../listening-app.js';
+import { onAccepted, onWrite } from './accepted-sockets.js';
+
+const ANSWERS = 20;
+
+/** The writes that it takes to answer requests, one after another on one connection. */
+async function writesFor(port: number, requests: readonly string[]): Promise<number> {
+  let writes = 0;
+  const stop = onAccepted(port, (socket) => {
+    onWrite(socket, () => {
+      writes += 1;
+    });
+  });
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  try {
+    for (const text of requests) {
+      socket.write(text);
+      for (let answer = ''; !answer.includes('}'); ) answer += (await once(socket, 'data'))[0];
+    }
+  } finally {
+    stop();
+    socket.destroy();
+  }
+  return writes;
+}
+
+describe('Writes per answer', () => {
+  let app: Awaited<ReturnType<typeof listeningApp>>;
+  beforeEach(async () => {
+    app = await listeningApp({});
+  });
+  afterEach(() => app.close());
+
+  it('is one for a created plant, head and body together', async () => {
+    const creates = Array.from({ length: ANSWERS }, (_, id) =>
+      rawCreate(`{"id":${id},"name":"Monstera"}`),
+    );
+    expect(await writesFor(app.port, creates)).to.equal(ANSWERS);
+  });
+
+  it('is one for a refused plant', async () => {
+    const faulty = Array.from({ length: ANSWERS }, () => rawCreate('{"id":"1"}'));
+    expect(await writesFor(app.port, faulty)).to.equal(ANSWERS);
+  });
+});

@@ -1,0 +1,142 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { JsonNumber, type JsonValue, parseJson } from '../../src/create-plant/exact-json.js';
+import { toWholeNumber } from '../../src/create-plant/whole-number.js';
+
+const parse = (text: string) => parseJson(Buffer.from(text));
+
+/** What `JSON.parse` would have made of the same text. */
+function rounded(value: JsonValue): unknown {
+  if (value instanceof JsonNumber) return Number(value.text);
+  if (Array.isArray(value)) return value.map(rounded);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
+}
+
+describe('Exact JSON', () => {
+  it('reads what JSON.parse reads, but for the digits of numbers', () => {
+    fc.assert(
+      fc.property(fc.json({ stringUnit: 'binary', maxDepth: 8 }), fc.nat(4), (text, indent) => {
+        const spaced = JSON.stringify(JSON.parse(text), null, indent);
+        expect(rounded(parse(spaced))).to.deep.equal(JSON.parse(spaced));
+      }),
+    );
+  });
+
+  it('keeps the digits of a number as they were written', () => {
+    for (const text of ['9007199254740993', '-0', '1.0', '1E+2', '1e-7', '0.10']) {
+      expect(parse(text)).to.deep.equal(new JsonNumber(text));
+    }
+  });
+
+  it('reads every escape', () => {
+    expect(parse('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83C\\uDF35x"')).to.equal(
+      '"\\/\b\f\n\r\té🌵x',
+    );
+  });
+
+  it('takes __proto__ for a name like any other', () => {
+    const value = parse('{"__proto__":{"polluted":1}}') as object;
+    expect(Object.keys(value)).to.deep.equal(['__proto__']);
+    expect(({} as Record<string, unknown>).polluted).to.equal(undefined);
+  });
+
+  const refused: Record<string, readonly (string | Buffer)[]> = {
+    'it is not UTF-8': [
+      Buffer.from([0x22, 0xff, 0x22]),
+      Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
+      Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
+    ],
+    'there is text behind the end of its value': ['{}x', '1 2', '01', 'truely', '[]]'],
+    'a name stands twice in one object': ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"":1,"":2}]'],
+    'a string has a lone surrogate': ['"\\ud800"', '"\\udc00\\ud800"', '{"\\ud800":1}'],
+    'it is nested deeper than 32 levels': ['['.repeat(33), '{"a":'.repeat(33)],
+    'a member of an object has no name': ['{a:1}', '{,}', '{"a":1,}', "{'a':1}"],
+    'a string has a control character that is not escaped': ['"\n"', '"\u0000"', '{"a\u001f":1}'],
+    'a string is not closed': ['"', '"\\"', '"a\\u0041'],
+    'a string has an unknown escape': ['"\\x41"', '"\\', '"\\\n"', '"\\U0041"'],
+    'a string has an incomplete \\u escape': ['"\\u00', '"\\u00g0"', '"\\u-123"'],
+    'a value is missing or misspelt': [
+      '',
+      ' ',
+      '\uFEFF1',
+      'nul',
+      'NaN',
+      '+1',
+      '.5',
+      '-',
+      '[1,]',
+      'True',
+    ],
+    "a ':' is missing": ['{"a"}', '{"a",1}'],
+    "a '}' is missing": ['{"a":1', '{"a":1;'],
+    "a ']' is missing": ['[1', '[1}', '[1 2]'],
+  };
+  for (const [rule, texts] of Object.entries(refused)) {
+    it(`says that ${rule}`, () => {
+      for (const text of texts) {
+        expect(() => parseJson(Buffer.from(text)), JSON.stringify(text))
+          .to.throw()
+          .with.property('message', `the body is not valid JSON (RFC 8259): ${rule}`);
+      }
+    });
+  }
+
+  it('allows 32 levels', () => {
+    expect(() => parse('['.repeat(32) + ']'.repeat(32))).not.to.throw();
+  });
+});
+
+/** The value of a decimal spelling as a fraction of whole numbers. */
+function fraction(sign: string, whole: string, decimals: string, exponent: number) {
+  const power = exponent - decimals.length;
+  const digits = BigInt(sign + whole + decimals);
+  return power >= 0
+    ? { numerator: digits * 10n ** BigInt(power), denominator: 1n }
+    : { numerator: digits, denominator: 10n ** BigInt(-power) };
+}
+
+describe('The whole number behind a JSON number', () => {
+  const whole = (text: string) => toWholeNumber(new JsonNumber(text));
+
+  it('is decided as in exact arithmetic', () => {
+    const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,24})$/);
+    const decimals = fc.stringMatching(/^[0-9]{1,24}$/);
+    fc.assert(
+      fc.property(
+        fc.constantFrom('', '-'),
+        digits,
+        fc.oneof(decimals, fc.stringMatching(/^0{1,9}$/)),
+        fc.integer({ min: -30, max: 30 }),
+        (sign, before, after, exponent) => {
+          const { numerator, denominator } = fraction(sign, before, after, exponent);
+          const exact = numerator % denominator === 0n ? numerator / denominator : undefined;
+          const tooLong = exact !== undefined && `${exact}`.replace('-', '').length > 19;
+          const expected = tooLong ? undefined : exact;
+          expect(whole(`${sign}${before}.${after}e${exponent}`)).to.equal(expected);
+        },
+      ),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('is exact at the ends of int64', () => {
+    expect(whole('9223372036854775807')).to.equal(2n ** 63n - 1n);
+    expect(whole('-9223372036854775808')).to.equal(-(2n ** 63n));
+    expect(whole('922337203685477580.7e1')).to.equal(2n ** 63n - 1n);
+  });
+
+  it('is 0 for every spelling of 0', () => {
+    for (const text of ['0', '-0', '0.0', '-0e5', '0e999999999999', `0.${'0'.repeat(9999)}`]) {
+      expect(whole(text), text.slice(0, 20)).to.equal(0n);
+    }
+  });
+
+  it('is not looked for in an astronomic exponent', () => {
+    expect(whole('1e1000000000')).to.equal(undefined);
+    expect(whole('1e-1000000000')).to.equal(undefined);
+    expect(whole(`1e${'9'.repeat(16_000)}`)).to.equal(undefined);
+    expect(whole(`1e-${'9'.repeat(16_000)}`)).to.equal(undefined);
+    expect(whole(`${'1'.repeat(16_000)}`)).to.equal(undefined);
+  });
+});

@@ -1,0 +1,98 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { parseJson } from '../../src/create-plant/exact-json.js';
+import { newPlantSchema } from '../../src/create-plant/new-plant-schema.js';
+import { interfaceDescription } from '../../src/docs/interface-description.js';
+
+const accepts = (text: string): boolean =>
+  v.safeParse(newPlantSchema, parseJson(Buffer.from(text))).success;
+
+/** A validator that knows the description and nothing of the service. */
+function describedAsNewPlant() {
+  const ajv = new Ajv2020({
+    strict: true,
+    keywords: ['components'],
+    formats: {
+      int64: { type: 'number', validate: (n: number) => n >= -(2 ** 63) && n < 2 ** 63 },
+      int32: true,
+    },
+  });
+  ajv.addSchema(
+    { $id: 'description', components: interfaceDescription().components },
+    undefined,
+    true,
+  );
+  return ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
+}
+
+/** A double with all its digits: `JSON.stringify` leaves out those behind the seventeenth. */
+function exactDigits(value: number): string {
+  return Number.isInteger(value) ? `${BigInt(value)}` : JSON.stringify(value);
+}
+
+const string = fc.string({ unit: 'binary' }).map((value) => JSON.stringify(value));
+const anything = fc.oneof(
+  fc.json(),
+  string,
+  fc.constantFrom('null', 'true', '[]', '{}', '"1"', '1.0', '1e3', '-0', '0.5'),
+);
+const number = fc
+  .oneof(
+    fc.integer(),
+    fc.maxSafeInteger(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(2 ** 63, -(2 ** 63), 2 ** 63 - 1024, -(2 ** 63) - 2048, 2 ** 53),
+  )
+  .map(exactDigits);
+
+const member = (name: string, value: fc.Arbitrary<string>) =>
+  fc.option(
+    fc.oneof({ arbitrary: value, weight: 5 }, anything).map((text) => `"${name}":${text}`),
+    { freq: 5 },
+  );
+
+const body = fc.oneof(
+  { arbitrary: anything, weight: 1 },
+  {
+    arbitrary: fc
+      .tuple(
+        member('id', number),
+        member('name', string),
+        member('tag', string),
+        member('other', anything),
+      )
+      .map((members) => `{${members.filter((text) => text !== null).join(',')}}`),
+    weight: 9,
+  },
+);
+
+describe('the check of a NewPlant and the interface description', () => {
+  const described = describedAsNewPlant();
+
+  it('accept and refuse the same bodies', () => {
+    const verdicts = new Set<boolean>();
+    fc.assert(
+      fc.property(body, (text) => {
+        const accepted = accepts(text);
+        verdicts.add(accepted);
+        expect(accepted, text).to.equal(described(JSON.parse(text)));
+      }),
+      { numRuns: 2000 },
+    );
+    expect(verdicts.size).to.equal(2);
+  });
+
+  it('take the format int64 to its last digit, which the doubles of JavaScript cannot hold', () => {
+    const edges = {
+      '9223372036854775807': true,
+      '9223372036854775808': false,
+      '-9223372036854775808': true,
+      '-9223372036854775809': false,
+    };
+    for (const [id, inside] of Object.entries(edges)) {
+      expect(accepts(`{"id":${id},"name":""}`), id).to.equal(inside);
+    }
+  });
+});

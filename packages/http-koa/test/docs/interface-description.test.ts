@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises';
+import { type Config, createConfig, lintFromString } from '@redocly/openapi-core';
+import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
+import { oas } from '@stoplight/spectral-rulesets';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { failureGuide } from '../../src/docs/failure-guide.js';
+import { interfaceDescription } from '../../src/docs/interface-description.js';
+import { toYaml } from '../../src/docs/serve-docs.js';
+import { type Failure, failures } from '../../src/frame/failures.js';
+
+/** What the specification says, word for word. */
+const specification = {
+  info: { version: '1.0.0', license: { name: 'MIT' } },
+  security: [{ bearerAuth: [] }],
+  paths: {
+    '/plants': {
+      post: {
+        requestBody: {
+          required: true,
+          content: { 'application/json': { schema: { $ref: '#/components/schemas/NewPlant' } } },
+        },
+        responses: {
+          200: {
+            description: 'The plant is created',
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Plant' } } },
+          },
+          400: {
+            content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+          },
+        },
+      },
+    },
+  },
+  components: {
+    schemas: {
+      Plant: {
+        type: 'object',
+        required: ['name'],
+        properties: {
+          name: { type: 'string', description: 'The name of the plant' },
+          tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
+        },
+      },
+      NewPlant: {
+        allOf: [
+          { $ref: '#/components/schemas/Plant' },
+          {
+            type: 'object',
+            required: ['id'],
+            properties: {
+              id: {
+                type: 'integer',
+                format: 'int64',
+                description: 'Identification number of the plant',
+              },
+            },
+          },
+        ],
+      },
+      Error: {
+        type: 'object',
+        required: ['error', 'message'],
+        properties: {
+          error: { type: 'integer', format: 'int32', description: 'Numeric error value' },
+          message: { type: 'string', description: 'Text describing the error' },
+        },
+      },
+    },
+    securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
+  },
+};
+
+interface Response {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly content: {
+    readonly 'application/json': {
+      readonly schema: unknown;
+      readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
+    };
+  };
+}
+
+describe('the interface description', () => {
+  const description = interfaceDescription('/store/v1');
+  const text = JSON.stringify(description, null, 2);
+  const printed = JSON.parse(text);
+  const responses = Object.entries<Response>(printed.paths['/plants'].post.responses);
+
+  it('says what the specification says', () => {
+    expectToContain(printed, specification);
+  });
+
+  it('leaves the schemas and the security scheme of the specification as they are', () => {
+    expect(printed.components.schemas).to.deep.equal(specification.components.schemas);
+    expect(printed.components.securitySchemes).to.deep.equal(
+      specification.components.securitySchemes,
+    );
+  });
+
+  it('adds no path, no method and no parameter', () => {
+    expect(Object.keys(printed.paths)).to.deep.equal(['/plants']);
+    expect(Object.keys(printed.paths['/plants'])).to.deep.equal(['post']);
+    expect(text).not.to.include('"parameters"');
+  });
+
+  it('names the base path as the server, on whatever origin it is read from', () => {
+    expect(printed.servers[0].url).to.equal('/store/v1');
+    expect(interfaceDescription().servers[0]?.url).to.equal('/');
+  });
+
+  it('has every failure as an example of the answer with its status, and no other', () => {
+    const described = responses
+      .filter(([status]) => status !== '200')
+      .flatMap(([status, { content }]) =>
+        Object.entries(content['application/json'].examples).map(([code, { value }]) => ({
+          code,
+          status: Number(status),
+          value,
+        })),
+      );
+    const decided = Object.entries<Failure>(failures).map(([code, failure]) => ({
+      code,
+      status: failure.status,
+      value: { error: failure.error, message: failure.message },
+    }));
+    expect(described).to.have.deep.members(decided);
+  });
+
+  it('has the headers that the failures of a status have', () => {
+    for (const [status, { headers }] of responses) {
+      const here = Object.values<Failure>(failures).filter((f) => f.status === Number(status));
+      const challenged = here.filter(({ challenge }) => challenge !== undefined).length;
+      const retried = here.filter(({ retryAfter }) => retryAfter !== undefined).length;
+      const counts = [challenged, retried, status === '405' ? here.length : 0];
+      const named = ['WWW-Authenticate', 'Retry-After', 'Allow'].map((name) => name in headers);
+      expect(counts, status).to.deep.equal(named.map((present) => (present ? here.length : 0)));
+      expect(headers, status).to.include.keys('X-Request-Id', 'Cache-Control');
+    }
+  });
+
+  it('is the same in YAML', async () => {
+    expect(parse(await toYaml(description))).to.deep.equal(printed);
+  });
+
+  it('is faultless to Spectral', async () => {
+    const spectral = new spectralCore.Spectral();
+    // A contact is the operator's, whom the description does not know.
+    const ruleset = { extends: [oas as RulesetDefinition], rules: { 'info-contact': 'off' } };
+    spectral.setRuleset(ruleset as RulesetDefinition);
+    const found = await spectral.run(text);
+    expect(found.map(({ code, message, path }) => ({ code, message, path }))).to.deep.equal([]);
+  });
+
+  it('is faultless to Redocly', async () => {
+    const config: Config = await createConfig({ extends: ['recommended-strict'] });
+    const found = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
+    expect(found.map(({ ruleId, message }) => ({ ruleId, message }))).to.deep.equal([]);
+  });
+});
+
+describe('docs/errors.md', () => {
+  it('has exactly the failures of the service, each with its status and its guide', async () => {
+    const page = await readFile(new URL('../../../../../docs/errors.md', import.meta.url), 'utf8');
+    const rows = page.match(/^\| \d{4} \|.*\|$/gm);
+    const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
+    const expected = Object.entries(failureGuide).map(
+      ([error, { meaning, remedy, retry }]) =>
+        `| ${error} | ${statuses.get(Number(error))} | ${meaning} | ${remedy} | ${retry} |`,
+    );
+    expect(rows).to.deep.equal(expected);
+    expect(statuses.size).to.equal(expected.length);
+  });
+});
+
+/** Every member of `part` is in `whole`, however deep; `whole` may have further ones. */
+function expectToContain(whole: unknown, part: object, path = '#'): void {
+  for (const [name, value] of Object.entries(part)) {
+    const found = (whole as Record<string, unknown> | undefined)?.[name];
+    if (typeof value === 'object') expectToContain(found, value, `${path}/${name}`);
+    else expect(found, `${path}/${name}`).to.equal(value);
+  }
+}

@@ -1,0 +1,137 @@
+import { once } from 'node:events';
+import files from 'node:fs/promises';
+import { get } from 'node:http';
+import { syncBuiltinESMExports } from 'node:module';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { interfaceDescription } from '../../src/docs/interface-description.js';
+import { listeningApp } from '../listening-app.js';
+
+const { readFile } = files;
+const PAGES = ['/docs', '/docs/', '/docs/errors'];
+const FILES = [
+  '/docs/docs.css',
+  '/docs/docs.js',
+  '/docs/plant.svg',
+  '/docs/swagger-ui.css',
+  '/docs/swagger-ui-bundle.js',
+];
+const DESCRIPTIONS = ['/openapi.json', '/openapi.yaml'];
+
+describe('the docs', () => {
+  let app: Awaited<ReturnType<typeof listeningApp>>;
+
+  beforeEach(async () => {
+    app = await listeningApp({ basePath: '/store' });
+  });
+
+  afterEach(async () => {
+    readWith(readFile);
+    await app.close();
+  });
+
+  it('serve the description in JSON and YAML, with the base path', async () => {
+    const json = await fetch(`${app.origin}/openapi.json`);
+    const yaml = await fetch(`${app.origin}/openapi.yaml`);
+    const expected = JSON.parse(JSON.stringify(interfaceDescription('/store')));
+    expect(json.headers.get('content-type')).to.equal('application/json; charset=utf-8');
+    expect(await json.json()).to.deep.equal(expected);
+    expect(yaml.headers.get('content-type')).to.match(/^application\/yaml(;|$)/);
+    expect(parse(await yaml.text())).to.deep.equal(expected);
+  });
+
+  for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
+    it(`serve ${path} to GET and HEAD, and once only to a client that keeps it`, async () => {
+      const got = await fetch(`${app.origin}${path}`);
+      const bytes = Buffer.from(await got.arrayBuffer());
+      const headers = Object.fromEntries(got.headers);
+      expect(got.status).to.equal(200);
+      expect(bytes).to.have.length.above(0);
+      expect(headers['content-length']).to.equal(`${bytes.length}`);
+      expect(headers['cache-control']).to.equal('no-cache');
+      expect(headers['x-content-type-options']).to.equal('nosniff');
+      expect(headers['content-security-policy'])
+        .to.match(/^default-src 'none';/)
+        .and.not.match(/unsafe|https?:|\*/);
+
+      const head = await fetch(`${app.origin}${path}`, { method: 'HEAD' });
+      expect(head.status).to.equal(200);
+      expect(head.headers.get('content-length')).to.equal(`${bytes.length}`);
+
+      const again = await fetch(`${app.origin}${path}`, {
+        // Without a Cache-Control of its own, fetch would ask for a full answer.
+        headers: { 'If-None-Match': headers.etag ?? '', 'Cache-Control': 'max-age=0' },
+      });
+      expect(again.status).to.equal(304);
+      expect(again.headers.get('etag')).to.equal(headers.etag);
+    });
+  }
+
+  it('are read once, however many ask for them first', async () => {
+    let reads = 0;
+    readWith((path) => {
+      reads += 1;
+      return readFile(path);
+    });
+    const asked = Array.from({ length: 20 }, async () => {
+      const answer = await fetch(`${app.origin}/docs/swagger-ui-bundle.js`);
+      expect(answer.status).to.equal(200);
+      await answer.arrayBuffer();
+    });
+    await Promise.all(asked);
+    expect(reads).to.equal(1);
+  });
+
+  it('are read again when that failed', async () => {
+    const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;
+    readWith(() => Promise.reject(new Error('too many open files')));
+    expect(await status()).to.equal(500);
+    readWith(readFile);
+    expect(await status()).to.equal(200);
+  });
+
+  it('serve no other file, however its name is written', async () => {
+    const paths = [
+      '/docs/swagger-ui.js',
+      '/docs/../package.json',
+      '/docs/%2e%2e/package.json',
+      '/docs//docs.css',
+      '/docs/docs.css/',
+      '/docs/DOCS.css',
+      '/docs/..%2fpackage.json',
+      '/openapi.json/',
+      '/openapi',
+    ];
+    for (const path of paths) expect(await statusOf(app.port, path), path).to.equal(404);
+  });
+
+  it('refuse other methods, naming those there are', async () => {
+    const answer = await fetch(`${app.origin}/docs`, { method: 'POST', body: 'x' });
+    expect(answer.status).to.equal(405);
+    expect(answer.headers.get('allow')).to.equal('HEAD, GET');
+    expect(await answer.json()).to.have.property('error', 4050);
+  });
+
+  it('are not there at all when they are switched off', async () => {
+    await app.close();
+    app = await listeningApp({ docs: false });
+    for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
+      const answer = await fetch(`${app.origin}${path}`);
+      expect(answer.status, path).to.equal(404);
+      expect(await answer.json(), path).to.have.property('error', 4040);
+    }
+  });
+});
+
+/** The path goes out as it is written: `fetch` would resolve its dots. */
+async function statusOf(port: number, path: string): Promise<number | undefined> {
+  const [response] = await once(get({ port, path, host: '127.0.0.1', agent: false }), 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+/** Has the service read its files in this way. */
+function readWith(read: (path: URL) => Promise<Buffer>): void {
+  Object.assign(files, { readFile: read });
+  syncBuiltinESMExports();
+}
