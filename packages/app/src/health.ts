@@ -1,5 +1,5 @@
 import type { PlantRepository, TokenVerifier } from '@plant-store/domain';
-import { HttpError } from '@plant-store/http-koa';
+import { StoppingError } from '@plant-store/http-koa';
 
 const FRESH_FOR_MS = 1000;
 
@@ -21,7 +21,7 @@ export class Health {
 
   /** Rejects with the reason why not. The parts are asked at most once a second. */
   async ready(): Promise<void> {
-    if (this.#stopping) throw new HttpError('STOPPING');
+    if (this.#stopping) throw new StoppingError('the service is stopping');
     const now = performance.now();
     if (this.#latest === undefined || now - this.#askedAt >= FRESH_FOR_MS) {
       this.#askedAt = now;

@@ -1,13 +1,19 @@
 import type Router from '@koa/router';
 import type { Middleware } from 'koa';
 import { failures, toFailure } from './frame/failures.js';
-import type { RequestState } from './frame/respond.js';
-import { failureAnswer, jsonAnswer } from './frame/response.js';
+import type { PlantStoreState } from './frame/request-state.js';
+import { failureResponse, jsonResponse } from './frame/response.js';
+
+/** The service is stopping: it takes no more requests. */
+export class StoppingError extends Error {
+  override readonly name = 'StoppingError';
+  readonly code = 'STOPPING';
+}
 
 /**
  * The health checks of load balancers: no token, no secrets.
  *
- * @param check Rejects with the reason why no request would be carried out now.
+ * @param check Rejects with the reason why a create sent now would be refused.
  */
 export function addHealthRoutes(router: Router, check: () => Promise<void>): void {
   router.get('/livez', live());
@@ -15,22 +21,22 @@ export function addHealthRoutes(router: Router, check: () => Promise<void>): voi
 }
 
 /** The process serves. Nothing else is asked. */
-function live(): Middleware<RequestState> {
+function live(): Middleware<PlantStoreState> {
   return function live(ctx) {
-    ctx.state.answer = jsonAnswer(200, { status: 'live' });
+    ctx.state.plantStore.response = jsonResponse(200, { status: 'live' });
   };
 }
 
-/** The service would carry out a request now. That it would not is an answer too, no failure to report. */
-function ready(check: () => Promise<void>): Middleware<RequestState> {
+/** That the service is not ready is a response too, no failure to report. */
+function ready(check: () => Promise<void>): Middleware<PlantStoreState> {
   return async function ready(ctx) {
     try {
       await check();
-      ctx.state.answer = jsonAnswer(200, { status: 'ready' });
+      ctx.state.plantStore.response = jsonResponse(200, { status: 'ready' });
     } catch (error) {
       const failure = toFailure(error);
       if (failure === failures.INTERNAL) throw error;
-      ctx.state.answer = failureAnswer(failure);
+      ctx.state.plantStore.response = failureResponse(failure);
     }
   };
 }

@@ -1,11 +1,13 @@
 import type Koa from 'koa';
+import { appOf } from './app.js';
 import type { HttpObserver } from './frame/http-observer.js';
-import { exactRouter, serveRoutes } from './frame/routes.js';
+import type { PlantStoreState } from './frame/request-state.js';
+import { exactRouter } from './frame/routes.js';
 import { addHealthRoutes } from './health.js';
 
 /** What the management listener shows. */
 export interface ManagementDependencies {
-  /** Rejects with the reason why no request would be carried out now. */
+  /** Rejects with the reason why a create sent now would be refused. */
   readonly ready: () => Promise<void>;
   /** The metrics, as they are now. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
@@ -16,9 +18,9 @@ export interface ManagementDependencies {
 export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
   const router = exactRouter();
   addHealthRoutes(router, ready);
-  router.get('/metrics', async (ctx) => {
+  router.get<PlantStoreState>('/metrics', async (ctx) => {
     const fields = ['Content-Type', metrics.contentType];
-    ctx.state.answer = { status: 200, fields, body: await metrics.text() };
+    ctx.state.plantStore.response = { status: 200, fields, body: await metrics.text() };
   });
-  return serveRoutes(router, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
+  return appOf(router, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
 }

@@ -16,8 +16,8 @@ import {
   type AppOptions,
   createApp,
   createServer,
-  HttpError,
   type OwnFailure,
+  StoppingError,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -302,7 +302,7 @@ describe('The application', () => {
   });
 
   it('is alive but not ready while it is stopping', async () => {
-    const { url } = await start({ ready: () => Promise.reject(new HttpError('STOPPING')) });
+    const { url } = await start({ ready: () => Promise.reject(new StoppingError('stopping')) });
     const response = await fetch(`${url}/readyz`);
     expect(response.status).to.equal(503);
     expect((await failureOf(response)).error).to.equal(5032);

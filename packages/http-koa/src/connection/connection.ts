@@ -1,143 +1,226 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { breakRequest } from '../frame/broken-request.js';
-import { type FailureCode, failures } from '../frame/failures.js';
-import { countedMethod, type HttpObserver } from '../frame/http-observer.js';
-import { failureAnswer, rawAnswer } from '../frame/response.js';
-import { atEndOfTurn } from './turn.js';
+import { countedMethod } from '../frame/counted-method.js';
+import { HttpError, toFailure } from '../frame/failures.js';
+import type { HttpObserver } from '../frame/http-observer.js';
+import type { ReceivedRequest } from '../frame/received-request.js';
+import { newRequestId, requestIdOf } from '../frame/request-id.js';
+import { failureResponse, rawResponse } from '../frame/response.js';
+import { sendResponse } from '../frame/send.js';
+import { LateRequest } from './late-request.js';
+import { lingeringClose } from './lingering-close.js';
+import { onSegment } from './node-parser.js';
+import { decide } from './node-socket.js';
+import { RequestLines } from './request-lines.js';
+import type { Turn } from './turn.js';
 
-interface Arrived {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
+/** What the connections of one server share. */
+export interface ConnectionOptions {
+  readonly handle: RequestListener;
+  readonly turn: Turn;
+  readonly observer: HttpObserver | undefined;
+  /** Milliseconds from the first byte of a request to the end of its headers. */
+  readonly headersTimeout: number;
+  /** Milliseconds from the first byte of a request to its last. */
+  readonly requestTimeout: number;
 }
 
-/** Behind a closing answer at most so much is read, or for so long, before the connection goes. */
-const LINGER_BYTES = 65_536;
-const LINGER_MS = 500;
+interface Arrived {
+  readonly request: ReceivedRequest;
+  readonly response: ServerResponse;
+  /** Ends the wait for the responses before it. */
+  readonly begin: () => void;
+}
 
-/** How long an idle connection may stay while stopping, so that its client hears of it in an answer. */
+/** A failure that is responded to without a `ServerResponse`. */
+interface RawFailure {
+  readonly error: HttpError;
+  readonly requestId: string;
+}
+
+/** How long an idle connection may stay while stopping, so that its client learns of it from a response. */
 const IDLE_GRACE_MS = 1000;
 
-/** Behind so many requests reading pauses until those have been answered; what has been read already is kept. */
+/** While so many requests wait, nothing more is read; what has been read already is kept. */
 const MAX_WAITING = 16;
 
 /**
- * One connection, on which one request at a time is carried out. Node would start pipelined
- * requests at once, also those behind an answer that closes the connection, and its parser's
- * errors would overtake the answers before them.
+ * One connection, on which one request at a time is carried out. Node would start pipelined requests at
+ * once, also those after a response that closes the connection, and the errors of its parser would
+ * overtake the responses before them.
  */
 export class Connection {
   readonly #socket: Socket;
-  readonly #handle: RequestListener;
-  readonly #observer: HttpObserver | undefined;
+  readonly #options: ConnectionOptions;
+  readonly #requestLines = new RequestLines();
+  readonly #late: LateRequest;
   readonly #waiting: Arrived[] = [];
+  /** The requests whose heads end in the segment that is being parsed. */
+  #parsed: ReceivedRequest[] = [];
   #current: Arrived | undefined;
-  #failure: { readonly code: FailureCode; readonly requestId: string } | undefined;
-  #stopping = false;
-  #closing = false;
+  #failure: RawFailure | undefined;
+  #isStopping = false;
+  #isClosing = false;
 
-  constructor(socket: Socket, handle: RequestListener, observer?: HttpObserver) {
+  constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
-    this.#handle = handle;
-    this.#observer = observer;
-    socket.destroySoon = () => {
-      if (!this.#owesFailure()) this.#linger();
-    };
-    // Node resumes for every body that is read, however many requests wait behind it.
-    const resume = socket.resume.bind(socket);
-    socket.resume = () => (this.isFull() ? socket : resume());
+    this.#options = options;
+    this.#late = new LateRequest(options);
+    decide(socket, {
+      mayRead: () => !this.#isFull(),
+      resumed: () => this.#late.resumed(),
+      lastResponseSent: () => {
+        if (!this.#owesFailure()) this.#close();
+      },
+    });
+    onSegment(socket, (bytes) => this.#checkRequestLines(bytes));
   }
 
-  /** Carries out a request, behind those that came before it. */
-  take(request: IncomingMessage, response: ServerResponse): void {
-    if (this.#closing) return;
+  /** Carries out a request after those that came before it, in the asynchronous context of this call. */
+  take(request: ReceivedRequest, response: ServerResponse): void {
+    this.#parsed.push(request);
+    this.#late.arrived(request);
+    if (this.#isClosing || this.#failure !== undefined) return;
     if (this.#current === undefined) {
-      this.#start({ request, response });
+      const arrived = { request, response, begin() {} };
+      this.#begin(arrived);
+      void this.#carryOut(arrived);
       return;
     }
-    this.#waiting.push({ request, response });
-    if (this.isFull()) this.#socket.pause();
+    this.#waiting.push(this.#waitingRequest(request, response));
+    if (this.#isFull()) this.#socket.pause();
   }
 
   /**
-   * Nothing more can be read from the connection. When a request is still arriving, that is the
-   * answer to it; otherwise it is an answer of its own, behind those before it.
+   * Nothing more can be read from the connection. If a request is still arriving, this is the response
+   * to it; otherwise it is a response of its own, after those before it.
    */
-  fail(code: FailureCode, requestId: string): void {
-    if (this.#closing || this.#failure !== undefined) return;
-    const latest = this.#waiting.at(-1) ?? this.#current;
-    this.#failure = { code, requestId };
-    if (latest === undefined) this.#answerFailure(this.#failure);
-    else if (!latest.request.complete) breakRequest(latest.request, code);
+  fail(error: HttpError, requestId: string): void {
+    if (this.#isClosing || this.#failure !== undefined) return;
+    const latest = this.#latest();
+    this.#failure = { error, requestId };
+    if (latest === undefined) this.#sendFailure(this.#failure);
+    else if (!latest.complete) latest.fail(error);
   }
 
-  /** Closes behind the answer to the last request that has arrived, or else behind the next one. */
-  closeAfterAnswer(): void {
-    this.#stopping = true;
-    this.#closeBehindLast();
+  /** The request that is arriving is late. Reported once by Node, also while reading is paused. */
+  failLate(): void {
+    if (this.#late.isExcused(this.#latest(), this.#isPaused())) return;
+    this.fail(new HttpError('REQUEST_TIMEOUT'), newRequestId());
+  }
+
+  /** Closes after the response to the last request that has arrived, or else after the next one. */
+  closeAfterResponse(): void {
+    this.#isStopping = true;
+    this.#closeAfterLast();
     if (this.#current === undefined) this.#closeWhenIdle();
   }
 
-  /** Whether so many requests wait that no more is read: then the one that is arriving is late by our doing. */
-  isFull(): boolean {
-    const most = this.#stopping ? 1 : MAX_WAITING;
-    return !this.#closing && this.#waiting.length >= most;
+  /** Looks after the time limits that Node does not apply. To be called every so often. */
+  checkTime(): void {
+    this.#limitUnreadResponse();
+    if (this.#late.isOver(this.#isPaused())) {
+      this.fail(new HttpError('REQUEST_TIMEOUT'), newRequestId());
+    }
   }
 
-  /** Sees to it that an answer that is given is kept for its client no longer than so many milliseconds. */
-  limitReading(timeLimit: number): void {
-    if (!this.#current?.response.writableEnded || this.#socket.timeout === timeLimit) return;
-    this.#socket.setTimeout(timeLimit);
-  }
-
-  /** Ends a connection on which nothing moves any more, unless it is the answer that is awaited. */
+  /** Ends a connection on which nothing moves any more, unless it waits for a response. */
   stalled(): void {
     if (this.#current === undefined || this.#current.response.writableEnded) this.#socket.destroy();
   }
 
-  /** Drops a connection whose client cannot be answered any more. */
+  /** Drops a connection whose client can no longer be responded to. */
   abandon(): void {
-    if (!this.#closing) this.#socket.destroy();
+    if (!this.#isClosing) this.#socket.destroy();
   }
 
-  #start(arrived: Arrived): void {
+  #waitingRequest(request: ReceivedRequest, response: ServerResponse): Arrived {
+    let begin = (): void => undefined;
+    const itsTurn = new Promise<void>((resolve) => {
+      begin = resolve;
+    });
+    const arrived = { request, response, begin };
+    void itsTurn.then(() => this.#carryOut(arrived));
+    return arrived;
+  }
+
+  #begin(arrived: Arrived): void {
     this.#current = arrived;
-    this.#closeBehindLast();
+    this.#closeAfterLast();
     arrived.response.once('close', () => this.#finish());
-    atEndOfTurn(() => this.#handle(arrived.request, arrived.response));
+    arrived.begin();
+  }
+
+  async #carryOut({ request, response }: Arrived): Promise<void> {
+    try {
+      await this.#options.turn.end();
+      await this.#options.handle(request, response);
+    } catch (cause) {
+      const failure = toFailure(cause);
+      const requestId = requestIdOf(request);
+      this.#options.observer?.failed({ requestId, error: failure.error, cause });
+      response.shouldKeepAlive = false;
+      sendResponse(response, failureResponse(failure), requestId);
+    }
   }
 
   #finish(): void {
     this.#current = undefined;
-    if (this.#closing || this.#socket.destroyed) return;
+    if (this.#isClosing || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#start(next);
-    else if (this.#failure !== undefined) this.#answerFailure(this.#failure);
-    else if (this.#stopping) this.#closeWhenIdle();
+    if (next !== undefined) this.#begin(next);
+    else if (this.#failure !== undefined) this.#sendFailure(this.#failure);
+    else if (this.#isStopping) this.#closeWhenIdle();
     this.#socket.resume();
+  }
+
+  #checkRequestLines(bytes: Buffer): void {
+    const parsed = this.#parsed;
+    if (parsed.length > 0) this.#parsed = [];
+    this.#requestLines.check(bytes, parsed);
+  }
+
+  #latest(): ReceivedRequest | undefined {
+    return (this.#waiting.at(-1) ?? this.#current)?.request;
+  }
+
+  #isFull(): boolean {
+    const max = this.#isStopping ? 1 : MAX_WAITING;
+    return !this.#isClosing && this.#waiting.length >= max;
+  }
+
+  #isPaused(): boolean {
+    return this.#isFull() || this.#socket.isPaused();
+  }
+
+  /** Keeps a response that its client does not read no longer than a request may take to arrive. */
+  #limitUnreadResponse(): void {
+    const { requestTimeout } = this.#options;
+    if (!this.#current?.response.writableEnded || this.#socket.timeout === requestTimeout) return;
+    this.#socket.setTimeout(requestTimeout);
   }
 
   #closeWhenIdle(): void {
     this.#socket.setTimeout(IDLE_GRACE_MS);
   }
 
-  #closeBehindLast(): void {
-    if (!this.#stopping || this.#current === undefined || this.#waiting.length > 0) return;
+  #closeAfterLast(): void {
+    if (!this.#isStopping || this.#current === undefined || this.#waiting.length > 0) return;
     this.#current.response.shouldKeepAlive = false;
   }
 
-  /** Behind the last request of a client that has half-closed Node closes, also when a failure follows. */
+  /** Node closes after the last request of a client that has half-closed, also when a failure follows. */
   #owesFailure(): boolean {
     return this.#failure !== undefined && this.#current?.response.shouldKeepAlive === true;
   }
 
-  #answerFailure({ code, requestId }: { code: FailureCode; requestId: string }): void {
-    const failure = failures[code];
-    this.#closing = true;
-    this.#socket.write(rawAnswer(failureAnswer(failure), requestId));
-    this.#linger();
-    this.#observer?.begun();
-    this.#observer?.ended({
+  #sendFailure({ error, requestId }: RawFailure): void {
+    const failure = toFailure(error);
+    this.#socket.write(rawResponse(failureResponse(failure), requestId));
+    this.#close();
+    const { observer } = this.#options;
+    observer?.begun();
+    observer?.ended({
       method: countedMethod(undefined),
       route: undefined,
       status: failure.status,
@@ -148,24 +231,8 @@ export class Connection {
     });
   }
 
-  /**
-   * Closes in a way that no reset overtakes the answer (RFC 9112 section 9.6): half-closes, then
-   * reads on for a moment and drops what it reads.
-   */
-  #linger(): void {
-    const socket = this.#socket;
-    if (socket.destroyed) return;
-    this.#closing = true;
-    let left = LINGER_BYTES;
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
-    socket.removeAllListeners('data');
-    socket
-      .on('data', (bytes: Buffer) => {
-        left -= bytes.length;
-        if (left <= 0) socket.pause();
-      })
-      .once('close', () => clearTimeout(timer))
-      .resume()
-      .end();
+  #close(): void {
+    this.#isClosing = true;
+    lingeringClose(this.#socket);
   }
 }

@@ -1,37 +1,62 @@
-type Step = () => void;
+/** So many requests wait at most: the first of them would otherwise wait for a long turn to end. */
+const MAX_ROW = 64;
 
-/** So many steps wait at most: the first of them would otherwise wait for a long turn to end. */
-const MAX_WAITING = 64;
-
-let steps: Step[] = [];
-let hasRunEarly = false;
+interface Row {
+  readonly released: Promise<void>;
+  readonly release: () => void;
+  size: number;
+}
 
 /**
- * Runs a step behind the requests that the operating system has ready now, together with the other
- * steps that they leave.
+ * The turns of the event loop, for the requests of one server: those that the operating system has
+ * ready in one turn are all parsed first, and then carried out in a row.
  *
- * Earns its place: requests that are first all parsed and then carried out together take little more
- * than a third of the CPU time that they take one by one (measured interleaved, in memory, 50
- * connections). Their promises settle in step, so the same code runs many times in a row, from the
- * first check to the answer's way through the network stack, and finds itself in the processor's
- * caches.
+ * Reason: carried out together, requests take little more than a third of the CPU time that they take
+ * one by one (measured interleaved, in memory, 50 connections). Their promises settle in step, so the
+ * same code runs many times in a row, from the first check to the response's way through the network
+ * stack, and is found in the processor's caches.
+ *
+ * Every request awaits the same promise. So each continues in its own asynchronous context, and an
+ * error of one reaches no other.
  */
-export function atEndOfTurn(step: Step): void {
-  const waiting = steps.push(step);
-  if (waiting === 1 && !hasRunEarly) setImmediate(endTurn);
-  if (waiting < MAX_WAITING || hasRunEarly) return;
-  // Once: what pipelines leaves its next request behind each answer, and the turn would never end.
-  hasRunEarly = true;
-  runSteps();
+export class Turn {
+  #row: Row | undefined;
+  #isEnding = false;
+  #hasReleasedEarly = false;
+
+  /** Resolves at the end of this turn, or earlier if many requests wait for it. */
+  end(): Promise<void> {
+    this.#row ??= newRow();
+    const { released } = this.#row;
+    this.#row.size += 1;
+    if (!this.#isEnding) {
+      this.#isEnding = true;
+      setImmediate(() => this.#endNow());
+    }
+    // Once a turn: a pipelined request follows each response, and the turn would never end.
+    if (this.#row.size === MAX_ROW && !this.#hasReleasedEarly) {
+      this.#hasReleasedEarly = true;
+      this.#release();
+    }
+    return released;
+  }
+
+  #endNow(): void {
+    this.#isEnding = false;
+    this.#hasReleasedEarly = false;
+    this.#release();
+  }
+
+  #release(): void {
+    this.#row?.release();
+    this.#row = undefined;
+  }
 }
 
-function endTurn(): void {
-  hasRunEarly = false;
-  runSteps();
-}
-
-function runSteps(): void {
-  const all = steps;
-  steps = [];
-  for (const run of all) run();
+function newRow(): Row {
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  return { released, release, size: 0 };
 }

@@ -1,91 +1,85 @@
-import type { IncomingMessage } from 'node:http';
-import type { ParameterizedContext } from 'koa';
-import { refuseBroken } from '../frame/broken-request.js';
-import { sendContinue } from '../frame/expect-continue.js';
-import { HttpError } from '../frame/failures.js';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Middleware, ParameterizedContext } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import { type FailureCode, HttpError } from '../frame/failures.js';
 import { announcesBody } from '../frame/header-fields.js';
-import type { RequestState } from '../frame/respond.js';
+import { ReceivedRequest, refuseFailed } from '../frame/received-request.js';
+import type { PlantStoreState } from '../frame/request-state.js';
+
+type Context = ParameterizedContext<PlantStoreState>;
 
 /**
- * Reads the body of a request, complete and unchanged.
+ * Makes the reader of bodies: koa-bodyparser, set to hand over the bytes as they were sent.
  *
- * @param limit Bytes it may have at most.
- * @throws {HttpError} `BODY_MISSING`, `BODY_TOO_LARGE`, or what the request was found to break.
+ * The reader rejects with {@link HttpError}: `BODY_MISSING`, `BODY_TOO_LARGE`, or the failure of the
+ * request's arrival.
+ *
+ * @param limit Bytes that a body may have at most.
  */
-export async function readBody(
-  { req, res, state }: ParameterizedContext<RequestState>,
-  limit: number,
-): Promise<Buffer> {
-  if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
-  if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
-  refuseBroken(req);
-  sendContinue(req, res);
-  const body = req.complete ? readArrived(req, limit) : await readArriving(req, limit);
-  state.bodyRead = true;
-  if (body.length === 0) throw new HttpError('BODY_MISSING');
-  return body;
+export function bodyReader(limit: number): (ctx: Context) => Promise<Buffer> {
+  const parse = rawBodyParser(limit);
+  return async function readBody(ctx) {
+    const { req, state } = ctx;
+    if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
+    if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
+    refuseFailed(req);
+    if (req.complete) ctx.request.body = arrivedBody(req, limit);
+    else askForBody(req, ctx.res);
+    await unlessInterrupted(req, parse(ctx, noNext));
+    const body = ctx.request.body as Buffer;
+    state.plantStore.bodyRead = true;
+    if (body.length === 0) throw new HttpError('BODY_MISSING');
+    return body;
+  };
 }
 
-/** What has arrived before the request's turn came is read without the steps of a stream. */
-function readArrived(request: IncomingMessage, limit: number): Buffer {
-  const body = new Gathered(limit);
-  // Once, but Node 26 hands out one chunk at a time.
-  while (request.readableLength > 0) body.add(request.read());
-  return body.bytes;
-}
-
-function readArriving(request: IncomingMessage, limit: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const endedEarly = () => reject(new HttpError('MALFORMED_REQUEST'));
-    if (request.destroyed) return endedEarly();
-    const body = new Gathered(limit);
-    request
-      .on('data', (chunk: Buffer) => {
-        try {
-          body.add(chunk);
-        } catch (error) {
-          request.removeAllListeners('data').pause();
-          reject(error);
-        }
-      })
-      .on('end', () => resolve(body.bytes))
-      .on('error', (error) => (error instanceof HttpError ? reject(error) : endedEarly()));
+/** The parser skips a body that is set already (koa-bodyparser, `ctx.request.body`). */
+function rawBodyParser(limit: number): Middleware<PlantStoreState> {
+  return bodyParser({
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
+    // @ts-expect-error: the types lack `null`, which stands for bytes (raw-body, `encoding`).
+    encoding: null,
+    textLimit: `${limit}b`,
+    onerror(error) {
+      const code = PARSER_FAILURES[typeOf(error)];
+      throw code === undefined ? error : new HttpError(code);
+    },
   });
 }
 
-const NOTHING: Buffer = Buffer.alloc(0);
+/** The errors that raw-body documents, by their `type`. */
+const PARSER_FAILURES: Readonly<Record<string, FailureCode>> = {
+  'entity.too.large': 'BODY_TOO_LARGE',
+  'request.aborted': 'MALFORMED_REQUEST',
+  'request.size.invalid': 'MALFORMED_REQUEST',
+};
 
-/**
- * The bytes that have come, in a buffer that may be longer. Chunks are not kept, as each takes some
- * 300 bytes however small it is. Most bodies come in one: the first is not copied.
- */
-class Gathered {
-  readonly #limit: number;
-  #buffer = NOTHING;
-  #length = 0;
+function typeOf(error: Error): string {
+  return 'type' in error ? String(error.type) : '';
+}
 
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
+async function noNext(): Promise<void> {}
 
-  get bytes(): Buffer {
-    if (this.#buffer.length === this.#length) return this.#buffer;
-    return this.#buffer.subarray(0, this.#length);
-  }
+/** What has arrived before the request's turn came is taken without the steps of a stream. */
+function arrivedBody(request: IncomingMessage, limit: number): Buffer {
+  if (request.readableLength > limit) throw new HttpError('BODY_TOO_LARGE');
+  const chunks: Buffer[] = [];
+  // Once, but Node 26 hands over one chunk at a time.
+  while (request.readableLength > 0) chunks.push(request.read());
+  const [first] = chunks;
+  return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+}
 
-  /** @throws {HttpError} `BODY_TOO_LARGE`, and keeps none of the chunk. */
-  add(chunk: Buffer): void {
-    const end = this.#length + chunk.length;
-    if (end > this.#limit) throw new HttpError('BODY_TOO_LARGE');
-    if (this.#length === 0) this.#buffer = chunk;
-    else this.#append(chunk, end);
-    this.#length = end;
-  }
+function askForBody(request: IncomingMessage, response: ServerResponse): void {
+  // The media type has been checked; parameters that are invalid would confuse the parser.
+  request.headers['content-type'] = 'application/json';
+  if (!(request instanceof ReceivedRequest) || !request.awaitsContinue) return;
+  request.awaitsContinue = false;
+  response.writeContinue();
+}
 
-  #append(chunk: Buffer, end: number): void {
-    if (end > this.#buffer.length) {
-      this.#buffer = Buffer.concat([this.#buffer], Math.min(2 * end, this.#limit));
-    }
-    chunk.copy(this.#buffer, this.#length);
-  }
+function unlessInterrupted(request: IncomingMessage, reading: Promise<void>): Promise<void> {
+  if (request.complete || !(request instanceof ReceivedRequest)) return reading;
+  return Promise.race([reading, request.interruption()]);
 }

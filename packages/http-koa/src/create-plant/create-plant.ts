@@ -1,10 +1,10 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type { Middleware } from 'koa';
 import { bearerToken } from '../frame/bearer-token.js';
-import type { RequestState } from '../frame/respond.js';
-import { plantAnswer } from '../frame/response.js';
-import { readBody } from './body.js';
-import { InFlight } from './in-flight.js';
+import type { InFlight } from '../frame/in-flight.js';
+import type { PlantStoreState } from '../frame/request-state.js';
+import { plantResponse } from '../frame/response.js';
+import { bodyReader } from './body.js';
 import { checkMediaType } from './media-type.js';
 import { readNewPlant } from './read-new-plant.js';
 
@@ -12,10 +12,10 @@ import { readNewPlant } from './read-new-plant.js';
 export interface CreatePlantOptions {
   readonly useCase: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
-  /** Bytes a body may have at most. */
+  readonly inFlight: InFlight;
+  /** Bytes that a body may have at most. */
   readonly bodyLimit: number;
-  readonly maxInFlight: number;
-  /** Milliseconds from the last byte of a request to its answer. */
+  /** Milliseconds from the last byte of a request to its response. */
   readonly requestDeadline: number;
 }
 
@@ -25,20 +25,21 @@ export interface CreatePlantOptions {
  *
  * Source: specification, "Create a plant".
  */
-export function createPlant(options: CreatePlantOptions): Middleware<RequestState> {
-  const { useCase, tokenVerifier, bodyLimit, requestDeadline } = options;
-  const inFlight = new InFlight(options.maxInFlight);
+export function createPlant(options: CreatePlantOptions): Middleware<PlantStoreState> {
+  const { useCase, tokenVerifier, inFlight, requestDeadline } = options;
+  const readBody = bodyReader(options.bodyLimit);
 
   return async function createPlant(ctx) {
+    const state = ctx.state.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
-    ctx.state.client = client.name;
+    state.client = client.name;
     checkMediaType(ctx.req);
-    const arrivedAt = ctx.req.complete ? ctx.state.startedAt : undefined;
-    const body = await readBody(ctx, bodyLimit);
+    const arrivedAt = ctx.req.complete ? state.startedAt : undefined;
+    const body = await readBody(ctx);
     const deadline = (arrivedAt ?? performance.now()) + requestDeadline;
     const plant = await inFlight.run(() =>
       useCase.execute(client, readNewPlant(body), deadline - performance.now()),
     );
-    ctx.state.answer = plantAnswer(plant);
+    state.response = plantResponse(plant);
   };
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../frame/failures.js';
-import { before, fieldValues, withoutSpace } from '../frame/header-fields.js';
+import { fieldValues, withoutSpace } from '../frame/header-fields.js';
 
 /** Only `application/json`, whatever its parameters are, and not compressed. */
 export function checkMediaType(request: IncomingMessage): void {
   const [type = '', another] = fieldValues(request, 'content-type');
-  const essence = withoutSpace(before(type, ';')).toLowerCase();
+  const essence = withoutSpace(type.split(';', 1)[0] ?? '').toLowerCase();
   if (another !== undefined || essence !== 'application/json') {
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
   }

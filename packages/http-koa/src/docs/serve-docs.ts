@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type Router from '@koa/router';
-import type { Context } from 'koa';
+import fresh from 'fresh';
+import type { ParameterizedContext } from 'koa';
+import type { PlantStoreState } from '../frame/request-state.js';
+import type { Fields } from '../frame/response.js';
 import { errorsPage, tryItPage } from './docs-pages.js';
 import { interfaceDescription } from './interface-description.js';
 
 /** Nothing is loaded from or sent to another origin, and no code runs but the files listed below. */
-const HEADERS = {
-  'Content-Security-Policy': [
+const FIELDS: Fields = [
+  'Content-Security-Policy',
+  [
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
@@ -17,10 +21,13 @@ const HEADERS = {
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
-  'Cache-Control': 'no-cache',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-};
+  'Cache-Control',
+  'no-cache',
+  'Referrer-Policy',
+  'no-referrer',
+  'X-Content-Type-Options',
+  'nosniff',
+];
 
 /** Makes what is served at a path. */
 type Source = () => string | Buffer | Promise<string | Buffer>;
@@ -29,22 +36,26 @@ type Source = () => string | Buffer | Promise<string | Buffer>;
 export function serveDocs(router: Router, basePath: string): void {
   const description = () => interfaceDescription(basePath);
   const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
-    ['/openapi.json', 'application/json', () => JSON.stringify(description(), null, 2)],
+    [
+      '/openapi.json',
+      'application/json; charset=utf-8',
+      () => JSON.stringify(description(), null, 2),
+    ],
     ['/openapi.yaml', 'application/yaml', () => toYaml(description())],
-    ['/docs', 'text/html', tryItPage],
-    ['/docs/', 'text/html', tryItPage],
-    ['/docs/errors', 'text/html', errorsPage],
-    ['/docs/docs.css', 'text/css', () => own('docs.css')],
-    ['/docs/docs.js', 'text/javascript', () => own('docs.js')],
+    ['/docs', 'text/html; charset=utf-8', tryItPage],
+    ['/docs/', 'text/html; charset=utf-8', tryItPage],
+    ['/docs/errors', 'text/html; charset=utf-8', errorsPage],
+    ['/docs/docs.css', 'text/css; charset=utf-8', () => own('docs.css')],
+    ['/docs/docs.js', 'text/javascript; charset=utf-8', () => own('docs.js')],
     ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
     [
       '/docs/swagger-ui.css',
-      'text/css',
+      'text/css; charset=utf-8',
       () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))),
     ],
     [
       '/docs/swagger-ui-bundle.js',
-      'text/javascript',
+      'text/javascript; charset=utf-8',
       () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
     ],
   ];
@@ -63,21 +74,16 @@ function own(name: string): Promise<Buffer> {
 
 function document(type: string, source: Source) {
   let made: ReturnType<typeof make> | undefined;
-  return async function document(ctx: Context): Promise<void> {
+  return async function document(ctx: ParameterizedContext<PlantStoreState>): Promise<void> {
     made ??= make(source).catch((error) => {
       made = undefined;
       throw error;
     });
     const { bytes, etag } = await made;
-    ctx.set({ ...HEADERS, ETag: etag });
-    ctx.status = 200;
-    if (ctx.fresh) {
-      ctx.status = 304;
-      ctx.state.answer = { status: 304, fields: [], body: undefined };
-    } else {
-      ctx.type = type;
-      ctx.state.answer = { status: 200, fields: [], body: bytes };
-    }
+    const fields = [...FIELDS, 'ETag', etag];
+    ctx.state.plantStore.response = fresh(ctx.headers, { etag })
+      ? { status: 304, fields, body: undefined }
+      : { status: 200, fields: [...fields, 'Content-Type', type], body: bytes };
   };
 }
 

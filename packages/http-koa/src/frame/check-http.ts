@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import { refuseBroken } from './broken-request.js';
 import { HttpError } from './failures.js';
 import { fieldValues, withoutSpace } from './header-fields.js';
+import { refuseFailed } from './received-request.js';
 
 /** More fields than this are refused. */
 export const MAX_FIELDS = 1000;
@@ -12,15 +12,18 @@ export const MAX_HEADER_BYTES = 16_384;
 /** RFC 9112 section 3.2, RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
+const NO_AUTHORITY = /^https?:\/\/(?:[/?]|$)/i;
+
 /**
  * Refuses what Node's parser lets pass though it is not HTTP as this service understands it.
  *
  * @throws {HttpError} `MALFORMED_REQUEST` or `HEADERS_TOO_LARGE`.
  */
 export function checkHttp(request: IncomingMessage): void {
-  refuseBroken(request);
+  refuseFailed(request);
   checkVersion(request);
   checkHeaderSize(request);
+  checkTarget(request);
   checkHost(request);
   checkTransferEncoding(request);
   checkExpect(request);
@@ -42,6 +45,13 @@ function checkHeaderSize({ method = '', url = '', rawHeaders }: IncomingMessage)
   }
 }
 
+/** RFC 9112 section 3.2.2: an absolute form names a host. */
+function checkTarget({ url = '' }: IncomingMessage): void {
+  if (NO_AUTHORITY.test(url)) {
+    throw new HttpError('MALFORMED_REQUEST', 'the request target names no host');
+  }
+}
+
 /** RFC 9112 section 3.2: exactly one `Host`, which HTTP/1.0 may leave out. */
 function checkHost(request: IncomingMessage): void {
   const [host, another] = fieldValues(request, 'host');
@@ -59,8 +69,14 @@ function checkTransferEncoding(request: IncomingMessage): void {
   if (codings.length === 0) return;
   const chunked =
     codings.length === 1 && withoutSpace(codings[0] ?? '').toLowerCase() === 'chunked';
-  if (!chunked || request.httpVersion === '1.0') {
+  if (!chunked) {
     throw new HttpError('MALFORMED_REQUEST', 'the only transfer coding supported is chunked');
+  }
+  if (request.httpVersion === '1.0') {
+    throw new HttpError(
+      'MALFORMED_REQUEST',
+      'HTTP/1.0 has no transfer codings: send Content-Length, or use HTTP/1.1',
+    );
   }
 }
 

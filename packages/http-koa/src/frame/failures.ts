@@ -1,8 +1,8 @@
-/** What the service answers when it does not carry out a request. Stable across releases. */
+/** The response to a request that is not carried out. Stable across releases. */
 export interface Failure {
   /** The number in the member `error` of the body. */
   readonly error: number;
-  /** The status of the answer. */
+  /** The status of the response. */
   readonly status: number;
   /** What is wrong and which rule it breaks, for a person. Holds no value from the request. */
   readonly message: string;
@@ -14,6 +14,8 @@ export interface Failure {
   readonly closes?: true;
   /** The value of `WWW-Authenticate` (RFC 6750 section 3). */
   readonly challenge?: string;
+  /** The value of `Allow` (RFC 9110 section 10.2.1). */
+  readonly allow?: string;
 }
 
 const CHALLENGE = 'Bearer realm="plant-store"';
@@ -112,29 +114,48 @@ export const failures = {
   },
 } as const satisfies Record<string, Failure>;
 
-/** The `code` of an error that has an answer of its own. */
+/** The `code` of an error that has a response of its own. */
 export type FailureCode = keyof typeof failures;
 
-/** A request that is refused by the HTTP driver itself. The message may be more exact than the table's. */
+/** A request that the HTTP driver itself refuses. The details may be more exact than the table's. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: FailureCode;
+  /** The methods of the path, when the method is not allowed. */
+  readonly allow: string | undefined;
 
-  constructor(code: FailureCode, message: string = failures[code].message) {
+  constructor(code: FailureCode, message: string = failures[code].message, allow?: string) {
     super(message);
     this.code = code;
+    this.allow = allow;
   }
 }
 
-/** How an error is answered. What is not in the table is a bug: a constant, whatever the error says. */
+/** The failure that an error is responded to with. What is not known is a bug: a constant, whatever the error says. */
 export function toFailure(error: unknown): Failure {
+  if (!(error instanceof Error)) return failures.INTERNAL;
   const code = codeOf(error);
-  if (code === undefined) return failures.INTERNAL;
+  if (code === undefined) return exposedFailure(error) ?? failures.INTERNAL;
+  const { message } = error;
+  if (error instanceof HttpError && error.allow !== undefined) {
+    return { ...failures[code], message, allow: error.allow };
+  }
   const namesTheRule = error instanceof HttpError || code === 'INVALID_NEW_PLANT';
-  return namesTheRule ? { ...failures[code], message: (error as Error).message } : failures[code];
+  return namesTheRule ? { ...failures[code], message } : failures[code];
 }
 
-function codeOf(error: unknown): FailureCode | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined;
+function codeOf(error: Error): FailureCode | undefined {
+  if (!('code' in error)) return undefined;
   return Object.hasOwn(failures, String(error.code)) ? (error.code as FailureCode) : undefined;
+}
+
+/**
+ * An error of other middleware that is meant for the client, as by Koa's `ctx.throw(429, 'slow down')`.
+ * Its number is ten times its status.
+ */
+function exposedFailure(error: Error): Failure | undefined {
+  if (!('expose' in error && 'status' in error) || error.expose !== true) return undefined;
+  const status = Number(error.status);
+  if (!Number.isInteger(status) || status < 400 || status > 499) return undefined;
+  return { error: status * 10, status, message: error.message };
 }

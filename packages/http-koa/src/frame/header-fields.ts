@@ -25,12 +25,6 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return length !== undefined && Number(length) > 0;
 }
 
-/** What stands before the first separator, or all of it. Without the array that `split` would make. */
-export function before(value: string, separator: string): string {
-  const end = value.indexOf(separator);
-  return end === -1 ? value : value.slice(0, end);
-}
-
 /**
  * Without the optional white space around it: space and tab alone (RFC 9110 section 5.6.3).
  * A regular expression for its end would begin anew at every space: quadratic in a long row of them.

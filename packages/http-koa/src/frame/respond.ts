@@ -1,64 +1,82 @@
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { Middleware, Next, ParameterizedContext } from 'koa';
 import { checkHttp } from './check-http.js';
-import { type Failure, toFailure } from './failures.js';
+import { countedMethod } from './counted-method.js';
+import { toFailure } from './failures.js';
 import { announcesBody } from './header-fields.js';
-import { CLIENT_GONE, countedMethod, type HttpObserver } from './http-observer.js';
-import { requestIdOf } from './request-id.js';
-import { type Answer, failureAnswer, sendAnswer } from './response.js';
+import { CLIENT_GONE, type HttpObserver } from './http-observer.js';
+import { newRequestState, type PlantStoreState } from './request-state.js';
+import { failureResponse } from './response.js';
+import type { Send } from './send.js';
 
-/** What a request leaves behind for its answer. */
-export interface RequestState {
-  /** When it began, on the clock of `performance.now()`. */
-  startedAt: number;
-  /** Whether all of its body was read, so that the next request can follow. */
-  bodyRead?: boolean;
-  /** The name of the client, once its token was verified. */
-  client?: string;
-  answer?: Answer;
-}
+type Context = ParameterizedContext<PlantStoreState>;
 
 /**
- * The outermost step. It answers: with what the others left in `state.answer`, or with the one
- * form of a failure for whatever they threw. An answer that was given before the body was read
- * closes the connection. The observer is told of both.
+ * Decides every response: the one that the steps after it have left in the state, or the one form of a
+ * failure for what they threw. The observer hears of each request once.
+ *
+ * An application may have this middleware twice, around the middleware of others: then they see every
+ * response of the inner one, and what they throw themselves gets the one form, too.
  */
-export function answerRequests(observer: HttpObserver): Middleware<RequestState> {
-  return async function answerRequests(ctx, next) {
-    const requestId = requestIdOf(ctx.req);
-    const startedAt = performance.now();
-    ctx.state.startedAt = startedAt;
-    observer.begun();
-    let failure: Failure | undefined;
-    let answer: Answer;
-    try {
-      checkHttp(ctx.req);
-      await next();
-      answer = answerOf(ctx.state);
-    } catch (cause) {
-      failure = toFailure(cause);
-      if (failure.ours) observer.failed({ requestId, error: failure.error, cause });
-      answer = failureAnswer(failure);
+export function respond(observer: HttpObserver, send: Send): Middleware<PlantStoreState> {
+  return async function respond(ctx: Context, next: Next) {
+    const isInner = ctx.state.plantStore !== undefined;
+    if (isInner) {
+      await settle(ctx, next);
+      return;
     }
-    const gone = !ctx.writable && !ctx.res.headersSent;
-    if (failure?.closes || hasUnreadBody(ctx)) ctx.res.shouldKeepAlive = false;
-    sendAnswer(ctx.res, answer, requestId);
+    const state = newRequestState(ctx.req);
+    ctx.state.plantStore = state;
+    observer.begun();
+    const isSent = await settle(ctx, () => {
+      checkHttp(ctx.req);
+      return next();
+    });
     observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
-      status: gone ? CLIENT_GONE : answer.status,
-      error: failure?.error,
-      duration: performance.now() - startedAt,
-      requestId,
-      client: ctx.state.client,
+      status: isSent ? (state.response?.status ?? ctx.status) : CLIENT_GONE,
+      error: state.failure?.error,
+      duration: performance.now() - state.startedAt,
+      requestId: state.requestId,
+      client: state.client,
     });
   };
+
+  /** Resolves with whether there was still a client to respond to. */
+  async function settle(ctx: Context, steps: Next): Promise<boolean> {
+    const { plantStore: state } = ctx.state;
+    try {
+      await steps();
+      if (isUnanswered(ctx)) throw new Error('no middleware has responded');
+    } catch (cause) {
+      fail(ctx, cause);
+    }
+    const { response, failure } = state;
+    if (failure?.closes || hasUnreadBody(ctx)) ctx.res.shouldKeepAlive = false;
+    const isGone = !ctx.writable && !ctx.res.headersSent;
+    if (response !== undefined && !state.isSent) {
+      state.isSent = true;
+      send(ctx, response, state.requestId);
+    }
+    return !isGone;
+  }
+
+  /** What is thrown after a response was decided does not change it: a stored plant stays a 200. */
+  function fail(ctx: Context, cause: unknown): void {
+    const { plantStore: state } = ctx.state;
+    const failure = toFailure(cause);
+    if (failure.ours) observer.failed({ requestId: state.requestId, error: failure.error, cause });
+    if (state.response !== undefined) return;
+    state.failure = failure;
+    state.response = failureResponse(failure);
+  }
 }
 
-function answerOf({ answer }: RequestState): Answer {
-  if (answer === undefined) throw new Error('no step has left an answer');
-  return answer;
+/** Middleware of others may respond by itself, as to a CORS preflight. 404 is Koa's status where none has. */
+function isUnanswered(ctx: Context): boolean {
+  return ctx.state.plantStore.response === undefined && ctx.status === 404;
 }
 
-function hasUnreadBody({ req, state }: ParameterizedContext<RequestState>): boolean {
-  return announcesBody(req) && !state.bodyRead;
+function hasUnreadBody({ req, state }: Context): boolean {
+  return announcesBody(req) && !state.plantStore.bodyRead;
 }

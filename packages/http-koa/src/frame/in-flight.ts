@@ -1,6 +1,6 @@
-import { HttpError } from '../frame/failures.js';
+import { HttpError } from './failures.js';
 
-/** Counts what is being worked on at once, and refuses what would be too much. */
+/** Limits how many operations are carried out at once. */
 export class InFlight {
   readonly #max: number;
   #count = 0;

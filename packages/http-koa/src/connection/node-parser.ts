@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+
+/**
+ * The part of Node's HTTP parser that is used here. It has no documentation, but has been the same in
+ * every version from 20 to 26. It is used where Node offers no other way: Node does not report the
+ * protocol of a request line (`RTSP/1.0` passes for HTTP), and drops the bytes of a segment that follow
+ * a request with an `Upgrade` field. With a Node that has another parser, both would be as Node does it.
+ */
+interface NodeParser {
+  execute(bytes: Buffer): number | Error;
+  getCurrentBuffer(): Buffer;
+  /** What Node calls after each segment, with the number of bytes that were parsed, under `kOnExecute`. */
+  [onExecute: number]: ((parsed: number | Error) => void) | null;
+  readonly constructor: { readonly kOnExecute?: number };
+}
+
+/**
+ * Calls back for each segment that Node has parsed, before the requests that began in it are carried
+ * out, and has Node parse the bytes that it would drop.
+ */
+export function onSegment(socket: Socket, callback: (bytes: Buffer) => void): void {
+  const parser = parserOf(socket);
+  const slot = parser?.constructor.kOnExecute;
+  const proceed = slot === undefined ? undefined : parser?.[slot];
+  if (!parser || slot === undefined || typeof proceed !== 'function') return;
+  parser[slot] = (parsed) => {
+    let segment = parser.getCurrentBuffer();
+    let count = parsed;
+    for (;;) {
+      callback(segment);
+      proceed(count);
+      const isDropped = typeof count === 'number' && count < segment.length;
+      if (!isDropped || parserOf(socket) !== parser) return;
+      segment = segment.subarray(count as number);
+      count = parser.execute(segment);
+    }
+  };
+}
+
+function parserOf(
+  socket: Socket & { readonly parser?: NodeParser | null },
+): NodeParser | undefined {
+  return socket.parser ?? undefined;
+}
