@@ -23,8 +23,10 @@ export function bodyReader(limit: number): (ctx: Context) => Promise<Buffer> {
     if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
     if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
     refuseFailed(req);
+    sendContinue(req, ctx.res);
     if (req.complete) ctx.request.body = arrivedBody(req, limit);
-    else askForBody(req, ctx.res);
+    // The media type has been checked; parameters that are invalid would confuse the parser.
+    else req.headers['content-type'] = 'application/json';
     await unlessInterrupted(req, parse(ctx, noNext));
     const body = ctx.request.body as Buffer;
     state.plantStore.bodyRead = true;
@@ -71,9 +73,7 @@ function arrivedBody(request: IncomingMessage, limit: number): Buffer {
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
-function askForBody(request: IncomingMessage, response: ServerResponse): void {
-  // The media type has been checked; parameters that are invalid would confuse the parser.
-  request.headers['content-type'] = 'application/json';
+function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (!(request instanceof ReceivedRequest) || !request.awaitsContinue) return;
   request.awaitsContinue = false;
   response.writeContinue();

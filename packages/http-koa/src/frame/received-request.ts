@@ -1,9 +1,13 @@
 import { IncomingMessage } from 'node:http';
 import { HttpError } from './failures.js';
 
-/** A chunked body may have this many chunks, and one more for each of so many bytes. */
-const MAX_CHUNKS = 256;
+/** A body may have this many chunks, and one more for each of so many bytes. */
+const MAX_CHUNKS = 16_384;
 const BYTES_PER_CHUNK = 16;
+
+/** Chunks of fewer bytes are gathered, up to so many bytes. */
+const SMALL_CHUNK = 256;
+const GATHERED_BYTES = 4096;
 
 /**
  * A request as `createServer` receives it, with what is known of its arrival. In a server of another
@@ -16,6 +20,8 @@ export class ReceivedRequest extends IncomingMessage {
   #interrupt: ((failure: HttpError) => void) | undefined;
   #chunks = 0;
   #bytes = 0;
+  #gathered: Buffer | undefined;
+  #gatheredBytes = 0;
 
   /** Why the rest of the request cannot be received, if that is so. */
   get failure(): HttpError | undefined {
@@ -37,23 +43,39 @@ export class ReceivedRequest extends IncomingMessage {
   }
 
   /**
-   * Node hands over each chunk of the body here. Chunks of a few bytes cost much more to parse than
-   * to send, so a body that consists of them is refused; `false` pauses the connection.
+   * Node hands over each chunk of the body here, and `null` after the last. Small chunks after the first
+   * are gathered: Node's streams take 300 bytes and 2 µs for each, however small it is.
+   *
+   * Returns `false` to pause the connection.
    */
   override push(chunk: Buffer | null): boolean {
-    if (chunk === null) return super.push(chunk);
-    if (this.#failure !== undefined) return false;
+    if (this.#failure !== undefined && chunk !== null) return false;
     this.#chunks += 1;
-    this.#bytes += chunk.length;
-    if (this.#chunks <= MAX_CHUNKS + this.#bytes / BYTES_PER_CHUNK || !this.#isChunked()) {
-      return super.push(chunk);
-    }
-    this.fail(new HttpError('MALFORMED_REQUEST', 'the body is sent in too many small chunks'));
-    return false;
+    if (chunk !== null && chunk.length < SMALL_CHUNK && this.#chunks > 1)
+      return this.#gather(chunk);
+    this.#flush();
+    return super.push(chunk);
   }
 
-  #isChunked(): boolean {
-    return this.headers['transfer-encoding'] !== undefined;
+  #gather(chunk: Buffer): boolean {
+    this.#bytes += chunk.length;
+    if (this.#chunks > MAX_CHUNKS + this.#bytes / BYTES_PER_CHUNK) {
+      this.fail(new HttpError('MALFORMED_REQUEST', 'the body is sent in too many small chunks'));
+      return false;
+    }
+    if (this.#gatheredBytes + chunk.length > GATHERED_BYTES) this.#flush();
+    if (this.#gatheredBytes === 0) setImmediate(() => this.#flush());
+    this.#gathered ??= Buffer.allocUnsafe(GATHERED_BYTES);
+    this.#gathered.set(chunk, this.#gatheredBytes);
+    this.#gatheredBytes += chunk.length;
+    return this.readableLength < this.readableHighWaterMark;
+  }
+
+  #flush(): void {
+    if (this.#gatheredBytes === 0) return;
+    const gathered = Buffer.from(this.#gathered?.subarray(0, this.#gatheredBytes) ?? []);
+    this.#gatheredBytes = 0;
+    super.push(gathered);
   }
 }
 

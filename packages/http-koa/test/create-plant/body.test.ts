@@ -1,5 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { listeningApp, TOKEN } from '../listening-app.js';
@@ -12,6 +16,9 @@ const HEAD = [
   'Transfer-Encoding: chunked',
   '\r\n',
 ].join('\r\n');
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 function inChunks(body: string, size: number): string {
   const chunks = body.match(new RegExp(`.{1,${size}}`, 'g')) ?? [];
@@ -46,8 +53,9 @@ describe('A body in many chunks', () => {
   }
 
   for (const [bytes, size] of [
-    [256, 1],
+    [16_384, 1],
     [16_384, 16],
+    [16_384, 1000],
   ] as const) {
     it(`is kept whole: ${bytes} bytes, ${size} in each`, async () => {
       const body = plantOf(bytes);
@@ -57,17 +65,53 @@ describe('A body in many chunks', () => {
       ]) {
         plants.clear();
         expect(await respond(...parts)).to.match(/^HTTP\/1\.1 200 /);
-        expect(plants.get(1n)?.name).to.have.length(bytes - 18);
+        expect(plants.get(1n)?.name).to.equal(JSON.parse(body).name);
       }
     });
   }
 
-  it('is refused when it costs more to parse than to send, before all of it has arrived', async () => {
-    for (const parts of [[HEAD, inChunks(plantOf(400), 1)], [HEAD + inChunks(plantOf(400), 1)]]) {
+  it('is refused when it costs much more to parse than to send, before all of it has arrived', async () => {
+    await app.close();
+    app = await listeningApp({ bodyLimit: 100_000 }, plants);
+    const chunks = inChunks(plantOf(20_000), 1);
+    for (const parts of [[HEAD, chunks], [HEAD + chunks]]) {
       const response = await respond(...parts);
       expect(response).to.match(/^HTTP\/1\.1 400 .*\r\nConnection: close\r\n/s);
-      expect(response).to.include('"error":4000');
+      expect(response).to.include('"message":"the body is sent in too many small chunks"');
       expect(plants.size).to.equal(0);
     }
+  });
+
+  it('does not keep its chunks while it waits for the response before it', async () => {
+    let arrived: WeakRef<Buffer>[] = [];
+    const noteChunks = (message: unknown) => {
+      const { request } = message as { request: IncomingMessage };
+      const push = request.push.bind(request);
+      request.push = (chunk: Buffer | null) => {
+        if (chunk !== null) arrived.push(new WeakRef(chunk));
+        return push(chunk);
+      };
+    };
+    let ready = (): void => undefined;
+    const isReady = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    const waiting = await listeningApp({ ready: () => isReady }, plants);
+    subscribe('http.server.request.start', noteChunks);
+    const client = connect(waiting.port, '127.0.0.1').setEncoding('latin1');
+    client.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    client.write(`${HEAD + inChunks(plantOf(16_384), 1)}0\r\n\r\n`);
+    while (arrived.length < 16_384) await new Promise(setImmediate);
+    unsubscribe('http.server.request.start', noteChunks);
+    await new Promise(setImmediate);
+    collectGarbage();
+    const kept = arrived.filter((chunk) => chunk.deref() !== undefined);
+    expect(kept).to.have.length.below(arrived.length / 10);
+    arrived = [];
+
+    ready();
+    for (let text = ''; !text.includes('"name":"x'); ) text += (await once(client, 'data'))[0];
+    client.destroy();
+    await waiting.close();
   });
 });
