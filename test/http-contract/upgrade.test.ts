@@ -1,0 +1,345 @@
+import { expect } from 'chai';
+import { exchange, expectEnd, expectService } from './cases.js';
+import { checkAnswer, type Expected, errorOf, saysClose } from './check-answer.js';
+import { type Answer, RawConnection } from './raw-connection.js';
+import {
+  chunked,
+  create,
+  freshId,
+  headOf,
+  MARK,
+  type Parts,
+  plantText,
+  request,
+} from './requests.js';
+import { useService } from './service.js';
+
+type Fields = NonNullable<Parts['headers']>;
+
+const LIVEZ: Parts = { method: 'GET', target: '/livez' };
+const WEBSOCKET: Fields = {
+  connection: 'Upgrade',
+  upgrade: 'websocket',
+  'sec-websocket-version': '13',
+  'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+};
+/** What Java's `HttpClient` sends with the first request of a connection. */
+const JAVA: Fields = {
+  connection: 'Upgrade, HTTP2-Settings',
+  upgrade: 'h2c',
+  'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
+};
+
+const OFFERS: Readonly<Record<string, Fields>> = {
+  'of HTTP/2 as Java sends it': JAVA,
+  'of HTTP/2 among other connection options': {
+    ...JAVA,
+    connection: 'keep-alive, Upgrade, HTTP2-Settings',
+    'http2-settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
+  },
+  'of a WebSocket': WEBSOCKET,
+  'of TLS': { connection: 'upgrade', upgrade: 'TLS/1.0' },
+  'of an unknown protocol': { connection: 'upgrade', upgrade: MARK },
+  'of several protocols': { connection: 'upgrade', upgrade: `${MARK}/1, h2c, websocket` },
+  'that names HTTP/1.1': { connection: 'upgrade', upgrade: 'HTTP/1.1' },
+  'that is empty': { connection: 'upgrade', upgrade: '' },
+  'without Connection: upgrade': { upgrade: 'h2c' },
+};
+
+/** How a request is cut into segments. */
+const DELIVERIES: Readonly<Record<string, (head: Buffer, body: Buffer) => Buffer[]>> = {
+  'in the same segment': (head, body) => [Buffer.concat([head, body])],
+  'in a second segment': (head, body) => [head, body],
+  'in two segments after the headers': (head, body) => [head, ...halves(body)],
+  'half in the segment of the headers': (head, body) => {
+    const [first, second] = halves(body);
+    return [Buffer.concat([head, first]), second];
+  },
+  'byte by byte': (head, body) => [...Buffer.concat([head, body])].map((byte) => Buffer.of(byte)),
+};
+
+const FRAMINGS: Readonly<Record<string, (body: Buffer) => { framing: Fields; payload: Buffer }>> = {
+  'with Content-Length': (body) => ({
+    framing: { 'content-length': `${body.length}` },
+    payload: body,
+  }),
+  'in chunks': (body) => ({
+    framing: { 'transfer-encoding': 'chunked' },
+    payload: chunked(halves(body)),
+  }),
+};
+
+describe('A request that offers an upgrade', () => {
+  const service = useService();
+
+  /** Sends each segment only when the service has had the time to read the one before. */
+  async function sendApart(connection: RawConnection, segments: readonly Uint8Array[]) {
+    const other = await RawConnection.open(service.port);
+    for (const segment of segments) {
+      await connection.sent(segment);
+      await expectService(other);
+    }
+    other.destroy();
+  }
+
+  /** Takes the one response to one request, and sees that the connection serves on. */
+  async function expectOneKept(segments: readonly Uint8Array[], expected: Expected) {
+    const connection = await RawConnection.open(service.port);
+    try {
+      await sendApart(connection, segments);
+      checkAnswer(await connection.answer(), { connection: 'keep-alive', ...expected });
+      await expectService(connection);
+      await expectService(connection);
+      connection.halfClose();
+      await expectEnd(connection);
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  describe('keeps its connection when nothing is pipelined', () => {
+    for (const [title, headers] of Object.entries(OFFERS)) {
+      it(`GET, with an offer ${title}`, async () => {
+        await expectOneKept([request({ ...LIVEZ, headers })], { otherContent: true });
+      });
+
+      it(`POST, with an offer ${title}, the body in the same segment`, async () => {
+        await expectOneKept([create({ headers })], { toOperation: true });
+      });
+
+      it(`POST, with an offer ${title}, the body in a second segment`, async () => {
+        const { head, payload } = post(headers, 'with Content-Length');
+        await expectOneKept([head, payload], { toOperation: true });
+      });
+    }
+
+    for (const framing of Object.keys(FRAMINGS)) {
+      for (const [cut, segments] of Object.entries(DELIVERIES)) {
+        it(`POST ${framing}, the body ${cut}`, async () => {
+          const { head, payload } = post(JAVA, framing);
+          await expectOneKept(segments(head, payload), { toOperation: true });
+        });
+      }
+    }
+
+    for (const error of [4040, 4050, 4001] as const) {
+      it(`also when it is refused with a ${error}`, async () => {
+        const refused: Record<typeof error, Parts> = {
+          4040: { method: 'GET', target: `/${MARK}` },
+          4050: { method: 'GET' },
+          4001: { body: '' },
+        };
+        await expectOneKept([request({ ...refused[error], headers: JAVA })], { error });
+      });
+    }
+
+    it('also when every request of the connection offers it', async () => {
+      const connection = await RawConnection.open(service.port);
+      for (const headers of [JAVA, WEBSOCKET, JAVA, JAVA]) {
+        connection.send(request({ ...LIVEZ, headers }));
+        checkAnswer(await connection.answer(), { otherContent: true, connection: 'keep-alive' });
+        connection.send(create({ headers }));
+        checkAnswer(await connection.answer(), { toOperation: true, connection: 'keep-alive' });
+      }
+      connection.destroy();
+    });
+
+    it('also when it is the second request', async () => {
+      const connection = await RawConnection.open(service.port);
+      await expectService(connection);
+      connection.send(create({ headers: JAVA }));
+      checkAnswer(await connection.answer(), { toOperation: true, connection: 'keep-alive' });
+      await expectService(connection);
+      connection.destroy();
+    });
+  });
+
+  it('without credentials is a 4010 whose body is not executed', async () => {
+    const id = freshId();
+    const { head, payload } = post(
+      { ...JAVA, authorization: undefined },
+      'with Content-Length',
+      id,
+    );
+    const answers = await answersTo([head, payload, payload]);
+    expect(answers.map(errorOf)).to.deep.equal([4010]);
+    await expectFree(id);
+  });
+
+  it('in HTTP/1.0 is served, and closes', async () => {
+    const connection = await RawConnection.open(service.port);
+    connection.send(create({ version: 'HTTP/1.0', headers: JAVA }));
+    checkAnswer(await connection.answer(), { toOperation: true, connection: 'close' });
+    await expectEnd(connection);
+    connection.destroy();
+  });
+
+  describe('gets its response after a half-close', () => {
+    for (const framing of Object.keys(FRAMINGS)) {
+      for (const cut of ['in the same segment', 'in a second segment']) {
+        it(`${framing}, the body ${cut}`, async () => {
+          const { head, payload } = post(JAVA, framing);
+          const answers = await answersTo(DELIVERIES[cut]?.(head, payload) ?? []);
+          expect(answers).to.have.length(1);
+          for (const answer of answers) checkAnswer(answer, { toOperation: true });
+        });
+      }
+    }
+  });
+
+  describe('and expects 100-continue', () => {
+    for (const framing of Object.keys(FRAMINGS)) {
+      it(`gets the interim response, then the final one, ${framing}`, async () => {
+        const connection = await RawConnection.open(service.port);
+        const { head, payload } = post({ ...JAVA, expect: '100-continue' }, framing);
+        connection.send(head);
+        expect(await connection.nextStatus()).to.equal(100);
+        await sendApart(connection, halves(payload));
+        const answer = await connection.answer();
+        checkAnswer(answer, { toOperation: true, connection: 'keep-alive' });
+        expect(answer.interim).to.deep.equal([100]);
+        await expectService(connection);
+        connection.destroy();
+      });
+    }
+
+    it('gets no interim response when it is refused', async () => {
+      const connection = await RawConnection.open(service.port);
+      const { head } = post(
+        { ...JAVA, expect: '100-continue', authorization: undefined },
+        'with Content-Length',
+      );
+      connection.send(head);
+      const answer = await connection.answer();
+      checkAnswer(answer, { error: 4010, connection: 'close' });
+      expect(answer.interim).to.deep.equal([]);
+      await expectEnd(connection);
+      connection.destroy();
+    });
+  });
+
+  describe('never has its body executed as a request', () => {
+    for (const framing of Object.keys(FRAMINGS)) {
+      for (const [cut, segments] of Object.entries(DELIVERIES)) {
+        it(`${framing}, the body ${cut}`, async () => {
+          const id = freshId();
+          const { head, payload } = post(JAVA, framing, id);
+          const answers = await answersTo(segments(head, payload));
+          expect(answers.map(errorOf)).to.deep.equal([4004]);
+          await expectFree(id);
+        });
+      }
+    }
+  });
+
+  describe('never has the body of the next request executed as a request', () => {
+    const before: Readonly<Record<string, readonly Uint8Array[]>> = {
+      GET: [request({ ...LIVEZ, headers: JAVA })],
+      'POST with Content-Length': [create({ headers: JAVA })],
+      'POST in chunks': [create({ chunks: [plantText()], headers: JAVA })],
+      'GET after another request': [request(LIVEZ), request({ ...LIVEZ, headers: WEBSOCKET })],
+    };
+    for (const [title, offering] of Object.entries(before)) {
+      for (const framing of Object.keys(FRAMINGS)) {
+        it(`${title}, and a body ${framing} in the segment after its headers`, async () => {
+          const id = freshId();
+          const { head, payload } = post({}, framing, id);
+          const answers = await answersTo([Buffer.concat([...offering, head]), payload]);
+          await expectFree(id);
+          await expectNoneDropped(answers, [...offering, head]);
+          for (const it of answers.slice(offering.length)) expect(errorOf(it)).to.equal(4004);
+        });
+      }
+    }
+  });
+
+  describe('does not make the service drop what is pipelined', () => {
+    const offering = create({ headers: JAVA });
+    const asking = request({ ...LIVEZ, headers: WEBSOCKET });
+    const pipelines: Readonly<Record<string, () => Uint8Array[]>> = {
+      'two requests after it': () => [create({ headers: JAVA }), create(), create()],
+      'two requests before it': () => [create(), create(), create({ headers: JAVA })],
+      'requests before and after it': () => [create(), create({ headers: JAVA }), create()],
+      'GET, and requests after it': () => [asking, create(), create()],
+      'in chunks, and requests after it': () => [
+        create({ chunks: [...plantText()], headers: JAVA }),
+        create(),
+      ],
+      'several that offer it': () => [1, 2, 3, 4].map(() => create({ headers: JAVA })),
+      'refused with a body, and a request after it': () => [
+        create({ target: '/x', headers: JAVA }),
+        create(),
+      ],
+      'the same one twice': () => [offering, offering],
+      'followed by bytes that are not HTTP': () => [asking, Buffer.from('GARBAGE\r\n\r\n')],
+    };
+    for (const [title, requests] of Object.entries(pipelines)) {
+      it(`${title}, in one segment`, async () => {
+        const all = requests();
+        await expectNoneDropped(await answersTo([Buffer.concat(all)]), all);
+      });
+
+      it(`${title}, in a segment each`, async () => {
+        const all = requests();
+        await expectNoneDropped(await answersTo(all), all);
+      });
+
+      it(`${title}, cut within the second request`, async () => {
+        const all = requests();
+        const bytes = Buffer.concat(all);
+        const at = (all[0]?.length ?? 0) + 20;
+        await expectNoneDropped(await answersTo([bytes.subarray(0, at), bytes.subarray(at)]), all);
+      });
+    }
+  });
+
+  /** Sends the segments apart, half-closes, and takes every response. */
+  async function answersTo(segments: readonly Uint8Array[]): Promise<Answer[]> {
+    const connection = await RawConnection.open(service.port);
+    try {
+      await sendApart(connection, segments);
+      connection.halfClose();
+      return await connection.answersUntilEnd();
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  /**
+   * Each request has its response, in order; or a response says that it is the last one, and
+   * nothing after it was executed.
+   */
+  async function expectNoneDropped(answers: readonly Answer[], requests: readonly Uint8Array[]) {
+    const last = answers.at(-1);
+    if (last === undefined) throw new Error('no response');
+    expect(answers.slice(0, -1).some(saysClose), 'only the last response closes').to.equal(false);
+    if (answers.length !== requests.length)
+      expect(
+        saysClose(last),
+        'a request has no response, and the last one does not close',
+      ).to.equal(true);
+    expect(answers.length).to.be.at.most(requests.length);
+    for (const bytes of requests.slice(answers.length)) {
+      const id = /"id":(\d+)/.exec(Buffer.from(bytes).toString('latin1'))?.[1];
+      if (id !== undefined) await expectFree(BigInt(id));
+    }
+  }
+
+  /** The plant was not created: its id is still free. */
+  async function expectFree(id: bigint): Promise<void> {
+    await exchange(service.port, create({ body: plantText(id) }), {});
+  }
+});
+
+/** A create in two parts. With `inner`, its body is itself a request that creates this plant. */
+function post(headers: Fields, framing: string, inner?: bigint) {
+  const body = inner === undefined ? plantText() : create({ body: plantText(inner) });
+  const framed = FRAMINGS[framing]?.(Buffer.from(body));
+  if (framed === undefined) throw new Error(framing);
+  return { head: headOf({ headers: { ...headers, ...framed.framing } }), payload: framed.payload };
+}
+
+function halves(bytes: Buffer): [Buffer, Buffer] {
+  const middle = bytes.length >> 1;
+  return [bytes.subarray(0, middle), bytes.subarray(middle)];
+}
