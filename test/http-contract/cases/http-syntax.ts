@@ -1,11 +1,13 @@
 import { METHODS } from 'node:http';
-import { type Case, creating, testEach } from '../cases.js';
+import { expect } from 'chai';
+import { asking, type Case, creating, exchange, testEach } from '../cases.js';
 import type { Expected } from '../check-answer.js';
-import { headOf, lines, MARK, type Parts, plantText, TOKEN } from '../requests.js';
+import { freshId, headOf, lines, MARK, type Parts, plantText, TOKEN } from '../requests.js';
 import { useService } from '../service.js';
 
 const HOST = `Host: ${MARK}.example`;
 const MALFORMED: Expected = { error: 4000, connection: 'close' };
+const KEEP_ALIVE = { connection: 'keep-alive' };
 const REFUSED: Expected = { error: 4000 };
 
 describe('HTTP syntax', () => {
@@ -37,6 +39,14 @@ describe('HTTP syntax', () => {
       ['a version with a comma', 'POST /plants HTTP/1,1'],
       ['a version in lower case', 'POST /plants http/1.1'],
       ['another protocol', 'POST /plants HTTPS/1.1'],
+      ['a tab after the method', 'POST\t/plants HTTP/1.1'],
+      ['a space before the end of the line', 'POST /plants HTTP/1.1 '],
+      ['two spaces after the method', 'GET  /livez HTTP/1.1'],
+      ['two spaces before the version', 'GET /livez  HTTP/1.1'],
+      ['a space and a tab after the method', 'GET \t/livez HTTP/1.1'],
+      ['a space and a tab before the version', 'GET /livez \tHTTP/1.1'],
+      ['many spaces', 'GET   /livez   HTTP/1.1'],
+      ['two spaces and no version', 'GET /livez  '],
       ['the preface of HTTP/2', 'PRI * HTTP/2.0'],
       ['a status line', 'HTTP/1.1 200 OK'],
       ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
@@ -51,6 +61,69 @@ describe('HTTP syntax', () => {
         expected: { error: 4000 },
       })),
     );
+  });
+
+  describe('A request of a protocol other than HTTP is a 4000', () => {
+    const requestLines = [
+      'POST /plants RTSP/1.0',
+      'POST /plants RTSP/1.1',
+      'POST /plants RTSP/2.0',
+      'GET /livez RTSP/1.0',
+      'GET /livez RTSP/1.1',
+      'OPTIONS /plants RTSP/1.0',
+      'OPTIONS * RTSP/1.0',
+      'DESCRIBE /livez RTSP/1.0',
+      'PLAY /plants RTSP/1.1',
+      'SETUP rtsp://a.example/plants RTSP/1.0',
+      'POST /plants ICE/1.0',
+      'GET /livez ICE/1.0',
+      'SOURCE /livez ICE/1.0',
+      'SOURCE /plants ICE/1.1',
+      'POST /plants\u0020\u0020RTSP/1.0',
+    ];
+    for (const line of requestLines) {
+      const id = freshId();
+      const { title, bytes, expected } = creating(line, { body: plantText(id) }, MALFORMED);
+      testEach(service, [{ title, bytes: withRequestLine(line, bytes), expected }]);
+      testEach(service, [creating(`${line} stores nothing`, { body: plantText(id) })]);
+    }
+    testEach(service, [
+      {
+        title: 'a POST without credentials too',
+        bytes: lines('POST /plants RTSP/1.0', HOST),
+        expected: MALFORMED,
+      },
+      {
+        title: 'on a path that does not exist too',
+        bytes: lines(`GET /${MARK} RTSP/1.0`, HOST),
+        expected: MALFORMED,
+      },
+    ]);
+  });
+
+  describe('What another protocol would send is fine', () => {
+    const foreign = 'POST  /plants RTSP/1.0';
+    testEach(service, [
+      creating('in a field', { headers: { 'x-note': foreign } }),
+      creating('in several fields', {
+        headers: { 'user-agent': `a ${foreign}`, 'x-note': ['  a  b  ', 'x RTSP/1.0'] },
+      }),
+      creating('in the query', { target: '/plants?a=RTSP/1.0&b=ICE/1.0' }),
+      creating('in a body', { body: plantText(freshId(), `"tag":"\\r\\n${foreign}\\r\\n"`) }),
+      creating('in a body, with line breaks around it', {
+        body: `{\r\n"id":${freshId()},\r\n"name":\r\n"${foreign}"\r\n}`,
+      }),
+      creating('in a body in chunks', {
+        chunks: [`{"id":${freshId()},"name":"\\n`, foreign, '", "tag":  ""}'],
+      }),
+      asking('at the end of a path', { target: '/RTSP/1.0' }, { error: 4040 }),
+      asking('as a path', { target: '/RTSP/1.0/ICE/1.0' }, { error: 4040 }),
+      chunkedRaw(
+        'in trailers',
+        `${plantText().length.toString(16)}\r\n${plantText()}\r\n0\r\nX: ${foreign}\r\n\r\n`,
+        { toOperation: true, connection: 'keep-alive' },
+      ),
+    ]);
   });
 
   describe('A field line that is not valid is a 4000', () => {
@@ -274,6 +347,24 @@ describe('HTTP syntax', () => {
     ]);
   });
 
+  describe('Transfer-Encoding in HTTP/1.0 is a 4000 that closes', () => {
+    for (const coding of ['chunked', 'Chunked', 'gzip, chunked', 'identity']) {
+      testEach(service, [
+        withCoding(coding, coding, MALFORMED, {}, 'HTTP/1.0'),
+        withCoding(`${coding}, with keep-alive`, coding, MALFORMED, KEEP_ALIVE, 'HTTP/1.0'),
+      ]);
+    }
+
+    it('and says so without contradicting itself', async () => {
+      const { bytes } = withCoding('', 'chunked', {}, {}, 'HTTP/1.0');
+      const { body } = await exchange(service.port, bytes, MALFORMED);
+      expect(body.toString()).not.to.match(/only .*chunked/);
+      expect(body.toString()).to.match(
+        /Transfer-Encoding.*HTTP\/1\.[01]|HTTP\/1\.[01].*Transfer-Encoding/i,
+      );
+    });
+  });
+
   describe('Chunks', () => {
     const plant = plantText();
     const size = plant.length.toString(16);
@@ -406,6 +497,12 @@ function mixedCase(): Uint8Array {
   ]);
 }
 
+/** The request with another request line. */
+function withRequestLine(line: string, bytes: Uint8Array): Buffer {
+  const rest = Buffer.from(bytes);
+  return Buffer.concat([Buffer.from(line, 'latin1'), rest.subarray(rest.indexOf('\r\n'))]);
+}
+
 function withLength(title: string, value: string | string[], expected: Expected): Case {
   return creating(
     title,
@@ -419,9 +516,10 @@ function withCoding(
   value: string | string[],
   expected: Expected,
   headers: Parts['headers'] = {},
+  version = 'HTTP/1.1',
 ): Case {
   const changed = { ...headers, 'transfer-encoding': value };
-  const { bytes } = creating('', { chunks: [plantText()], headers: changed });
+  const { bytes } = creating('', { version, chunks: [plantText()], headers: changed });
   return { title, bytes, expected };
 }
 

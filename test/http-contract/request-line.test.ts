@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { exchange, expectService } from './cases.js';
+import { checkAnswer, errorOf } from './check-answer.js';
+import { type Answer, RawConnection } from './raw-connection.js';
+import { create, freshId, lines, plantText, request } from './requests.js';
+import { useService } from './service.js';
+
+const LIVEZ = request({ method: 'GET', target: '/livez' });
+
+/** What HTTP/2 sends first on a connection: the preface, SETTINGS, WINDOW_UPDATE and HEADERS. */
+const HTTP2_PREFACE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from(
+    '00001204000000000000030000006400040200000000020000000000000408000000000001ff0001',
+    'hex',
+  ),
+  Buffer.from('000011010500000001828441866c2e42b3d74d7a8825b650c3abb615c153032a2f2a', 'hex'),
+]);
+
+/** Request lines that Node's parser accepts, though they are not HTTP. */
+const FOREIGN: readonly string[] = [
+  'POST /plants RTSP/1.0',
+  'POST /plants RTSP/1.1',
+  'POST  /plants HTTP/1.1',
+  'POST /plants  HTTP/1.1',
+];
+
+describe('A request line that is not HTTP', () => {
+  const service = useService();
+
+  const foreign = (line: string, id: bigint): Buffer => {
+    const bytes = create({ body: plantText(id) });
+    return Buffer.concat([Buffer.from(line), bytes.subarray(bytes.indexOf('\r\n'))]);
+  };
+
+  /** Sends each segment only when the service has had the time to read the one before. */
+  async function answersTo(segments: readonly Uint8Array[]): Promise<Answer[]> {
+    const other = await RawConnection.open(service.port);
+    const connection = await RawConnection.open(service.port);
+    for (const segment of segments) {
+      await connection.sent(segment);
+      await expectService(other);
+    }
+    connection.halfClose();
+    const answers = await connection.answersUntilEnd();
+    connection.destroy();
+    other.destroy();
+    return answers;
+  }
+
+  const before: Readonly<Record<string, () => Uint8Array[]>> = {
+    'as the first request': () => [],
+    'after a GET': () => [LIVEZ],
+    'after a body': () => [create()],
+    'after a body in chunks': () => [create({ chunks: [plantText()] })],
+    'after a body that ends in a line break': () => [create({ body: `${plantText()}\r\n` })],
+    'after three requests': () => [create(), LIVEZ, create()],
+  };
+  for (const line of FOREIGN) {
+    for (const [place, requests] of Object.entries(before)) {
+      it(`${line} ${place} is a 4000 and not executed, pipelined or later`, async () => {
+        const id = freshId();
+        for (const segments of [requests(), [Buffer.concat(requests())]]) {
+          const answers = await answersTo([...segments, foreign(line, id)]);
+          expectRefused(answers, requests().length);
+        }
+        expectRefused(
+          await answersTo([Buffer.concat([...requests(), foreign(line, id)])]),
+          requests().length,
+        );
+        await exchange(service.port, create({ body: plantText(id) }), {});
+      });
+    }
+
+    it(`${line} is a 4000 wherever it is cut`, async () => {
+      const id = freshId();
+      const bytes = foreign(line, id);
+      const cuts = Array.from({ length: line.length + 2 }, (_, at) => at + 1);
+      for (const prefix of [Buffer.alloc(0), LIVEZ]) {
+        const all = Buffer.concat([prefix, bytes]);
+        const parted = cuts.map((at) => [
+          all.subarray(0, prefix.length + at),
+          all.subarray(prefix.length + at),
+        ]);
+        const answers = await Promise.all(parted.map(answersTo));
+        for (const some of answers) expectRefused(some, prefix.length === 0 ? 0 : 1);
+      }
+      await exchange(service.port, create({ body: plantText(id) }), {});
+    });
+
+    it(`${line} byte by byte is a 4000`, async () => {
+      const id = freshId();
+      const bytes = foreign(line, id);
+      expectRefused(await answersTo([...bytes].map((byte) => Buffer.of(byte))), 0);
+      await exchange(service.port, create({ body: plantText(id) }), {});
+    });
+
+    it(`${line} is not a 4000 in a body, wherever it is cut`, async () => {
+      const body = () => `{"id":${freshId()},"name":"x",\r\n"tag":"${line}"\r\n}\r\n`;
+      const requests = Array.from({ length: line.length + 2 }, () => create({ body: body() }));
+      const answers = await Promise.all(
+        requests.map((bytes, at) => {
+          const middle = bytes.indexOf('"tag":"') + 6 + at;
+          return answersTo([bytes.subarray(0, middle), bytes.subarray(middle)]);
+        }),
+      );
+      expect(answers.flat().map(({ status }) => status)).to.deep.equal(
+        Array(requests.length).fill(200),
+      );
+    });
+  }
+
+  function expectRefused(answers: readonly Answer[], before: number): void {
+    expect(answers.map(errorOf)).to.deep.equal([...Array(before).fill(undefined), 4000]);
+    const last = answers.at(-1);
+    if (last !== undefined) checkAnswer(last, { error: 4000, connection: 'close' });
+  }
+});
+
+describe('HTTP/2 without an upgrade', () => {
+  const service = useService();
+
+  const deliveries: Readonly<Record<string, readonly Uint8Array[]>> = {
+    'in one segment': [HTTP2_PREFACE],
+    'in two segments': [HTTP2_PREFACE.subarray(0, 24), HTTP2_PREFACE.subarray(24)],
+    'cut within the preface': [HTTP2_PREFACE.subarray(0, 2), HTTP2_PREFACE.subarray(2)],
+    'followed by more frames': [HTTP2_PREFACE, Buffer.alloc(30_000)],
+    'after a request': [LIVEZ, HTTP2_PREFACE],
+  };
+  for (const [title, segments] of Object.entries(deliveries)) {
+    it(`is a 4000 that no reset overtakes, ${title}`, async () => {
+      const connection = await RawConnection.open(service.port);
+      for (const segment of segments) await connection.sent(segment);
+      if (segments[0] === LIVEZ) checkAnswer(await connection.answer(), { otherContent: true });
+      checkAnswer(await connection.answer(), { error: 4000, connection: 'close' });
+      expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
+      connection.destroy();
+    });
+  }
+
+  it('is a 4000 after an empty line too', async () => {
+    await exchange(service.port, Buffer.concat([Buffer.from('\r\n'), HTTP2_PREFACE]), {
+      error: 4000,
+      connection: 'close',
+    });
+  });
+
+  it('is a 4000 when the preface is not the one of HTTP/2', async () => {
+    await exchange(service.port, lines('PRI * HTTP/1.1', 'Host: a'), { error: 4000 });
+  });
+});
