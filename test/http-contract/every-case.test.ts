@@ -77,10 +77,13 @@ async function answerTheRest(): Promise<void> {
   const rest = described().filter(({ answer }) => answer === undefined);
   for (const settings of new Set(rest.map(settingsOf))) {
     const service = await startService(JSON.parse(settings));
-    for (const one of rest) {
-      if (settingsOf(one) === settings) one.answer = await answerTo(service.port, one.bytes);
+    try {
+      for (const one of rest) {
+        if (settingsOf(one) === settings) one.answer = await answerTo(service.port, one.bytes);
+      }
+    } finally {
+      await service.stop();
     }
-    await service.stop();
   }
 }
 
