@@ -25,16 +25,25 @@ export function onSegment(socket: Socket, callback: (bytes: Buffer) => void): vo
   if (!parser || slot === undefined || typeof proceed !== 'function') return;
   parser[slot] = (parsed) => {
     let segment = parser.getCurrentBuffer();
-    let count = parsed;
+    let result = parsed;
     for (;;) {
       callback(segment);
-      proceed(count);
-      const isDropped = typeof count === 'number' && count < segment.length;
+      proceed(result);
+      const isDropped = typeof result === 'number' && result < segment.length;
       if (!isDropped || parserOf(socket) !== parser) return;
-      segment = segment.subarray(count as number);
-      count = parser.execute(segment);
+      segment = segment.subarray(result as number);
+      result = parseRest(parser, segment);
     }
   };
+}
+
+/** Node's parser reports no error while it takes the connection for upgraded: it makes no progress instead. */
+function parseRest(parser: NodeParser, segment: Buffer): number | Error {
+  const parsed = parser.execute(segment);
+  if (typeof parsed !== 'number' || (parsed > 0 && parsed <= segment.length)) return parsed;
+  return Object.assign(new Error('the bytes after a request with Upgrade are not HTTP'), {
+    code: 'HPE_INVALID_CONSTANT',
+  });
 }
 
 function parserOf(

@@ -5,6 +5,7 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const CR = 0x0d;
 const LF = 0x0a;
 const EMPTY_LINE = '\r\n\r\n';
+const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
 
 /**
  * Checks the request lines of one connection as they were sent (RFC 9112 section 3): Node's parser takes
@@ -17,6 +18,7 @@ export class RequestLines {
   #bodyLeft = 0;
   /** What has arrived of the next request's head. */
   #begun = NOTHING;
+  /** The latest request, when its body is chunked. */
   #chunked: ReceivedRequest | undefined;
 
   /**
@@ -30,63 +32,54 @@ export class RequestLines {
     this.#bodyLeft -= skipped;
     if (skipped === segment.length) return;
     const arrived = skipped === 0 ? segment : segment.subarray(skipped);
-    const bytes = withoutEmptyLines(
-      this.#begun.length === 0 ? arrived : Buffer.concat([this.#begun, arrived]),
-    );
-    const lineEnd = this.#checkLines(bytes, requests);
-    this.#keepRest(bytes, requests.at(-1), lineEnd);
-  }
-
-  /** Returns where the last line ends. */
-  #checkLines(bytes: Buffer, requests: readonly ReceivedRequest[]): number {
-    let end = 0;
-    let suspect: ReceivedRequest | undefined;
-    for (const request of requests) {
-      const line = `${request.method} ${request.url} HTTP/`;
-      const isCounted = end === 0 && this.#chunked === undefined;
-      const at = isCounted ? beginOf(bytes, line) : bytes.indexOf(line, end, 'latin1');
-      if (!isCounted) suspect ??= request;
-      if (at === -1) {
-        const rule = 'the request line must be: method, space, target, space, HTTP/1.1';
-        (suspect ?? request).fail(new HttpError('MALFORMED_REQUEST', rule));
-        return bytes.length;
-      }
-      end = at + line.length;
-    }
-    return end;
-  }
-
-  #keepRest(bytes: Buffer, last: ReceivedRequest | undefined, lineEnd: number): void {
-    if (last !== undefined) {
-      this.#chunked = last.headers['transfer-encoding'] === undefined ? undefined : last;
-    }
-    const end = this.#chunked ? endOfChunks(bytes, this.#chunked) : endOf(bytes, last, lineEnd);
+    const bytes = this.#begun.length === 0 ? arrived : Buffer.concat([this.#begun, arrived]);
+    const end = this.#endOfAll(bytes, requests);
     this.#bodyLeft = Math.max(0, end - bytes.length);
     this.#begun = end >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(end));
   }
-}
 
-function beginOf(bytes: Buffer, line: string): number {
-  return bytes.toString('latin1', 0, line.length) === line ? 0 : -1;
-}
+  /** Where the last request ends, be it after these bytes. */
+  #endOfAll(bytes: Buffer, requests: readonly ReceivedRequest[]): number {
+    let end = 0;
+    let suspect: ReceivedRequest | undefined;
+    for (const request of requests) {
+      if (this.#chunked !== undefined) suspect ??= request;
+      const at = this.#beginOf(request, bytes, end);
+      if (at === -1) {
+        (suspect ?? request).fail(new HttpError('MALFORMED_REQUEST', RULE));
+        return bytes.length;
+      }
+      const { headers } = request;
+      this.#chunked = headers['transfer-encoding'] === undefined ? undefined : request;
+      const headEnd = bytes.indexOf(EMPTY_LINE, at, 'latin1') + EMPTY_LINE.length;
+      end = headEnd + Number(headers['content-length'] ?? 0);
+    }
+    return this.#chunked === undefined
+      ? afterEmptyLines(bytes, end)
+      : this.#endOfChunks(bytes, this.#chunked);
+  }
 
-/** Where the last request ends, be it after these bytes. */
-function endOf(bytes: Buffer, last: ReceivedRequest | undefined, lineEnd: number): number {
-  if (last === undefined) return 0;
-  const headEnd = bytes.indexOf(EMPTY_LINE, lineEnd, 'latin1') + EMPTY_LINE.length;
-  return headEnd + Number(last.headers['content-length'] ?? 0);
-}
+  /** Where a request begins, or -1 when its line is not there. */
+  #beginOf({ method, url }: ReceivedRequest, bytes: Buffer, from: number): number {
+    const line = `${method} ${url} HTTP/`;
+    const begin = afterEmptyLines(bytes, from);
+    if (this.#chunked !== undefined) return bytes.indexOf(line, begin, 'latin1');
+    return bytes.toString('latin1', begin, begin + line.length) === line ? begin : -1;
+  }
 
-/** The last empty line ends the chunks, or a part of what follows them. */
-function endOfChunks(bytes: Buffer, request: ReceivedRequest): number {
-  if (!request.complete) return bytes.length;
-  const emptyLine = bytes.lastIndexOf(EMPTY_LINE, undefined, 'latin1');
-  return emptyLine === -1 ? 0 : emptyLine + EMPTY_LINE.length;
+  /** The last empty line ends the chunks, or a part of what follows them. */
+  #endOfChunks(bytes: Buffer, request: ReceivedRequest): number {
+    if (!request.complete) return bytes.length;
+    const emptyLine = bytes.lastIndexOf(EMPTY_LINE, undefined, 'latin1');
+    const end = emptyLine === -1 ? 0 : emptyLine + EMPTY_LINE.length;
+    if (end === bytes.length) this.#chunked = undefined;
+    return end;
+  }
 }
 
 /** RFC 9112 section 2.2: empty lines before a request line are ignored. */
-function withoutEmptyLines(bytes: Buffer): Buffer {
-  let start = 0;
-  while (bytes[start] === CR || bytes[start] === LF) start += 1;
-  return start === 0 ? bytes : bytes.subarray(start);
+function afterEmptyLines(bytes: Buffer, from: number): number {
+  let at = from;
+  while (bytes[at] === CR || bytes[at] === LF) at += 1;
+  return at;
 }
