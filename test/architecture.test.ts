@@ -100,6 +100,10 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
       ),
     found: 'packages/app/src/telemetry/metrics.ts must not import ../commands/serve.js',
   },
+  'a test that is named after no source file': {
+    plant: (packages) => writeFileSync(join(packages, 'http-koa/test/frame/helpers.test.ts'), ''),
+    found: 'packages/http-koa/test/frame/helpers.test.ts is named after no source file',
+  },
   'a folder that no rule names': {
     plant: (packages) => {
       mkdirSync(join(packages, 'app/src/helpers'));

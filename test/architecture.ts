@@ -53,6 +53,7 @@ export function violations(root: string): string[] {
     ...misnaming(it),
     ...forbiddenImports(it),
     ...forbiddenFolders(it),
+    ...strayTests(root, it),
     ...undeclaredImports(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
@@ -110,6 +111,18 @@ function partOf(source: string, file: string): string | undefined {
   if (!path.startsWith(source + sep)) return undefined;
   const [first = '', ...rest] = path.slice(source.length + 1).split(sep);
   return rest.length === 0 ? TOP : first;
+}
+
+/** The test of a source file has its path and name: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
+function strayTests(root: string, { folder, modules }: Package): string[] {
+  if (FOLDERS[folder] === undefined) return [];
+  const base = join('packages', folder, 'test');
+  const sources = modules.map(({ file }) => file.replace('/src/', '/test/').replace(/\.ts$/, ''));
+  return readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .map((file) => join(base, file))
+    .filter((file) => !sources.includes(join(dirname(file), basename(file).split('.')[0] ?? '')))
+    .map((file) => `${file} is named after no source file`);
 }
 
 function undeclaredImports({ manifest, modules }: Package): string[] {

@@ -41,7 +41,8 @@ describe('The packages, packed and installed elsewhere', function () {
     const tarballs = readdirSync(place).map((name) => `./${name}`);
     writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
     const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
-    await run(npm, ['install', ...quiet, ...tarballs], { cwd: place });
+    const others = ['@koa/cors@5.0.0', 'koa-mount@4.2.0', '@types/koa__cors', '@types/koa-mount'];
+    await run(npm, ['install', ...quiet, ...tarballs, ...others], { cwd: place });
   });
 
   after(() => {
@@ -84,22 +85,29 @@ describe('The packages, packed and installed elsewhere', function () {
     expect((await fetch(`${address}/docs/plant.svg`)).status).to.equal(200);
   });
 
-  it('are types and code for a server of your own', async () => {
-    cpSync(join(root, 'test/embedding/server.ts'), join(place, 'server.ts'));
-    const tsc = join(root, 'node_modules/typescript/bin/tsc');
-    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-    const { stdout } = await run(process.execPath, [tsc, ...strict, 'server.ts'], {
-      cwd: place,
-    }).catch((error) => error);
-    expect(stdout).to.equal('');
-    const { port, token } = JSON.parse(await printed(/^\{/, 'server.js'));
-    const response = await fetch(`http://127.0.0.1:${port}/plants`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: '{"id":1,"name":"Monstera"}',
+  for (const [program, path, header] of [
+    ['server', '/plants', 'x-request-id'],
+    ['middleware', '/plants', 'server-timing'],
+    ['mounted', '/nursery/plants', 'x-request-id'],
+  ] as const) {
+    it(`are types and code for a server of your own: ${program}`, async () => {
+      cpSync(join(root, `test/embedding/${program}.ts`), join(place, `${program}.ts`));
+      const tsc = join(root, 'node_modules/typescript/bin/tsc');
+      const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+      const { stdout } = await run(process.execPath, [tsc, ...strict, `${program}.ts`], {
+        cwd: place,
+      }).catch((error) => error);
+      expect(stdout).to.equal('');
+      const { port, token } = JSON.parse(await printed(/^\{/, `${program}.js`));
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: '{"id":1,"name":"Monstera"}',
+      });
+      expect(await response.json()).to.deep.equal({ name: 'Monstera' });
+      expect(response.headers.get(header)).to.be.a('string');
     });
-    expect(await response.json()).to.deep.equal({ name: 'Monstera' });
-  });
+  }
 });
 
 /** Every file that a manifest promises. */

@@ -43,7 +43,14 @@ describe('A tutorial that is followed to the letter', function () {
 
   /** Runs the tests of packages, without the browser, the database and what only reads JSON. */
   const test = (place: Workplace, ...packages: string[]) =>
-    place.run('mocha', '--no-config', '--fail-zero', ...packages.map(testsOf));
+    place.run(
+      'mocha',
+      '--no-config',
+      '--timeout',
+      '10000',
+      '--fail-zero',
+      ...packages.map(testsOf),
+    );
 
   const testsOf = (name: string) => `packages/${name}/dist/test/**/!(*.browser|*json*).test.js`;
 

@@ -8,8 +8,8 @@ import {
 } from '@plant-store/domain';
 import type { Middleware } from 'koa';
 import { bearerToken } from '../frame/bearer-token.js';
-import type { RequestState } from '../frame/respond.js';
-import { plantAnswer } from '../frame/response.js';
+import type { PlantStoreState } from '../frame/request-state.js';
+import { plantResponse } from '../frame/response.js';
 
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -18,13 +18,14 @@ const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 export function readPlant(
   useCase: ReadPlant,
   tokenVerifier: TokenVerifier,
-): Middleware<RequestState> {
+): Middleware<PlantStoreState> {
   return async function readPlant(ctx) {
+    const state = ctx.state.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
-    ctx.state.client = client.name;
+    state.client = client.name;
     const { params } = ctx as unknown as Pick<RouterContext, 'params'>;
     const plant = await useCase.execute(client, toPlantId(params.id ?? ''));
-    ctx.state.answer = plantAnswer(plant);
+    state.response = plantResponse(plant);
   };
 }
 

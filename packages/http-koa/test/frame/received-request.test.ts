@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
+import { connected } from '../connection/accepted-sockets.js';
 import { listeningApp, rawCreate } from '../listening-app.js';
-import { connected } from './accepted-sockets.js';
 
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const BODY_LIMIT = 1_048_576;

@@ -1,0 +1,29 @@
+import type { AddressInfo } from 'node:net';
+import cors from '@koa/cors';
+import { CreatePlant } from '@plant-store/domain';
+import { createApp, createServer } from '@plant-store/http-koa';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
+import type { Middleware } from 'koa';
+
+const responseTime: Middleware = async (ctx, next) => {
+  const startedAt = performance.now();
+  await next();
+  ctx.set('Server-Timing', `total;dur=${(performance.now() - startedAt).toFixed(1)}`);
+};
+
+const token = newToken();
+const app = createApp(
+  {
+    createPlant: new CreatePlant(new MemoryPlantRepository()),
+    tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+    ready: async () => {},
+    observer: { begun() {}, ended() {}, failed() {} },
+  },
+  { before: [responseTime, cors({ origin: 'https://nursery.example' })] },
+);
+
+const server = createServer(app).listen(0, '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  process.stdout.write(`${JSON.stringify({ port, token })}\n`);
+});
