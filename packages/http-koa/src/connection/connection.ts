@@ -4,7 +4,7 @@ import { countedMethod } from '../frame/counted-method.js';
 import { HttpError, toFailure } from '../frame/failures.js';
 import type { HttpObserver } from '../frame/http-observer.js';
 import type { ReceivedRequest } from '../frame/received-request.js';
-import { newRequestId, requestIdOf } from '../frame/request-id.js';
+import type { RequestIds } from '../frame/request-id.js';
 import { failureResponse, rawResponse } from '../frame/response.js';
 import { sendResponse } from '../frame/send.js';
 import { LateRequest } from './late-request.js';
@@ -18,6 +18,7 @@ import type { Turn } from './turn.js';
 export interface ConnectionOptions {
   readonly handle: RequestListener;
   readonly turn: Turn;
+  readonly requestIds: RequestIds;
   readonly observer: HttpObserver | undefined;
   /** Milliseconds from the first byte of a request to the end of its headers. */
   readonly headersTimeout: number;
@@ -56,7 +57,7 @@ export class Connection {
   readonly #late: LateRequest;
   readonly #waiting: Arrived[] = [];
   /** The requests whose heads end in the segment that is being parsed. */
-  #parsed: ReceivedRequest[] = [];
+  readonly #parsed: ReceivedRequest[] = [];
   #current: Arrived | undefined;
   #failure: RawFailure | undefined;
   #isStopping = false;
@@ -94,11 +95,14 @@ export class Connection {
   /**
    * Nothing more can be read from the connection. If a request is still arriving, this is the response
    * to it; otherwise it is a response of its own, after those before it.
+   *
+   * @param request What is known of the request, if Node's parser has read its headers.
    */
-  fail(error: HttpError, requestId: string): void {
+  fail(error: HttpError, request?: ReceivedRequest): void {
     if (this.#isClosing || this.#failure !== undefined) return;
+    const { requestIds } = this.#options;
     const latest = this.#latest();
-    this.#failure = { error, requestId };
+    this.#failure = { error, requestId: request ? requestIds.of(request) : requestIds.next() };
     if (latest === undefined) this.#sendFailure(this.#failure);
     else if (!latest.complete) latest.fail(error);
   }
@@ -106,7 +110,7 @@ export class Connection {
   /** The request that is arriving is late. Reported once by Node, also while reading is paused. */
   failLate(): void {
     if (this.#late.isExcused(this.#latest(), this.#isPaused())) return;
-    this.fail(new HttpError('REQUEST_TIMEOUT'), newRequestId());
+    this.fail(new HttpError('REQUEST_TIMEOUT'));
   }
 
   /** Closes after the response to the last request that has arrived, or else after the next one. */
@@ -120,7 +124,7 @@ export class Connection {
   checkTime(): void {
     this.#limitUnreadResponse();
     if (this.#late.isOver(this.#isPaused())) {
-      this.fail(new HttpError('REQUEST_TIMEOUT'), newRequestId());
+      this.fail(new HttpError('REQUEST_TIMEOUT'));
     }
   }
 
@@ -154,10 +158,10 @@ export class Connection {
   async #carryOut({ request, response }: Arrived): Promise<void> {
     try {
       await this.#options.turn.end();
-      await this.#options.handle(request, response);
+      this.#options.handle(request, response);
     } catch (cause) {
       const failure = toFailure(cause);
-      const requestId = requestIdOf(request);
+      const requestId = this.#options.requestIds.of(request);
       this.#options.observer?.failed({ requestId, error: failure.error, cause });
       response.shouldKeepAlive = false;
       sendResponse(response, failureResponse(failure), requestId);
@@ -175,9 +179,8 @@ export class Connection {
   }
 
   #checkRequestLines(bytes: Buffer): void {
-    const parsed = this.#parsed;
-    if (parsed.length > 0) this.#parsed = [];
-    this.#requestLines.check(bytes, parsed);
+    this.#requestLines.check(bytes, this.#parsed);
+    this.#parsed.length = 0;
   }
 
   #latest(): ReceivedRequest | undefined {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { RequestIds } from '../frame/request-id.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import { Turn } from './turn.js';
 
@@ -8,8 +9,8 @@ export class Connections {
   readonly #open = new Map<Socket, Connection>();
   #isStopping = false;
 
-  constructor(options: Omit<ConnectionOptions, 'turn'>) {
-    this.#options = { ...options, turn: new Turn() };
+  constructor(options: Omit<ConnectionOptions, 'turn' | 'requestIds'>) {
+    this.#options = { ...options, turn: new Turn(), requestIds: new RequestIds() };
   }
 
   /** The connection of a socket. */

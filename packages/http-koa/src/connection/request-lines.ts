@@ -4,6 +4,8 @@ import type { ReceivedRequest } from '../frame/received-request.js';
 const NOTHING: Buffer = Buffer.alloc(0);
 const CR = 0x0d;
 const LF = 0x0a;
+const SPACE = 0x20;
+const HTTP: readonly number[] = [...Buffer.from('HTTP/')];
 const EMPTY_LINE = '\r\n\r\n';
 const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
 
@@ -60,11 +62,18 @@ export class RequestLines {
   }
 
   /** Where a request begins, or -1 when its line is not there. */
-  #beginOf({ method, url }: ReceivedRequest, bytes: Buffer, from: number): number {
-    const line = `${method} ${url} HTTP/`;
+  #beginOf({ method = '', url = '' }: ReceivedRequest, bytes: Buffer, from: number): number {
     const begin = afterEmptyLines(bytes, from);
-    if (this.#chunked !== undefined) return bytes.indexOf(line, begin, 'latin1');
-    return bytes.toString('latin1', begin, begin + line.length) === line ? begin : -1;
+    if (this.#chunked !== undefined)
+      return bytes.indexOf(`${method} ${url} HTTP/`, begin, 'latin1');
+    const target = begin + method.length + 1;
+    const protocol = target + url.length + 1;
+    const isValid =
+      bytes[target - 1] === SPACE &&
+      bytes[target] !== SPACE &&
+      bytes[protocol - 1] === SPACE &&
+      HTTP.every((byte, index) => bytes[protocol + index] === byte);
+    return isValid ? begin : -1;
   }
 
   /** The last empty line ends the chunks, or a part of what follows them. */

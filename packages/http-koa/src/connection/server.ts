@@ -6,7 +6,6 @@ import { HttpError } from '../frame/failures.js';
 import type { HttpObserver } from '../frame/http-observer.js';
 import { wholeNumber } from '../frame/options.js';
 import { ReceivedRequest } from '../frame/received-request.js';
-import { newRequestId, requestIdOf } from '../frame/request-id.js';
 import { Connections } from './connections.js';
 import { drain } from './drain.js';
 
@@ -95,13 +94,13 @@ function route(server: Server<typeof ReceivedRequest>, connections: Connections)
       const connection = connections.of(socket);
       // Node leaves such a connection to its listener, and removes its own listeners.
       socket.on('error', () => connection.abandon()).on('timeout', () => connection.stalled());
-      connection.fail(connectFailure(request), requestIdOf(request));
+      connection.fail(connectFailure(request), request);
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.of(socket);
       if (isGone(error, socket)) connection.abandon();
       else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.failLate();
-      else connection.fail(parserFailure(error), newRequestId());
+      else connection.fail(parserFailure(error));
     });
 }
 

@@ -7,7 +7,8 @@ import type { IncomingMessage } from 'node:http';
  *
  * @param name In lower case.
  */
-export function fieldValues({ rawHeaders }: IncomingMessage, name: string): string[] {
+export function fieldValues({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
+  if (headers[name] === undefined) return [];
   const values: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const field = rawHeaders[index];

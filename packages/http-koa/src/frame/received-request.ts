@@ -1,13 +1,9 @@
 import { IncomingMessage } from 'node:http';
 import { HttpError } from './failures.js';
+import { SmallChunks } from './small-chunks.js';
 
-/** A body may have this many chunks, and one more for each of so many bytes. */
-const MAX_CHUNKS = 16_384;
-const BYTES_PER_CHUNK = 16;
-
-/** Chunks of fewer bytes are gathered, up to so many bytes. */
+/** Smaller chunks are gathered, but the first of a body; in bytes. */
 const SMALL_CHUNK = 256;
-const GATHERED_BYTES = 4096;
 
 /**
  * A request as `createServer` receives it, with what is known of its arrival. In a server of another
@@ -18,10 +14,8 @@ export class ReceivedRequest extends IncomingMessage {
   awaitsContinue = false;
   #failure: HttpError | undefined;
   #interrupt: ((failure: HttpError) => void) | undefined;
-  #chunks = 0;
-  #bytes = 0;
-  #gathered: Buffer | undefined;
-  #gatheredBytes = 0;
+  #hasBegun = false;
+  #smallChunks: SmallChunks | undefined;
 
   /** Why the rest of the request cannot be received, if that is so. */
   get failure(): HttpError | undefined {
@@ -42,40 +36,21 @@ export class ReceivedRequest extends IncomingMessage {
     });
   }
 
-  /**
-   * Node hands over each chunk of the body here, and `null` after the last. Small chunks after the first
-   * are gathered: Node's streams take 300 bytes and 2 µs for each, however small it is.
-   *
-   * Returns `false` to pause the connection.
-   */
+  /** Node hands over each chunk of the body here, and `null` after the last. `false` pauses the connection. */
   override push(chunk: Buffer | null): boolean {
     if (this.#failure !== undefined && chunk !== null) return false;
-    this.#chunks += 1;
-    if (chunk !== null && chunk.length < SMALL_CHUNK && this.#chunks > 1)
-      return this.#gather(chunk);
-    this.#flush();
+    if (this.#hasBegun && chunk !== null && chunk.length < SMALL_CHUNK) return this.#gather(chunk);
+    this.#hasBegun = true;
+    this.#smallChunks?.flush();
     return super.push(chunk);
   }
 
   #gather(chunk: Buffer): boolean {
-    this.#bytes += chunk.length;
-    if (this.#chunks > MAX_CHUNKS + this.#bytes / BYTES_PER_CHUNK) {
-      this.fail(new HttpError('MALFORMED_REQUEST', 'the body is sent in too many small chunks'));
-      return false;
-    }
-    if (this.#gatheredBytes + chunk.length > GATHERED_BYTES) this.#flush();
-    if (this.#gatheredBytes === 0) setImmediate(() => this.#flush());
-    this.#gathered ??= Buffer.allocUnsafe(GATHERED_BYTES);
-    this.#gathered.set(chunk, this.#gatheredBytes);
-    this.#gatheredBytes += chunk.length;
-    return this.readableLength < this.readableHighWaterMark;
-  }
-
-  #flush(): void {
-    if (this.#gatheredBytes === 0) return;
-    const gathered = Buffer.from(this.#gathered?.subarray(0, this.#gatheredBytes) ?? []);
-    this.#gatheredBytes = 0;
-    super.push(gathered);
+    this.#smallChunks ??= new SmallChunks((bytes) => super.push(bytes));
+    this.#smallChunks.add(chunk);
+    if (!this.#smallChunks.areTooMany) return this.readableLength < this.readableHighWaterMark;
+    this.fail(new HttpError('MALFORMED_REQUEST', 'the body is sent in too many small chunks'));
+    return false;
   }
 }
 

@@ -1,17 +1,24 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { fieldValues } from './header-fields.js';
 
 const ACCEPTED = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** The id the client gave its request, when there is one field with a harmless one; otherwise a new one. */
-export function requestIdOf(request: IncomingMessage): string {
-  const [given, another] = fieldValues(request, 'x-request-id');
-  const taken = given !== undefined && another === undefined && ACCEPTED.test(given);
-  return taken ? given : newRequestId();
-}
+/** Names requests: a random prefix, and a number. Each instance has a prefix of its own. */
+export class RequestIds {
+  readonly #prefix = randomBytes(9).toString('base64url');
+  #count = 0;
 
-/** An id for a request whose headers could not be read. */
-export function newRequestId(): string {
-  return randomUUID();
+  /** The id that the client gave its request, if there is one field with an accepted one; otherwise a new one. */
+  of(request: IncomingMessage): string {
+    const [given, another] = fieldValues(request, 'x-request-id');
+    const isAccepted = given !== undefined && another === undefined && ACCEPTED.test(given);
+    return isAccepted ? given : this.next();
+  }
+
+  /** A new id. */
+  next(): string {
+    this.#count += 1;
+    return `${this.#prefix}-${this.#count}`;
+  }
 }

@@ -1,6 +1,4 @@
-import type { IncomingMessage } from 'node:http';
 import type { Failure } from './failures.js';
-import { requestIdOf } from './request-id.js';
 import type { Response } from './response.js';
 
 /** Everything that the steps of one request pass on to each other. */
@@ -26,9 +24,9 @@ export interface PlantStoreState {
 }
 
 /** The state of a request that begins now. */
-export function newRequestState(request: IncomingMessage): RequestState {
+export function newRequestState(requestId: string): RequestState {
   return {
-    requestId: requestIdOf(request),
+    requestId,
     startedAt: performance.now(),
     bodyRead: false,
     client: undefined,

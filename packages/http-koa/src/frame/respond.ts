@@ -4,6 +4,7 @@ import { countedMethod } from './counted-method.js';
 import { toFailure } from './failures.js';
 import { announcesBody } from './header-fields.js';
 import { CLIENT_GONE, type HttpObserver } from './http-observer.js';
+import { RequestIds } from './request-id.js';
 import { newRequestState, type PlantStoreState } from './request-state.js';
 import { failureResponse } from './response.js';
 import type { Send } from './send.js';
@@ -18,47 +19,43 @@ type Context = ParameterizedContext<PlantStoreState>;
  * response of the inner one, and what they throw themselves gets the one form, too.
  */
 export function respond(observer: HttpObserver, send: Send): Middleware<PlantStoreState> {
+  const requestIds = new RequestIds();
   return async function respond(ctx: Context, next: Next) {
     const isInner = ctx.state.plantStore !== undefined;
-    if (isInner) {
-      await settle(ctx, next);
-      return;
+    if (!isInner) begin(ctx);
+    const { plantStore: state } = ctx.state;
+    try {
+      if (!isInner) checkHttp(ctx.req);
+      await next();
+      if (hasNoResponse(ctx)) throw new Error('no middleware has responded');
+    } catch (cause) {
+      fail(ctx, cause);
     }
-    const state = newRequestState(ctx.req);
-    ctx.state.plantStore = state;
+    if (state.failure?.closes || hasUnreadBody(ctx)) ctx.res.shouldKeepAlive = false;
+    const isClientGone = !ctx.writable && !ctx.res.headersSent;
+    if (state.response !== undefined && !state.isSent) {
+      state.isSent = true;
+      send(ctx, state.response, state.requestId);
+    }
+    if (!isInner) end(ctx, isClientGone);
+  };
+
+  function begin(ctx: Context): void {
+    ctx.state.plantStore = newRequestState(requestIds.of(ctx.req));
     observer.begun();
-    const isSent = await settle(ctx, () => {
-      checkHttp(ctx.req);
-      return next();
-    });
+  }
+
+  function end(ctx: Context, isClientGone: boolean): void {
+    const { plantStore: state } = ctx.state;
     observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
-      status: isSent ? (state.response?.status ?? ctx.status) : CLIENT_GONE,
+      status: isClientGone ? CLIENT_GONE : (state.response?.status ?? ctx.status),
       error: state.failure?.error,
       duration: performance.now() - state.startedAt,
       requestId: state.requestId,
       client: state.client,
     });
-  };
-
-  /** Resolves with whether there was still a client to respond to. */
-  async function settle(ctx: Context, steps: Next): Promise<boolean> {
-    const { plantStore: state } = ctx.state;
-    try {
-      await steps();
-      if (isUnanswered(ctx)) throw new Error('no middleware has responded');
-    } catch (cause) {
-      fail(ctx, cause);
-    }
-    const { response, failure } = state;
-    if (failure?.closes || hasUnreadBody(ctx)) ctx.res.shouldKeepAlive = false;
-    const isGone = !ctx.writable && !ctx.res.headersSent;
-    if (response !== undefined && !state.isSent) {
-      state.isSent = true;
-      send(ctx, response, state.requestId);
-    }
-    return !isGone;
   }
 
   /** What is thrown after a response was decided does not change it: a stored plant stays a 200. */
@@ -73,7 +70,7 @@ export function respond(observer: HttpObserver, send: Send): Middleware<PlantSto
 }
 
 /** Middleware of others may respond by itself, as to a CORS preflight. 404 is Koa's status where none has. */
-function isUnanswered(ctx: Context): boolean {
+function hasNoResponse(ctx: Context): boolean {
   return ctx.state.plantStore.response === undefined && ctx.status === 404;
 }
 

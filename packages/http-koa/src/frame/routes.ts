@@ -30,7 +30,7 @@ export function isRouted({ stack }: Router, { req }: Context): boolean {
 export function serveRoutes(router: Router): Middleware {
   const plainRoutes = routesWithoutParameters(router);
   const otherRoutes = router.routes() as Middleware;
-  async function routes(ctx: Context, next: Next) {
+  function routes(ctx: Context, next: Next) {
     const path = pathOf(ctx.req.url ?? '');
     const step = plainRoutes.get(path)?.get(ctx.req.method ?? '')?.stack[0];
     if (step === undefined) {
