@@ -42,7 +42,7 @@ export class StaticTokenVerifier implements TokenVerifier {
 
   async verify(token: string): Promise<Client> {
     this.#refuseWhenClosed();
-    const digest = hash('sha256', token, 'buffer');
+    const digest = Buffer.from(hash('sha256', token, 'hex'), 'hex');
     let client: Client | undefined;
     for (const known of this.#known) {
       if (timingSafeEqual(known.digest, digest)) client = known.client;

@@ -29,14 +29,7 @@ export interface ConnectionOptions {
 interface Arrived {
   readonly request: ReceivedRequest;
   readonly response: ServerResponse;
-  /** Ends the wait for the responses before it. */
   readonly begin: () => void;
-}
-
-/** A failure that is responded to without a `ServerResponse`. */
-interface RawFailure {
-  readonly error: HttpError;
-  readonly requestId: string;
 }
 
 /** How long an idle connection may stay while stopping, so that its client learns of it from a response. */
@@ -59,7 +52,8 @@ export class Connection {
   /** The requests whose heads end in the segment that is being parsed. */
   readonly #parsed: ReceivedRequest[] = [];
   #current: Arrived | undefined;
-  #failure: RawFailure | undefined;
+  /** Sends a failure for which there is no `ServerResponse`. */
+  #sendLast: (() => void) | undefined;
   #isStopping = false;
   #isClosing = false;
 
@@ -81,14 +75,13 @@ export class Connection {
   take(request: ReceivedRequest, response: ServerResponse): void {
     this.#parsed.push(request);
     this.#late.arrived(request);
-    if (this.#isClosing || this.#failure !== undefined) return;
+    if (this.#isClosing || this.#sendLast !== undefined) return;
     if (this.#current === undefined) {
-      const arrived = { request, response, begin() {} };
-      this.#begin(arrived);
-      void this.#carryOut(arrived);
+      this.#begin({ request, response, begin: () => void this.#carryOut(request, response) });
       return;
     }
-    this.#waiting.push(this.#waitingRequest(request, response));
+    const begin = inThisContext(() => void this.#carryOut(request, response));
+    this.#waiting.push({ request, response, begin });
     if (this.#isFull()) this.#socket.pause();
   }
 
@@ -99,11 +92,12 @@ export class Connection {
    * @param request What is known of the request, if Node's parser has read its headers.
    */
   fail(error: HttpError, request?: ReceivedRequest): void {
-    if (this.#isClosing || this.#failure !== undefined) return;
+    if (this.#isClosing || this.#sendLast !== undefined) return;
     const { requestIds } = this.#options;
+    const requestId = request ? requestIds.of(request) : requestIds.next();
     const latest = this.#latest();
-    this.#failure = { error, requestId: request ? requestIds.of(request) : requestIds.next() };
-    if (latest === undefined) this.#sendFailure(this.#failure);
+    this.#sendLast = inThisContext(() => this.#sendFailure(error, requestId));
+    if (latest === undefined) this.#sendLast();
     else if (!latest.complete) latest.fail(error);
   }
 
@@ -138,16 +132,6 @@ export class Connection {
     if (!this.#isClosing) this.#socket.destroy();
   }
 
-  #waitingRequest(request: ReceivedRequest, response: ServerResponse): Arrived {
-    let begin = (): void => undefined;
-    const itsTurn = new Promise<void>((resolve) => {
-      begin = resolve;
-    });
-    const arrived = { request, response, begin };
-    void itsTurn.then(() => this.#carryOut(arrived));
-    return arrived;
-  }
-
   #begin(arrived: Arrived): void {
     this.#current = arrived;
     this.#closeAfterLast();
@@ -155,7 +139,7 @@ export class Connection {
     arrived.begin();
   }
 
-  async #carryOut({ request, response }: Arrived): Promise<void> {
+  async #carryOut(request: ReceivedRequest, response: ServerResponse): Promise<void> {
     try {
       await this.#options.turn.end();
       this.#options.handle(request, response);
@@ -173,9 +157,9 @@ export class Connection {
     if (this.#isClosing || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
     if (next !== undefined) this.#begin(next);
-    else if (this.#failure !== undefined) this.#sendFailure(this.#failure);
+    else if (this.#sendLast !== undefined) this.#sendLast();
     else if (this.#isStopping) this.#closeWhenIdle();
-    this.#socket.resume();
+    if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #checkRequestLines(bytes: Buffer): void {
@@ -214,10 +198,10 @@ export class Connection {
 
   /** Node closes after the last request of a client that has half-closed, also when a failure follows. */
   #owesFailure(): boolean {
-    return this.#failure !== undefined && this.#current?.response.shouldKeepAlive === true;
+    return this.#sendLast !== undefined && this.#current?.response.shouldKeepAlive === true;
   }
 
-  #sendFailure({ error, requestId }: RawFailure): void {
+  #sendFailure(error: HttpError, requestId: string): void {
     const failure = toFailure(error);
     this.#socket.write(rawResponse(failureResponse(failure), requestId));
     this.#close();
@@ -238,4 +222,14 @@ export class Connection {
     this.#isClosing = true;
     lingeringClose(this.#socket);
   }
+}
+
+/** The work, to be done later but in the asynchronous context of now. */
+function inThisContext(work: () => void): () => void {
+  let begin = (): void => undefined;
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve;
+  });
+  void begun.then(work);
+  return begin;
 }
