@@ -15,10 +15,13 @@ const documents = readDocuments(root);
 
 /** Words in capitals that are not settings of the service. */
 const OTHERS = new Set(
-  'GET HEAD POST OPTIONS CONNECT JWT RS256 PS256 ES256 HS256 SIGHUP SIGTERM SIGINT PATH CI MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 TOKEN MONGO_URI ACCESS_TOKEN_SHA265'.split(
+  'GET HEAD POST OPTIONS CONNECT JWT RS256 PS256 ES256 HS256 HEALTHCHECK SIGHUP SIGTERM SIGINT PATH CI MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 TOKEN MONGO_URI ACCESS_TOKEN_SHA265 NODE_OPTIONS'.split(
     ' ',
   ),
 );
+
+/** Variables that OpenTelemetry's packages read. */
+const OPENTELEMETRY = /^OTEL_/;
 
 const VARIABLE = /^[A-Z][A-Z0-9_]*[A-Z0-9](?:=.*)?$/;
 
@@ -158,7 +161,8 @@ function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<
     .map(({ text }) => text)
     .join();
   return [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
-    .filter((name) => !known.has(name) && !made.includes(`+  ${name}:`))
+    .filter((name) => !known.has(name) && !OPENTELEMETRY.test(name))
+    .filter((name) => !made.includes(`+  ${name}:`))
     .map((name) => `${path}: ${name}`);
 }
 

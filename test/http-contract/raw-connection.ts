@@ -92,11 +92,12 @@ export class RawConnection {
    * Takes the next final answer. Rejects when the connection ends without one.
    *
    * @param toHead Whether it answers a HEAD, so that it has no body whatever its fields say.
+   * @param patience Milliseconds to wait for it.
    */
-  async answer(toHead = false): Promise<Answer> {
+  async answer(toHead = false, patience = PATIENCE_MS): Promise<Answer> {
     const interim: number[] = [];
     for (;;) {
-      const { message, length } = await this.#message(toHead);
+      const { message, length } = await this.#message(toHead, patience);
       this.#received = this.#received.subarray(length);
       if (message.status >= 200) return { ...message, interim };
       interim.push(message.status);
@@ -122,14 +123,14 @@ export class RawConnection {
     this.#wake();
   }
 
-  #message(toHead: boolean): Promise<Parsed> {
+  #message(toHead: boolean, patience = PATIENCE_MS): Promise<Parsed> {
     return this.#until(() => {
       const parsed = parseAnswer(this.#received, toHead);
       if (parsed === undefined && this.#ending !== undefined) {
         throw new Error(`no answer before the ${this.#ending}: ${this.#shown()}`);
       }
       return parsed;
-    }, PATIENCE_MS);
+    }, patience);
   }
 
   #until<T>(condition: () => T | undefined, patience: number): Promise<T> {

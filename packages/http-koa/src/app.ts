@@ -1,10 +1,11 @@
 import type Router from '@koa/router';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
-import Koa, { type Context, type Middleware, type Next } from 'koa';
+import type { Context, default as KoaApplication, Middleware, Next } from 'koa';
 import { createPlant } from './create-plant/create-plant.js';
 import { serveDocs } from './docs/serve-docs.js';
 import type { HttpObserver } from './frame/http-observer.js';
 import { InFlight } from './frame/in-flight.js';
+import { Koa } from './frame/koa.js';
 import { plainPath, wholeNumber } from './frame/options.js';
 import { respond } from './frame/respond.js';
 import { exactRouter, isRouted, serveRoutes } from './frame/routes.js';
@@ -54,7 +55,7 @@ export interface AppOptions extends RoutesOptions {
  *
  * Source: specification, "Endpoints".
  */
-export function createApp(dependencies: AppDependencies, options: AppOptions = {}): Koa {
+export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
   const router = plantStoreRouter(dependencies, options);
   return appOf(router, dependencies.observer, options.before);
 }
@@ -64,7 +65,7 @@ export function appOf(
   router: Router,
   observer: HttpObserver,
   before: readonly Middleware[] = [],
-): Koa {
+): KoaApplication {
   if (before.length === 0) {
     return new FastKoa().use(respond(observer, atOnce)).use(serveRoutes(router));
   }

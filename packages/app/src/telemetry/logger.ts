@@ -1,5 +1,9 @@
-import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from 'pino';
+import { createRequire } from 'node:module';
+import type { Logger, LoggerOptions } from 'pino';
 import type { Configuration } from '../configuration/configuration.js';
+
+/** Instrumentation that is preloaded with `--import` alone patches what is required, not what is imported. */
+const { pino, stdTimeFunctions }: typeof import('pino') = createRequire(import.meta.url)('pino');
 
 /** The log of the process, on standard output: one JSON object a line, or readable for a person. */
 export async function openLogger(

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import Koa, { type Context, type ParameterizedContext } from 'koa';
+import type { Context, ParameterizedContext } from 'koa';
+import { Koa } from './koa.js';
 import type { PlantStoreState } from './request-state.js';
 import { allFields, type Response } from './response.js';
 

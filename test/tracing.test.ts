@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { endAll, type Service } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { RawConnection } from './http-contract/raw-connection.js';
+import { lines, type Parts, plantText, request } from './http-contract/requests.js';
+import { startService } from './http-contract/service.js';
+import { readDocument } from './markdown.js';
+import { endsBeforeServer, isServer, type Span, serverLookup, strays } from './tracing/spans.js';
+import {
+  inOnePiece,
+  isPlant,
+  oneByOne,
+  parentOf,
+  requestIdOf,
+  tracedCreate,
+  traceOf,
+} from './tracing/traced-requests.js';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** The packages that the documented flags name, and what stands in for them here. */
+const PRELOADED: Readonly<Record<string, string>> = {
+  '@opentelemetry/auto-instrumentations-node/register': 'test/tracing/preload.js',
+  '@opentelemetry/instrumentation/hook.mjs': 'node_modules/@opentelemetry/instrumentation/hook.mjs',
+};
+
+/** The flags of each command in docs/tracing.md that starts the service, as `NODE_OPTIONS`. */
+const documentedFlags = readDocument(root, 'docs/tracing.md')
+  .blocks.filter(({ language }) => language === 'sh')
+  .flatMap(({ text }) => [
+    ...text
+      .replaceAll(/ \\\n */g, ' ')
+      .matchAll(/^node (--.*) packages\/app\/bin\/plant-store\.js$/gm),
+  ])
+  .map(([, flags = '']) => flags.replaceAll(/@opentelemetry\/\S+/g, preloaded));
+const [PRELOAD = '', LOADER_HOOK = ''] = documentedFlags;
+
+function preloaded(name: string): string {
+  return pathToFileURL(join(root, PRELOADED[name] ?? name)).href;
+}
+
+const MONGODB = '@opentelemetry/instrumentation-mongodb';
+const CONNECTIONS = 100;
+/** On each connection. */
+const REQUESTS = 30;
+
+/** A log line, as far as these tests look at it. */
+interface Line {
+  readonly requestId?: string;
+  readonly trace_id?: string;
+}
+
+/** What a service that has stopped leaves behind. */
+interface Traces {
+  readonly spans: readonly Span[];
+  /** The log lines of requests. */
+  readonly log: readonly Line[];
+}
+
+describe('A service with instrumentation preloaded', function () {
+  this.timeout(120_000);
+  let folder: string;
+  const connections: RawConnection[] = [];
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-spans-'));
+  });
+  afterEach(() => {
+    for (const connection of connections.splice(0)) connection.destroy();
+    endAll();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const spansFile = () => join(folder, 'spans.json');
+
+  function start(NODE_OPTIONS: string, settings: Record<string, string> = {}): Promise<Service> {
+    return startService({ LOG_LEVEL: 'debug', NODE_OPTIONS, SPANS_FILE: spansFile(), ...settings });
+  }
+
+  async function connect({ port }: Service): Promise<RawConnection> {
+    const connection = await RawConnection.open(port);
+    connections.push(connection);
+    return connection;
+  }
+
+  async function tracesOf(service: Service): Promise<Traces> {
+    expect(await service.stop(), service.stderr()).to.equal(0);
+    const log: Line[] = service
+      .stdout()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const spans: Span[] = JSON.parse(readFileSync(spansFile(), 'utf8'));
+    return { spans, log: log.filter(({ requestId }) => requestId !== undefined) };
+  }
+
+  const all = Array.from({ length: CONNECTIONS * REQUESTS }, (_, index) => index);
+
+  it('is started in the two ways that the page describes', () => {
+    expect(documentedFlags).to.have.length(2);
+    expect(PRELOAD).to.match(/^--import file:\S+$/);
+    expect(LOADER_HOOK).to.match(/^--experimental-loader=file:\S+ --import file:\S+$/);
+  });
+
+  for (const flags of documentedFlags) {
+    const title = flags.replaceAll(/file:\S*\//g, '');
+    it(`keeps 3,000 concurrent requests in their own traces, with ${title}`, async () => {
+      const service = await start(flags);
+      await Promise.all(
+        Array.from({ length: CONNECTIONS }, async (_, at) => {
+          const connection = await connect(service);
+          const mine = all.slice(at * REQUESTS, (at + 1) * REQUESTS);
+          const statuses = await (at % 2 === 0 ? inOnePiece : oneByOne)(connection, mine);
+          expect(statuses).to.deep.equal(mine.map((index) => (isPlant(index) ? 200 : 400)));
+        }),
+      );
+      const { spans, log } = await tracesOf(service);
+      expectSame(
+        spans.filter(isServer).map((it) => [it.traceId, it.parentSpanId, it.name, routeOf(it)]),
+        all.map((index) => [traceOf(index), parentOf(index), 'POST /plants', '/plants']),
+      );
+      expectSame(
+        spans.filter(({ name }) => name === 'router - /plants').map(({ traceId }) => [traceId]),
+        all.map((index) => [traceOf(index)]),
+      );
+      expectSame(
+        spans.filter(({ name }) => name === 'CreatePlant').map((it) => [plantOf(it), it.traceId]),
+        all.filter(isPlant).map((index) => [index, traceOf(index)]),
+      );
+      expectSame(
+        log.map(({ requestId, trace_id }) => [requestId, trace_id]),
+        all.map((index) => [requestIdOf(index), traceOf(index)]),
+      );
+      expect(strays(spans)).to.deep.equal([]);
+    });
+  }
+
+  it('names its spans by method and route, also those of failures', async () => {
+    const service = await start(PRELOAD, { BASE_PATH: '/store/v1' });
+    const target = '/store/v1/plants';
+    const expected: readonly [name: string, parts: Parts][] = [
+      ['POST /store/v1/plants', { target, body: plantText(1n) }],
+      ['POST /store/v1/plants', { target, body: plantText(1n) }],
+      ['POST /store/v1/plants', { target, headers: { authorization: 'Bearer unknown' } }],
+      ['GET /livez', { method: 'GET', target: '/livez' }],
+      ['POST', { target: '/plants' }],
+      ['GET', { method: 'GET', target }],
+    ];
+    for (const [, parts] of expected) {
+      const connection = await connect(service);
+      connection.send(request(parts));
+      await connection.answer();
+    }
+    const { spans } = await tracesOf(service);
+    const servers = spans.filter(isServer);
+    expect(servers.map(({ name }) => name)).to.deep.equal(expected.map(([name]) => name));
+    for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
+    expect(strays(spans)).to.deep.equal([]);
+  });
+
+  it('logs what cannot be parsed outside the trace of the request that it follows', async () => {
+    const service = await start(PRELOAD);
+    const connection = await connect(service);
+    connection.send(Buffer.concat([tracedCreate(1), lines('NOT HTTP')]));
+    const { fields } = (await connection.answersUntilEnd())[1] ?? { fields: [] };
+    const made = new Map(fields).get('x-request-id');
+    const { log } = await tracesOf(service);
+    expect(log.map(({ requestId, trace_id }) => [requestId, trace_id])).to.deep.equal([
+      [requestIdOf(1), traceOf(1)],
+      [made, undefined],
+    ]);
+  });
+
+  it('shows each insert into MongoDB in the trace of a request that waits for it', async function () {
+    await needsMongod.call(this);
+    const { uri } = await sharedReplicaSet();
+    const MONGODB_URI = uri.replace('/?', `/traced-${randomUUID()}?`);
+    const service = await start(PRELOAD, { MONGODB_URI });
+    while (!(await fetch(`${service.address}/readyz`)).ok);
+    const creates = Array.from({ length: 50 }, async (_, at) => {
+      const connection = await connect(service);
+      return oneByOne(connection, all.slice(at * REQUESTS, (at + 1) * REQUESTS));
+    });
+    await Promise.all(creates);
+    const { spans } = await tracesOf(service);
+    const serverOf = serverLookup(spans);
+    const inserts = spans.filter(
+      (span) => span.scope === MONGODB && serverOf(span)?.name === 'POST /plants',
+    );
+    expect(inserts).not.to.have.length(0);
+    const late = inserts.filter((insert) => !endsBeforeServer(insert, spans));
+    expect(late).to.deep.equal([]);
+  });
+});
+
+function routeOf({ attributes }: Span): unknown {
+  return attributes['http.route'];
+}
+
+function plantOf({ attributes }: Span): number {
+  return Number(attributes['plant.id']);
+}
+
+/** Compares rows in any order. */
+function expectSame(found: readonly unknown[][], expected: readonly unknown[][]): void {
+  const sorted = (rows: readonly unknown[][]) => rows.map((row) => row.join(' ')).sort();
+  expect(sorted(found)).to.deep.equal(sorted(expected));
+}

@@ -1,0 +1,56 @@
+// Preloaded into the service by the tracing test: the instrumentations that
+// `@opentelemetry/auto-instrumentations-node/register` has for the parts of the service, configured as
+// there, and an exporter that keeps the spans in the process until it ends.
+import { writeFileSync } from 'node:fs';
+import { trace } from '@opentelemetry/api';
+import { registerInstrumentations } from '@opentelemetry/instrumentation';
+import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
+import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa';
+import { MongoDBInstrumentation } from '@opentelemetry/instrumentation-mongodb';
+import { PinoInstrumentation } from '@opentelemetry/instrumentation-pino';
+import {
+  InMemorySpanExporter,
+  NodeTracerProvider,
+  SimpleSpanProcessor,
+} from '@opentelemetry/sdk-trace-node';
+import { CreatePlant } from '@plant-store/domain';
+
+const exporter = new InMemorySpanExporter();
+new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
+registerInstrumentations({
+  instrumentations: [
+    new HttpInstrumentation(),
+    new KoaInstrumentation(),
+    new PinoInstrumentation(),
+    new MongoDBInstrumentation(),
+  ],
+});
+traceUseCase(trace.getTracer('use-case'));
+process.once('exit', () => {
+  const spans = exporter.getFinishedSpans().map(plainSpan);
+  writeFileSync(process.env.SPANS_FILE, JSON.stringify(spans));
+});
+
+/** No instrumentation knows the use case, so it gets a span of its own, which names its plant. */
+function traceUseCase(tracer) {
+  const { execute } = CreatePlant.prototype;
+  CreatePlant.prototype.execute = function (client, plant, timeLimit) {
+    const attributes = { 'plant.id': String(plant.id) };
+    return tracer.startActiveSpan('CreatePlant', { attributes }, (span) =>
+      execute.call(this, client, plant, timeLimit).finally(() => span.end()),
+    );
+  };
+}
+
+function plainSpan(span) {
+  const { traceId, spanId } = span.spanContext();
+  return {
+    traceId,
+    spanId,
+    parentSpanId: span.parentSpanContext?.spanId,
+    kind: span.kind,
+    name: span.name,
+    attributes: span.attributes,
+    scope: span.instrumentationScope.name,
+  };
+}
