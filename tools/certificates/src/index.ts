@@ -1,0 +1,5 @@
+export {
+  CertificateAuthority,
+  type CertificateOptions,
+  type IssuedCertificate,
+} from './certificate-authority.js';
