@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
+import type { ConnectionOptions } from './connection-problem.js';
+import { tlsFileProblem } from './tls-files.js';
 
 /** Why there is no client for a connection string. Holds no part of its credentials. */
 export class InvalidMongoUriError extends Error {
@@ -39,7 +40,7 @@ function messageWithoutCredentials(uri: string): string {
 /** A client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
 export function createMongoClient(uri: string): MongoClient {
   const client = parsed(uri);
-  const problem = databaseProblem(uri) ?? tlsFileProblem(client);
+  const problem = databaseProblem(uri) ?? tlsFileProblem(client.options);
   if (problem !== undefined) throw new InvalidMongoUriError(problem);
   return client;
 }
@@ -58,17 +59,11 @@ function databaseProblem(uri: string): string | undefined {
   return faulty ? 'the name of a database has 1 to 63 characters, none of /\\. "$' : undefined;
 }
 
-/** The driver reads these files when it connects, and would take a missing one for an outage. */
-function tlsFileProblem({ options }: MongoClient): string | undefined {
-  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const) {
-    const file = options[option];
-    try {
-      if (file !== undefined) readFileSync(file);
-    } catch {
-      return `the file that ${option} names cannot be read`;
-    }
-  }
-  return undefined;
+/** What an explanation of a failed connection depends on. */
+export function connectionOptionsOf({ options }: MongoClient): ConnectionOptions {
+  const { tls, replicaSet, credentials, tlsCertificateKeyFile } = options;
+  const x509 = credentials?.mechanism === 'MONGODB-X509';
+  return { tls, replicaSet, x509, clientCertificate: tlsCertificateKeyFile !== undefined };
 }
 
 /** Where the client looks for servers: `host:port`, or the name that stands for a cluster. */

@@ -1,9 +1,10 @@
 import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
 import { keepSettingUp } from './collection-setup.js';
-import { watchDatabase } from './database-watch.js';
+import { connectionProblem, credentialsRefused } from './connection-problem.js';
+import { type DatabaseState, watchDatabase } from './database-watch.js';
 import { GroupCommit } from './group-commit.js';
-import { createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
+import { connectionOptionsOf, createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
 import { hasServerCode, UNAUTHORIZED } from './server-code.js';
@@ -57,6 +58,7 @@ export class MongoPlantRepository implements PlantRepository {
   readonly #observer: StorageObserver;
   readonly #warnings: StorageWarnings;
   readonly #closing = new AbortController();
+  readonly #database: DatabaseState;
   #settingUp: Promise<void> | undefined;
   #checking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -78,7 +80,7 @@ export class MongoPlantRepository implements PlantRepository {
     this.#collection = new MongoPlantCollection(this.#client, this.#db, name);
     const limits = { pending, batch: { items, bytes } };
     this.#plants = new GroupCommit(this.#collection, limits, (event) => this.#observe(event));
-    this.#watch(name);
+    this.#database = this.#watch(name);
   }
 
   add(plant: NewPlant, timeLimit: number): Promise<void> {
@@ -103,10 +105,27 @@ export class MongoPlantRepository implements PlantRepository {
     try {
       await this.#collection.check(READY_WITHIN_MS);
     } catch (cause) {
-      const denied = hasServerCode(cause, UNAUTHORIZED);
-      const reason = denied ? 'the rights do not suffice' : 'the storage does not answer';
-      throw new StorageUnavailableError(reason, { cause });
+      throw this.#unavailable(cause);
     }
+  }
+
+  #unavailable(error: unknown): StorageUnavailableError {
+    const place = `the database at ${hostsOf(this.#client).join(', ')}`;
+    if (hasServerCode(error, UNAUTHORIZED)) {
+      this.#warnings.denied(this.#db.databaseName);
+      const { credentials } = this.#client.options;
+      const cause = new Error(
+        credentials
+          ? `the user must have readWrite on ${this.#db.databaseName}`
+          : 'the connection string names no user',
+      );
+      return new StorageUnavailableError(`${place} denies permission`, { cause });
+    }
+    const refused = credentialsRefused(error);
+    const options = connectionOptionsOf(this.#client);
+    const known = refused ? undefined : this.#database.problem;
+    const cause = known ?? new Error(connectionProblem(error, options));
+    return new StorageUnavailableError(`${place} is not reachable`, { cause, waits: !refused });
   }
 
   async #close(): Promise<void> {
@@ -115,16 +134,16 @@ export class MongoPlantRepository implements PlantRepository {
     await this.#client.close();
   }
 
-  #watch(name: string): void {
+  #watch(name: string): DatabaseState {
     const hosts = hostsOf(this.#client);
     const reachable = (kind: string) => {
       this.#observer({ type: 'storage reachable' });
       if (kind === 'standalone') this.#warnings.standalone();
       this.#setUp(name);
     };
-    const unreachable = (cause: Error | undefined) =>
+    const unreachable = (cause: Error) =>
       this.#observer({ type: 'storage unreachable', hosts, cause });
-    watchDatabase(this.#client, { reachable, unreachable }, this.#closing.signal);
+    return watchDatabase(this.#client, { reachable, unreachable }, this.#closing.signal);
   }
 
   #setUp(name: string): void {

@@ -20,7 +20,8 @@ export type StorageEvent =
       readonly type: 'storage unreachable';
       /** Where the connection string says it is. */
       readonly hosts: readonly string[];
-      readonly cause: Error | undefined;
+      /** Why, in one sentence. */
+      readonly cause: Error;
     }
   | {
       /** An alert: a plant that the domain takes is refused by the database, a bug or a foreign validator. */

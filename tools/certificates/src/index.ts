@@ -1,5 +1,2 @@
-export {
-  CertificateAuthority,
-  type CertificateOptions,
-  type IssuedCertificate,
-} from './certificate-authority.js';
+export { CertificateAuthority } from './certificate-authority.js';
+export { CertificateFolder } from './certificate-folder.js';

@@ -31,6 +31,8 @@ interface StorageAdapter {
   readonly note: (values: Values) => string;
   /** The configuration has been checked: what the adapter needs is there. */
   readonly open: (values: Values, observer: StorageObserver) => Promise<PlantRepository>;
+  /** The variable that names what it reaches. */
+  readonly variable?: string;
   /** It tells the observer whether it is reachable. What does not is always reachable. */
   readonly reportsReachability?: true;
 }
@@ -46,6 +48,7 @@ const adapters = {
       const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
       return new MongoPlantRepository({ uri, collection, observer });
     },
+    variable: 'MONGODB_URI',
     reportsReachability: true,
   },
 } satisfies Record<string, StorageAdapter>;

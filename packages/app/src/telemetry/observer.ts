@@ -38,7 +38,9 @@ export function observe(logger: Logger, metrics: Metrics | undefined): Observer 
       keysFetched: () => metrics?.keysFetched(true),
       keysNotFetched(cause) {
         metrics?.keysFetched(false);
-        logger.warn(`JWT_ISSUER, JWKS_URL: the keys cannot be fetched (${chainOf(cause)})`);
+        logger.warn(
+          `JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (${chainOf(cause)})`,
+        );
       },
     },
   };
@@ -54,7 +56,7 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
 }
 
 /** The message of an error and of all that caused it, without repetitions. */
-function chainOf(error: unknown): string {
+export function chainOf(error: unknown): string {
   return [...new Set(messagesOf(error))].join(': ') || 'no reason given';
 }
 

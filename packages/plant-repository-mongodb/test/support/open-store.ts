@@ -45,16 +45,26 @@ export async function keptDocuments(
 /** A new, empty store on the server that all tests share, behind a network of its own. */
 export async function openStore(network: FaultyNetwork): Promise<OpenStore> {
   const { uri } = await sharedReplicaSet();
+  return storeOf(network.uri, uri, network);
+}
+
+/**
+ * A new, empty store behind a network.
+ *
+ * @param past Reaches the server past the network.
+ */
+export function storeOf(uri: string, past: string, network: FaultyNetwork): OpenStore {
   const collection = freshCollection();
+  const open = () => new MongoPlantRepository({ uri, collection });
   return {
-    repository: new MongoPlantRepository({ uri: network.uri, collection }),
+    repository: open(),
     async stored(id) {
-      const [found] = await keptDocuments(uri, collection, { _id: id });
+      const [found] = await keptDocuments(past, collection, { _id: id });
       if (found === undefined) return undefined;
       const { name, tag } = found;
       return tag === undefined ? { id, name } : { id, name, tag };
     },
-    reopen: async () => new MongoPlantRepository({ uri, collection }),
+    reopen: async () => open(),
     stall: () => network.stall(),
   };
 }
