@@ -20,8 +20,13 @@ export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocu
     return { text, json: JSON.parse(text) };
   } catch (cause) {
     signal.throwIfAborted();
-    throw new Error(`${url} did not give a JSON document`, { cause });
+    throw new Error(`${url} did not give a JSON document`, { cause: reasonOf(cause) });
   }
+}
+
+/** What `fetch` wraps in the words "fetch failed". */
+function reasonOf(error: unknown): unknown {
+  return error instanceof TypeError && error.cause !== undefined ? error.cause : error;
 }
 
 async function limitedBody({ status, body }: Response): Promise<Uint8Array> {
