@@ -102,7 +102,7 @@ export class MongoPlantCollection implements PlantCollection {
       singleBatch: true,
       readConcern: { level: 'majority' },
     };
-    // As Long, to be exact. Not as bigint: driver 7.8.0 hands numbers of an error reply to its
+    // As Long, to be exact. Not as bigint: driver 7.9.0 hands numbers of an error reply to its
     // monitor (topologyVersion), which a bigint would end with an uncaught TypeError.
     const options = { promoteLongs: false };
     const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
