@@ -1,14 +1,16 @@
 import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
 import { keepSettingUp } from './collection-setup.js';
-import { watchDatabase } from './database-watch.js';
+import { DatabaseWatch, type Unreachable } from './database-watch.js';
+import { Disclosure } from './disclosure.js';
 import { GroupCommit } from './group-commit.js';
-import { createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
+import { LoggedOutConnections } from './logged-out.js';
+import { createMongoClient, databaseOf } from './mongo-client.js';
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
 import { hasServerCode, UNAUTHORIZED } from './server-code.js';
-import type { StorageEvent, StorageObserver } from './storage-event.js';
-import { StorageWarnings } from './storage-warnings.js';
+import type { StorageObserver } from './storage-event.js';
+import { type StorageWarning, StorageWarnings } from './storage-warnings.js';
 
 /** Where plants are kept, and how many at once. Everything but `uri` has a default. */
 export interface MongoPlantRepositoryOptions {
@@ -28,8 +30,12 @@ export interface MongoPlantRepositoryOptions {
 
 const DATABASE = 'plant-store';
 const COLLECTION = 'plants';
-const COLLECTION_NAME = /^(?!system\.)[^$\0]+$/;
+const COLLECTION_NAME = /^(?!system\.|\.)[^$\0]+$/;
 const READY_WITHIN_MS = 1_000;
+const LOG_IN_WITHIN_MS = 2_000;
+
+/** Bytes of the name of the database, a dot and the name of the collection. */
+const LONGEST_NAMESPACE = 255;
 
 /** What MongoDB takes at the most in one insert. */
 const MOST_BATCH = 100_000;
@@ -40,9 +46,14 @@ function checkedCount(name: string, value: number, most: number): number {
   throw new RangeError(`${name} must be a whole number from 1 to ${most}`);
 }
 
-function checkedCollection(name: string): string {
-  if (COLLECTION_NAME.test(name)) return name;
-  throw new RangeError('collection must not be empty, hold "$", or begin with "system."');
+function checkedCollection(name: string, database: string): string {
+  if (!COLLECTION_NAME.test(name)) {
+    throw new RangeError('collection must not be empty, hold "$", or begin with "system." or "."');
+  }
+  if (Buffer.byteLength(`${database}.${name}`) <= LONGEST_NAMESPACE) return name;
+  throw new RangeError(
+    `database and collection must not exceed ${LONGEST_NAMESPACE} bytes together`,
+  );
 }
 
 /**
@@ -52,6 +63,7 @@ function checkedCollection(name: string): string {
 export class MongoPlantRepository implements PlantRepository {
   readonly #client: MongoClient;
   readonly #db: Db;
+  readonly #disclosure: Disclosure;
   readonly #collection: MongoPlantCollection;
   readonly #plants: GroupCommit;
   readonly #observer: StorageObserver;
@@ -70,14 +82,15 @@ export class MongoPlantRepository implements PlantRepository {
     const items = checkedCount('maxBatch', maxBatch, MOST_BATCH);
     const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MOST_BATCH_BYTES);
     const pending = checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER);
-    const name = checkedCollection(options.collection ?? COLLECTION);
     this.#observer = options.observer ?? (() => undefined);
     this.#warnings = new StorageWarnings(this.#observer);
     this.#client = createMongoClient(options.uri);
+    this.#disclosure = new Disclosure(options.uri, this.#client);
     this.#db = this.#client.db(databaseOf(options.uri) ?? DATABASE);
-    this.#collection = new MongoPlantCollection(this.#client, this.#db, name);
+    const name = checkedCollection(options.collection ?? COLLECTION, this.#db.databaseName);
+    this.#collection = this.#open(name);
     const limits = { pending, batch: { items, bytes } };
-    this.#plants = new GroupCommit(this.#collection, limits, (event) => this.#observe(event));
+    this.#plants = new GroupCommit(this.#collection, limits, this.#observer);
     this.#watch(name);
   }
 
@@ -115,28 +128,57 @@ export class MongoPlantRepository implements PlantRepository {
     await this.#client.close();
   }
 
+  #open(name: string): MongoPlantCollection {
+    const database = this.#db.databaseName;
+    const collection: MongoPlantCollection = new MongoPlantCollection(
+      this.#client,
+      this.#db,
+      name,
+      {
+        unauthorized: () => {
+          if (this.#client.options.credentials) void loggedOut.close();
+          else this.#warnings.noCredentials();
+        },
+        disclose: (error) => this.#disclosure.error(error),
+      },
+    );
+    const loggedOut = new LoggedOutConnections(collection, () => this.#warnings.denied(database));
+    return collection;
+  }
+
   #watch(name: string): void {
-    const hosts = hostsOf(this.#client);
     const reachable = (kind: string) => {
+      this.#collection.letIn('credentials');
       this.#observer({ type: 'storage reachable' });
       if (kind === 'standalone') this.#warnings.standalone();
       this.#setUp(name);
     };
-    const unreachable = (cause: Error | undefined) =>
-      this.#observer({ type: 'storage unreachable', hosts, cause });
-    watchDatabase(this.#client, { reachable, unreachable }, this.#closing.signal);
+    const unreachable = (reason: Unreachable, error: Error | undefined) => {
+      if (reason === 'credentials' && error) this.#collection.turnAway(reason, error);
+      const { hosts } = this.#disclosure;
+      const cause = error && this.#disclosure.error(error);
+      this.#observer({ type: 'storage unreachable', reason, hosts, cause });
+    };
+    const logIn = async () => {
+      await this.#client.connect();
+      await this.#collection.logIn(LOG_IN_WITHIN_MS);
+    };
+    new DatabaseWatch(this.#client, logIn, { reachable, unreachable }, this.#closing.signal);
   }
 
   #setUp(name: string): void {
-    const warn = this.#warnings.tell.bind(this.#warnings);
-    this.#settingUp ??= keepSettingUp(this.#db, name, warn, this.#closing.signal).finally(() => {
+    const listener = {
+      warn: (warning: StorageWarning) => this.#warnings.tell(warning),
+      failed: (error: Error) => this.#warnings.notSetUp(this.#disclosure.withoutPorts(error)),
+      unusable: (error: Error) => {
+        this.#collection.turnAway('collection', error);
+        this.#warnings.unusable(error);
+      },
+      usable: () => this.#collection.letIn('collection'),
+    };
+    const { signal } = this.#closing;
+    this.#settingUp ??= keepSettingUp(this.#db, name, listener, signal).finally(() => {
       this.#settingUp = undefined;
     });
-  }
-
-  #observe(event: StorageEvent): void {
-    this.#observer(event);
-    if (event.type !== 'batch inserted' || !event.outcomes.has('denied')) return;
-    this.#warnings.denied(this.#db.databaseName);
   }
 }
