@@ -4,6 +4,7 @@ import {
   MongoServerSelectionError,
   type TopologyDescription,
 } from 'mongodb';
+import { codeOf } from './server-code.js';
 
 /** The options of a connection string that an explanation depends on. */
 export interface ConnectionOptions {
@@ -15,7 +16,7 @@ export interface ConnectionOptions {
 }
 
 /** For a host that accepts connections, or packets, and nothing more. */
-export const SILENT = 'the server does not respond';
+const SILENT = 'the server does not respond';
 
 const UNTRUSTED =
   'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
@@ -54,7 +55,7 @@ const MECHANISM_UNAVAILABLE = 334;
 /** Explains in one sentence why connecting failed. Holds no credentials. */
 export function connectionProblem(error: unknown, options: ConnectionOptions): string {
   const chain = causesOf(error);
-  const codes = chain.map((it) => ('code' in it ? it.code : undefined));
+  const codes = chain.map(codeOf);
   return (
     credentialsProblem(codes, options) ??
     codes.map((code) => TLS_PROBLEMS[String(code)]).find((it) => it !== undefined) ??
@@ -63,17 +64,20 @@ export function connectionProblem(error: unknown, options: ConnectionOptions): s
   );
 }
 
-/** Whether the server refused the credentials. Waiting does not help then. */
-export function credentialsRefused(error: unknown): boolean {
-  return causesOf(error).some(
-    (it) =>
-      'code' in it &&
-      (AUTHENTICATION_FAILED.includes(it.code) || it.code === MECHANISM_UNAVAILABLE),
-  );
+/** An error with that sentence, and with the first code among the causes. */
+export function explained(error: unknown, options: ConnectionOptions): Error {
+  const code = causesOf(error)
+    .map(codeOf)
+    .find((it) => it !== undefined);
+  return Object.assign(new Error(connectionProblem(error, options)), { code });
 }
 
 /** Explains in one sentence why no known server takes writes. */
-export function topologyProblem(topology: TopologyDescription, options: ConnectionOptions): string {
+export function topologyProblem(
+  topology: TopologyDescription | undefined,
+  options: ConnectionOptions,
+): string {
+  if (topology === undefined) return SILENT;
   const servers = [...topology.servers.values()];
   const failed = servers.find(({ error }) => error);
   const is = (type: string) => servers.some((server) => server.type === type);

@@ -18,7 +18,7 @@ export const storageSettings = {
   },
   MONGODB_COLLECTION: matching(
     'the collection that plants are kept in',
-    /^(?!system\.)[^$\0]{1,120}$/,
+    /^(?!system\.|\.)[^$\0]{1,120}$/,
     { expected: 'the name of a collection', example: 'plants', default: 'plants' },
   ),
 } as const;

@@ -6,6 +6,9 @@ import type { FaultyNetwork } from './faulty-network.js';
 
 export const DATABASE = 'plant-store';
 
+/** For a collection of which nobody hears anything. */
+export const UNOBSERVED = { unauthorized: () => undefined, disclose: (error: Error) => error };
+
 const clients = new Map<string, MongoClient>();
 let collections = 0;
 
