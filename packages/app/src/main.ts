@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { HangUps } from './commands/hang-ups.js';
 import { StartError } from './commands/start-error.js';
 import { nextSignal } from './commands/stop.js';
 import { ConfigurationError, readConfiguration } from './configuration/configuration.js';
@@ -29,9 +30,10 @@ const load = createRequire(import.meta.url);
 const commands: Readonly<Record<string, () => Promise<number>>> = {
   async serve() {
     const stopping = nextSignal();
+    const hangUps = new HangUps();
     const configuration = await readConfiguration(process.env, process.stdout.isTTY);
     const { serve } = load('./commands/serve.js') as typeof import('./commands/serve.js');
-    return serve(configuration, stopping);
+    return serve(configuration, stopping, hangUps);
   },
   async check() {
     const { check } = await import('./commands/check.js');

@@ -193,7 +193,7 @@ describeOnMongod('A user without the rights', () => {
     open(uriFor('writer', 'wr0ng'));
     const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
-    expect(`${error} ${(error as Error).cause}`).to.include('refuses the credentials');
+    expect(`${error} ${(error as Error).cause}`).to.include('the password is wrong');
     const said = [error, (error as Error).cause, ...events.all].map((it) =>
       JSON.stringify(it, bigints),
     );
