@@ -54,7 +54,11 @@ describe('A tutorial that is followed to the letter', function () {
       'packages/app/test',
     );
     await test(place, 'plant-repository-files');
-    await place.run('mocha', '--no-config', 'packages/app/dist/test/configuration/settings.docs.test.js');
+    await place.run(
+      'mocha',
+      '--no-config',
+      'packages/app/dist/test/configuration/settings.docs.test.js',
+    );
     const { status, files } = await createPlant(place);
     expect(status).to.equal(200);
     expect(files).to.deep.equal(['9007199254740993.json']);

@@ -4,7 +4,7 @@ import {
   MongoServerSelectionError,
   type TopologyDescription,
 } from 'mongodb';
-import { codeOf } from './server-code.js';
+import { codeOf, credentialsRefused } from './server-code.js';
 
 /** The options of a connection string that an explanation depends on. */
 export interface ConnectionOptions {
@@ -48,8 +48,6 @@ const USER_MISSING =
   'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile';
 const MECHANISM = 'the server does not accept this authMechanism';
 
-/** AuthenticationFailed, and what Atlas reports for it. */
-const AUTHENTICATION_FAILED: readonly unknown[] = [18, 8000];
 const MECHANISM_UNAVAILABLE = 334;
 
 /** Explains in one sentence why connecting failed. Holds no credentials. */
@@ -57,7 +55,7 @@ export function connectionProblem(error: unknown, options: ConnectionOptions): s
   const chain = causesOf(error);
   const codes = chain.map(codeOf);
   return (
-    credentialsProblem(codes, options) ??
+    credentialsProblem(error, codes, options) ??
     codes.map((code) => TLS_PROBLEMS[String(code)]).find((it) => it !== undefined) ??
     handshakeProblem(chain, codes, options) ??
     (messagesOf(error).join(': ') || SILENT)
@@ -99,11 +97,12 @@ function causesOf(error: unknown): Error[] {
 }
 
 function credentialsProblem(
+  error: unknown,
   codes: readonly unknown[],
   { x509, clientCertificate }: ConnectionOptions,
 ): string | undefined {
   if (codes.includes(MECHANISM_UNAVAILABLE)) return MECHANISM;
-  if (!codes.some((code) => AUTHENTICATION_FAILED.includes(code))) return undefined;
+  if (!credentialsRefused(error)) return undefined;
   if (!x509) return PASSWORD;
   return clientCertificate ? USER_UNKNOWN : USER_MISSING;
 }
@@ -126,7 +125,7 @@ function handshakeProblem(
 function isTimeout(error: Error): boolean {
   return (
     error instanceof MongoNetworkTimeoutError ||
-    error.name === 'TimeoutError' ||
+    ['TimeoutError', 'MongoWaitQueueTimeoutError'].includes(error.name) ||
     (error instanceof MongoServerSelectionError && error.cause === undefined)
   );
 }

@@ -6,8 +6,11 @@ export const UNAUTHORIZED = 13;
 /** The code of a server's refusal because the name is that of a view. */
 export const NOT_SUPPORTED_ON_VIEW = 166;
 
-/** AuthenticationFailed, MechanismUnavailable, and what Atlas reports for a wrong password. */
-const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([18, 334, 8000]);
+/**
+ * UserNotFound, which a certificate without a user leads to, AuthenticationFailed,
+ * MechanismUnavailable, and what Atlas reports for a wrong password.
+ */
+const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**
  * A server's error reply to a command, by its code alone: the server's text quotes the command, and

@@ -6,7 +6,7 @@ import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { chainOf } from '../telemetry/observer.js';
 
-/** Since the process was started. What is left of the 5 seconds is for closing. */
+/** What is left of the 5 seconds is for closing. */
 const PATIENCE_MS = 4500;
 const PAUSE_MS = 100;
 
@@ -62,7 +62,7 @@ async function report(part: Part): Promise<boolean> {
 async function reasonNotReady(part: Part): Promise<string | undefined> {
   const patience = new AbortController();
   // Also keeps the process alive: a part that waits for a host that it does not know has nothing that does.
-  const expired = wait(PATIENCE_MS - performance.now(), 'expired', patience).catch(() => 'expired');
+  const expired = wait(PATIENCE_MS, 'expired', patience).catch(() => 'expired');
   try {
     let problem: unknown = new Error('it does not respond');
     for (;;) {
