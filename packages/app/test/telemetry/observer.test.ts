@@ -1,3 +1,8 @@
+import {
+  OutcomeUnknownError,
+  StorageUnavailableError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { pino } from 'pino';
@@ -10,6 +15,31 @@ function linesOf(...events: StorageEvent[]): string[] {
   for (const event of events) storage(event);
   return lines;
 }
+
+describe('What the log says of a failed request', () => {
+  function entryOf(cause: Error): Record<string, unknown> {
+    const entries: Record<string, unknown>[] = [];
+    const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
+    observe(logger, undefined).http.failed({ requestId: 'a', error: 5030, cause });
+    return entries[0] ?? {};
+  }
+
+  for (const Outage of [
+    StorageUnavailableError,
+    OutcomeUnknownError,
+    TokenVerifierUnavailableError,
+  ]) {
+    it(`is the reason and no stack after ${Outage.name}`, () => {
+      const entry = entryOf(new Outage('out of reach', { cause: new Error('refused') }));
+      expect(entry).to.include({ reason: 'out of reach: refused' }).and.not.to.have.property('err');
+      expect(JSON.stringify(entry)).not.to.match(/\.[jt]s:\d/);
+    });
+  }
+
+  it('is the stack of a bug', () => {
+    expect(entryOf(new TypeError('a bug'))).to.have.nested.property('err.stack');
+  });
+});
 
 describe('What the log says of the database', () => {
   const outage = { type: 'storage unreachable', hosts: ['a:1', 'b:2'] } as const;
