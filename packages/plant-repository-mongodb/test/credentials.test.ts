@@ -5,7 +5,7 @@ import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE } from './support/open-store.js';
+import { clientOf, closeClient, DATABASE, until, untilStored } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -66,7 +66,7 @@ describeOnMongod('The credentials of the service', function () {
   /** Resolves when the service has tried to log in once more. */
   async function triedToLogIn(): Promise<void> {
     const before = await attemptsToLogIn();
-    while ((await attemptsToLogIn()) === before);
+    await until(async () => (await attemptsToLogIn()) > before);
   }
 
   /** What was told of the way to the database, in order. */
@@ -129,12 +129,7 @@ describeOnMongod('The credentials of the service', function () {
     await Promise.all([add(), add(), add()]);
     await change({ dropUser: 'writer' });
     await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
-    while (
-      await add().then(
-        () => false,
-        () => true,
-      )
-    );
+    await untilStored(add);
     await repository.ready();
     expect(changes()).to.deep.equal(['reachable']);
   });
