@@ -14,7 +14,8 @@ import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/op
 import { plant } from './support/plant.js';
 
 const AMPLE = 9_000;
-const BRIEF = 3_000;
+/** For a reply that is too large to be lost several times. */
+const ENOUGH = 6_000;
 
 describeOnMongod('A plant', () => {
   let set: ReplicaSet;
@@ -218,8 +219,8 @@ describeOnMongod('A plant', () => {
     const alone = repository.add(plant(-2n), AMPLE);
     const adding = Array.from({ length: 16 }, (_, id) =>
       id % 2 === 0
-        ? repository.add(plant(BigInt(id), `plant ${long}`), AMPLE)
-        : rejects(repository.add(plant(BigInt(id), `weed ${long}`), BRIEF)),
+        ? repository.add(plant(BigInt(id), `plant ${long}`), ENOUGH)
+        : rejects(repository.add(plant(BigInt(id), `weed ${long}`), ENOUGH)),
     );
     await Promise.all([alone, ...adding]);
     expect(await names()).to.have.length(10);

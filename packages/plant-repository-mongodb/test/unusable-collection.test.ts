@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { type Db, MongoServerError } from 'mongodb';
 import { keepSettingUp } from '../src/collection-setup.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, DATABASE, freshCollection } from './support/open-store.js';
+import { clientOf, DATABASE, freshCollection, untilStored } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -48,14 +48,7 @@ describeOnMongod('A collection that never takes a plant', function () {
       await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
       await rejects(repository.ready(), StorageUnavailableError);
       await db.dropCollection(collection);
-      while (
-        await repository.add(plant(1n), AMPLE).then(
-          () => false,
-          () => true,
-        )
-      ) {
-        await nextTurn();
-      }
+      await untilStored(() => repository.add(plant(1n), AMPLE));
       await repository.ready();
     });
   }

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -70,4 +71,25 @@ export function storeOf(uri: string, past: string, network: FaultyNetwork): Open
     reopen: async () => open(),
     stall: () => network.stall(),
   };
+}
+
+const PATIENCE_MS = 20_000;
+
+/** Resolves as soon as `attempt` resolves with true; tried again and again for 20 seconds. */
+export async function until(attempt: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await attempt())) {
+    if (performance.now() > end) throw new Error('it did not happen');
+    await nextTurn();
+  }
+}
+
+/** Resolves as soon as `add` stores a plant. */
+export function untilStored(add: () => Promise<void>): Promise<void> {
+  return until(() =>
+    add().then(
+      () => true,
+      () => false,
+    ),
+  );
 }
