@@ -1,6 +1,10 @@
 #!/usr/bin/env node
 import module from 'node:module';
 
+// It would end the process before the service can listen to it.
+process.on('SIGHUP', () => {});
+// When the reader of the output has gone, the service goes on.
+for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 // Node 22 and later keep the compiled code for the next start; Node 20 cannot.
 module.enableCompileCache?.();
 await import('../dist/src/main.js');

@@ -62,8 +62,9 @@ export function createContainer(
   container
     .bind(ids.health)
     .toResolvedValue(
-      (plants, tokens) => new Health([plants, tokens]),
-      [ids.plantRepository, ids.tokenVerifier],
+      (plantRepository, tokenVerifier, { REQUEST_DEADLINE_MS }) =>
+        new Health({ plantRepository, tokenVerifier, requestDeadline: REQUEST_DEADLINE_MS }),
+      [ids.plantRepository, ids.tokenVerifier, ids.configuration],
     );
   container
     .bind(ids.server)

@@ -1,3 +1,4 @@
+import { HangUps } from './commands/hang-ups.js';
 import { StartError } from './commands/start-error.js';
 import { nextSignal } from './commands/stop.js';
 import { ConfigurationError, readConfiguration } from './configuration/configuration.js';
@@ -25,9 +26,10 @@ Configuration is read from environment variables: see docs/configuration.md.
 const commands: Readonly<Record<string, () => Promise<number>>> = {
   async serve() {
     const stopping = nextSignal();
+    const hangUps = new HangUps();
     const configuration = await readConfiguration(process.env, process.stdout.isTTY);
     const { serve } = await import('./commands/serve.js');
-    return serve(configuration, stopping);
+    return serve(configuration, stopping, hangUps);
   },
   async check() {
     const { check } = await import('./commands/check.js');

@@ -1,34 +1,136 @@
 import { rejects } from 'node:assert/strict';
-import { type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
+import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { HttpError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Health } from '../src/health.js';
 
-function part(ready: () => Promise<void>): PlantRepository {
-  return { ready, async add() {}, async close() {} };
+const DEADLINE = 15_000;
+const SECOND = 1000;
+
+const outage = new StorageUnavailableError('no primary', { waits: true });
+const refusal = new StorageUnavailableError('the password is wrong');
+const noKeys = new TokenVerifierUnavailableError('no keys');
+
+/** A part whose state a test decides. */
+class Part {
+  asked = 0;
+  ready: () => Promise<void> = () => this.#answer();
+  problem: Error | undefined;
+
+  async #answer(): Promise<void> {
+    this.asked += 1;
+    if (this.problem) throw this.problem;
+  }
 }
 
 describe('The health of the service', () => {
-  it('is good when every part is ready, each asked at most once a second', async () => {
-    let asked = 0;
-    const counting = part(async () => {
-      asked += 1;
+  let storage: Part;
+  let tokens: Part;
+  let now: number;
+  let health: Health;
+
+  beforeEach(() => {
+    storage = new Part();
+    tokens = new Part();
+    now = 0;
+    health = new Health({
+      plantRepository: storage,
+      tokenVerifier: tokens,
+      requestDeadline: DEADLINE,
+      now: () => now,
     });
-    const health = new Health([counting, counting]);
-    for (let call = 0; call < 5; call += 1) await health.ready();
-    expect(asked).to.equal(2);
   });
 
-  it('is bad for the reason of the part that is not ready', async () => {
-    const reason = new StorageUnavailableError('no primary');
-    const health = new Health([part(async () => {}), part(() => Promise.reject(reason))]);
-    await rejects(health.ready(), reason);
+  afterEach(() => health.stop());
+
+  async function after(milliseconds: number): Promise<void> {
+    now += milliseconds;
+    await health.ready();
+  }
+
+  async function startsOutage(): Promise<void> {
+    await health.ready();
+    storage.problem = outage;
+    await after(SECOND);
+  }
+
+  it('is good when every part is ready, each asked at most once a second', async () => {
+    for (let call = 0; call < 5; call += 1) await health.ready();
+    expect([storage.asked, tokens.asked]).to.deep.equal([1, 1]);
+    await after(SECOND);
+    expect([storage.asked, tokens.asked]).to.deep.equal([2, 2]);
+  });
+
+  it('is bad until the storage was reached once, whatever creates would wait for', async () => {
+    storage.problem = outage;
+    await rejects(health.ready(), outage);
+    storage.problem = undefined;
+    await after(SECOND);
+  });
+
+  it('stays good in an outage that creates wait for, until it has lasted the deadline', async () => {
+    await startsOutage();
+    await after(DEADLINE - 1);
+    await rejects(after(1), outage);
+    storage.problem = undefined;
+    await after(SECOND);
+  });
+
+  it('does not add one outage to the next', async () => {
+    await startsOutage();
+    await after(DEADLINE - SECOND);
+    storage.problem = undefined;
+    await after(SECOND);
+    storage.problem = outage;
+    await after(SECOND);
+    await after(DEADLINE - SECOND);
+  });
+
+  it('is bad at once when the storage refuses creates at once', async () => {
+    await health.ready();
+    storage.problem = refusal;
+    await rejects(after(SECOND), refusal);
+  });
+
+  it('is bad at once, for the reason, when no token can be verified', async () => {
+    await health.ready();
+    tokens.problem = noKeys;
+    await rejects(after(SECOND), noKeys);
+  });
+
+  it('knows since when an outage lasts though nobody asks', async () => {
+    await health.ready();
+    storage.problem = outage;
+    const noticed = new Promise<void>((resolve) => {
+      storage.ready = () => {
+        resolve();
+        return Promise.reject(outage);
+      };
+    });
+    now = SECOND;
+    await noticed;
+    now = SECOND + DEADLINE;
+    await rejects(health.ready(), outage);
+  });
+
+  it('takes a storage that does not respond for one out of reach', async () => {
+    storage.ready = () => new Promise(() => {});
+    await rejects(health.ready(), StorageUnavailableError);
+  });
+
+  it('takes a token verifier that does not respond for one out of reach', async () => {
+    tokens.ready = () => new Promise(() => {});
+    await rejects(health.ready(), TokenVerifierUnavailableError);
   });
 
   it('turns bad at the moment the service begins to stop', async () => {
-    const health = new Health([part(async () => {})]);
     await health.ready();
     health.stop();
+    await rejects(health.ready(), new HttpError('STOPPING'));
+  });
+
+  it('turns bad when the service begins to stop while a part is asked', async () => {
+    storage.ready = async () => health.stop();
     await rejects(health.ready(), new HttpError('STOPPING'));
   });
 });

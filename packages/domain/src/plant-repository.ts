@@ -10,6 +10,16 @@ export class PlantIdTakenError extends Error {
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
   readonly code = 'STORAGE_UNAVAILABLE';
+  /**
+   * Whether `add` waits for the storage to come back, up to its time limit. Otherwise `add` is refused
+   * at once. Set by {@link PlantRepository.ready}; false unless given.
+   */
+  readonly waits: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly waits?: boolean } = {}) {
+    super(message, options);
+    this.waits = options.waits ?? false;
+  }
 }
 
 /** The plant may be stored, or may still come to be. It could not be found out in time. */
@@ -34,7 +44,13 @@ export interface PlantRepository {
    */
   add(plant: NewPlant, timeLimit: number): Promise<void>;
 
-  /** Resolves when the storage would take a plant now; otherwise rejects with {@link StorageUnavailableError}. */
+  /**
+   * Reports whether the storage can be reached at this moment. Resolves when it takes plants;
+   * otherwise rejects with {@link StorageUnavailableError}, after at most 2 seconds.
+   *
+   * The adapter decides what becomes of an `add` now, and sets `waits` of the error. How long an
+   * outage may last before the service is not ready is decided by the service, from its own deadline.
+   */
   ready(): Promise<void>;
 
   /**

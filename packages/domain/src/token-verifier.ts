@@ -30,7 +30,13 @@ export interface TokenVerifier {
    */
   verify(token: string): Promise<Client>;
 
-  /** Resolves when a valid token would be accepted now; otherwise rejects with {@link TokenVerifierUnavailableError}. */
+  /**
+   * Resolves when a valid token would be accepted now; otherwise rejects with
+   * {@link TokenVerifierUnavailableError}, after at most 2 seconds.
+   *
+   * The adapter decides which outages it bridges, for example with what it remembers. While this
+   * rejects, `verify` rejects too, so the service is not ready at once.
+   */
   ready(): Promise<void>;
 
   /** Releases what the verifier holds. Idempotent: a second call resolves like the first. */

@@ -37,6 +37,8 @@ const TIME_LIMIT_MS = 10_000;
 const BRIEF_MS = 100;
 /** When a call that should have been settled after `BRIEF_MS` is taken for one that never is. */
 const PATIENCE_MS = 3_000;
+/** A timer of Node may fire this much early. */
+const TIMER_PRECISION_MS = 1;
 
 const STRINGS = {
   'the empty string': '',
@@ -69,8 +71,11 @@ const IDS = [
   MIN_PLANT_ID,
 ];
 
-const add = ({ repository }: Pick<OpenStore, 'repository'>, fields: NewPlantFields) =>
-  repository.add(newPlant(fields), TIME_LIMIT_MS);
+const add = (
+  { repository }: Pick<OpenStore, 'repository'>,
+  fields: NewPlantFields,
+  timeLimit = TIME_LIMIT_MS,
+) => repository.add(newPlant(fields), timeLimit);
 
 async function keepsExactly(store: OpenStore, fields: NewPlantFields): Promise<void> {
   await add(store, fields);
@@ -210,6 +215,26 @@ const lifetime: ContractCase[] = [
   {
     title: 'is ready when it is open',
     run: ({ repository }) => repository.ready(),
+  },
+  {
+    title: 'reports that a storage that does not respond cannot be reached',
+    stalls: true,
+    async run({ repository, stall }) {
+      stall?.();
+      await rejects(settled(repository.ready()), StorageUnavailableError);
+    },
+  },
+  {
+    title: 'lets a plant wait when ready reports that it does',
+    stalls: true,
+    async run(store) {
+      store.stall?.();
+      const error: unknown = await store.repository.ready().catch((reason: unknown) => reason);
+      if (!(error instanceof StorageUnavailableError && error.waits)) return;
+      const started = performance.now();
+      await rejects(add(store, { id: 1n, name: 'waiting' }, BRIEF_MS));
+      expect(performance.now() - started).to.be.at.least(BRIEF_MS - TIMER_PRECISION_MS);
+    },
   },
   {
     title: 'closes twice as well as once',

@@ -36,6 +36,7 @@ function soundStore(storage: Storage): PlantRepository {
     },
     async ready() {
       refuseWhenClosed();
+      if (storage.stalled) throw new StorageUnavailableError('no response', { waits: true });
     },
     async close() {
       closed = true;
@@ -174,6 +175,18 @@ const brokenStores: Record<string, BrokenStore> = {
   'is never ready': {
     caughtBy: 'is ready when it is open',
     breaks: () => ({ ready: () => Promise.reject(new StorageUnavailableError('never')) }),
+  },
+  'is ready while its storage does not respond': {
+    caughtBy: 'reports that a storage that does not respond cannot be reached',
+    breaks: () => ({ async ready() {} }),
+  },
+  'never says whether it is ready': {
+    caughtBy: 'reports that a storage that does not respond cannot be reached',
+    breaks: () => ({ ready: () => new Promise(() => {}) }),
+  },
+  'reports that plants wait, and refuses them at once': {
+    caughtBy: 'lets a plant wait when ready reports that it does',
+    breaks: () => ({ add: () => Promise.reject(new StorageUnavailableError('refused')) }),
   },
   'cannot be closed twice': {
     caughtBy: 'closes twice as well as once',

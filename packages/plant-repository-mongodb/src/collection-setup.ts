@@ -32,6 +32,14 @@ const VALIDATOR = {
   },
 };
 
+/** What the set-up needs of a database. */
+type Database = Pick<Db, 'command' | 'databaseName'>;
+
+/** The collection is none, and never takes a plant. */
+export class UnusableCollectionError extends Error {
+  override readonly name = 'UnusableCollectionError';
+}
+
 type Step = { readonly create: string } | { readonly collMod: string };
 
 /** The version of a validator that this package has made; `undefined` for anybody else's. */
@@ -42,26 +50,30 @@ function versionOf(validator: Document): number | undefined {
 
 /** The validator of the collection, empty when it has none; `undefined` when there is no collection. */
 async function validatorOf(
-  db: Db,
+  db: Database,
   name: string,
   signal: AbortSignal,
 ): Promise<Document | undefined> {
   const { cursor } = await db.command({ listCollections: 1, filter: { name } }, { signal });
   const [collection] = cursor.firstBatch;
-  return collection && (collection.options.validator ?? {});
+  const { type = 'collection', options = {} } = collection ?? {};
+  if (type !== 'collection') {
+    throw new UnusableCollectionError(`"${name}" is a ${type}, which takes no plants`);
+  }
+  return collection && (options.validator ?? {});
 }
 
 function withValidator(step: Step): Document {
   return { ...step, validator: VALIDATOR, validationLevel: 'strict', validationAction: 'error' };
 }
 
-function warning(db: Db, step: Step, message: string): StorageWarning {
+function warning(db: Database, step: Step, message: string): StorageWarning {
   const command = JSON.stringify(withValidator(step));
   return { message, command: `db.getSiblingDB('${db.databaseName}').runCommand(${command})` };
 }
 
 async function setUp(
-  db: Db,
+  db: Database,
   name: string,
   signal: AbortSignal,
 ): Promise<StorageWarning | undefined> {
@@ -89,18 +101,30 @@ async function setUp(
  * Resolves with what an administrator should know; rejects when it should be tried again.
  */
 export async function setUpCollection(
-  db: Db,
+  db: Database,
   name: string,
   signal: AbortSignal,
 ): Promise<StorageWarning | undefined> {
   try {
-    return await setUp(db, name, signal);
+    return await setUp(db, name, signal).catch((error: unknown) => {
+      // Another instance was faster: what it has made is looked at in turn.
+      if (hasServerCode(error, NAMESPACE_EXISTS)) return setUp(db, name, signal);
+      throw error;
+    });
   } catch (error) {
-    // Another instance was faster: what it has made is looked at in turn.
-    if (hasServerCode(error, NAMESPACE_EXISTS)) return setUpCollection(db, name, signal);
     if (hasServerCode(error, UNAUTHORIZED)) return warning(db, { create: name }, UNPERMITTED);
     throw error;
   }
+}
+
+/** What is told of the set-up. */
+export interface SetUpListener {
+  warn(warning: StorageWarning): void;
+  /** It is tried again. */
+  failed(error: Error): void;
+  /** Plants need not be sent until it is {@link usable}. */
+  unusable(error: UnusableCollectionError): void;
+  usable(): void;
 }
 
 /**
@@ -108,20 +132,21 @@ export async function setUpCollection(
  * not wait for it: until then, the types alone keep the documents in shape.
  */
 export async function keepSettingUp(
-  db: Db,
+  db: Database,
   name: string,
-  warn: (warning: StorageWarning) => void,
+  listener: SetUpListener,
   closing: AbortSignal,
 ): Promise<void> {
   while (!closing.aborted) {
     try {
       const warning = await setUpCollection(db, name, closing);
-      if (warning) warn(warning);
+      listener.usable();
+      if (warning) listener.warn(warning);
       return;
     } catch (error) {
       if (closing.aborted) return;
-      const reason = error instanceof Error ? error.message : error;
-      warn({ message: `the collection is not set up yet: ${reason}` });
+      if (error instanceof UnusableCollectionError) listener.unusable(error);
+      else if (error instanceof Error) listener.failed(error);
       await wait(AGAIN_AFTER_MS, undefined, { signal: closing }).catch(() => undefined);
     }
   }

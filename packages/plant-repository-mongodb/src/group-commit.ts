@@ -11,6 +11,7 @@ import {
   type InsertReply,
   type InsertResult,
   insertOutcomes,
+  refusalReason,
 } from './insert-outcome.js';
 import { type BatchLimits, NaturalBatches, RETRY_PAUSE_MS } from './natural-batches.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
@@ -40,7 +41,20 @@ interface Entry {
   attempt: InsertAttempt | undefined;
   /** Whether an earlier insert of it ended unclear. */
   maybeWritten: boolean;
+  /** Halved with every further one: what makes it unclear may be the others of its batch. */
+  mostTogether: number;
   settled: boolean;
+}
+
+/**
+ * A lost reply is usually the network's fault, and passes. One that is lost again may be too large
+ * for the server to send: then only fewer plants get one.
+ */
+function halveWhereStillUnclear(batch: readonly Entry[], outcomes: readonly InsertOutcome[]): void {
+  for (const [index, entry] of batch.entries()) {
+    if (outcomes[index] !== 'unclear' || !entry.maybeWritten) continue;
+    entry.mostTogether = Math.ceil(batch.length / 2);
+  }
 }
 
 /**
@@ -84,6 +98,7 @@ export class GroupCommit {
         reject,
         attempt: undefined,
         maybeWritten: false,
+        mostTogether: Number.POSITIVE_INFINITY,
         settled: false,
       };
       this.#pending.add(entry);
@@ -125,6 +140,7 @@ export class GroupCommit {
     const result = await attempt.result;
     this.#lastFailure = failureOf(result);
     const outcomes = insertOutcomes(result, batch.length);
+    halveWhereStillUnclear(batch, outcomes);
     const again = batch.filter((entry, index) => this.#conclude(entry, outcomes[index]));
     this.#report(batch, result, outcomes, performance.now() - started);
     return again;
@@ -215,10 +231,10 @@ export class GroupCommit {
   }
 
   #alert(batch: readonly Entry[], reply: InsertReply, outcomes: readonly InsertOutcome[]): void {
-    for (const { index, code, errmsg = '' } of reply.writeErrors) {
-      const id = batch[index]?.document._id;
-      if (outcomes[index] !== 'refused' || id === undefined) continue;
-      this.#observe({ type: 'plant refused', id, code, reason: errmsg });
+    for (const error of reply.writeErrors) {
+      const id = batch[error.index]?.document._id;
+      if (outcomes[error.index] !== 'refused' || id === undefined) continue;
+      this.#observe({ type: 'plant refused', id, code: error.code, reason: refusalReason(error) });
     }
   }
 }

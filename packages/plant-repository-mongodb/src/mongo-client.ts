@@ -1,11 +1,15 @@
-import { readFileSync } from 'node:fs';
 import { MongoClient } from 'mongodb';
+import type { ConnectionOptions } from './connection-problem.js';
+import { tlsFileProblem } from './tls-files.js';
 
 /** Why there is no client for a connection string. Holds no part of its credentials. */
 export class InvalidMongoUriError extends Error {
   override readonly name = 'InvalidMongoUriError';
   readonly code = 'INVALID_MONGO_URI';
 }
+
+/** Connections to one server. */
+export const MAX_POOL_SIZE = 16;
 
 const OPTIONS = {
   // Command monitoring tells what was sent. A repeated insert is this package's own business.
@@ -19,27 +23,38 @@ const OPTIONS = {
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
   // Four inserts, four read-backs and two checks at the most; a few more replace connections given up.
-  maxPoolSize: 16,
+  maxPoolSize: MAX_POOL_SIZE,
 } as const;
 
 const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 const DATABASE_NAME = /^[^/\\. "$\0]{1,63}$/;
-const CREDENTIALS = /^(\w[\w+]*:\/\/)?.*@/s;
+/** The scheme, the hosts, and the database with the options. */
+const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
+const HOSTS =
+  'after "mongodb://" it has hosts, each with its port if not 27017, and before them user:password@ ' +
+  'with both percent-encoded; after "mongodb+srv://" it has one host without a port';
+
+/**
+ * What the driver does not like. It quotes hosts, and where the `@` is missing they are credentials:
+ * so it gets other hosts to complain about, and what is wrong with the true ones has one text.
+ */
 function messageWithoutCredentials(uri: string): string {
+  const [, scheme, hosts = '', rest] = PARTS.exec(uri) ?? [];
+  const others = hosts.split(',').fill('host.example.com');
+  if (scheme === undefined) return 'it begins with "mongodb://" or "mongodb+srv://"';
   try {
-    // The driver puts the whole string into some messages, so it gets another one to complain about.
-    new MongoClient(uri.replace(CREDENTIALS, '$1user:password@'), OPTIONS);
+    new MongoClient(`${scheme}user:password@${others}${rest}`, OPTIONS);
   } catch (error) {
     return error instanceof Error ? error.message : 'it is not a connection string';
   }
-  return 'user name and password must be percent-encoded';
+  return HOSTS;
 }
 
 /** A client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
 export function createMongoClient(uri: string): MongoClient {
   const client = parsed(uri);
-  const problem = databaseProblem(uri) ?? tlsFileProblem(client);
+  const problem = databaseProblem(uri) ?? poolProblem(client) ?? tlsFileProblem(client.options);
   if (problem !== undefined) throw new InvalidMongoUriError(problem);
   return client;
 }
@@ -58,22 +73,17 @@ function databaseProblem(uri: string): string | undefined {
   return faulty ? 'the name of a database has 1 to 63 characters, none of /\\. "$' : undefined;
 }
 
-/** The driver reads these files when it connects, and would take a missing one for an outage. */
-function tlsFileProblem({ options }: MongoClient): string | undefined {
-  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const) {
-    const file = options[option];
-    try {
-      if (file !== undefined) readFileSync(file);
-    } catch {
-      return `the file that ${option} names cannot be read`;
-    }
-  }
-  return undefined;
+/** The driver would complain at each attempt to connect. */
+function poolProblem({ options }: MongoClient): string | undefined {
+  const fits = (options.minPoolSize ?? 0) <= MAX_POOL_SIZE;
+  return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
 }
 
-/** Where the client looks for servers: `host:port`, or the name that stands for a cluster. */
-export function hostsOf({ options }: MongoClient): string[] {
-  return options.srvHost === undefined ? options.hosts.map(String) : [options.srvHost];
+/** What an explanation of a failed connection depends on. */
+export function connectionOptionsOf({ options }: MongoClient): ConnectionOptions {
+  const { tls, replicaSet, credentials, tlsCertificateKeyFile } = options;
+  const x509 = credentials?.mechanism === 'MONGODB-X509';
+  return { tls, replicaSet, x509, clientCertificate: tlsCertificateKeyFile !== undefined };
 }
 
 /** The database that the connection string names, if any. */

@@ -10,6 +10,8 @@ import {
 import type { InsertReply, InsertResult } from './insert-outcome.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import type { PlantDocument } from './plant-document.js';
+import { mayInsert } from './privileges.js';
+import { concernError, hasServerCode, ServerReplyError, UNAUTHORIZED } from './server-code.js';
 
 /** Stated with every insert, so that no connection string and no server default weakens it. */
 const DURABLE = { w: 'majority', j: true };
@@ -30,8 +32,8 @@ class CommandAttempt implements InsertAttempt {
     this.result = this.#outcome(send);
   }
 
-  abort(): void {
-    this.#abort.abort(new Error('the insert was given up'));
+  abort(reason: unknown = new Error('the insert was given up')): void {
+    this.#abort.abort(reason);
   }
 
   started(): void {
@@ -45,7 +47,7 @@ class CommandAttempt implements InsertAttempt {
     } catch (error) {
       // Only here does the driver throw away nothing: the error holds the whole reply.
       if (error instanceof MongoWriteConcernError) {
-        return { ...toReply(error.result), writeConcernError: error };
+        return { ...toReply(error.result), writeConcernError: concernError(error) };
       }
       return { sent: this.sent, error };
     } finally {
@@ -54,26 +56,49 @@ class CommandAttempt implements InsertAttempt {
   }
 }
 
+function turnedAway(error: unknown): InsertAttempt {
+  const result = Promise.resolve({ sent: false, turnedAway: true, error });
+  return { sent: false, abort: () => undefined, result };
+}
+
+/** What a {@link MongoPlantCollection} is told of its surroundings. */
+export interface CollectionOptions {
+  /** Is called at each reply that the permissions do not suffice. */
+  readonly unauthorized: () => void;
+  /** What of an error may leave this package. */
+  readonly disclose: (error: Error) => Error;
+}
+
+/** Why plants are turned away before they are sent. */
+export type Obstacle = 'credentials' | 'collection';
+
 /**
  * The collection through the official driver. It speaks in commands, not through `insertMany`:
  * the reply then is what the server said, with no guess of the driver in it.
  */
 export class MongoPlantCollection implements PlantCollection {
+  readonly #client: MongoClient;
   readonly #db: Db;
   readonly #name: string;
+  readonly #options: CollectionOptions;
   readonly #attempts = new Map<unknown, CommandAttempt>();
+  readonly #obstacles = new Map<Obstacle, Error>();
   #inserts = 0;
 
   /** @param client Must monitor commands: that alone tells what was sent. */
-  constructor(client: MongoClient, db: Db, name: string) {
+  constructor(client: MongoClient, db: Db, name: string, options: CollectionOptions) {
+    this.#client = client;
     this.#db = db;
     this.#name = name;
+    this.#options = options;
     client.on('commandStarted', ({ command }: CommandStartedEvent) => {
       this.#attempts.get(command.comment)?.started();
     });
   }
 
   insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
+    const { obstacle } = this;
+    if (obstacle) return turnedAway(obstacle);
     this.#inserts += 1;
     const comment = `plant-store insert ${this.#inserts}`;
     const insert = {
@@ -93,6 +118,8 @@ export class MongoPlantCollection implements PlantCollection {
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
+    const { obstacle } = this;
+    if (obstacle) throw obstacle;
     const find = {
       find: this.#name,
       filter: { _id: { $in: ids } },
@@ -102,7 +129,7 @@ export class MongoPlantCollection implements PlantCollection {
       singleBatch: true,
       readConcern: { level: 'majority' },
     };
-    // As Long, to be exact. Not as bigint: driver 7.8.0 hands numbers of an error reply to its
+    // As Long, to be exact. Not as bigint: driver 7.9.0 hands numbers of an error reply to its
     // monitor (topologyVersion), which a bigint would end with an uncaught TypeError.
     const options = { promoteLongs: false };
     const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
@@ -110,25 +137,83 @@ export class MongoPlantCollection implements PlantCollection {
   }
 
   /**
-   * Resolves when plants can be read back and inserted: the server answers, and the rights suffice.
+   * Resolves when plants can be read back and inserted: the server replies, and the permissions
+   * suffice. Writes nothing: a document that MongoDB refuses may be accepted by a server that is
+   * compatible with it.
    *
    * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
    */
   async check(timeLimit: number): Promise<void> {
-    // No collection takes this document. The server says so only to those who may insert.
-    const documents = [{ _id: [] }];
-    const insert = { insert: this.#name, documents, writeConcern: DURABLE };
-    await Promise.all([
+    const [, status] = await Promise.all([
       this.committedMarks([], timeLimit),
-      this.#command(insert, AbortSignal.timeout(timeLimit)),
+      this.#connectionStatus(timeLimit),
     ]);
+    if (mayInsert(status, this.#db.databaseName, this.#name)) return;
+    throw new ServerReplyError(UNAUTHORIZED, 'Unauthorized');
   }
 
-  #command(
+  /** Turns plants away, and takes back those that are not sent yet, until {@link letIn}. */
+  turnAway(obstacle: Obstacle, error: Error): void {
+    this.#obstacles.set(obstacle, error);
+    for (const attempt of this.#attempts.values()) if (!attempt.sent) attempt.abort(error);
+  }
+
+  letIn(obstacle: Obstacle): void {
+    this.#obstacles.delete(obstacle);
+  }
+
+  /** Opens a connection unless one is open, which the server allows with valid credentials only. */
+  async logIn(timeLimit: number): Promise<void> {
+    await this.#connectionStatus(timeLimit);
+  }
+
+  /**
+   * Whether the next connection that is used is logged in. A user that was removed is logged out of
+   * every connection, and does not come back to them when it is created again.
+   */
+  async isLoggedIn(timeLimit: number): Promise<boolean> {
+    const { authInfo } = await this.#connectionStatus(timeLimit);
+    return authInfo?.authenticatedUsers?.length !== 0;
+  }
+
+  /** Closes the connection that was used last: by giving up a command that was begun on it. */
+  async closeConnection(): Promise<void> {
+    const comment = 'plant-store closes this connection';
+    const abort = new AbortController();
+    const giveUp = ({ command }: CommandStartedEvent) => {
+      if (command.comment === comment) abort.abort();
+    };
+    this.#client.on('commandStarted', giveUp);
+    const ping = this.#db.command({ ping: 1, comment }, { signal: abort.signal });
+    await ping.catch(() => undefined).finally(() => this.#client.off('commandStarted', giveUp));
+  }
+
+  /** Why plants are turned away before they are sent, if they are. */
+  get obstacle(): Error | undefined {
+    return this.#obstacles.values().next().value;
+  }
+
+  /** Without a body where the server does not know the command: it was asked on a connection all the same. */
+  #connectionStatus(timeLimit: number): Promise<Document> {
+    const status = { connectionStatus: 1, showPrivileges: true };
+    return this.#command(status, AbortSignal.timeout(timeLimit)).catch((error: unknown) => {
+      if (error instanceof ServerReplyError) return {};
+      throw error;
+    });
+  }
+
+  async #command(
     command: Document,
     signal: AbortSignal,
     options: RunCommandOptions = {},
   ): Promise<Document> {
-    return this.#db.command(command, { ...options, signal, readPreference: 'primary' });
+    try {
+      return await this.#db.command(command, { ...options, signal, readPreference: 'primary' });
+    } catch (error) {
+      if (hasServerCode(error, UNAUTHORIZED)) this.#options.unauthorized();
+      // The reply in this one is still to be read.
+      if (error instanceof MongoWriteConcernError || !(error instanceof Error)) throw error;
+      throw this.#options.disclose(error);
+    }
   }
 }

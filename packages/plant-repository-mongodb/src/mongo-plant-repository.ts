@@ -1,14 +1,22 @@
 import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
 import { keepSettingUp } from './collection-setup.js';
-import { watchDatabase } from './database-watch.js';
+import { explained } from './connection-problem.js';
+import { DatabaseWatch, type Unreachable } from './database-watch.js';
+import { Disclosure } from './disclosure.js';
 import { GroupCommit } from './group-commit.js';
-import { createMongoClient, databaseOf, hostsOf } from './mongo-client.js';
+import { LoggedOutConnections } from './logged-out.js';
+import { connectionOptionsOf, createMongoClient, databaseOf } from './mongo-client.js';
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
-import { hasServerCode, UNAUTHORIZED } from './server-code.js';
-import type { StorageEvent, StorageObserver } from './storage-event.js';
-import { StorageWarnings } from './storage-warnings.js';
+import { credentialsRefused, hasServerCode, UNAUTHORIZED } from './server-code.js';
+import type { StorageObserver } from './storage-event.js';
+import {
+  DENIED,
+  NO_CREDENTIALS,
+  type StorageWarning,
+  StorageWarnings,
+} from './storage-warnings.js';
 
 /** Where plants are kept, and how many at once. Everything but `uri` has a default. */
 export interface MongoPlantRepositoryOptions {
@@ -28,8 +36,12 @@ export interface MongoPlantRepositoryOptions {
 
 const DATABASE = 'plant-store';
 const COLLECTION = 'plants';
-const COLLECTION_NAME = /^(?!system\.)[^$\0]+$/;
+const COLLECTION_NAME = /^(?!system\.|\.)[^$\0]+$/;
 const READY_WITHIN_MS = 1_000;
+const LOG_IN_WITHIN_MS = 2_000;
+
+/** Bytes of the name of the database, a dot and the name of the collection. */
+const LONGEST_NAMESPACE = 255;
 
 /** What MongoDB takes at the most in one insert. */
 const MOST_BATCH = 100_000;
@@ -40,9 +52,14 @@ function checkedCount(name: string, value: number, most: number): number {
   throw new RangeError(`${name} must be a whole number from 1 to ${most}`);
 }
 
-function checkedCollection(name: string): string {
-  if (COLLECTION_NAME.test(name)) return name;
-  throw new RangeError('collection must not be empty, hold "$", or begin with "system."');
+function checkedCollection(name: string, database: string): string {
+  if (!COLLECTION_NAME.test(name)) {
+    throw new RangeError('collection must not be empty, hold "$", or begin with "system." or "."');
+  }
+  if (Buffer.byteLength(`${database}.${name}`) <= LONGEST_NAMESPACE) return name;
+  throw new RangeError(
+    `database and collection must not exceed ${LONGEST_NAMESPACE} bytes together`,
+  );
 }
 
 /**
@@ -52,11 +69,14 @@ function checkedCollection(name: string): string {
 export class MongoPlantRepository implements PlantRepository {
   readonly #client: MongoClient;
   readonly #db: Db;
+  readonly #disclosure: Disclosure;
   readonly #collection: MongoPlantCollection;
   readonly #plants: GroupCommit;
   readonly #observer: StorageObserver;
   readonly #warnings: StorageWarnings;
   readonly #closing = new AbortController();
+  readonly #loggedOut: LoggedOutConnections;
+  readonly #database: DatabaseWatch;
   #settingUp: Promise<void> | undefined;
   #checking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;
@@ -70,15 +90,19 @@ export class MongoPlantRepository implements PlantRepository {
     const items = checkedCount('maxBatch', maxBatch, MOST_BATCH);
     const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MOST_BATCH_BYTES);
     const pending = checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER);
-    const name = checkedCollection(options.collection ?? COLLECTION);
     this.#observer = options.observer ?? (() => undefined);
     this.#warnings = new StorageWarnings(this.#observer);
     this.#client = createMongoClient(options.uri);
+    this.#disclosure = new Disclosure(options.uri, this.#client);
     this.#db = this.#client.db(databaseOf(options.uri) ?? DATABASE);
-    this.#collection = new MongoPlantCollection(this.#client, this.#db, name);
+    const name = checkedCollection(options.collection ?? COLLECTION, this.#db.databaseName);
+    this.#collection = this.#open(name);
     const limits = { pending, batch: { items, bytes } };
-    this.#plants = new GroupCommit(this.#collection, limits, (event) => this.#observe(event));
-    this.#watch(name);
+    this.#plants = new GroupCommit(this.#collection, limits, this.#observer);
+    this.#loggedOut = new LoggedOutConnections(this.#collection, () =>
+      this.#warnings.denied(this.#db.databaseName),
+    );
+    this.#database = this.#watch(name);
   }
 
   add(plant: NewPlant, timeLimit: number): Promise<void> {
@@ -103,10 +127,34 @@ export class MongoPlantRepository implements PlantRepository {
     try {
       await this.#collection.check(READY_WITHIN_MS);
     } catch (cause) {
-      const denied = hasServerCode(cause, UNAUTHORIZED);
-      const reason = denied ? 'the rights do not suffice' : 'the storage does not answer';
-      throw new StorageUnavailableError(reason, { cause });
+      throw this.#unavailable(cause);
     }
+  }
+
+  #unavailable(error: unknown): StorageUnavailableError {
+    if (hasServerCode(error, UNAUTHORIZED)) {
+      this.#unauthorized();
+      return new StorageUnavailableError(this.#hasCredentials ? DENIED : NO_CREDENTIALS);
+    }
+    const { obstacle } = this.#collection;
+    const problem = obstacle ?? this.#database.problem ?? error;
+    const cause = this.#disclosure.error(explained(problem, connectionOptionsOf(this.#client)));
+    const database = `the database at ${this.#disclosure.hosts.join(', ')}`;
+    if (credentialsRefused(problem)) {
+      return new StorageUnavailableError(`${database} refuses the credentials`, { cause });
+    }
+    return obstacle
+      ? new StorageUnavailableError('plants are turned away', { cause })
+      : new StorageUnavailableError(`${database} is not reachable`, { cause, waits: true });
+  }
+
+  get #hasCredentials(): boolean {
+    return this.#client.options.credentials !== undefined;
+  }
+
+  #unauthorized(): void {
+    if (this.#hasCredentials) void this.#loggedOut.close();
+    else this.#warnings.noCredentials();
   }
 
   async #close(): Promise<void> {
@@ -115,28 +163,47 @@ export class MongoPlantRepository implements PlantRepository {
     await this.#client.close();
   }
 
-  #watch(name: string): void {
-    const hosts = hostsOf(this.#client);
+  #open(name: string): MongoPlantCollection {
+    return new MongoPlantCollection(this.#client, this.#db, name, {
+      unauthorized: () => this.#unauthorized(),
+      disclose: (error) => this.#disclosure.error(error),
+    });
+  }
+
+  #watch(name: string): DatabaseWatch {
     const reachable = (kind: string) => {
+      this.#collection.letIn('credentials');
       this.#observer({ type: 'storage reachable' });
       if (kind === 'standalone') this.#warnings.standalone();
       this.#setUp(name);
     };
-    const unreachable = (cause: Error | undefined) =>
-      this.#observer({ type: 'storage unreachable', hosts, cause });
-    watchDatabase(this.#client, { reachable, unreachable }, this.#closing.signal);
+    const unreachable = (reason: Unreachable, error: Error) => {
+      if (reason === 'credentials') this.#collection.turnAway(reason, error);
+      const { hosts } = this.#disclosure;
+      const cause = this.#disclosure.error(error);
+      this.#observer({ type: 'storage unreachable', reason, hosts, cause });
+    };
+    const logIn = async () => {
+      await this.#client.connect();
+      await this.#collection.logIn(LOG_IN_WITHIN_MS);
+    };
+    const listener = { reachable, unreachable };
+    return new DatabaseWatch(this.#client, logIn, listener, this.#closing.signal);
   }
 
   #setUp(name: string): void {
-    const warn = this.#warnings.tell.bind(this.#warnings);
-    this.#settingUp ??= keepSettingUp(this.#db, name, warn, this.#closing.signal).finally(() => {
+    const listener = {
+      warn: (warning: StorageWarning) => this.#warnings.tell(warning),
+      failed: (error: Error) => this.#warnings.notSetUp(this.#disclosure.withoutPorts(error)),
+      unusable: (error: Error) => {
+        this.#collection.turnAway('collection', error);
+        this.#warnings.unusable(error);
+      },
+      usable: () => this.#collection.letIn('collection'),
+    };
+    const { signal } = this.#closing;
+    this.#settingUp ??= keepSettingUp(this.#db, name, listener, signal).finally(() => {
       this.#settingUp = undefined;
     });
-  }
-
-  #observe(event: StorageEvent): void {
-    this.#observer(event);
-    if (event.type !== 'batch inserted' || !event.outcomes.has('denied')) return;
-    this.#warnings.denied(this.#db.databaseName);
   }
 }

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
 /** What a batch is limited by. */
@@ -8,6 +9,8 @@ export interface BatchLimits {
 
 interface Sized {
   readonly size: number;
+  /** How many items a batch with this one may have at the most. */
+  readonly mostTogether: number;
   /** Whether nothing needs to be done about it any more. */
   readonly settled: boolean;
 }
@@ -30,6 +33,8 @@ const MAX_UNDER_WAY = 4;
 export class NaturalBatches<T extends Sized> {
   readonly #limits: BatchLimits;
   readonly #work: (batch: readonly T[]) => Promise<readonly T[]>;
+  /** A batch belongs to none of those who pushed its items: it runs in the context of this object's maker. */
+  readonly #context = new AsyncResource('NaturalBatches');
   #queue: T[] = [];
   #batchesUnderWay = 0;
   #itemsUnderWay = 0;
@@ -72,7 +77,7 @@ export class NaturalBatches<T extends Sized> {
   #start(): void {
     while (this.#isDue()) {
       const batch = this.#take();
-      if (batch.length > 0) void this.#run(batch);
+      if (batch.length > 0) void this.#context.runInAsyncScope(() => this.#run(batch));
     }
   }
 
@@ -91,12 +96,15 @@ export class NaturalBatches<T extends Sized> {
     const batch: T[] = [];
     let bytes = 0;
     let taken = 0;
+    let most = this.#limits.items;
     for (const item of this.#queue) {
-      bytes += item.settled ? 0 : item.size;
-      if (batch.length === this.#limits.items) break;
-      if (batch.length > 0 && bytes > this.#limits.bytes) break;
+      if (!item.settled) {
+        bytes += item.size;
+        most = Math.min(most, item.mostTogether);
+        if (batch.length > 0 && (batch.length >= most || bytes > this.#limits.bytes)) break;
+        batch.push(item);
+      }
       taken += 1;
-      if (!item.settled) batch.push(item);
     }
     this.#queue.splice(0, taken);
     return batch;

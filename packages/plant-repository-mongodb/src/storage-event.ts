@@ -1,3 +1,4 @@
+import type { Unreachable } from './database-watch.js';
 import type { InsertOutcome } from './insert-outcome.js';
 
 /** Something about the storage that operators want to log or to measure. Carries no credentials. */
@@ -12,21 +13,24 @@ export type StorageEvent =
       readonly failure: unknown;
     }
   | {
-      /** A server that takes writes is known now, for the first time or again. */
+      /** A server that takes writes is known and accepts the credentials, for the first time or again. */
       readonly type: 'storage reachable';
     }
   | {
-      /** No server that takes writes is known any more, or at the start. */
+      /** No server that takes writes is known, or it refuses the credentials. Reported at a change only. */
       readonly type: 'storage unreachable';
+      readonly reason: Unreachable;
       /** Where the connection string says it is. */
       readonly hosts: readonly string[];
-      readonly cause: Error | undefined;
+      /** Why, in one sentence. */
+      readonly cause: Error;
     }
   | {
-      /** An alert: a plant that the domain takes is refused by the database, a bug or a foreign validator. */
+      /** An alert: a plant that the domain takes is refused by the database, a bug, or a validator or an index of an administrator. */
       readonly type: 'plant refused';
       readonly id: bigint;
       readonly code: number;
+      /** Holds nothing of the plant. */
       readonly reason: string;
     }
   | {

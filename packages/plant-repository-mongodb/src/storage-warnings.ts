@@ -2,7 +2,9 @@ import type { StorageObserver } from './storage-event.js';
 
 const STANDALONE =
   'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';
-const DENIED = 'plants are turned away: the rights do not suffice to read and insert them';
+export const DENIED = 'plants are turned away: the rights do not suffice to read and insert them';
+export const NO_CREDENTIALS =
+  'plants are turned away: the server asks for credentials, and the connection string has none';
 
 /** What an administrator should mend, and the command that would, where there is one. */
 export interface StorageWarning {
@@ -33,5 +35,17 @@ export class StorageWarnings {
     const role = JSON.stringify([{ role: 'readWrite', db: database }]);
     const command = `db.grantRolesToUser('<the user of the service>', ${role})`;
     this.tell({ message: DENIED, command });
+  }
+
+  unusable({ message }: Error): void {
+    this.tell({ message: `plants are turned away: ${message}` });
+  }
+
+  notSetUp({ message }: Error): void {
+    this.tell({ message: `the collection is not set up yet: ${message}` });
+  }
+
+  noCredentials(): void {
+    this.tell({ message: NO_CREDENTIALS });
   }
 }

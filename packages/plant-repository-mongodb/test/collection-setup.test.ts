@@ -13,6 +13,30 @@ import { StorageEvents } from './support/storage-events.js';
 
 const { signal } = new AbortController();
 
+const VALIDATION = {
+  validator: {
+    $jsonSchema: {
+      description: 'plant-store schema 1',
+      bsonType: 'object',
+      required: ['_id', 'name', 'mark'],
+      properties: {
+        _id: { bsonType: 'long' },
+        name: { bsonType: 'string' },
+        tag: { bsonType: 'string' },
+        mark: { bsonType: 'objectId' },
+      },
+    },
+  },
+  validationLevel: 'strict',
+  validationAction: 'error',
+};
+
+/** What an administrator is advised to run. */
+function advice(step: object): string {
+  const command = JSON.stringify({ ...step, ...VALIDATION });
+  return `db.getSiblingDB('${DATABASE}').runCommand(${command})`;
+}
+
 describeOnMongod('The collection', () => {
   let client: MongoClient;
   let db: Db;
@@ -80,7 +104,7 @@ describeOnMongod('The collection', () => {
     const foreign = { name: { $exists: true } };
     await db.createCollection(name, { validator: foreign });
     const warning = await setUpCollection(db, name, signal);
-    expect(warning?.command).to.include(`"collMod":"${name}"`).and.include('"bsonType":"long"');
+    expect(warning?.command).to.equal(advice({ collMod: name }));
     expect(await validator()).to.deep.equal(foreign);
   });
 });
@@ -126,25 +150,24 @@ describeOnMongod('A user without the rights', () => {
 
   it('to make the collection is warned of, with the command for an administrator', async () => {
     open(uriFor('reader'));
-    expect(await events.first('storage warning', /validator/))
-      .to.have.property('command')
-      .that.includes('"create"');
+    const warning = await events.first('storage warning', /validator/);
+    expect(warning).to.have.property('command', advice({ create: 'plants' }));
   });
 
   it('to renew the validator is warned of too', async () => {
     await clientOf(uriFor('root')).db(DATABASE).createCollection('plants');
     open(uriFor('reader'));
-    expect(await events.first('storage warning', /validator/))
-      .to.have.property('command')
-      .that.includes('"collMod"');
+    const warning = await events.first('storage warning', /validator/);
+    expect(warning).to.have.property('command', advice({ collMod: 'plants' }));
   });
 
   it('to insert gets unavailable, and a warning with what to grant', async () => {
     open(uriFor('reader'));
     await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);
-    expect(await events.first('storage warning', /turned away/))
-      .to.have.property('command')
-      .that.includes('grantRoles');
+    const warning = await events.first('storage warning', /turned away/);
+    const role = `[{"role":"readWrite","db":"${DATABASE}"}]`;
+    const command = `db.grantRolesToUser('<the user of the service>', ${role})`;
+    expect(warning).to.have.property('command', command);
   });
 
   for (const [user, lacking] of [
@@ -170,7 +193,7 @@ describeOnMongod('A user without the rights', () => {
     open(uriFor('writer', 'wr0ng'));
     const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
-    expect(`${error} ${(error as Error).cause}`).to.include('Authentication failed');
+    expect(`${error} ${(error as Error).cause}`).to.include('the password is wrong');
     const said = [error, (error as Error).cause, ...events.all].map((it) =>
       JSON.stringify(it, bigints),
     );

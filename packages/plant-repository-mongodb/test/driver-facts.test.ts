@@ -14,6 +14,8 @@ import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/op
 import { plant } from './support/plant.js';
 
 const AMPLE = 9_000;
+/** For a reply that is too large to be lost several times. */
+const ENOUGH = 6_000;
 
 describeOnMongod('A plant', () => {
   let set: ReplicaSet;
@@ -127,18 +129,19 @@ describeOnMongod('A plant', () => {
   });
 
   it('has its batch reported with the reason when the write concern is not met', async () => {
-    await failInserts({ writeConcernError: { code: 64, errmsg: 'replication timed out' } });
+    const codeName = 'WriteConcernFailed';
+    await failInserts({ writeConcernError: { code: 64, codeName, errmsg: 'not this text' } });
     await repository.add(plant(1n), AMPLE);
     const failures = events.map((event) => ('failure' in event ? `${event.failure}` : ''));
-    expect(failures.join()).to.include('replication timed out');
+    expect(failures.join()).to.include('error 64 (WriteConcernFailed)').and.not.include('text');
   });
 
-  it('is unavailable when inserting is denied, and a warning says what to grant', async () => {
+  it('is unavailable when inserting is denied, and a warning asks for credentials', async () => {
     await failInserts({ errorCode: 13 });
     await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
     expect(await names()).to.deep.equal(['plant -1']);
-    const warning = events.find(({ type }) => type === 'storage warning');
-    expect(warning).to.have.property('command').that.includes('readWrite');
+    const warnings = events.map((event) => ('message' in event ? event.message : ''));
+    expect(warnings.join()).to.include('the server asks for credentials');
   });
 
   it('is stored, not taken, when the reply to its insert is lost again and again', async () => {
@@ -191,6 +194,36 @@ describeOnMongod('A plant', () => {
     await Promise.all([good, another]);
     expect(await names()).to.deep.equal(['plant -1', 'plant 1', 'plant 3']);
     expect(events.find(({ type }) => type === 'plant refused')).to.include({ id: 2n, code: 121 });
+  });
+
+  it('is refused at once, with an alert, by a unique index of an administrator', async () => {
+    await clientOf(set.uri)
+      .db(DATABASE)
+      .collection(collection)
+      .createIndex('name', { unique: true });
+    await rejects(repository.add(plant(1n, 'plant -1'), AMPLE), { name: 'Error' });
+    await rejects(repository.add(plant(-1n, 'plant -1'), AMPLE), PlantIdTakenError);
+    const alerts = events.filter(({ type }) => type === 'plant refused');
+    const reason = 'the unique index on name has an entry with the same keys';
+    expect(alerts).to.deep.equal([{ type: 'plant refused', id: 1n, code: 11000, reason }]);
+    expect(events.filter(({ type }) => type === 'batch inserted')).to.have.length(3);
+  });
+
+  it('is stored though the reply about its batch is too large for the server', async () => {
+    await setUp();
+    // Every broken rule repeats the name in the reply.
+    const allOf = Array(16).fill({ properties: { name: { pattern: '^plant' } } });
+    const validator = { $jsonSchema: { allOf } };
+    await clientOf(set.uri).db(DATABASE).command({ collMod: collection, validator });
+    const long = 'x'.repeat(160_000);
+    const alone = repository.add(plant(-2n), AMPLE);
+    const adding = Array.from({ length: 16 }, (_, id) =>
+      id % 2 === 0
+        ? repository.add(plant(BigInt(id), `plant ${long}`), ENOUGH)
+        : rejects(repository.add(plant(BigInt(id), `weed ${long}`), ENOUGH)),
+    );
+    await Promise.all([alone, ...adding]);
+    expect(await names()).to.have.length(10);
   });
 
   it('is stored when it is as large as the service takes a body', async () => {

@@ -35,12 +35,23 @@ const insertFate = fc.record({
       'rate limited' as const,
       'pool cleared' as const,
       'wrong password' as const,
+      'view' as const,
+      'turned away' as const,
     ),
   ),
   mishap: fc.option(
     fc.record({
       index: fc.nat(2),
-      kind: fc.constantFrom('refused', 'interrupted', 'not counted', 'shard lost'),
+      kind: fc.constantFrom(
+        ...([
+          'refused',
+          'other index',
+          'view',
+          'interrupted',
+          'not counted',
+          'shard lost',
+        ] as const),
+      ),
     }),
     { nil: undefined },
   ),
@@ -51,6 +62,7 @@ const scenario = fc.record({
   present: fc.uniqueArray(id, { maxLength: 1 }),
   fates: fc.record({
     inserts: fc.array(insertFate, { maxLength: 8 }),
+    largestReply: fc.constantFrom(NEVER, NEVER, 2, 1),
     reads: fc.array(fc.record({ fails: fc.boolean(), takes: soon, behind: fc.nat(2) }), {
       maxLength: 4,
     }),

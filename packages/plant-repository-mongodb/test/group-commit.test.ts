@@ -12,11 +12,12 @@ import { GroupCommit } from '../src/group-commit.js';
 import { toDocument } from '../src/plant-document.js';
 import { FakePlantCollection } from './support/fake-plant-collection.js';
 import { plant } from './support/plant.js';
+import { VirtualTime } from './support/virtual-time.js';
 
 const AMPLE = 5_000;
 const BRIEF = 40;
 const DUPLICATE = { index: 0, code: 11000 };
-const REFUSED = { index: 0, code: 121, errmsg: 'Document failed validation' };
+const REFUSED = { index: 0, code: 121, errmsg: 'not this: { name: "plant 2" }' };
 
 interface Limits {
   readonly pending?: number;
@@ -128,8 +129,30 @@ describe('A plant that is added', () => {
     (await collection.attempt(1)).reply({ writeErrors: [REFUSED] });
     await Promise.all([first, good]);
     await rejects(bad, { name: 'Error' });
-    const reason = 'Document failed validation';
+    const reason = 'the validator of the collection does not take it';
     expect(events).to.deep.include({ type: 'plant refused', id: 2n, code: 121, reason });
+  });
+
+  it('is refused with one alert when its batch has a duplicate too', async () => {
+    const { collection, events, add } = open();
+    const [first, bad, taken] = [add(1n), add(2n), add(3n)];
+    collection.kept.set(3n, new ObjectId());
+    (await collection.attempt(0)).reply();
+    (await collection.attempt(1)).reply({ writeErrors: [REFUSED, { ...DUPLICATE, index: 1 }] });
+    await first;
+    await rejects(bad, { name: 'Error' });
+    await rejects(taken, PlantIdTakenError);
+    const alerts = events.filter(({ type }) => type === 'plant refused');
+    expect(alerts.map((alert) => 'id' in alert && alert.id)).to.deep.equal([2n]);
+  });
+
+  it('is refused, not taken, when another unique index has its keys', async () => {
+    const { collection, add } = open();
+    const adding = add(1n);
+    const writeErrors = [{ ...DUPLICATE, keyPattern: { name: 1 } }];
+    (await collection.attempt(0)).reply({ writeErrors });
+    await rejects(adding, { name: 'Error' });
+    expect(collection.readBacks).to.equal(0);
   });
 
   it('that is no document harms no other', async () => {
@@ -168,6 +191,24 @@ describe('After an unclear insert a plant', () => {
     expect(third.ids).to.deep.equal([101n, 1n]);
     expect(third.documents[0]).to.equal(first.documents[0]);
     expect(third.timeLimit).to.be.greaterThan(first.timeLimit);
+  });
+
+  it('shares its insert with half as many others each time, until a reply comes', async () => {
+    const { collection, add } = open();
+    const first = add(0n);
+    const others = [1n, 2n, 3n, 4n].map((id) => add(id));
+    (await collection.attempt(0)).reply();
+    (await collection.attempt(1)).fail();
+    (await collection.attempt(2)).fail();
+    const halves = [await collection.attempt(3), await collection.attempt(4)];
+    const ids = collection.attempts.map((attempt) => attempt.ids.length);
+    for (const half of halves) half.fail();
+    for (const number of [5, 6, 7, 8]) (await collection.attempt(number)).reply();
+    await Promise.all([first, ...others]);
+    expect(ids).to.deep.equal([1, 4, 4, 2, 2]);
+    expect(collection.attempts.slice(5).map((attempt) => attempt.ids)).to.have.deep.members([
+      ...[[1n], [2n], [3n], [4n]],
+    ]);
   });
 
   it('is stored when the document with its id has its own mark', async () => {
@@ -301,6 +342,14 @@ describe('At its deadline a plant', () => {
     await rejects(adding, { cause: failure });
   });
 
+  it('names a look-up that failed as the cause', async () => {
+    const { collection, add } = open();
+    collection.failingReadBacks = Number.POSITIVE_INFINITY;
+    const adding = add(1n, BRIEF);
+    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
+    await rejects(adding, { name: 'StorageUnavailableError', cause: new Error('no answer') });
+  });
+
   it('names a write concern that was not met as the cause', async () => {
     const { collection, add } = open();
     const adding = add(1n, BRIEF);
@@ -318,6 +367,21 @@ describe('Closing', () => {
     await rejects(add(2n), StorageUnavailableError);
     (await collection.attempt(0)).reply();
     await Promise.all([adding, closing, plants.close()]);
+  });
+
+  it('leaves no timer behind', async () => {
+    const time = new VirtualTime();
+    time.install();
+    try {
+      const { collection, plants, add } = open();
+      const adding = add(1n);
+      (await collection.attempt(0)).reply();
+      await adding;
+      await plants.close();
+      await time.runOut(0);
+    } finally {
+      time.uninstall();
+    }
   });
 
   it('waits no longer than the deadlines', async () => {

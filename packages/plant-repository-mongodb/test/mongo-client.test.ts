@@ -15,6 +15,12 @@ const FAULTY = [
   'mongodb://gardener:s3cret@host/my%20garden',
   'mongodb://gardener:s3cret@host/a.b',
   'mongodb://gardener:s3cret@host/?tls=true&tlsCAFile=/no/such/file',
+  'mongodb://gardener:s3cret',
+  'mongodb://gardener:s3cret/garden',
+  'mongodb://gardener:s3cret/?replicaSet=rs0',
+  'mongodb://gardener:s3cret,host/',
+  'mongodb+srv://gardener:s3cret',
+  'mongodb://gardener:s3cret@host/?minPoolSize=17',
   '',
 ];
 
@@ -38,6 +44,18 @@ describe('A connection string', () => {
     });
   }
 
+  const named = {
+    'mongodb://a:b@host,other/?directConnection=true': 'exactly one host',
+    'mongodb://a:b@host/?minPoolSize=17': 'minPoolSize must not be above 16',
+    'mongodb://a:b@host/?colour=green': 'colour',
+    'mongodb://a:b@host:port/': 'each with its port',
+  };
+  for (const [uri, problem] of Object.entries(named)) {
+    it(`is refused for what is wrong with it: ${problem}`, () => {
+      expect(() => new MongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
+    });
+  }
+
   it('may name the database', () => {
     expect(databaseOf('mongodb://a:b@host:1,other:2/garden?w=1')).to.equal('garden');
     expect(databaseOf('mongodb+srv://host/my%2Dgarden')).to.equal('my-garden');
@@ -55,13 +73,23 @@ describe('The options of MongoPlantRepository', () => {
     { collection: '' },
     { collection: 'a$b' },
     { collection: 'system.users' },
+    { collection: '.plants' },
+    { collection: 'p'.repeat(255 - 'plant-store'.length) },
     { maxPending: 0 },
     { maxBatch: 1.5 },
     { maxBatchBytes: Number.NaN },
+    { maxBatchBytes: 2 ** 24 + 1 },
+    { maxBatch: 100_001 },
   ];
   for (const option of faulty) {
     it(`do not take ${Object.entries(option).join().replace(',', ' = ')}`, () => {
       expect(() => new MongoPlantRepository({ uri, ...option })).to.throw(RangeError);
     });
   }
+
+  it('take what MongoDB takes at the most', async () => {
+    const collection = 'p'.repeat(254 - 'plant-store'.length);
+    const most = { collection, maxBatch: 100_000, maxBatchBytes: 2 ** 24 };
+    await new MongoPlantRepository({ uri, ...most }).close();
+  });
 });

@@ -8,7 +8,7 @@ import { createMongoClient } from '../src/mongo-client.js';
 import { MongoPlantCollection } from '../src/mongo-plant-collection.js';
 import { toDocument } from '../src/plant-document.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { DATABASE, freshCollection } from './support/open-store.js';
+import { DATABASE, freshCollection, UNOBSERVED } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const LIMITS = { pending: 10_000, batch: { items: 1_000, bytes: 2 ** 22 } };
@@ -16,6 +16,7 @@ const TIME_LIMIT = 10_000;
 
 describeOnMongod('Round trips', () => {
   let client: MongoClient;
+  let collection: MongoPlantCollection;
   let plants: GroupCommit;
   let commands: string[];
   let readConcern: unknown;
@@ -29,7 +30,12 @@ describeOnMongod('Round trips', () => {
       commands.push(commandName);
       readConcern = command.readConcern;
     });
-    const collection = new MongoPlantCollection(client, client.db(DATABASE), freshCollection());
+    collection = new MongoPlantCollection(
+      client,
+      client.db(DATABASE),
+      freshCollection(),
+      UNOBSERVED,
+    );
     plants = new GroupCommit(collection, LIMITS, () => undefined);
   });
 
@@ -56,6 +62,11 @@ describeOnMongod('Round trips', () => {
   it('are two for 200 creates at once: the first, and all that came while it was under way', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, id) => add(id)));
     expect(commands).to.deep.equal(['insert', 'insert']);
+  });
+
+  it('write nothing to learn about the permissions', async () => {
+    await collection.check(TIME_LIMIT);
+    expect(commands).to.have.members(['find', 'connectionStatus']);
   });
 
   it('are one for each create of a caller that waits for every answer', async () => {

@@ -1,5 +1,8 @@
 import { rejects } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { CertificateFolder } from '@plant-store/certificates';
 import { OutcomeUnknownError, StorageUnavailableError } from '@plant-store/domain';
 import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -34,7 +37,9 @@ describe('Without a server that answers', () => {
     await rejects(repository.ready(), StorageUnavailableError);
     const unreachable = await events.first('storage unreachable');
     expect(unreachable).to.deep.include({ hosts: [new URL(uri).host] });
-    expect(unreachable).to.have.nested.property('cause.message').that.includes('has answered yet');
+    expect(unreachable)
+      .to.have.nested.property('cause.message')
+      .that.equals('the server does not respond');
     await repository.close();
     await close();
   });
@@ -42,7 +47,13 @@ describe('Without a server that answers', () => {
   it('a plant is unavailable at its deadline, where connections are refused', async () => {
     const repository = open(CLOSED_PORT);
     await rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
-    await rejects(repository.ready(), StorageUnavailableError);
+    await rejects(repository.ready(), (error) => {
+      expect(error).to.be.instanceOf(StorageUnavailableError);
+      expect(error).to.have.property('waits', true);
+      expect(error).to.have.property('message', 'the database at 127.0.0.1:1 is not reachable');
+      expect(error).to.have.nested.property('cause.message').that.includes('ECONNREFUSED');
+      return true;
+    });
     await repository.close();
     expect(events.of('storage unreachable')).to.have.length(1);
   });
@@ -53,6 +64,16 @@ describe('Without a server that answers', () => {
     const unreachable = await events.first('storage unreachable');
     expect(unreachable).to.have.nested.property('cause.message').that.does.not.include('secret');
     await repository.close();
+  });
+
+  it('close ends everything, also while files for TLS are read', async () => {
+    const { authority } = await CertificateFolder.create();
+    const script = `
+      import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+      const uri = '${CLOSED_PORT}?tls=true&tlsCAFile=${encodeURIComponent(authority)}';
+      await new MongoPlantRepository({ uri }).close();`;
+    const args = ['--input-type=module', '-e', script];
+    await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 8_000 });
   });
 
   it('close lets what is under way come to its deadline', async () => {

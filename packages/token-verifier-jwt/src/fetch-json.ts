@@ -1,5 +1,17 @@
 const SIZE_LIMIT = 256 * 1024;
 
+/** Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+]);
+
+const NOT_TRUSTED =
+  'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority';
+
 /** What was fetched, as it came and as it was understood. */
 export interface JsonDocument {
   readonly text: string;
@@ -20,8 +32,15 @@ export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocu
     return { text, json: JSON.parse(text) };
   } catch (cause) {
     signal.throwIfAborted();
-    throw new Error(`${url} did not give a JSON document`, { cause });
+    throw new Error(`${url} did not give a JSON document`, { cause: reasonOf(cause) });
   }
+}
+
+/** What `fetch` wraps in the words "fetch failed". */
+function reasonOf(error: unknown): unknown {
+  const reason = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
+  const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
+  return UNTRUSTED.has(code) ? new Error(NOT_TRUSTED) : reason;
 }
 
 async function limitedBody({ status, body }: Response): Promise<Uint8Array> {

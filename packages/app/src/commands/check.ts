@@ -1,43 +1,93 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { PlantRepository, TokenVerifier } from '@plant-store/domain';
+import { StorageUnavailableError } from '@plant-store/domain';
 import { readConfiguration } from '../configuration/configuration.js';
+import { storages } from '../configuration/storage.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
+import { chainOf } from '../telemetry/observer.js';
 
-const PATIENCE_MS = 5000;
+/** What is left of the 5 seconds is for closing. */
+const PATIENCE_MS = 4500;
 const PAUSE_MS = 100;
 
-/** Reaches what the configuration names. Resolves with the exit code: 0 when all of it is there, otherwise 1. */
+/** A part of the service that reaches something outside. */
+interface Part {
+  readonly name: string;
+  /** What names the place that is reached. */
+  readonly variables: string | undefined;
+  ready(): Promise<void>;
+}
+
+/**
+ * Reaches what the configuration names, within 5 seconds. Resolves with the exit code: 0 when all of
+ * it is there, otherwise 1.
+ */
 export async function check(): Promise<number> {
-  const configuration = await readConfiguration(process.env, process.stdout.isTTY);
-  const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' });
-  const authentication = configuration.authentication ?? { kind: 'static', tokens: [] };
-  const container = createContainer(configuration, authentication, logger);
+  const { container, configuration, authentication } = await open();
   const plants = await container.getAsync(ids.plantRepository);
   const tokens = await container.getAsync(ids.tokenVerifier);
+  const signed = authentication.kind === 'jwt';
   const reached = await Promise.all([
-    report(`storage (${configuration.STORAGE})`, plants),
-    report(`token verifier (${authentication.kind})`, tokens),
+    report({
+      name: `storage (${configuration.STORAGE})`,
+      variables: storages[configuration.STORAGE].variable,
+      ready: () => plants.ready(),
+    }),
+    report({
+      name: `token verifier (${authentication.kind})`,
+      variables: signed ? 'JWT_ISSUER, JWKS_URL' : undefined,
+      ready: () => tokens.ready(),
+    }),
   ]);
   await Promise.all([plants.close(), tokens.close()]);
   return reached.every(Boolean) ? 0 : 1;
 }
 
-async function report(name: string, part: PlantRepository | TokenVerifier): Promise<boolean> {
+async function open() {
+  const configuration = await readConfiguration(process.env, process.stdout.isTTY);
+  const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' });
+  const authentication = configuration.authentication ?? { kind: 'static', tokens: [] };
+  const container = createContainer(configuration, authentication, logger);
+  return { container, configuration, authentication };
+}
+
+async function report(part: Part): Promise<boolean> {
   const reason = await reasonNotReady(part);
-  process.stdout.write(`${name}: ${reason === undefined ? 'ready' : `not ready, ${reason}`}\n`);
+  const result = reason === undefined ? 'ready' : `not ready, ${reason}`;
+  process.stdout.write(`${part.name}: ${result}\n`);
   return reason === undefined;
 }
 
-/** What has only begun to connect gets some time to do so. */
-async function reasonNotReady(part: PlantRepository | TokenVerifier): Promise<string | undefined> {
-  const until = performance.now() + PATIENCE_MS;
-  for (;;) {
-    const reason = await part.ready().then(
-      () => undefined,
-      (error) => (error instanceof Error ? error.message : String(error)),
-    );
-    if (reason === undefined || performance.now() > until) return reason;
-    await wait(PAUSE_MS);
+/** What has only begun to connect gets some time to do so. What refuses at once gets none. */
+async function reasonNotReady(part: Part): Promise<string | undefined> {
+  const patience = new AbortController();
+  // Also keeps the process alive: a part that waits for a host that it does not know has nothing that does.
+  const expired = wait(PATIENCE_MS, 'expired', patience).catch(() => 'expired');
+  try {
+    let problem: unknown = new Error('it does not respond');
+    for (;;) {
+      const next = await Promise.race([problemOf(part), expired]);
+      if (next === undefined) return undefined;
+      if (next !== 'expired') problem = next;
+      const waits = problem instanceof StorageUnavailableError && problem.waits;
+      if (next === 'expired' || !waits) return sentenceOf(part, problem);
+      await Promise.race([wait(PAUSE_MS), expired]);
+    }
+  } finally {
+    patience.abort();
   }
+}
+
+async function problemOf(part: Part): Promise<unknown> {
+  return part.ready().then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+}
+
+/** As the log of the service has it: the variable, the place, and the cause. */
+function sentenceOf({ variables }: Part, problem: unknown): string {
+  const { message, cause } = problem instanceof Error ? problem : new Error(String(problem));
+  const sentence = cause === undefined ? message : `${message} (${chainOf(cause)})`;
+  return variables === undefined ? sentence : `${variables}: ${sentence}`;
 }

@@ -10,6 +10,7 @@ import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { version } from '../version.js';
 import { urlOf } from './address.js';
+import type { HangUps } from './hang-ups.js';
 import { reloadTokensOnHangup } from './reload-tokens.js';
 import { StartError } from './start-error.js';
 import { close, type Parts, stop } from './stop.js';
@@ -18,10 +19,12 @@ import { close, type Parts, stop } from './stop.js';
  * Runs the service until it is stopped. Resolves with the exit code.
  *
  * @param stopping Resolves with the signal that stops it, also while it starts.
+ * @param hangUps Make it read the tokens file again.
  */
 export async function serve(
   configuration: Configuration,
   stopping: Promise<string>,
+  hangUps: HangUps,
 ): Promise<number> {
   const logger = await openLogger(configuration);
   const demoToken = configuration.authentication ? undefined : newToken();
@@ -34,7 +37,7 @@ export async function serve(
   const parts = await openParts(container);
   const metrics = await container.getAsync(ids.metrics);
   parts.server.on('drop', () => metrics?.connectionRefused());
-  reloadTokensOnHangup(authentication, parts.tokenVerifier, logger);
+  reloadTokensOnHangup(hangUps, authentication, parts.tokenVerifier, logger);
 
   await listen(configuration, parts);
   announce(configuration, parts, demoToken, logger);

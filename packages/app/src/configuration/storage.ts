@@ -18,7 +18,7 @@ export const storageSettings = {
   },
   MONGODB_COLLECTION: matching(
     'the collection that plants are kept in',
-    /^(?!system\.)[^$\0]{1,120}$/,
+    /^(?!system\.|\.)[^$\0]{1,120}$/,
     { expected: 'the name of a collection', example: 'plants', default: 'plants' },
   ),
 } as const;
@@ -31,6 +31,8 @@ interface StorageAdapter {
   readonly note: (values: Values) => string;
   /** The configuration has been checked: what the adapter needs is there. */
   readonly open: (values: Values, observer: StorageObserver) => Promise<PlantRepository>;
+  /** The variable that names what it reaches. */
+  readonly variable?: string;
   /** It tells the observer whether it is reachable. What does not is always reachable. */
   readonly reportsReachability?: true;
 }
@@ -46,6 +48,7 @@ const adapters = {
       const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
       return new MongoPlantRepository({ uri, collection, observer });
     },
+    variable: 'MONGODB_URI',
     reportsReachability: true,
   },
 } satisfies Record<string, StorageAdapter>;

@@ -54,7 +54,7 @@ export class Metrics {
   });
   readonly #storageReachable = new Gauge({
     name: 'plant_store_storage_reachable',
-    help: '1 while a server that takes writes is known, otherwise 0.',
+    help: '1 while a server that takes writes is known and accepts the credentials, otherwise 0.',
     registers: [this.#registry],
   });
   readonly #refusedPlants = this.#counter(

@@ -4,10 +4,12 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import type { HttpObserver } from '@plant-store/http-koa';
-import type { StorageObserver } from '@plant-store/plant-repository-mongodb';
+import type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-mongodb';
 import type { JwtTokenVerifierObserver } from '@plant-store/token-verifier-jwt';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
+
+type StorageOutage = Extract<StorageEvent, { type: 'storage unreachable' }>;
 
 /** What the adapters tell about themselves, for the log and the metrics. */
 export interface Observer {
@@ -38,7 +40,9 @@ export function observe(logger: Logger, metrics: Metrics | undefined): Observer 
       keysFetched: () => metrics?.keysFetched(true),
       keysNotFetched(cause) {
         metrics?.keysFetched(false);
-        logger.warn(`JWT_ISSUER, JWKS_URL: the keys cannot be fetched (${chainOf(cause)})`);
+        logger.warn(
+          `JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (${chainOf(cause)})`,
+        );
       },
     },
   };
@@ -54,7 +58,7 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
 }
 
 /** The message of an error and of all that caused it, without repetitions. */
-function chainOf(error: unknown): string {
+export function chainOf(error: unknown): string {
   return [...new Set(messagesOf(error))].join(': ') || 'no reason given';
 }
 
@@ -65,7 +69,13 @@ function messagesOf(error: unknown): string[] {
   return messages.filter((message) => message !== '');
 }
 
-function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]): void {
+function outageOf({ reason, hosts, cause }: StorageOutage): string {
+  const database = `MONGODB_URI: the database at ${hosts.join(', ')}`;
+  if (reason === 'no server') return `${database} is not reachable (${chainOf(cause)})`;
+  return `${database} refuses the credentials (${chainOf(cause)})`;
+}
+
+function logStorageEvent(logger: Logger, event: StorageEvent): void {
   switch (event.type) {
     case 'batch inserted':
       return;
@@ -73,9 +83,7 @@ function logStorageEvent(logger: Logger, event: Parameters<StorageObserver>[0]):
       logger.info('MONGODB_URI: the database is reachable');
       return;
     case 'storage unreachable':
-      logger.warn(
-        `MONGODB_URI: the database at ${event.hosts.join(', ')} is not reachable (${chainOf(event.cause)})`,
-      );
+      logger.warn(outageOf(event));
       return;
     case 'storage warning':
       logger.warn({ command: event.command }, event.message);

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { MongodServer, needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
+import {
+  MongodServer,
+  needsMongod,
+  ReplicaSet,
+  SecureMongod,
+  sharedReplicaSet,
+} from '@plant-store/mongod';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, run, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 
@@ -65,6 +71,29 @@ describe('The service on MongoDB', function () {
     await server.stop();
   });
 
+  it('is not ready in an outage that has lasted the deadline, and ready again after it', async () => {
+    const server = await MongodServer.start();
+    const service = await start({ MONGODB_URI: server.uri, REQUEST_DEADLINE_MS: '500' });
+    await service.becomesReady();
+    await server.kill();
+    while ((await fetch(`${service.address}/readyz`)).ok);
+    expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+    await server.restart();
+    await service.becomesReady();
+    await server.stop();
+  });
+
+  it('is not ready, though its database is reached, when creates are refused', async () => {
+    const server = await SecureMongod.start();
+    const { host, password, tls } = server;
+    const MONGODB_URI = `mongodb://nobody:${password}@${host}/?authSource=admin&${tls}`;
+    const service = await start({ MONGODB_URI });
+    await service.printed(/plants are turned away/);
+    expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
+    expect((await service.create(1, 'refused')).status).to.equal(503);
+    await server.stop();
+  });
+
   it('checks that its database is there', async () => {
     const set = await sharedReplicaSet();
     const present = run(['check'], { MONGODB_URI: uriOf(set), ACCESS_TOKEN_SHA256 });
@@ -75,11 +104,12 @@ describe('The service on MongoDB', function () {
     expect(absent.stdout()).to.match(/^storage \(mongodb\): not ready, .+$/m);
   });
 
-  it('answers every create through a fail-over that is shorter than the deadline', async () => {
+  it('answers every create, and stays ready, through a fail-over that is shorter than the deadline', async () => {
     const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: 2000 });
     const service = await start({ MONGODB_URI: uriOf(set) });
     await service.becomesReady();
     const statuses: number[] = [];
+    const readiness: number[] = [];
     let killed: Promise<void> | undefined;
     const loop = async (_: unknown, worker: number) => {
       for (let turn = 0; turn < 30; turn += 1) {
@@ -87,9 +117,17 @@ describe('The service on MongoDB', function () {
         if (statuses.length === 100) killed = (await set.primary()).kill();
       }
     };
-    await Promise.all(Array.from({ length: 10 }, loop));
-    await killed;
+    let over = false;
+    const probe = async () => {
+      while (!over) readiness.push((await fetch(`${service.address}/readyz`)).status);
+    };
+    const probing = probe();
+    await Promise.all(Array.from({ length: 10 }, loop)).finally(() => {
+      over = true;
+    });
+    await Promise.all([killed, probing]);
     expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    expect(new Set(readiness)).to.deep.equal(new Set([200]));
     await set.stop();
   });
 });

@@ -130,7 +130,9 @@ describe('The service with signed tokens', function () {
     }
     expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
     const log = await service.stop();
-    expect(log).to.match(/JWT_ISSUER, JWKS_URL: the keys cannot be fetched \(.*ECONNREFUSED/);
+    expect(log).to.match(
+      /JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched \(.*ECONNREFUSED/,
+    );
     expectNoToken(log, service.sent);
   });
 });

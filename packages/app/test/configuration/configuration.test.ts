@@ -134,4 +134,14 @@ describe('The configuration', () => {
       );
     });
   }
+
+  it('advises a longer deadline than an election takes, and is content with the default', async () => {
+    const adviceFor = async (env: Record<string, string>) => {
+      const configuration = { ...env, MONGODB_URI: 'mongodb://127.0.0.1/' };
+      return advice(await readConfiguration(configuration, false)).join();
+    };
+    expect(await adviceFor({})).to.equal('');
+    expect(await adviceFor({ REQUEST_DEADLINE_MS: '12000' })).to.equal('');
+    expect(await adviceFor({ REQUEST_DEADLINE_MS: '11999' })).to.match(/^REQUEST_DEADLINE_MS: /);
+  });
 });

@@ -81,7 +81,8 @@ describe('The metrics', () => {
   it('count what the storage tells', async () => {
     metrics.storageEvent({ type: 'storage reachable' });
     expect(await value('plant_store_storage_reachable')).to.equal(1);
-    metrics.storageEvent({ type: 'storage unreachable', hosts: [], cause: undefined });
+    const outage = { reason: 'no server', hosts: [], cause: new Error() } as const;
+    metrics.storageEvent({ type: 'storage unreachable', ...outage });
     expect(await value('plant_store_storage_reachable')).to.equal(0);
     metrics.storageEvent({
       ...{ type: 'batch inserted', plants: 7, duration: 250, failure: undefined },

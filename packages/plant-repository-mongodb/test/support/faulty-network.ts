@@ -31,7 +31,7 @@ export class FaultyNetwork {
   readonly #emitter = new EventEmitter();
   #faults: Fault[] = [];
   #stalled = false;
-  uri = '';
+  host = '';
 
   private constructor(port: number) {
     this.#server = createServer((client) => this.#connect(client, connect(port, '127.0.0.1')));
@@ -39,8 +39,12 @@ export class FaultyNetwork {
 
   static async before(port: number): Promise<FaultyNetwork> {
     const network = new FaultyNetwork(port);
-    network.uri = `mongodb://127.0.0.1:${await listening(network.#server)}/?directConnection=true`;
+    network.host = `127.0.0.1:${await listening(network.#server)}`;
     return network;
+  }
+
+  get uri(): string {
+    return `mongodb://${this.host}/?directConnection=true`;
   }
 
   /** What happens to the answers to the next inserts, one by one: the server has written by then. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -5,6 +6,9 @@ import { type Document, MongoClient } from 'mongodb';
 import type { FaultyNetwork } from './faulty-network.js';
 
 export const DATABASE = 'plant-store';
+
+/** For a collection of which nobody hears anything. */
+export const UNOBSERVED = { unauthorized: () => undefined, disclose: (error: Error) => error };
 
 const clients = new Map<string, MongoClient>();
 let collections = 0;
@@ -45,16 +49,47 @@ export async function keptDocuments(
 /** A new, empty store on the server that all tests share, behind a network of its own. */
 export async function openStore(network: FaultyNetwork): Promise<OpenStore> {
   const { uri } = await sharedReplicaSet();
+  return storeOf(network.uri, uri, network);
+}
+
+/**
+ * A new, empty store behind a network.
+ *
+ * @param past Reaches the server past the network.
+ */
+export function storeOf(uri: string, past: string, network: FaultyNetwork): OpenStore {
   const collection = freshCollection();
+  const open = () => new MongoPlantRepository({ uri, collection });
   return {
-    repository: new MongoPlantRepository({ uri: network.uri, collection }),
+    repository: open(),
     async stored(id) {
-      const [found] = await keptDocuments(uri, collection, { _id: id });
+      const [found] = await keptDocuments(past, collection, { _id: id });
       if (found === undefined) return undefined;
       const { name, tag } = found;
       return tag === undefined ? { id, name } : { id, name, tag };
     },
-    reopen: async () => new MongoPlantRepository({ uri, collection }),
+    reopen: async () => open(),
     stall: () => network.stall(),
   };
+}
+
+const PATIENCE_MS = 20_000;
+
+/** Resolves as soon as `attempt` resolves with true; tried again and again for 20 seconds. */
+export async function until(attempt: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + PATIENCE_MS;
+  while (!(await attempt())) {
+    if (performance.now() > end) throw new Error('it did not happen');
+    await nextTurn();
+  }
+}
+
+/** Resolves as soon as `add` stores a plant. */
+export function untilStored(add: () => Promise<void>): Promise<void> {
+  return until(() =>
+    add().then(
+      () => true,
+      () => false,
+    ),
+  );
 }

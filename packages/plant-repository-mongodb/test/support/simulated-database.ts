@@ -21,16 +21,20 @@ export interface InsertFate {
   readonly majority: number;
   /** From there to the reply. */
   readonly reply: number;
-  readonly verdict: 'carried out' | 'write concern error' | keyof typeof VERDICT_CODES;
+  readonly verdict:
+    | 'carried out'
+    | 'write concern error'
+    | 'turned away'
+    | keyof typeof VERDICT_CODES;
   /** What befalls the document at this position. */
   readonly mishap: { readonly index: number; readonly kind: Mishap } | undefined;
 }
 
 /**
- * The validator refuses it; a step-down comes before it, and is told or not; a router loses the
- * connection to the shard that has written it.
+ * The validator or another unique index refuses it; it comes to a view; a step-down comes before it,
+ * and is told or not; a router loses the connection to the shard that has written it.
  */
-export type Mishap = 'refused' | 'interrupted' | 'not counted' | 'shard lost';
+export type Mishap = keyof typeof MISHAPS | 'not counted';
 
 /** What becomes of one look at what a majority keeps. */
 export interface ReadFate {
@@ -53,6 +57,8 @@ export interface Fates {
   readonly inserts: readonly InsertFate[];
   readonly reads: readonly ReadFate[];
   readonly failOvers: readonly FailOver[];
+  /** Of how many documents the server can send a reply; otherwise it closes the connection. */
+  readonly largestReply: number;
 }
 
 const CALM_INSERT: InsertFate = {
@@ -73,9 +79,16 @@ const VERDICT_CODES = {
   'rate limited': 462,
   'pool cleared': undefined,
   'wrong password': 18,
+  view: 166,
 };
 
-const MISHAP_CODES = { refused: 121, interrupted: 11602, 'shard lost': 6 };
+const MISHAPS = {
+  refused: { code: 121 },
+  'other index': { code: 11000, keyPattern: { name: 1 } },
+  view: { code: 166 },
+  interrupted: { code: 11602 },
+  'shard lost': { code: 6 },
+};
 
 function later(ms: number, act: () => void): void {
   if (ms !== NEVER) setTimeout(act, ms);
@@ -123,14 +136,18 @@ class SimulatedInsert implements InsertAttempt {
     this.#end(reply);
   }
 
-  fail(error: Error): void {
+  fail(error: Error, turnedAway = false): void {
     this.#ended = true;
-    this.#end({ sent: this.sent, error });
+    this.#end({ sent: this.sent, error, turnedAway });
   }
 
   #send(): void {
     if (this.sent || this.#ended) return;
     const { verdict } = this.fate;
+    if (verdict === 'turned away') {
+      this.fail(new Error(verdict), true);
+      return;
+    }
     if (verdict === 'pool cleared' || verdict === 'wrong password') {
       this.fail(errorOf(verdict));
       return;
@@ -158,13 +175,15 @@ export class SimulatedDatabase implements PlantCollection {
   readonly #readFates: ReadFate[];
   readonly #inserts: SimulatedInsert[] = [];
   readonly #log: Logged[];
+  readonly #largestReply: number;
   /** How many of the log a majority keeps. */
   #kept: number;
   /** Inserts that wait for a majority, with the last that they wrote. */
   readonly #waiting = new Map<SimulatedInsert, { last: Logged; reply: InsertReply }>();
 
   /** @param ids Of documents that somebody else made before. */
-  constructor({ inserts, reads, failOvers }: Fates, ids: readonly bigint[]) {
+  constructor({ inserts, reads, failOvers, largestReply }: Fates, ids: readonly bigint[]) {
+    this.#largestReply = largestReply;
     this.#insertFates = [...inserts];
     this.#readFates = [...reads];
     this.#log = ids.map((_id) => ({ _id }));
@@ -206,12 +225,16 @@ export class SimulatedDatabase implements PlantCollection {
 
   #carryOut(insert: SimulatedInsert): void {
     const { verdict, majority, reply: delay } = insert.fate;
-    if (verdict === 'denied' || verdict === 'rate limited') {
+    if (verdict === 'denied' || verdict === 'rate limited' || verdict === 'view') {
       later(delay, () => insert.fail(errorOf(verdict)));
       return;
     }
     const { reply, last } = this.#write(insert);
     later(majority, () => this.#keep(last));
+    if (insert.documents.length > this.#largestReply) {
+      later(delay, () => insert.fail(new Error('connection closed')));
+      return;
+    }
     if (verdict === 'write concern error') {
       const writeConcernError = new Error('the primary steps down');
       later(delay, () => insert.reply({ ...reply, writeConcernError }));
@@ -237,7 +260,8 @@ export class SimulatedDatabase implements PlantCollection {
         this.#log.push(last);
       }
       if (kind === 'not counted') continue;
-      if (kind) writeErrors.push({ index, code: MISHAP_CODES[kind] });
+      if (isThere && kind === 'other index') writeErrors.push({ index, code: 11000 });
+      else if (kind) writeErrors.push({ index, ...MISHAPS[kind] });
       else if (isThere) writeErrors.push({ index, code: 11000 });
       else n += 1;
     }

@@ -11,15 +11,21 @@ export class StorageEvents {
     this.#emitter.emit('event');
   };
 
-  of(type: StorageEvent['type']): StorageEvent[] {
-    return this.all.filter((event) => event.type === type);
+  of<T extends StorageEvent['type']>(type: T): Extract<StorageEvent, { type: T }>[] {
+    const isOf = (event: StorageEvent): event is Extract<StorageEvent, { type: T }> =>
+      event.type === type;
+    return this.all.filter(isOf);
   }
 
   /** The first event of a type, told already or still to come; of a warning, one that says `about`. */
-  async first(type: StorageEvent['type'], about = /(?:)/): Promise<StorageEvent> {
+  async first<T extends StorageEvent['type']>(
+    type: T,
+    about = /(?:)/,
+    fits: (event: Extract<StorageEvent, { type: T }>) => boolean = () => true,
+  ): Promise<StorageEvent> {
     for (;;) {
-      const fits = (event: StorageEvent) => !('message' in event) || about.test(event.message);
-      const found = this.of(type).find(fits);
+      const says = (event: StorageEvent) => !('message' in event) || about.test(event.message);
+      const found = this.of(type).find((event) => says(event) && fits(event));
       if (found) return found;
       await once(this.#emitter, 'event');
     }

@@ -1,0 +1,18 @@
+/** Receives SIGHUP. None ends the process, and none is lost while the service starts. */
+export class HangUps {
+  #listener: (() => void) | undefined;
+  #missed = false;
+
+  constructor() {
+    process.on('SIGHUP', () => {
+      if (this.#listener) this.#listener();
+      else this.#missed = true;
+    });
+  }
+
+  /** Calls `listener` at each SIGHUP from now on, and at once when there was one before. */
+  listen(listener: () => void): void {
+    this.#listener = listener;
+    if (this.#missed) listener();
+  }
+}

@@ -1,0 +1,63 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { ACCESS_TOKEN_SHA256, command, endAll, run } from '@plant-store/service-process';
+import { expect } from 'chai';
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return `${port}`;
+}
+
+async function answers(url: string): Promise<Response> {
+  for (;;) {
+    const response = await fetch(url).catch(() => undefined);
+    if (response) return response;
+  }
+}
+
+/** As after `plant-store | true`. */
+function runUnread(args: readonly string[], env: Record<string, string> = {}) {
+  const running = run(args, env);
+  running.child.stdout?.destroy();
+  running.child.stderr?.destroy();
+  return running;
+}
+
+describe('An output that nobody reads', function () {
+  this.timeout(20_000);
+  afterEach(endAll);
+
+  for (const word of ['--help', 'token', 'check']) {
+    it(`does not make ${word} fail`, async () => {
+      expect(await runUnread([word]).ended).to.equal(0);
+    });
+  }
+
+  it('leaves an unknown command its exit code', async () => {
+    expect(await runUnread(['bake']).ended).to.equal(2);
+  });
+
+  for (const LOG_FORMAT of ['pretty', 'json']) {
+    it(`does not end the service, with the ${LOG_FORMAT} log`, async () => {
+      const PORT = await freePort();
+      const service = runUnread(['serve'], { PORT, LOG_FORMAT, LOG_LEVEL: 'debug' });
+      const url = `http://127.0.0.1:${PORT}/livez`;
+      expect((await answers(url)).status).to.equal(200);
+      service.child.kill('SIGHUP');
+      expect((await answers(url)).status).to.equal(200);
+      service.child.kill('SIGTERM');
+      expect(await service.ended).to.equal(0);
+    });
+  }
+
+  it('may be closed from the start', async () => {
+    const line = 'exec "$0" "$1" check >&- 2>&-';
+    const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256 };
+    await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
+  });
+});

@@ -1,0 +1,209 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import type { AddressInfo, Server } from 'node:net';
+import { createServer } from 'node:tls';
+import { CertificateFolder } from '@plant-store/certificates';
+import { MongodServer, needsMongod, SecureMongod } from '@plant-store/mongod';
+import { ACCESS_TOKEN_SHA256, endAll, run } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { silentServer } from '../silent-server.js';
+
+const AT_ONCE = 4;
+
+/** By what is wrong: the line that `docs/operations.md` shows. */
+const documented = new Map(
+  [
+    ...readFileSync(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8').matchAll(
+      /^\| (.+) \| `((?:MONGODB_URI|JWT_ISSUER, JWKS_URL|plants are turned away): .+)` \| [A-Z].+ \|$/gm,
+    ),
+  ].map(([, what = '', line = '']) => [what, line]),
+);
+
+interface Misconfiguration {
+  readonly what: string;
+  readonly host: string;
+  readonly env: Record<string, string>;
+}
+
+describe('What check and serve print about a misconfiguration', function () {
+  this.timeout(180_000);
+  let secure: SecureMongod;
+  let strict: SecureMongod;
+  let plain: MongodServer;
+  let uninitiated: MongodServer;
+  let silent: Awaited<ReturnType<typeof silentServer>>;
+  let expired: Server;
+  let untrusted: Server;
+
+  before(needsMongod);
+
+  before(async () => {
+    [secure, strict, plain, uninitiated, silent] = await Promise.all([
+      SecureMongod.start(),
+      SecureMongod.start({ certificatesRequired: true }),
+      MongodServer.start(),
+      MongodServer.start({ args: ['--replSet', 'plants'] }),
+      silentServer(),
+    ]);
+    expired = await tlsServer(secure.certificates, true);
+    untrusted = await tlsServer(secure.certificates, false);
+  });
+
+  after(async () => {
+    await Promise.all([secure, strict, plain, uninitiated].map((server) => server.stop()));
+    silent.close();
+    expired.close();
+    untrusted.close();
+  });
+
+  afterEach(endAll);
+
+  it('is what docs/operations.md shows', async () => {
+    const cases = await misconfigurations();
+    expect([...new Set(cases.map(({ what }) => what))]).to.deep.equal([...documented.keys()]);
+    const queue = cases.values();
+    const failures: unknown[] = [];
+    const worker = async () => {
+      for (const it of queue) await expectDocumented(it).catch((error) => failures.push(error));
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, worker));
+    expect(failures.map(String)).to.deep.equal([]);
+  });
+
+  async function expectDocumented({ what, host, env }: Misconfiguration): Promise<void> {
+    const line = (documented.get(what) ?? '').replaceAll('<host>', host);
+    const check = run(['check'], env);
+    const code = await check.ended;
+    const serve = run(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
+    if (code === 2) {
+      expect(await serve.ended, what).to.equal(2);
+      for (const { stderr } of [check, serve]) expect(stderr(), what).to.include(`  ${line}\n`);
+      return;
+    }
+    expect(code, what).to.equal(1);
+    const printed =
+      check
+        .stdout()
+        .split('\n')
+        .find((it) => it.includes(': not ready, ')) ?? '';
+    expect(printed.slice(-line.length), what).to.equal(line);
+    await serve.printed(literally(`"msg":${JSON.stringify(line)}`));
+    serve.child.kill('SIGTERM');
+    expect(await serve.ended, what).to.equal(0);
+    for (const { stdout, stderr } of [check, serve]) {
+      expect(stdout() + stderr(), what).not.to.include(secure.password);
+    }
+  }
+
+  async function misconfigurations(): Promise<Misconfiguration[]> {
+    const certificates = await clientCertificates();
+    const closed = `127.0.0.1:${await closedPort()}`;
+    const user = (name: string, password: string, query = 'authSource=admin') =>
+      `mongodb://${name}:${password}@${secure.host}/plant-store?${query}&${secure.tls}`;
+    const { password } = secure;
+    const x509 = `${secure.tls}&authMechanism=MONGODB-X509`;
+    const tls = (host: string, query = '') => `mongodb://${host}/?${secure.tls}${query}`;
+    const key = (name: keyof typeof certificates) =>
+      `&tlsCertificateKeyFile=${encodeURIComponent(certificates[name])}`;
+    const strictly = (query: string) => `mongodb://${strict.host}/?${strict.tls}${query}`;
+    const database: [what: string, uri: string, host?: string][] = [
+      ['a wrong user name, password or `authSource`', user('plant-store', 'wrong')],
+      ['a wrong user name, password or `authSource`', user('unknown', password)],
+      ['a wrong user name, password or `authSource`', user('plant-store', password, 'w=1')],
+      [
+        'an `authMechanism` that the server does not offer',
+        user('plant-store', password, 'authMechanism=PLAIN'),
+      ],
+      ['X.509 without a client certificate', `mongodb://${secure.host}/?${x509}`],
+      ['X.509 with an unknown subject', `mongodb://${secure.host}/?${x509}${key('stranger')}`],
+      ['no user in the connection string', tls(secure.host)],
+      ['a user without permissions', user('nobody', password)],
+      ['no TLS, where the server requires it', `mongodb://${secure.host}/`],
+      ['TLS, where the server has none', tls(plain.host), plain.host],
+      ['an untrusted server certificate', `mongodb://${secure.host}/?tls=true`],
+      ['an expired server certificate', tls(hostOf(expired)), hostOf(expired)],
+      [
+        'a host name that the server certificate does not name',
+        tls(`localhost:${secure.port}`),
+        `localhost:${secure.port}`,
+      ],
+      ['no client certificate, where the server requires one', strictly(''), strict.host],
+      ['an untrusted client certificate', strictly(key('foreign')), strict.host],
+      [
+        'a `tlsCAFile` without a certificate',
+        `mongodb://a/?tls=true&tlsCAFile=${certificates.empty}`,
+      ],
+      ['a `tlsCertificateKeyFile` without a certificate', tls('a', key('empty'))],
+      ['a `tlsCertificateKeyFile` without a key', tls('a', key('keyless'))],
+      ['a key of another certificate', tls('a', key('mismatched'))],
+      ['a wrong replica set name', `mongodb://${plain.host}/?replicaSet=other`, plain.host],
+      ['a replica set that is not initiated', `mongodb://${uninitiated.host}/`, uninitiated.host],
+      ['no server at this port', `mongodb://${closed}/`, closed],
+      [
+        'a host that does not respond',
+        `mongodb://127.0.0.1:${silent.port}/`,
+        `127.0.0.1:${silent.port}`,
+      ],
+    ];
+    return [
+      ...database.map(([what, MONGODB_URI, host = secure.host]) => {
+        return { what, host, env: { MONGODB_URI, ACCESS_TOKEN_SHA256 } };
+      }),
+      keysAt('an issuer whose certificate is not trusted', hostOf(untrusted)),
+      keysAt('no issuer at this port', closed),
+    ];
+  }
+
+  async function clientCertificates() {
+    const { certificates } = secure;
+    const stranger = await certificates.issue('stranger.pem', { subject: 'CN=stranger,O=Else' });
+    const foreign = await (await CertificateFolder.create()).issue('foreign.pem', {
+      subject: 'CN=x',
+    });
+    const [certificate = ''] = partsOf(stranger);
+    const [, otherKey = ''] = partsOf(foreign);
+    return {
+      ...{ stranger, foreign },
+      empty: certificates.write('empty.pem', 'nothing\n'),
+      keyless: certificates.write('keyless.pem', certificate),
+      mismatched: certificates.write('mismatched.pem', `${certificate}${otherKey}`),
+    };
+  }
+});
+
+function keysAt(what: string, host: string): Misconfiguration {
+  const issuer = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
+  return { what, host, env: { ...issuer, JWKS_URL: `https://${host}/keys` } };
+}
+
+/** The certificate and the key. */
+function partsOf(file: string): string[] {
+  return readFileSync(file, 'utf8').split(/(?=-----BEGIN PRIVATE KEY)/);
+}
+
+/** Ends every connection after the handshake. `mongod` does not start with an expired certificate. */
+async function tlsServer(certificates: CertificateFolder, expired: boolean): Promise<Server> {
+  const name = expired ? 'expired.pem' : 'untrusted.pem';
+  const addresses = ['127.0.0.1'];
+  const pem = readFileSync(await certificates.issue(name, { subject: 'CN=x', addresses, expired }));
+  const server = createServer({ cert: pem, key: pem }, (socket) => socket.end());
+  server.on('tlsClientError', () => {}).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+function hostOf(server: Server): string {
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return port;
+}
+
+function literally(text: string): RegExp {
+  return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+}

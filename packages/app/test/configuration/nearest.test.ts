@@ -1,0 +1,14 @@
+import { expect } from 'chai';
+import { nearest } from '../../src/configuration/nearest.js';
+
+describe('The nearest name', () => {
+  it('is one with two neighbours swapped', () => {
+    expect(nearest('POTR', ['PORT'])).to.equal('PORT');
+  });
+
+  for (const name of ['POXR', 'POTX']) {
+    it(`is none when only half of a swap is there: ${name}`, () => {
+      expect(nearest(name, ['PORT'])).to.equal(undefined);
+    });
+  }
+});

@@ -1,0 +1,158 @@
+import { rejects } from 'node:assert/strict';
+import { inspect } from 'node:util';
+import { StorageUnavailableError } from '@plant-store/domain';
+import { MongodServer } from '@plant-store/mongod';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { clientOf, closeClient, DATABASE, until, untilStored } from './support/open-store.js';
+import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
+
+// Longer than a test may take: what is told only at its deadline fails.
+const AMPLE = 100_000;
+const PASSWORD = 's3cret';
+const ROLES = [{ role: 'readWrite', db: DATABASE }];
+
+describeOnMongod('The credentials of the service', function () {
+  this.timeout(60_000);
+  let server: MongodServer;
+  let repository: MongoPlantRepository;
+  let events: StorageEvents;
+  let ids = 0n;
+
+  before(async () => {
+    server = await MongodServer.start({ args: ['--auth'] });
+    await server.command({ createUser: 'root', pwd: PASSWORD, roles: ['root'] });
+  });
+
+  after(async () => {
+    await closeClient(uriFor('root'));
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    events = new StorageEvents();
+    await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
+  });
+
+  afterEach(async () => {
+    await repository.close();
+    await change({ dropUser: 'writer' }).catch(() => undefined);
+  });
+
+  const uriFor = (user: string, password = PASSWORD) =>
+    `mongodb://${user}:${password}@${server.host}/?directConnection=true`;
+
+  /** Survives a kill. */
+  const change = (command: object) => admin({ ...command, writeConcern: { w: 1, j: true } });
+
+  const admin = (command: object) => clientOf(uriFor('root')).db('admin').command(command);
+
+  function open(uri = uriFor('writer')): void {
+    repository = new MongoPlantRepository({ uri, observer: events.observer });
+  }
+
+  function add(): Promise<void> {
+    ids += 1n;
+    return repository.add(plant(ids, `rose ${ids}`), AMPLE);
+  }
+
+  async function attemptsToLogIn(): Promise<number> {
+    const { security } = await admin({ serverStatus: 1 });
+    return security.authentication.mechanisms['SCRAM-SHA-256'].authenticate.received;
+  }
+
+  /** Resolves when the service has tried to log in once more. */
+  async function triedToLogIn(): Promise<void> {
+    const before = await attemptsToLogIn();
+    await until(async () => (await attemptsToLogIn()) > before);
+  }
+
+  /** What was reported of the credentials, in order. A slow start may be reported as well. */
+  function changes(): string[] {
+    return events.all.flatMap((event) => {
+      if (event.type === 'storage reachable') return ['reachable'];
+      const refused = event.type === 'storage unreachable' && event.reason === 'credentials';
+      return refused ? ['refused'] : [];
+    });
+  }
+
+  it('that are wrong from the start are told once, and plants refused at once, until they work', async () => {
+    await change({ updateUser: 'writer', pwd: 'another' });
+    open();
+    await rejects(add(), StorageUnavailableError);
+    await triedToLogIn();
+    for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
+    await rejects(repository.ready(), StorageUnavailableError);
+    expect(changes()).to.deep.equal(['refused']);
+    await change({ updateUser: 'writer', pwd: PASSWORD });
+    await events.first('storage reachable');
+    await add();
+    await repository.ready();
+    expect(changes()).to.deep.equal(['refused', 'reachable']);
+  });
+
+  it('that are changed while connections are lost are told once, with advice that fits', async () => {
+    open();
+    await add();
+    await change({ updateUser: 'writer', pwd: 'another' });
+    await closeClient(uriFor('root'));
+    await server.kill();
+    await server.restart();
+    await rejects(add(), StorageUnavailableError);
+    await triedToLogIn();
+    for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
+    const toThere = changes();
+    expect(toThere.filter((change) => change === 'refused')).to.have.length(1);
+    await change({ updateUser: 'writer', pwd: PASSWORD });
+    await events.first('storage reachable', /(?:)/, () => changes().length > toThere.length);
+    await add();
+    expect(inspect(events.of('storage warning'))).to.not.include('grantRolesToUser');
+  });
+
+  it('that are removed under open connections are told once, and work when they are made again', async () => {
+    open();
+    await Promise.all([add(), add(), add()]);
+    await events.first('storage reachable');
+    await change({ dropUser: 'writer' });
+    await rejects(add(), StorageUnavailableError);
+    await until(async () => changes().includes('refused'));
+    for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
+    await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
+    await events.first('storage reachable', /(?:)/, () => changes().length > 2);
+    await add();
+    expect(changes()).to.deep.equal(['reachable', 'refused', 'reachable']);
+    expect(inspect(events.of('storage warning'))).to.not.include('grantRolesToUser');
+  });
+
+  it('that are removed and made again at once work on connections that are made again, too', async () => {
+    open();
+    await Promise.all([add(), add(), add()]);
+    await events.first('storage reachable');
+    await change({ dropUser: 'writer' });
+    await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
+    await untilStored(add);
+    await repository.ready();
+    expect(changes()).to.deep.equal(['reachable']);
+  });
+
+  it('that are missing are told of, where the server asks for them', async () => {
+    open(`mongodb://${server.host}/?directConnection=true`);
+    await rejects(add(), StorageUnavailableError);
+    const warning = await events.first('storage warning', /turned away/);
+    expect(warning).to.have.property('message').that.includes('has none');
+    expect(warning).to.not.have.property('command');
+  });
+
+  it('are told nothing of, and nor are plants, when permissions are missing', async () => {
+    await change({ updateUser: 'writer', roles: ['read'] });
+    open();
+    const error = await add().catch((reason: unknown) => reason);
+    await events.first('storage warning', /turned away/);
+    await events.first('storage reachable');
+    expect(error).to.be.instanceOf(StorageUnavailableError);
+    expect(inspect([error, events.all], { depth: 9 })).to.not.match(/rose|s3cret/);
+    expect(changes()).to.deep.equal(['reachable']);
+  });
+});

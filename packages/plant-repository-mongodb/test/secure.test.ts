@@ -1,0 +1,88 @@
+import { rejects } from 'node:assert/strict';
+import { StorageUnavailableError } from '@plant-store/domain';
+import { SecureMongod } from '@plant-store/mongod';
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { FaultyNetwork } from './support/faulty-network.js';
+import { clientOf, closeClient, freshCollection, storeOf } from './support/open-store.js';
+import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
+
+const AMPLE = 20_000;
+
+describeOnMongod('With TLS and users', function () {
+  this.timeout(60_000);
+  let server: SecureMongod;
+  let network: FaultyNetwork;
+
+  before(async () => {
+    server = await SecureMongod.start();
+  });
+
+  after(async () => {
+    await closeClient(server.administratorUri);
+    await server.stop();
+  });
+
+  beforeEach(async () => {
+    network = await FaultyNetwork.before(server.port);
+  });
+
+  afterEach(() => network.close());
+
+  const withPassword = (user: string, password = server.password) =>
+    `mongodb://${user}:${password}@${network.host}/?authSource=admin&directConnection=true&${server.tls}`;
+  const withCertificate = () => `mongodb://${network.host}/?directConnection=true&${server.x509}`;
+  const open = async (uri: string) => storeOf(uri, server.administratorUri, network);
+
+  describePlantRepository('MongoPlantRepository with SCRAM', () =>
+    open(withPassword('plant-store')),
+  );
+
+  describePlantRepository('MongoPlantRepository with X.509', () => open(withCertificate()));
+
+  for (const [what, uri, reason] of [
+    ['password is wrong', () => withPassword('plant-store', 'wrong'), /password is wrong/],
+    [
+      'user may do nothing',
+      () => withPassword('nobody'),
+      /the rights do not suffice to read and insert/,
+    ],
+  ] as const) {
+    it(`is not ready, and lets no plant wait, when the ${what}`, async () => {
+      const repository = new MongoPlantRepository({ uri: uri() });
+      await rejects(repository.ready(), (error) => {
+        expect(error).to.be.instanceOf(StorageUnavailableError);
+        expect(error).to.have.property('waits', false);
+        const { message, cause } = error as StorageUnavailableError;
+        expect(`${message} (${cause})`).to.match(reason);
+        return true;
+      });
+      await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
+      await repository.close();
+    });
+  }
+
+  it('reports once that the user is unknown, and once that it is known', async () => {
+    const events = new StorageEvents();
+    const { administratorUri, password } = server;
+    const repository = new MongoPlantRepository({
+      uri: withPassword('newcomer'),
+      collection: freshCollection(),
+      observer: events.observer,
+    });
+    const unreachable = await events.first('storage unreachable');
+    expect(unreachable).to.have.nested.property('cause.message').that.includes('user name');
+    expect(events.of('storage reachable')).to.have.length(0);
+    const roles = [{ role: 'readWrite', db: 'plant-store' }];
+    const command = { createUser: 'newcomer', pwd: password, roles };
+    await clientOf(administratorUri).db('admin').command(command);
+    await events.first('storage reachable');
+    await repository.add(plant(1n), AMPLE);
+    await repository.close();
+    expect(events.of('storage unreachable')).to.have.length(1);
+    expect(events.of('storage reachable')).to.have.length(1);
+  });
+});

@@ -1,0 +1,56 @@
+import { createPrivateKey } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { CertificateFolder } from '@plant-store/certificates';
+import { expect } from 'chai';
+import { tlsFileProblem } from '../src/tls-files.js';
+
+const PASSPHRASE = 'only-used-in-tests';
+
+describe('The files for TLS', () => {
+  let folder: CertificateFolder;
+  let sound: string;
+  let encrypted: string;
+
+  before(async () => {
+    folder = await CertificateFolder.create();
+    sound = await folder.issue('sound.pem', { subject: 'CN=client' });
+    const text = readFileSync(sound, 'utf8');
+    const key = createPrivateKey(text).export({
+      ...({ type: 'pkcs8', format: 'pem' } as const),
+      cipher: 'aes-256-cbc',
+      passphrase: PASSPHRASE,
+    });
+    const [certificate = ''] = text.split(/(?=-----BEGIN PRIVATE)/);
+    encrypted = folder.write('encrypted.pem', `${certificate}${key}`);
+  });
+
+  it('are taken when they hold what they should', () => {
+    const files = { tlsCAFile: folder.authority, tlsCertificateKeyFile: sound };
+    expect(tlsFileProblem(files)).to.equal(undefined);
+    expect(tlsFileProblem({})).to.equal(undefined);
+  });
+
+  it('may hold an encrypted key with its password, and not without', () => {
+    const files = { tlsCertificateKeyFile: encrypted };
+    const opened = { ...files, tlsCertificateKeyFilePassword: PASSPHRASE };
+    expect(tlsFileProblem(opened)).to.equal(undefined);
+    const wrong = { ...files, tlsCertificateKeyFilePassword: 'wrong' };
+    for (const refused of [files, wrong]) {
+      expect(tlsFileProblem(refused)).to.include('needs tlsCertificateKeyFilePassword');
+    }
+  });
+
+  it('are refused when a certificate is only similar to one', () => {
+    const similar = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+    const tlsCAFile = folder.write('similar.pem', similar);
+    expect(tlsFileProblem({ tlsCAFile })).to.include('has a certificate that cannot be read');
+  });
+
+  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile']) {
+    it(`are refused when ${option} is not there`, () => {
+      expect(tlsFileProblem({ [option]: '/no/such/file' })).to.equal(
+        `the file that ${option} names cannot be read`,
+      );
+    });
+  }
+});

@@ -1,0 +1,87 @@
+import { rejects } from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { StorageUnavailableError } from '@plant-store/domain';
+import { sharedReplicaSet } from '@plant-store/mongod';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import { type Db, MongoServerError } from 'mongodb';
+import { keepSettingUp } from '../src/collection-setup.js';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { clientOf, DATABASE, freshCollection, untilStored } from './support/open-store.js';
+import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
+
+// Longer than a test may take: what is told only at its deadline fails.
+const AMPLE = 100_000;
+
+describeOnMongod('A collection that never takes a plant', function () {
+  this.timeout(20_000);
+  let db: Db;
+  let collection: string;
+  let events: StorageEvents;
+  let repository: MongoPlantRepository;
+
+  beforeEach(async () => {
+    const { uri } = await sharedReplicaSet();
+    db = clientOf(uri).db(DATABASE);
+    collection = freshCollection();
+    events = new StorageEvents();
+  });
+
+  afterEach(() => repository.close());
+
+  async function open(): Promise<void> {
+    const { uri } = await sharedReplicaSet();
+    repository = new MongoPlantRepository({ uri, collection, observer: events.observer });
+  }
+
+  const kinds = {
+    view: { viewOn: 'others', pipeline: [] },
+    timeseries: { timeseries: { timeField: 'at' } },
+  };
+  for (const [kind, options] of Object.entries(kinds)) {
+    it(`turns plants away at once as a ${kind}, with a warning, until it is replaced`, async () => {
+      await db.createCollection(collection, options);
+      await open();
+      const warning = await events.first('storage warning', new RegExp(`is a ${kind}`));
+      expect(warning).to.have.property('message').that.includes(collection);
+      await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
+      await rejects(repository.ready(), StorageUnavailableError);
+      await db.dropCollection(collection);
+      await untilStored(() => repository.add(plant(1n), AMPLE));
+      await repository.ready();
+    });
+  }
+
+  it('turns plants away at once when a view takes its place', async () => {
+    await open();
+    await repository.add(plant(1n), AMPLE);
+    await db.dropCollection(collection);
+    await db.createCollection(collection, kinds.view);
+    await rejects(repository.add(plant(2n), AMPLE), StorageUnavailableError);
+  });
+});
+
+describe('A collection that exists, and is not listed', () => {
+  it('is looked for once more, and then after a pause', async () => {
+    const closing = new AbortController();
+    const commands: string[] = [];
+    const db = {
+      databaseName: 'garden',
+      async command(command: object) {
+        commands.push(...Object.keys(command).slice(0, 1));
+        await nextTurn();
+        if ('listCollections' in command) return { cursor: { firstBatch: [] } };
+        throw new MongoServerError({ message: 'it exists', code: 48 });
+      },
+    };
+    const none = () => undefined;
+    await new Promise<void>((resolve) => {
+      const listener = { warn: none, usable: none, unusable: none, failed: () => resolve() };
+      void keepSettingUp(db, 'plants', listener, closing.signal);
+    });
+    for (let turns = 0; turns < 20; turns += 1) await nextTurn();
+    closing.abort();
+    expect(commands).to.deep.equal(['listCollections', 'create', 'listCollections', 'create']);
+  });
+});

@@ -1,0 +1,2 @@
+export { CertificateAuthority } from './certificate-authority.js';
+export { CertificateFolder } from './certificate-folder.js';

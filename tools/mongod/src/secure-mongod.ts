@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { CertificateFolder } from '@plant-store/certificates';
+import { type Document, MongoClient } from 'mongodb';
+import { MongodServer } from './mongod-server.js';
+
+const SET = 'plants';
+const LOOK_EVERY = 50;
+const ADMINISTRATOR = 'administrator';
+const PASSWORD = 'a-password-that-nobody-sees';
+
+/** The permissions that docs/storage.md asks for. */
+const DOCUMENTED = [
+  { role: 'readWrite', db: 'plant-store' },
+  { role: 'dbAdmin', db: 'plant-store' },
+];
+
+/** As OpenSSL and as MongoDB write it. */
+const CLIENT = { subject: 'CN=plant-store,O=Gardens', user: 'O=Gardens,CN=plant-store' };
+
+type Run = (command: Document) => Promise<Document>;
+
+/** How a {@link SecureMongod} differs from one that takes passwords. */
+export interface SecureMongodOptions {
+  /** Refuses clients without a certificate. */
+  readonly certificatesRequired?: boolean;
+}
+
+/**
+ * A replica set of one node on loopback that requires TLS and authentication.
+ *
+ * Two users have the permissions that docs/storage.md asks for: `plant-store`, with a password, and
+ * the subject of {@link clientCertificate}. A third one, `nobody`, has the same password and no permissions.
+ */
+export class SecureMongod {
+  readonly certificates: CertificateFolder;
+  /** The path of a certificate and its key, for a user of their own. */
+  readonly clientCertificate: string;
+  readonly #server: MongodServer;
+
+  private constructor(certificates: CertificateFolder, client: string, server: MongodServer) {
+    this.certificates = certificates;
+    this.clientCertificate = client;
+    this.#server = server;
+  }
+
+  static async start({ certificatesRequired = false }: SecureMongodOptions = {}) {
+    const certificates = await CertificateFolder.create();
+    const addresses = ['127.0.0.1'];
+    const own = await certificates.issue('server.pem', { subject: 'CN=mongod', addresses });
+    const client = await certificates.issue('client.pem', { subject: CLIENT.subject });
+    const lax = certificatesRequired ? [] : ['--tlsAllowConnectionsWithoutCertificates'];
+    const args = [
+      ...['--tlsMode', 'requireTLS', '--tlsCertificateKeyFile', own],
+      ...['--tlsCAFile', certificates.authority, ...lax],
+      ...['--replSet', SET, '--keyFile', certificates.write('key', 'x'.repeat(32))],
+    ];
+    const secure = new SecureMongod(certificates, client, await MongodServer.start({ args }));
+    await secure.#initiate();
+    return secure;
+  }
+
+  get port(): number {
+    return this.#server.port;
+  }
+
+  get host(): string {
+    return this.#server.host;
+  }
+
+  get password(): string {
+    return PASSWORD;
+  }
+
+  /** The options of a connection string that lead through TLS. */
+  get tls(): string {
+    return `tls=true&tlsCAFile=${encodeURIComponent(this.certificates.authority)}`;
+  }
+
+  /** The options that prove who the client is with its certificate. */
+  get x509(): string {
+    const file = encodeURIComponent(this.clientCertificate);
+    return `${this.tls}&tlsCertificateKeyFile=${file}&authMechanism=MONGODB-X509`;
+  }
+
+  /** Reaches the server as somebody who may do everything. */
+  get administratorUri(): string {
+    return this.#uri(`${ADMINISTRATOR}:${PASSWORD}@`);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+  }
+
+  #uri(credentials: string): string {
+    const file = encodeURIComponent(this.clientCertificate);
+    const options = `${this.tls}&tlsCertificateKeyFile=${file}&directConnection=true`;
+    return `mongodb://${credentials}${this.host}/?${options}`;
+  }
+
+  /** Until there is a user, the server lets clients on its own machine in. */
+  async #initiate(): Promise<void> {
+    const members = [{ _id: 0, host: this.host }];
+    await this.#run('', async (admin) => {
+      await admin({ replSetInitiate: { _id: SET, members } });
+      while (!(await admin({ hello: 1 })).isWritablePrimary) await pause(LOOK_EVERY);
+      await admin({ createUser: ADMINISTRATOR, pwd: PASSWORD, roles: ['root'] });
+    });
+    await this.#run(`${ADMINISTRATOR}:${PASSWORD}@`, async (admin, external) => {
+      await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: DOCUMENTED });
+      await admin({ createUser: 'nobody', pwd: PASSWORD, roles: [] });
+      await external({ createUser: CLIENT.user, roles: DOCUMENTED });
+    });
+  }
+
+  async #run(
+    credentials: string,
+    work: (admin: Run, external: Run) => Promise<void>,
+  ): Promise<void> {
+    const client = new MongoClient(this.#uri(credentials));
+    const on = (name: string) => (command: Document) => client.db(name).command(command);
+    await work(on('admin'), on('$external')).finally(() => client.close());
+  }
+}
