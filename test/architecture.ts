@@ -19,7 +19,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
   app: {
     configuration: [],
-    telemetry: ['configuration'],
+    telemetry: ['configuration', TOP],
     commands: ['configuration', 'telemetry', TOP],
   },
 };

@@ -10,7 +10,7 @@ import { RawConnection } from './http-contract/raw-connection.js';
 import { lines, type Parts, plantText, request } from './http-contract/requests.js';
 import { startService } from './http-contract/service.js';
 import { readDocument } from './markdown.js';
-import { endsBeforeServer, isServer, type Span, serverLookup, strays } from './tracing/spans.js';
+import { isServer, type Span, strays } from './tracing/spans.js';
 import {
   inOnePiece,
   isPlant,
@@ -176,25 +176,31 @@ describe('A service with instrumentation preloaded', function () {
     ]);
   });
 
-  it('shows each insert into MongoDB in the trace of a request that waits for it', async function () {
+  it('gives each insert into MongoDB a trace of its own, linked to the requests whose plants it carries', async function () {
     await needsMongod.call(this);
     const { uri } = await sharedReplicaSet();
     const MONGODB_URI = uri.replace('/?', `/traced-${randomUUID()}?`);
     const service = await start(PRELOAD, { MONGODB_URI });
     while (!(await fetch(`${service.address}/readyz`)).ok);
+    const sent = all.slice(0, 50 * REQUESTS);
     const creates = Array.from({ length: 50 }, async (_, at) => {
       const connection = await connect(service);
-      return oneByOne(connection, all.slice(at * REQUESTS, (at + 1) * REQUESTS));
+      return oneByOne(connection, sent.slice(at * REQUESTS, (at + 1) * REQUESTS));
     });
     await Promise.all(creates);
     const { spans } = await tracesOf(service);
-    const serverOf = serverLookup(spans);
-    const inserts = spans.filter(
-      (span) => span.scope === MONGODB && serverOf(span)?.name === 'POST /plants',
+    const batches = spans.filter(({ name }) => name === 'insert plants');
+    expect(batches.filter(({ parentSpanId }) => parentSpanId !== undefined)).to.deep.equal([]);
+    expectSame(
+      batches.flatMap(({ links }) => links.map((trace) => [trace])),
+      sent.filter(isPlant).map((index) => [traceOf(index)]),
     );
-    expect(inserts).not.to.have.length(0);
-    const late = inserts.filter((insert) => !endsBeforeServer(insert, spans));
-    expect(late).to.deep.equal([]);
+    const inserts = spans.filter(({ scope, name }) => scope === MONGODB && /insert/.test(name));
+    const own = new Set(batches.map(({ spanId }) => spanId));
+    for (const { spanId } of batches) {
+      expect(inserts.some(({ parentSpanId }) => parentSpanId === spanId)).to.equal(true);
+    }
+    expect(inserts.filter(({ parentSpanId }) => !own.has(parentSpanId ?? ''))).to.deep.equal([]);
   });
 });
 

@@ -51,6 +51,7 @@ function plainSpan(span) {
     kind: span.kind,
     name: span.name,
     attributes: span.attributes,
+    links: span.links.map(({ context }) => context.traceId),
     scope: span.instrumentationScope.name,
   };
 }

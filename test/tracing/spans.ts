@@ -6,6 +6,8 @@ export interface Span {
   readonly kind: number;
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;
+  /** The traces that it is linked to. */
+  readonly links: readonly string[];
   /** The instrumentation that made it. */
   readonly scope: string;
 }
@@ -21,12 +23,6 @@ export function isServer({ kind }: Span): boolean {
 export function strays(spans: readonly Span[]): Span[] {
   const serverOf = serverLookup(spans);
   return spans.filter((span) => serverOf(span) === undefined);
-}
-
-/** Whether a span ended before the server span that it is below. */
-export function endsBeforeServer(span: Span, spans: readonly Span[]): boolean {
-  const server = serverLookup(spans)(span);
-  return server !== undefined && spans.indexOf(span) < spans.indexOf(server);
 }
 
 /** Finds the server span that a span is below, in the same trace. */

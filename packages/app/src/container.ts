@@ -13,6 +13,7 @@ import type { Authentication } from './configuration/authentication.js';
 import type { Configuration } from './configuration/configuration.js';
 import { storages } from './configuration/storage.js';
 import { Health } from './health.js';
+import { openBatchTracer } from './telemetry/batch-tracer.js';
 import { countPlants } from './telemetry/count-plants.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { type Observer, observe } from './telemetry/observer.js';
@@ -86,7 +87,8 @@ async function openPlantRepository(
   { storage: observer }: Observer,
   metrics: Metrics | undefined,
 ): Promise<PlantRepository> {
-  const plants = await storages[configuration.STORAGE].open(configuration, observer);
+  const tracer = await openBatchTracer();
+  const plants = await storages[configuration.STORAGE].open(configuration, observer, tracer);
   return metrics === undefined ? plants : countPlants(plants, metrics);
 }
 

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
-import { HttpError } from '@plant-store/http-koa';
+import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Health } from '../src/health.js';
 
@@ -126,11 +126,11 @@ describe('The health of the service', () => {
   it('turns bad at the moment the service begins to stop', async () => {
     await health.ready();
     health.stop();
-    await rejects(health.ready(), new HttpError('STOPPING'));
+    await rejects(health.ready(), new StoppingError('the service is stopping'));
   });
 
   it('turns bad when the service begins to stop while a part is asked', async () => {
     storage.ready = async () => health.stop();
-    await rejects(health.ready(), new HttpError('STOPPING'));
+    await rejects(health.ready(), new StoppingError('the service is stopping'));
   });
 });

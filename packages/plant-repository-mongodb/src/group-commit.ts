@@ -4,6 +4,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import { type BatchTracer, noTracer } from './batch-tracer.js';
 import { Deadlines } from './deadlines.js';
 import {
   failureOf,
@@ -35,6 +36,8 @@ interface Entry {
   readonly document: PlantDocument;
   readonly size: number;
   readonly deadline: number;
+  /** Who added it, for the tracer. */
+  readonly caller: unknown;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
   /** The insert it is part of now. */
@@ -72,11 +75,18 @@ export class GroupCommit {
   readonly #inserts: NaturalBatches<Entry>;
   readonly #readBacks: NaturalBatches<Entry>;
   readonly #deadlines = new Deadlines((now) => this.#expireUntil(now));
+  readonly #tracer: BatchTracer;
   #lastFailure: unknown;
   #closing: Promise<void> | undefined;
   #drained: (() => void) | undefined;
 
-  constructor(collection: PlantCollection, limits: GroupCommitLimits, observe: StorageObserver) {
+  constructor(
+    collection: PlantCollection,
+    limits: GroupCommitLimits,
+    observe: StorageObserver,
+    tracer: BatchTracer = noTracer,
+  ) {
+    this.#tracer = tracer;
     this.#collection = collection;
     this.#limits = limits;
     this.#observe = observe;
@@ -94,6 +104,7 @@ export class GroupCommit {
         document,
         size,
         deadline,
+        caller: this.#tracer.caller(),
         resolve,
         reject,
         attempt: undefined,
@@ -135,9 +146,11 @@ export class GroupCommit {
       ? LATER_ATTEMPT_MS
       : FIRST_ATTEMPT_MS;
     const documents = batch.map(({ document }) => document);
-    const attempt = this.#collection.insert(documents, timeLimit);
-    for (const entry of batch) entry.attempt = attempt;
-    const result = await attempt.result;
+    const result = await this.#trace('insert plants', batch, () => {
+      const attempt = this.#collection.insert(documents, timeLimit);
+      for (const entry of batch) entry.attempt = attempt;
+      return attempt.result;
+    });
     this.#lastFailure = failureOf(result);
     const outcomes = insertOutcomes(result, batch.length);
     halveWhereStillUnclear(batch, outcomes);
@@ -168,12 +181,12 @@ export class GroupCommit {
 
   async #readBack(batch: readonly Entry[]): Promise<readonly Entry[]> {
     const ids = batch.map(({ document }) => document._id);
-    const marks = await this.#collection
-      .committedMarks(ids, READ_BACK_MS)
-      .catch((error: unknown) => {
-        this.#lastFailure = error;
-        return undefined;
-      });
+    const marks = await this.#trace('read back plants', batch, () =>
+      this.#collection.committedMarks(ids, READ_BACK_MS),
+    ).catch((error: unknown) => {
+      this.#lastFailure = error;
+      return undefined;
+    });
     if (marks === undefined) return batch;
     const absent = batch.filter(({ document }) => !marks.has(document._id));
     for (const entry of batch) {
@@ -184,6 +197,11 @@ export class GroupCommit {
     if (absent.length > 0) await wait(RETRY_PAUSE_MS);
     if (absent.length > 0) this.#inserts.pushFront(absent);
     return [];
+  }
+
+  #trace<T>(name: string, batch: readonly Entry[], command: () => Promise<T>): Promise<T> {
+    const callers = batch.map(({ caller }) => caller);
+    return this.#tracer.run(name, callers, command);
   }
 
   #expireUntil(now: number): number {

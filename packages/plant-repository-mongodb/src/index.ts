@@ -1,3 +1,4 @@
+export type { BatchTracer } from './batch-tracer.js';
 export type { InsertOutcome } from './insert-outcome.js';
 export { InvalidMongoUriError, mongoUriProblem } from './mongo-client.js';
 export {

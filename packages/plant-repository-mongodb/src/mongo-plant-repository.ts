@@ -1,5 +1,6 @@
 import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
+import type { BatchTracer } from './batch-tracer.js';
 import { keepSettingUp } from './collection-setup.js';
 import { explained } from './connection-problem.js';
 import { DatabaseWatch, type Unreachable } from './database-watch.js';
@@ -32,6 +33,8 @@ export interface MongoPlantRepositoryOptions {
   readonly maxBatchBytes?: number;
   /** Is told what happens to the storage, for logs and metrics. Default: nobody. */
   readonly observer?: StorageObserver;
+  /** Shows batches to a tracing system. By default they are shown to none. */
+  readonly tracer?: BatchTracer | undefined;
 }
 
 const DATABASE = 'plant-store';
@@ -98,7 +101,7 @@ export class MongoPlantRepository implements PlantRepository {
     const name = checkedCollection(options.collection ?? COLLECTION, this.#db.databaseName);
     this.#collection = this.#open(name);
     const limits = { pending, batch: { items, bytes } };
-    this.#plants = new GroupCommit(this.#collection, limits, this.#observer);
+    this.#plants = new GroupCommit(this.#collection, limits, this.#observer, options.tracer);
     this.#loggedOut = new LoggedOutConnections(this.#collection, () =>
       this.#warnings.denied(this.#db.databaseName),
     );

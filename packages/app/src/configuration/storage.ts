@@ -1,6 +1,6 @@
 import type { PlantRepository } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import type { StorageObserver } from '@plant-store/plant-repository-mongodb';
+import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-mongodb';
 import { matching, type ValuesOf } from './setting.js';
 
 /** The variables of the storage adapters. */
@@ -30,7 +30,11 @@ interface StorageAdapter {
   /** Where the plants are, for the person who starts the service. */
   readonly note: (values: Values) => string;
   /** The configuration has been checked: what the adapter needs is there. */
-  readonly open: (values: Values, observer: StorageObserver) => Promise<PlantRepository>;
+  readonly open: (
+    values: Values,
+    observer: StorageObserver,
+    tracer?: BatchTracer,
+  ) => Promise<PlantRepository>;
   /** The variable that names what it reaches. */
   readonly variable?: string;
   /** It tells the observer whether it is reachable. What does not is always reachable. */
@@ -44,9 +48,9 @@ const adapters = {
   },
   mongodb: {
     note: ({ MONGODB_COLLECTION }) => `mongodb (collection ${MONGODB_COLLECTION})`,
-    async open({ MONGODB_URI: uri = '', MONGODB_COLLECTION: collection }, observer) {
+    async open({ MONGODB_URI: uri = '', MONGODB_COLLECTION: collection }, observer, tracer) {
       const { MongoPlantRepository } = await import('@plant-store/plant-repository-mongodb');
-      return new MongoPlantRepository({ uri, collection, observer });
+      return new MongoPlantRepository({ uri, collection, observer, tracer });
     },
     variable: 'MONGODB_URI',
     reportsReachability: true,

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, endAll, run, sha256 } from '@plant-store/service-process';
@@ -25,14 +25,14 @@ describe('A SIGHUP while the service starts', function () {
   const readingTokens = () => open(tokens, 'w');
 
   it('is survived, and makes it read the tokens again', async () => {
+    const newTokens = join(folder, 'new-tokens');
+    await writeFile(newTokens, `${ACCESS_TOKEN_SHA256} a-client\n${sha256('another')} another\n`);
     const service = run(['serve'], { PORT: '0', ACCESS_TOKENS_FILE: tokens });
     const first = await readingTokens();
+    await rename(newTokens, tokens);
     service.child.kill('SIGHUP');
     await first.writeFile(`${ACCESS_TOKEN_SHA256} a-client\n`);
     await first.close();
-    const second = await readingTokens();
-    await second.writeFile(`${ACCESS_TOKEN_SHA256} a-client\n${sha256('another')} another\n`);
-    await second.close();
     const [line] = await service.printed(/^.*read again.*\n/m);
     expect(JSON.parse(line)).to.include({ tokens: 2 });
     service.child.kill('SIGTERM');

@@ -135,7 +135,7 @@ export class Connection {
   #begin(arrived: Arrived): void {
     this.#current = arrived;
     this.#closeAfterLast();
-    arrived.response.once('close', () => this.#finish());
+    arrived.response.on('close', () => this.#finish());
     arrived.begin();
   }
 

@@ -5,7 +5,8 @@ const NOTHING: Buffer = Buffer.alloc(0);
 const CR = 0x0d;
 const LF = 0x0a;
 const SPACE = 0x20;
-const HTTP: readonly number[] = [...Buffer.from('HTTP/')];
+const PROTOCOL = 'HTTP/';
+const PROTOCOL_BYTES: readonly number[] = [...Buffer.from(PROTOCOL)];
 const EMPTY_LINE = '\r\n\r\n';
 const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
 
@@ -65,14 +66,14 @@ export class RequestLines {
   #beginOf({ method = '', url = '' }: ReceivedRequest, bytes: Buffer, from: number): number {
     const begin = afterEmptyLines(bytes, from);
     if (this.#chunked !== undefined)
-      return bytes.indexOf(`${method} ${url} HTTP/`, begin, 'latin1');
+      return bytes.indexOf(`${method} ${url} ${PROTOCOL}`, begin, 'latin1');
     const target = begin + method.length + 1;
     const protocol = target + url.length + 1;
     const isValid =
       bytes[target - 1] === SPACE &&
       bytes[target] !== SPACE &&
       bytes[protocol - 1] === SPACE &&
-      HTTP.every((byte, index) => bytes[protocol + index] === byte);
+      PROTOCOL_BYTES.every((byte, index) => bytes[protocol + index] === byte);
     return isValid ? begin : -1;
   }
 

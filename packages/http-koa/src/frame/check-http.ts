@@ -75,7 +75,7 @@ function checkTransferEncoding(request: IncomingMessage): void {
   if (request.httpVersion === '1.0') {
     throw new HttpError(
       'MALFORMED_REQUEST',
-      'HTTP/1.0 has no transfer codings: send Content-Length, or use HTTP/1.1',
+      'Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1',
     );
   }
 }

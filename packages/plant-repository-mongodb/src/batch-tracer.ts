@@ -1,0 +1,16 @@
+/**
+ * Shows batches to a tracing system. A batch carries the plants of several callers and belongs to none of
+ * them, so it runs in no caller's asynchronous context: it can only be linked to them.
+ */
+export interface BatchTracer<Caller = unknown> {
+  /** What identifies the caller of `add`; called in its context. */
+  caller(): Caller;
+  /** Runs one command for the plants of these callers. Settles like `command`. */
+  run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;
+}
+
+/** Traces nothing. */
+export const noTracer: BatchTracer = {
+  caller: () => undefined,
+  run: (_name, _callers, command) => command(),
+};
