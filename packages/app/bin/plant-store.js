@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import module from 'node:module';
 
+// Until the command listens, a SIGHUP would end the process.
+process.on('SIGHUP', () => {});
+
 // It would end the process before the service can listen to it.
 process.on('SIGHUP', () => {});
 // When the reader of the output has gone, the service goes on.

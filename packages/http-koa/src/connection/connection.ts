@@ -29,6 +29,10 @@ export interface ConnectionOptions {
 interface Arrived {
   readonly request: ReceivedRequest;
   readonly response: ServerResponse;
+}
+
+interface Waiting extends Arrived {
+  /** Carries it out, in the asynchronous context of its arrival. */
   readonly begin: () => void;
 }
 
@@ -48,7 +52,8 @@ export class Connection {
   readonly #options: ConnectionOptions;
   readonly #requestLines = new RequestLines();
   readonly #late: LateRequest;
-  readonly #waiting: Arrived[] = [];
+  readonly #waiting: Waiting[] = [];
+  readonly #finished = () => this.#finish();
   /** The requests whose heads end in the segment that is being parsed. */
   readonly #parsed: ReceivedRequest[] = [];
   #current: Arrived | undefined;
@@ -68,7 +73,13 @@ export class Connection {
         if (!this.#owesFailure()) this.#close();
       },
     });
-    onSegment(socket, (bytes) => this.#checkRequestLines(bytes));
+    onSegment(socket, {
+      isPlain: (parsed) => this.#isPlain(parsed),
+      check: (bytes) => {
+        this.#requestLines.check(bytes, this.#parsed);
+        this.#parsed.length = 0;
+      },
+    });
   }
 
   /** Carries out a request after those that came before it, in the asynchronous context of this call. */
@@ -77,11 +88,11 @@ export class Connection {
     this.#late.arrived(request);
     if (this.#isClosing || this.#sendLast !== undefined) return;
     if (this.#current === undefined) {
-      this.#begin({ request, response, begin: () => void this.#carryOut(request, response) });
+      this.#begin({ request, response });
       return;
     }
-    const begin = inThisContext(() => void this.#carryOut(request, response));
-    this.#waiting.push({ request, response, begin });
+    const waiting = { request, response, begin: inThisContext(() => this.#begin(waiting)) };
+    this.#waiting.push(waiting);
     if (this.#isFull()) this.#socket.pause();
   }
 
@@ -135,13 +146,12 @@ export class Connection {
   #begin(arrived: Arrived): void {
     this.#current = arrived;
     this.#closeAfterLast();
-    arrived.response.on('close', () => this.#finish());
-    arrived.begin();
+    arrived.response.on('close', this.#finished);
+    void this.#options.turn.end().then(() => this.#handle(arrived));
   }
 
-  async #carryOut(request: ReceivedRequest, response: ServerResponse): Promise<void> {
+  #handle({ request, response }: Arrived): void {
     try {
-      await this.#options.turn.end();
       this.#options.handle(request, response);
     } catch (cause) {
       const failure = toFailure(cause);
@@ -156,15 +166,17 @@ export class Connection {
     this.#current = undefined;
     if (this.#isClosing || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
-    if (next !== undefined) this.#begin(next);
+    this.#current = next;
+    if (next !== undefined) next.begin();
     else if (this.#sendLast !== undefined) this.#sendLast();
     else if (this.#isStopping) this.#closeWhenIdle();
     if (this.#socket.isPaused()) this.#socket.resume();
   }
 
-  #checkRequestLines(bytes: Buffer): void {
-    this.#requestLines.check(bytes, this.#parsed);
-    this.#parsed.length = 0;
+  #isPlain(parsed: number | Error): boolean {
+    const isPlain = this.#requestLines.isPlain(parsed, this.#parsed);
+    if (isPlain) this.#parsed.length = 0;
+    return isPlain;
   }
 
   #latest(): ReceivedRequest | undefined {

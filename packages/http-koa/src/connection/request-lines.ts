@@ -1,3 +1,4 @@
+import { headSize } from '../frame/check-http.js';
 import { HttpError } from '../frame/failures.js';
 import type { ReceivedRequest } from '../frame/received-request.js';
 
@@ -14,7 +15,9 @@ const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
  * Checks the request lines of one connection as they were sent (RFC 9112 section 3): Node's parser takes
  * `POST /plants RTSP/1.0` for HTTP, and any number of spaces for one.
  *
- * Where a request begins is counted, except after a chunked body: there its line is searched for.
+ * Where a request begins is counted, except after a chunked body: there its line is searched for. To look
+ * at the bytes of every request would cost a tenth of a create. So after the first request of a
+ * connection only those are looked at that could be invalid: by their version, or by their length.
  */
 export class RequestLines {
   /** Bytes of a body that have yet to arrive. */
@@ -23,6 +26,39 @@ export class RequestLines {
   #begun = NOTHING;
   /** The latest request, when its body is chunked. */
   #chunked: ReceivedRequest | undefined;
+  #latest: ReceivedRequest | undefined;
+  /** Whether the client writes heads as most clients do; unknown before the first. */
+  #isUsual: boolean | undefined;
+
+  /**
+   * Whether the bytes of a segment need not be checked: it is a part of a body, or one request as it is
+   * usually written.
+   *
+   * @param length Its bytes, or the error of the parser.
+   * @param requests Those whose heads end in it.
+   */
+  isPlain(length: number | Error, requests: readonly ReceivedRequest[]): boolean {
+    if (typeof length !== 'number' || this.#latest?.headers.upgrade !== undefined) return false;
+    const [request, another] = requests;
+    if (request === undefined) return this.#skipBody(length);
+    const isAlone = another === undefined && this.#begun === NOTHING && this.#bodyLeft === 0;
+    return isAlone && this.#chunked === undefined && this.#isAsUsual(request, length);
+  }
+
+  #skipBody(length: number): boolean {
+    if (length > this.#bodyLeft) return false;
+    this.#bodyLeft -= length;
+    return true;
+  }
+
+  #isAsUsual(request: ReceivedRequest, length: number): boolean {
+    const { headers, httpVersion } = request;
+    if (httpVersion !== '1.1' || headers['transfer-encoding'] || headers.upgrade) return false;
+    const isUsual = headSize(request) + Number(headers['content-length'] ?? 0) === length;
+    const wasUsual = this.#isUsual;
+    this.#isUsual = isUsual && wasUsual !== false;
+    return isUsual && wasUsual === true;
+  }
 
   /**
    * Fails the first request that has an invalid request line.
@@ -31,6 +67,7 @@ export class RequestLines {
    * @param requests Those whose heads end in them.
    */
   check(segment: Buffer, requests: readonly ReceivedRequest[]): void {
+    this.#latest = requests.at(-1) ?? this.#latest;
     const skipped = Math.min(this.#bodyLeft, segment.length);
     this.#bodyLeft -= skipped;
     if (skipped === segment.length) return;

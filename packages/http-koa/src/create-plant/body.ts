@@ -24,18 +24,13 @@ export function bodyReader(limit: number): (ctx: Context) => Promise<Buffer> {
     if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
     refuseFailed(req);
     sendContinue(req, ctx.res);
-    if (req.complete) ctx.request.body = arrivedBody(req, limit);
-    // The media type has been checked; parameters that are invalid would confuse the parser.
-    else req.headers['content-type'] = 'application/json';
-    await unlessInterrupted(req, parse(ctx, noNext));
-    const body = ctx.request.body as Buffer;
+    const body = req.complete ? arrivedBody(req, limit) : await parsedBody(ctx, parse);
     state.plantStore.bodyRead = true;
     if (body.length === 0) throw new HttpError('BODY_MISSING');
     return body;
   };
 }
 
-/** The parser skips a body that is set already (koa-bodyparser, `ctx.request.body`). */
 function rawBodyParser(limit: number): Middleware<PlantStoreState> {
   return bodyParser({
     enableTypes: ['text'],
@@ -73,13 +68,18 @@ function arrivedBody(request: IncomingMessage, limit: number): Buffer {
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
+async function parsedBody(ctx: Context, parse: Middleware<PlantStoreState>): Promise<Buffer> {
+  const { req } = ctx;
+  // The media type has been checked; parameters that are invalid would confuse the parser.
+  req.headers['content-type'] = 'application/json';
+  const parsed = parse(ctx, noNext);
+  if (req instanceof ReceivedRequest) await Promise.race([parsed, req.interruption()]);
+  else await parsed;
+  return ctx.request.body as Buffer;
+}
+
 function sendContinue(request: IncomingMessage, response: ServerResponse): void {
   if (!(request instanceof ReceivedRequest) || !request.awaitsContinue) return;
   request.awaitsContinue = false;
   response.writeContinue();
-}
-
-function unlessInterrupted(request: IncomingMessage, reading: Promise<void>): Promise<void> {
-  if (request.complete || !(request instanceof ReceivedRequest)) return reading;
-  return Promise.race([reading, request.interruption()]);
 }
