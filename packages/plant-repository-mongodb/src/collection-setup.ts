@@ -8,7 +8,7 @@ const NAMESPACE_EXISTS = 48;
 const AGAIN_AFTER_MS = 1_000;
 
 const FOREIGN = 'the collection has a validator that this service has not made, and keeps it';
-const UNPERMITTED = 'the collection cannot be given its validator: the rights do not suffice';
+const UNPERMITTED = 'the collection cannot be given its validator: the permission is missing';
 
 /** Rises with every change of {@link VALIDATOR}. */
 const VERSION = 1;

@@ -2,7 +2,7 @@ import type { StorageObserver } from './storage-event.js';
 
 const STANDALONE =
   'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';
-export const DENIED = 'plants are turned away: the rights do not suffice to read and insert them';
+export const DENIED = 'plants are turned away: the permissions to read and insert them are missing';
 export const NO_CREDENTIALS =
   'plants are turned away: the server asks for credentials, and the connection string has none';
 

@@ -177,7 +177,10 @@ describeOnMongod('A user without the rights', () => {
   ] as const) {
     it(`to ${lacking} is not ready`, async () => {
       open(uriFor(user));
-      await rejects(repository.ready(), { name: 'StorageUnavailableError', message: /rights/ });
+      await rejects(repository.ready(), {
+        name: 'StorageUnavailableError',
+        message: /permissions/,
+      });
     });
   }
 

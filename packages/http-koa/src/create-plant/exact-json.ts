@@ -67,11 +67,11 @@ class Reader {
   read(): JsonValue {
     this.#skipSpace();
     const value = this.#value();
-    if (this.#at < this.#text.length) throw invalid('there is text behind the end of its value');
+    if (this.#at < this.#text.length) throw invalid('there is text after the end of its value');
     return value;
   }
 
-  /** Reads a value and the white space behind it. */
+  /** Reads a value and the white space after it. */
   #value(): JsonValue {
     const value = this.#bareValue();
     this.#skipSpace();
@@ -113,7 +113,7 @@ class Reader {
     do {
       this.#skipSpace();
       const name = this.#name();
-      if (Object.hasOwn(object, name)) throw invalid('a name stands twice in one object');
+      if (Object.hasOwn(object, name)) throw invalid('a name is repeated in one object');
       object[name] = this.#value();
     } while (this.#skip(','));
     this.#expect('}');
@@ -150,7 +150,7 @@ class Reader {
     return string;
   }
 
-  /** Goes on behind the first backslash of a string; `read` is what stands before it. */
+  /** Continues after the first backslash of a string; `read` is what precedes it. */
   #escapedString(read: string): string {
     let string = read + this.#escape();
     for (;;) {
@@ -162,7 +162,7 @@ class Reader {
     }
   }
 
-  /** Where the next quotation mark or backslash stands. */
+  /** Where the next quotation mark or backslash is. */
   #endOfRun(from: number): number {
     for (let at = from; at < this.#text.length; at += 1) {
       const unit = this.#text.charCodeAt(at);

@@ -6,7 +6,7 @@ const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 const MAX_DIGITS = 19;
 
 /**
- * The whole number that a JSON number stands for, or `undefined` when it is not whole or has
+ * The whole number that a JSON number denotes, or `undefined` when it is not whole or has
  * more than 19 digits. `1.0` and `1e3` are whole (JSON Schema 2020-12, "integer").
  * Decided from the digits: `1e1000000000` costs no more than `1`.
  */
@@ -22,7 +22,7 @@ export function toWholeNumber({ text }: JsonNumber): bigint | undefined {
   return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
 }
 
-/** `/0+$/` would begin anew at every zero: quadratic in a long row of them with another digit behind. */
+/** `/0+$/` would begin anew at every zero: quadratic in a long row of them that another digit follows. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
