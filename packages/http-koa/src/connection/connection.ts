@@ -164,6 +164,8 @@ export class Connection {
 
   #finish(): void {
     this.#current = undefined;
+    // Empty already, unless Node reads the socket as a stream: then no segment is reported.
+    this.#parsed.length = 0;
     if (this.#isClosing || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
     this.#current = next;
