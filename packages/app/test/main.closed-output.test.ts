@@ -1,17 +1,7 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
-import { ACCESS_TOKEN_SHA256, command, endAll, run } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, command, endAll, freePort, run } from '@plant-store/service-process';
 import { expect } from 'chai';
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return `${port}`;
-}
 
 async function answers(url: string): Promise<Response> {
   for (;;) {

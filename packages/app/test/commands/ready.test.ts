@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
-import { endAll, run } from '@plant-store/service-process';
+import { endAll, freePort, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../../src/commands/address.js';
 
@@ -9,14 +7,6 @@ async function portOf(env: Record<string, string> = {}): Promise<string> {
   const service = run(['serve'], { PORT: '0', ...env });
   const [, port = ''] = await service.printed(/listens on http:\/\/127\.0\.0\.1:([0-9]+)/);
   return port;
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return `${port}`;
 }
 
 describe('plant-store ready', function () {

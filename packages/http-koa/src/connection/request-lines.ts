@@ -26,7 +26,8 @@ export class RequestLines {
   #begun = NOTHING;
   /** The latest request, when its body is chunked. */
   #chunked: ReceivedRequest | undefined;
-  #latest: ReceivedRequest | undefined;
+  /** Whether the latest request has an `Upgrade` field: Node may drop what follows it. */
+  #offersUpgrade = false;
   /** Whether the client writes heads as most clients do; unknown before the first. */
   #isUsual: boolean | undefined;
 
@@ -38,7 +39,7 @@ export class RequestLines {
    * @param requests Those whose heads end in it.
    */
   isPlain(length: number | Error, requests: readonly ReceivedRequest[]): boolean {
-    if (typeof length !== 'number' || this.#latest?.headers.upgrade !== undefined) return false;
+    if (typeof length !== 'number' || this.#offersUpgrade) return false;
     const [request, another] = requests;
     if (request === undefined) return this.#skipBody(length);
     const isAlone = another === undefined && this.#begun === NOTHING && this.#bodyLeft === 0;
@@ -67,7 +68,8 @@ export class RequestLines {
    * @param requests Those whose heads end in them.
    */
   check(segment: Buffer, requests: readonly ReceivedRequest[]): void {
-    this.#latest = requests.at(-1) ?? this.#latest;
+    const latest = requests.at(-1);
+    if (latest !== undefined) this.#offersUpgrade = latest.headers.upgrade !== undefined;
     const skipped = Math.min(this.#bodyLeft, segment.length);
     this.#bodyLeft -= skipped;
     if (skipped === segment.length) return;
