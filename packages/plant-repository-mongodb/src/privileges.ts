@@ -5,7 +5,7 @@ interface Privilege {
   readonly actions: readonly string[];
 }
 
-/** An empty name stands for every name. */
+/** An empty name means every name. */
 function covers(resource: Document, database: string, collection: string): boolean {
   const { db, collection: name, anyResource } = resource;
   return anyResource === true || (['', database].includes(db) && ['', collection].includes(name));

@@ -6,13 +6,13 @@ export const DENIED = 'plants are turned away: the permissions to read and inser
 export const NO_CREDENTIALS =
   'plants are turned away: the server asks for credentials, and the connection string has none';
 
-/** What an administrator should mend, and the command that would, where there is one. */
+/** What an administrator should fix, and the command that does it, if there is one. */
 export interface StorageWarning {
   readonly message: string;
   readonly command?: string;
 }
 
-/** Tells an observer each warning once. */
+/** Reports each warning to an observer once. */
 export class StorageWarnings {
   readonly #observe: StorageObserver;
   readonly #told = new Set<string>();
