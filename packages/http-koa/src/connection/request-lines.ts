@@ -17,7 +17,8 @@ const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
  *
  * Where a request begins is counted, except after a chunked body: there its line is searched for. To look
  * at the bytes of every request would cost 5 to 10 % of a create (200 connections, in memory, on a busy
- * machine of two cores). So after the first request of a connection only those are looked at that could be invalid: by their version, or by their length.
+ * machine of two cores). So after the first request of a connection only those are looked at that could
+ * be invalid: by their version, or by their length.
  */
 export class RequestLines {
   /** Bytes of a body that have yet to arrive. */
