@@ -69,14 +69,22 @@ describe('A tutorial that is followed to the letter', function () {
     const { status, files } = await createPlant(place);
     expect(status).to.equal(200);
     expect(files).to.deep.equal(['9007199254740993.json']);
+    expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
   });
 
   it('gives a token verifier that passes the contract suite', async () => {
     const place = await follow(
       'add-a-token-verifier',
       'packages/token-verifier-introspection/test',
+      'packages/app/test',
     );
     await test(place, 'token-verifier-introspection');
+    await place.run(
+      'mocha',
+      '--no-config',
+      'packages/app/dist/test/configuration/settings.docs.test.js',
+    );
+    expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/verifiers.ts']);
   });
 
   it('gives an operation, and leaves those there were as they are', async () => {
@@ -101,6 +109,16 @@ describe('A tutorial that is followed to the letter', function () {
   }
 });
 
+/** The source files that were there before, and are no longer as they were. */
+function changedSources({ folder }: Workplace): string[] {
+  return readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' })
+    .map((file) => `packages/${file}`)
+    .filter((file) => /^packages\/[\w-]+\/(?:src|test)\/.*\.ts$/.test(file))
+    .filter(
+      (file) => readFileSync(join(root, file), 'utf8') !== readFileSync(join(folder, file), 'utf8'),
+    );
+}
+
 const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder, file), 'utf8');
 
 /** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
@@ -108,7 +126,7 @@ async function createPlant({ folder }: Workplace) {
   const plants = mkdtempSync(join(folder, 'plants-'));
   const service: ChildProcess = spawn(process.execPath, ['packages/app/bin/plant-store.js'], {
     cwd: folder,
-    env: { PATH: process.env.PATH, PORT: '0', STORAGE: 'files', PLANTS_FOLDER: plants },
+    env: { PATH: process.env.PATH, PORT: '0', PLANTS_FOLDER: plants },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(service, 'exit');

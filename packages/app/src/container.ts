@@ -6,12 +6,10 @@ import {
   createServer,
   type DrainableServer,
 } from '@plant-store/http-koa';
-import { StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import type { Authentication } from './configuration/authentication.js';
 import type { Configuration } from './configuration/configuration.js';
-import { storages } from './configuration/storage.js';
+import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
 import { Health } from './health.js';
 import { openBatchTracer } from './telemetry/batch-tracer.js';
 import { countPlants } from './telemetry/count-plants.js';
@@ -23,11 +21,12 @@ const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 /** What can be asked of the container. */
 export const ids = {
   configuration: id<Configuration>('Configuration'),
-  authentication: id<Authentication>('Authentication'),
+  configuredVerifier: id<ConfiguredVerifier>('ConfiguredVerifier'),
   logger: id<Logger>('Logger'),
   metrics: id<Metrics | undefined>('Metrics'),
   observer: id<Observer>('Observer'),
   plantRepository: id<PlantRepository>('PlantRepository'),
+  openVerifier: id<OpenVerifier>('OpenVerifier'),
   tokenVerifier: id<TokenVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
   health: id<Health>('Health'),
@@ -36,37 +35,50 @@ export const ids = {
 };
 
 /**
- * Wires the service. The stores are known to `storage.ts`, every other adapter only to this file.
- * Everything is made once, when it is first asked for with `getAsync`: what a configuration does
+ * Wires the service. Which adapters there are is known to `storages.ts` and `verifiers.ts`. Everything is made once, when it is first asked for with `getAsync`: what a configuration does
  * not need is not loaded.
  */
 export function createContainer(
   configuration: Configuration,
-  authentication: Authentication,
+  verifier: ConfiguredVerifier,
   logger: Logger,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   container.bind(ids.configuration).toConstantValue(configuration);
-  container.bind(ids.authentication).toConstantValue(authentication);
+  container.bind(ids.configuredVerifier).toConstantValue(verifier);
   container.bind(ids.logger).toConstantValue(logger);
   container.bind(ids.metrics).toResolvedValue(openMetrics, [ids.configuration]);
-  container.bind(ids.observer).toResolvedValue(observe, [ids.logger, ids.metrics]);
+  container.bind(ids.observer).toResolvedValue(
+    (log, metrics) =>
+      observe(log, metrics, {
+        storage: configuration.storage.variables,
+        verifier: verifier.variables,
+      }),
+    [ids.logger, ids.metrics],
+  );
   container
     .bind(ids.plantRepository)
     .toResolvedValue(openPlantRepository, [ids.configuration, ids.observer, ids.metrics]);
   container
+    .bind(ids.openVerifier)
+    .toResolvedValue(
+      ({ open }, { tokens }) => open(tokens),
+      [ids.configuredVerifier, ids.observer],
+    );
+  container
     .bind(ids.tokenVerifier)
-    .toResolvedValue(openTokenVerifier, [ids.authentication, ids.observer]);
+    .toResolvedValue((opened) => opened.verifier, [ids.openVerifier]);
   container
     .bind(ids.createPlant)
     .toResolvedValue((plants) => new CreatePlant(plants), [ids.plantRepository]);
   container
     .bind(ids.health)
-    .toResolvedValue(
-      (plantRepository, tokenVerifier, { REQUEST_DEADLINE_MS }) =>
-        new Health({ plantRepository, tokenVerifier, requestDeadline: REQUEST_DEADLINE_MS }),
-      [ids.plantRepository, ids.tokenVerifier, ids.configuration],
-    );
+    .toResolvedValue(openHealth, [
+      ids.plantRepository,
+      ids.tokenVerifier,
+      ids.configuration,
+      ids.observer,
+    ]);
   container
     .bind(ids.server)
     .toResolvedValue(openServer, [
@@ -88,26 +100,24 @@ async function openPlantRepository(
   metrics: Metrics | undefined,
 ): Promise<PlantRepository> {
   const tracer = await openBatchTracer();
-  const plants = await storages[configuration.STORAGE].open(configuration, observer, tracer);
+  const plants = await configuration.storage.open(observer, tracer);
   return metrics === undefined ? plants : countPlants(plants, metrics);
 }
 
-async function openTokenVerifier(
-  authentication: Authentication,
+function openHealth(
+  plantRepository: PlantRepository,
+  tokenVerifier: TokenVerifier,
+  { storage, REQUEST_DEADLINE_MS: requestDeadline }: Configuration,
   observer: Observer,
-): Promise<TokenVerifier> {
-  if (authentication.kind === 'static') return new StaticTokenVerifier(authentication.tokens);
-  const { JwtTokenVerifier } = await import('@plant-store/token-verifier-jwt');
-  return new JwtTokenVerifier({ ...authentication.options, observer: observer.tokens });
+): Health {
+  const observe = storage.reportsReachability ? undefined : observer.storage;
+  return new Health({ plantRepository, tokenVerifier, requestDeadline, observer: observe });
 }
 
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./telemetry/metrics.js');
-  const metrics = new Metrics();
-  if (!storages[configuration.STORAGE].reportsReachability)
-    metrics.storageEvent({ type: 'storage reachable' });
-  return metrics;
+  return new Metrics();
 }
 
 function openServer(

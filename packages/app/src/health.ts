@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type PlantRepository,
+  type StorageObserver,
   StorageUnavailableError,
   type TokenVerifier,
   TokenVerifierUnavailableError,
@@ -16,6 +17,8 @@ const RESPONDS_WITHIN_MS = 2000;
 export interface HealthOptions {
   readonly plantRepository: Pick<PlantRepository, 'ready'>;
   readonly tokenVerifier: Pick<TokenVerifier, 'ready'>;
+  /** Receives whether the storage is reachable, at each change. */
+  readonly observer?: StorageObserver | undefined;
   /** How long a create waits for the storage, in milliseconds: shorter outages are hidden from clients. */
   readonly requestDeadline: number;
   /** Milliseconds of a clock that is never set back, `performance.now` by default. */
@@ -38,12 +41,14 @@ export class Health {
   #tokenProblem: unknown;
   #storageProblem: unknown;
   #storageReached = false;
+  #reportedStorage: 'reachable' | 'unreachable' | undefined;
   #outageSince = 0;
 
   constructor(options: HealthOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
     this.#timer = setInterval(() => void this.#ask(), ASK_EVERY_MS).unref();
+    void this.#ask();
   }
 
   /** From now on the service is not ready, so that load balancers look elsewhere. */
@@ -89,7 +94,22 @@ export class Health {
     this.#storageReached ||= storageProblem === undefined;
     this.#storageProblem = storageProblem;
     this.#tokenProblem = tokenProblem;
+    this.#reportStorage();
   }
+
+  #reportStorage(): void {
+    const problem = this.#storageProblem;
+    const state = problem === undefined ? 'reachable' : 'unreachable';
+    if (state === this.#reportedStorage) return;
+    this.#reportedStorage = state;
+    if (problem === undefined) this.#options.observer?.({ type: 'storage reachable' });
+    else this.#options.observer?.({ type: 'storage unreachable', error: unavailable(problem) });
+  }
+}
+
+function unavailable(cause: unknown): StorageUnavailableError {
+  if (cause instanceof StorageUnavailableError) return cause;
+  return new StorageUnavailableError('the storage is not ready', { cause });
 }
 
 const storageIsSilent = () =>

@@ -1,9 +1,11 @@
 import { HangUps } from './commands/hang-ups.js';
 import { StartError } from './commands/start-error.js';
 import { nextSignal } from './commands/stop.js';
-import { ConfigurationError, readConfiguration } from './configuration/configuration.js';
+import { readConfiguration } from './configuration/configuration.js';
+import { ConfigurationError } from './configuration/configuration-error.js';
 import { nearest } from './configuration/nearest.js';
-import { readSettings } from './configuration/settings.js';
+import { readSettings } from './configuration/read-settings.js';
+import { serviceSettings } from './configuration/settings.js';
 import { version } from './version.js';
 
 const USAGE = `Usage: plant-store [command]
@@ -46,7 +48,7 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
   },
   async openapi() {
     const { interfaceDescription } = await import('@plant-store/http-koa');
-    const { values, problems } = readSettings(process.env);
+    const { values, problems } = readSettings(serviceSettings, process.env);
     if (problems.length > 0) throw new ConfigurationError(problems);
     return print(`${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
   },

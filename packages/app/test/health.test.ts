@@ -1,5 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import {
+  type StorageEvent,
+  StorageUnavailableError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Health } from '../src/health.js';
@@ -28,20 +32,33 @@ describe('The health of the service', () => {
   let tokens: Part;
   let now: number;
   let health: Health;
+  let reports: StorageEvent[];
 
   beforeEach(() => {
     storage = new Part();
     tokens = new Part();
     now = 0;
-    health = new Health({
-      plantRepository: storage,
-      tokenVerifier: tokens,
-      requestDeadline: DEADLINE,
-      now: () => now,
-    });
+    reports = [];
+    health = open();
   });
 
   afterEach(() => health.stop());
+
+  function open(): Health {
+    return new Health({
+      plantRepository: storage,
+      tokenVerifier: tokens,
+      requestDeadline: DEADLINE,
+      observer: (event) => reports.push(event),
+      now: () => now,
+    });
+  }
+
+  /** From now on the health of a service that has just started. */
+  function restart(): void {
+    health.stop();
+    health = open();
+  }
 
   async function after(milliseconds: number): Promise<void> {
     now += milliseconds;
@@ -63,6 +80,7 @@ describe('The health of the service', () => {
 
   it('is bad until the storage was reached once, whatever creates would wait for', async () => {
     storage.problem = outage;
+    restart();
     await rejects(health.ready(), outage);
     storage.problem = undefined;
     await after(SECOND);
@@ -113,13 +131,30 @@ describe('The health of the service', () => {
     await rejects(health.ready(), outage);
   });
 
+  it('reports whether the storage is reachable, at each change and from the start', async () => {
+    await health.ready();
+    await after(SECOND);
+    storage.problem = outage;
+    await after(SECOND);
+    await after(SECOND);
+    storage.problem = undefined;
+    await after(SECOND);
+    expect(reports).to.deep.equal([
+      { type: 'storage reachable' },
+      { type: 'storage unreachable', error: outage },
+      { type: 'storage reachable' },
+    ]);
+  });
+
   it('takes a storage that does not respond for one out of reach', async () => {
     storage.ready = () => new Promise(() => {});
+    restart();
     await rejects(health.ready(), StorageUnavailableError);
   });
 
   it('takes a token verifier that does not respond for one out of reach', async () => {
     tokens.ready = () => new Promise(() => {});
+    restart();
     await rejects(health.ready(), TokenVerifierUnavailableError);
   });
 
@@ -130,7 +165,9 @@ describe('The health of the service', () => {
   });
 
   it('turns bad when the service begins to stop while a part is asked', async () => {
+    await health.ready();
     storage.ready = async () => health.stop();
+    now = SECOND;
     await rejects(health.ready(), new StoppingError('the service is stopping'));
   });
 });

@@ -1,3 +1,4 @@
+export type { BatchTracer } from './batch-tracer.js';
 export { authenticatedClient, type Client, type Permission } from './client.js';
 export { CreatePlant, PermissionDeniedError } from './create-plant.js';
 export {
@@ -15,8 +16,11 @@ export {
   type PlantRepository,
   StorageUnavailableError,
 } from './plant-repository.js';
+export type { StorageEvent, StorageObserver } from './storage-event.js';
+export type { TokenEvent, TokenObserver } from './token-event.js';
 export {
   InvalidTokenError,
+  type TokenRefusal,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from './token-verifier.js';

@@ -1,9 +1,30 @@
 import type { Client } from './client.js';
 
+/** Why a token is refused: for the log, since clients get one response to all of them. */
+export type TokenRefusal =
+  | 'malformed'
+  | 'unknown token'
+  | 'unknown key'
+  | 'signature'
+  | 'algorithm'
+  | 'issuer'
+  | 'audience'
+  | 'expired'
+  | 'not yet valid'
+  | 'not an access token'
+  | 'other';
+
 /** The token is malformed, unknown, expired, or not meant for this service. */
 export class InvalidTokenError extends Error {
   override readonly name = 'InvalidTokenError';
   readonly code = 'INVALID_TOKEN';
+  /** `other` unless given. */
+  readonly reason: TokenRefusal;
+
+  constructor(message: string, options: ErrorOptions & { readonly reason?: TokenRefusal } = {}) {
+    super(message, options);
+    this.reason = options.reason ?? 'other';
+  }
 }
 
 /** Whether the token is valid cannot be found out now. It says nothing about the token. */

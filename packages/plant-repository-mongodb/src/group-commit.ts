@@ -1,10 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  type BatchTracer,
   OutcomeUnknownError,
   PlantIdTakenError,
+  type StorageObserver,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { type BatchTracer, noTracer } from './batch-tracer.js';
 import { Deadlines } from './deadlines.js';
 import {
   failureOf,
@@ -17,12 +18,16 @@ import {
 import { type BatchLimits, NaturalBatches, RETRY_PAUSE_MS } from './natural-batches.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import { documentSize, type PlantDocument } from './plant-document.js';
-import type { StorageObserver } from './storage-event.js';
 
 /** How long a server may take over an insert, and over one that follows an unclear one. */
 const FIRST_ATTEMPT_MS = 1_000;
 const LATER_ATTEMPT_MS = 3_000;
 const READ_BACK_MS = 1_000;
+
+const noTracer: BatchTracer = {
+  caller: () => undefined,
+  run: (_name, _callers, command) => command(),
+};
 
 /** How much a {@link GroupCommit} takes on at once. */
 export interface GroupCommitLimits {
@@ -238,14 +243,11 @@ export class GroupCommit {
     batch: readonly Entry[],
     result: InsertResult,
     outcomes: readonly InsertOutcome[],
-    duration: number,
+    durationMs: number,
   ): void {
-    const counts = new Map<InsertOutcome, number>();
-    for (const outcome of outcomes) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
-    const plants = batch.length;
     const failure = failureOf(result);
-    this.#observe({ type: 'batch inserted', plants, duration, outcomes: counts, failure });
-    if (counts.has('refused') && !('error' in result)) this.#alert(batch, result, outcomes);
+    this.#observe({ type: 'batch written', plants: batch.length, durationMs, failure });
+    if (!('error' in result)) this.#alert(batch, result, outcomes);
   }
 
   #alert(batch: readonly Entry[], reply: InsertReply, outcomes: readonly InsertOutcome[]): void {

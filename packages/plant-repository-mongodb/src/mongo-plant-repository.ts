@@ -1,6 +1,11 @@
-import { type NewPlant, type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
+import {
+  type BatchTracer,
+  type NewPlant,
+  type PlantRepository,
+  type StorageObserver,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
-import type { BatchTracer } from './batch-tracer.js';
 import { keepSettingUp } from './collection-setup.js';
 import { explained } from './connection-problem.js';
 import { DatabaseWatch, type Unreachable } from './database-watch.js';
@@ -11,7 +16,6 @@ import { connectionOptionsOf, createMongoClient, databaseOf } from './mongo-clie
 import { MongoPlantCollection } from './mongo-plant-collection.js';
 import { toDocument } from './plant-document.js';
 import { credentialsRefused, hasServerCode, UNAUTHORIZED } from './server-code.js';
-import type { StorageObserver } from './storage-event.js';
 import {
   DENIED,
   NO_CREDENTIALS,
@@ -141,14 +145,19 @@ export class MongoPlantRepository implements PlantRepository {
     }
     const { obstacle } = this.#collection;
     const problem = obstacle ?? this.#database.problem ?? error;
-    const cause = this.#disclosure.error(explained(problem, connectionOptionsOf(this.#client)));
-    const database = `the database at ${this.#disclosure.hosts.join(', ')}`;
-    if (credentialsRefused(problem)) {
-      return new StorageUnavailableError(`${database} refuses the credentials`, { cause });
-    }
-    return obstacle
-      ? new StorageUnavailableError('plants are turned away', { cause })
-      : new StorageUnavailableError(`${database} is not reachable`, { cause, waits: true });
+    const explanation = explained(problem, connectionOptionsOf(this.#client));
+    if (credentialsRefused(problem)) return this.#outage('credentials', explanation);
+    if (obstacle === undefined) return this.#outage('no server', explanation);
+    const cause = this.#disclosure.error(explanation);
+    return new StorageUnavailableError('plants are turned away', { cause });
+  }
+
+  #outage(reason: Unreachable, explanation: Error): StorageUnavailableError {
+    const hosts = this.#disclosure.hosts.join(', ');
+    const waits = reason === 'no server';
+    const problem = waits ? 'is not reachable' : 'refuses the credentials';
+    const cause = this.#disclosure.error(explanation);
+    return new StorageUnavailableError(`the database at ${hosts} ${problem}`, { cause, waits });
   }
 
   get #hasCredentials(): boolean {
@@ -182,9 +191,7 @@ export class MongoPlantRepository implements PlantRepository {
     };
     const unreachable = (reason: Unreachable, error: Error) => {
       if (reason === 'credentials') this.#collection.turnAway(reason, error);
-      const { hosts } = this.#disclosure;
-      const cause = this.#disclosure.error(error);
-      this.#observer({ type: 'storage unreachable', reason, hosts, cause });
+      this.#observer({ type: 'storage unreachable', error: this.#outage(reason, error) });
     };
     const logIn = async () => {
       await this.#client.connect();

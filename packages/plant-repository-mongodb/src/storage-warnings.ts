@@ -1,4 +1,4 @@
-import type { StorageObserver } from './storage-event.js';
+import type { StorageObserver } from '@plant-store/domain';
 
 const STANDALONE =
   'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';

@@ -73,7 +73,7 @@ describeOnMongod('The credentials of the service', function () {
   function changes(): string[] {
     return events.all.flatMap((event) => {
       if (event.type === 'storage reachable') return ['reachable'];
-      const refused = event.type === 'storage unreachable' && event.reason === 'credentials';
+      const refused = event.type === 'storage unreachable' && !event.error.waits;
       return refused ? ['refused'] : [];
     });
   }

@@ -2,10 +2,11 @@ import { rejects } from 'node:assert/strict';
 import {
   PlantIdTakenError,
   type PlantRepository,
+  type StorageEvent,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Decimal128, type Document, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -206,7 +207,7 @@ describeOnMongod('A plant', () => {
     const alerts = events.filter(({ type }) => type === 'plant refused');
     const reason = 'the unique index on name has an entry with the same keys';
     expect(alerts).to.deep.equal([{ type: 'plant refused', id: 1n, code: 11000, reason }]);
-    expect(events.filter(({ type }) => type === 'batch inserted')).to.have.length(3);
+    expect(events.filter(({ type }) => type === 'batch written')).to.have.length(3);
   });
 
   it('is stored though the reply about its batch is too large for the server', async () => {

@@ -70,7 +70,7 @@ describeOnMongod('With TLS and users', function () {
       observer: events.observer,
     });
     const unreachable = await events.first('storage unreachable');
-    expect(unreachable).to.have.nested.property('cause.message').that.includes('user name');
+    expect(unreachable).to.have.nested.property('error.cause.message').that.includes('user name');
     expect(events.of('storage reachable')).to.have.length(0);
     const roles = [{ role: 'readWrite', db: 'plant-store' }];
     const command = { createUser: 'newcomer', pwd: password, roles };

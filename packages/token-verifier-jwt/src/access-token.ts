@@ -15,9 +15,11 @@ const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
 export function keyChoice(token: string, algorithms: readonly string[]): KeyChoice {
   const { alg = '', kid, typ, crit } = protectedHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
-  if (!algorithms.includes(alg)) throw new InvalidTokenError('the algorithm is not accepted');
-  if (!TYPES.includes(type)) throw new InvalidTokenError('the type is not that of access tokens');
-  if (crit !== undefined) throw new InvalidTokenError('the header has critical extensions');
+  if (!algorithms.includes(alg)) {
+    throw new InvalidTokenError('the algorithm is not accepted', { reason: 'algorithm' });
+  }
+  if (!TYPES.includes(type)) throw notAnAccessToken('the type is not that of access tokens');
+  if (crit !== undefined) throw notAnAccessToken('the header has critical extensions');
   if (kid !== undefined && typeof kid !== 'string') throw malformed();
   return { alg, kid };
 }
@@ -34,9 +36,9 @@ export function keyChoice(token: string, algorithms: readonly string[]): KeyChoi
 export function refuseOtherUses(claims: JWTPayload): void {
   const { typ = 'Bearer', token_use: use = 'access', at_hash, c_hash, cnf } = claims;
   if (typ !== 'Bearer' || use !== 'access' || at_hash !== undefined || c_hash !== undefined) {
-    throw new InvalidTokenError('the token is not an access token');
+    throw notAnAccessToken('the token is not an access token');
   }
-  if (cnf !== undefined) throw new InvalidTokenError('the token is bound to a key');
+  if (cnf !== undefined) throw notAnAccessToken('the token is bound to a key');
 }
 
 function protectedHeader(token: string): ProtectedHeaderParameters {
@@ -49,5 +51,9 @@ function protectedHeader(token: string): ProtectedHeaderParameters {
 }
 
 function malformed(): InvalidTokenError {
-  return new InvalidTokenError('the token is malformed');
+  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
+}
+
+function notAnAccessToken(message: string): InvalidTokenError {
+  return new InvalidTokenError(message, { reason: 'not an access token' });
 }

@@ -1,7 +1,6 @@
 export { JwtTokenVerifier } from './jwt-token-verifier.js';
 export {
   DEFAULT_ALGORITHMS,
-  type JwtTokenVerifierObserver,
   type JwtTokenVerifierOptions,
   jwtOptionProblems,
   type OptionProblem,

@@ -17,7 +17,7 @@ export interface IssuerKeysOptions {
   readonly refreshInterval: number;
   readonly now: () => number;
   onFetched(): void;
-  onFailed(cause: unknown): void;
+  onFailed(error: TokenVerifierUnavailableError): void;
 }
 
 /**
@@ -114,7 +114,7 @@ export class IssuerKeys {
     } catch (cause) {
       this.#heldBackAt = this.#options.now();
       this.#failure = cause;
-      if (!this.#closing.signal.aborted) this.#options.onFailed(cause);
+      if (!this.#closing.signal.aborted) this.#options.onFailed(this.unavailable());
       return false;
     }
   }

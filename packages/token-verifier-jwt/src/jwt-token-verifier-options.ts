@@ -1,3 +1,4 @@
+import type { TokenObserver } from '@plant-store/domain';
 import { trustedUrl } from './trusted-url.js';
 
 const SIGNATURE_ALGORITHMS: readonly string[] = [
@@ -7,16 +8,6 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
 
 /** The algorithms that are accepted unless others are named. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
-
-/** What the verifier tells whoever watches over it. None of it holds a token. No method may throw. */
-export interface JwtTokenVerifierObserver {
-  /** The issuer's keys were fetched. */
-  keysFetched?(): void;
-  /** The issuer's keys could not be fetched; those known are accepted for an hour after the latest success. */
-  keysNotFetched?(cause: unknown): void;
-  /** A token was asked about. `remembered`: it had been verified before. */
-  tokenChecked?(remembered: boolean): void;
-}
 
 /** How a `JwtTokenVerifier` is set up. */
 export interface JwtTokenVerifierOptions {
@@ -30,7 +21,7 @@ export interface JwtTokenVerifierOptions {
   readonly algorithms?: readonly string[] | undefined;
   /** The scope that permits creating plants. Without it every valid token does. */
   readonly scope?: string | undefined;
-  readonly observer?: JwtTokenVerifierObserver | undefined;
+  readonly observer?: TokenObserver | undefined;
   /** Milliseconds since the epoch, `Date.now` by default. */
   readonly now?: (() => number) | undefined;
   /** Milliseconds from one fetch of the keys to the next, 5 minutes by default. */

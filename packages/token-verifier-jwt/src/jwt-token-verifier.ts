@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import {
   type Client,
   InvalidTokenError,
+  type TokenObserver,
+  type TokenRefusal,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
@@ -11,13 +13,19 @@ import { clientOf } from './client-of.js';
 import { IssuerKeys } from './issuer-keys.js';
 import {
   DEFAULT_ALGORITHMS,
-  type JwtTokenVerifierObserver,
   type JwtTokenVerifierOptions,
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
 import type { KeySet } from './key-set.js';
 
 const CLOCK_TOLERANCE = 30;
+
+/** What a claim is about that is not as it must be. */
+const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
+  ['iss', 'issuer'],
+  ['aud', 'audience'],
+  ['nbf', 'not yet valid'],
+]);
 
 /**
  * Accepts signed access tokens (RFC 9068) of one issuer, checked against the keys it publishes.
@@ -28,7 +36,7 @@ const CLOCK_TOLERANCE = 30;
 export class JwtTokenVerifier implements TokenVerifier {
   readonly #options: JwtTokenVerifierOptions;
   readonly #algorithms: string[];
-  readonly #observer: JwtTokenVerifierObserver;
+  readonly #observe: TokenObserver;
   readonly #now: () => number;
   readonly #keys: IssuerKeys;
   readonly #checks = new Map<string, Promise<Client>>();
@@ -43,7 +51,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     }
     this.#options = options;
     this.#algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
-    this.#observer = options.observer ?? {};
+    this.#observe = options.observer ?? (() => undefined);
     this.#now = options.now ?? Date.now;
     this.#keys = this.#issuerKeys();
   }
@@ -52,7 +60,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     this.#refuseWhenClosed();
     const digest = hash('sha256', token, 'base64');
     const client = this.#keys.trusted()?.verified.clientOf(digest, this.#now());
-    this.#observer.tokenChecked?.(client !== undefined);
+    this.#observe({ type: 'token checked', remembered: client !== undefined });
     return client ?? this.#checkOnce(token, digest);
   }
 
@@ -75,8 +83,8 @@ export class JwtTokenVerifier implements TokenVerifier {
       rememberedTokens,
       refreshInterval,
       now: this.#now,
-      onFetched: () => this.#observer.keysFetched?.(),
-      onFailed: (cause) => this.#observer.keysNotFetched?.(cause),
+      onFetched: () => this.#observe({ type: 'issuer reached' }),
+      onFailed: (error) => this.#observe({ type: 'issuer not reached', error }),
     });
   }
 
@@ -100,11 +108,13 @@ export class JwtTokenVerifier implements TokenVerifier {
       const claims = await this.#claimsVerifiedWith(keys, token);
       if (keySet !== undefined && claims !== undefined) return this.#accept(claims, keySet, digest);
       if (keys.length > 0 && choice.kid !== undefined) {
-        throw new InvalidTokenError('the signature does not match');
+        throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
       }
     } while (await this.#keys.lookAgain());
     this.#refuseWhenClosed();
-    if (this.#keys.upToDate()) throw new InvalidTokenError('no key of the issuer fits');
+    if (this.#keys.upToDate()) {
+      throw new InvalidTokenError('no key of the issuer fits', { reason: 'unknown key' });
+    }
     throw this.#keys.unavailable();
   }
 
@@ -152,9 +162,12 @@ export class JwtTokenVerifier implements TokenVerifier {
 
 /** Without the cause: jose's errors carry the claims of the token. */
 function refusal(error: errors.JOSEError): InvalidTokenError {
-  if (error instanceof errors.JWTExpired) return new InvalidTokenError('the token has expired');
-  if (error instanceof errors.JWTClaimValidationFailed) {
-    return new InvalidTokenError(`the claim ${error.claim} is not as it must be`);
+  if (error instanceof errors.JWTExpired) {
+    return new InvalidTokenError('the token has expired', { reason: 'expired' });
   }
-  return new InvalidTokenError('the token is malformed');
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const reason = REASONS.get(error.claim) ?? 'malformed';
+    return new InvalidTokenError(`the claim ${error.claim} is not as it must be`, { reason });
+  }
+  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }

@@ -1,6 +1,10 @@
 import { rejects } from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import {
+  InvalidTokenError,
+  type TokenObserver,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';
@@ -28,7 +32,10 @@ describe("The issuer's keys", () => {
   /** An observer, and a promise for the cause of the first fetch that fails. */
   function failure() {
     const { promise, resolve } = withResolvers<unknown>();
-    return { observer: { keysNotFetched: resolve }, promise };
+    const observer: TokenObserver = (event) => {
+      if (event.type === 'issuer not reached') resolve(event.error);
+    };
+    return { observer, promise };
   }
 
   /** Why a verifier that was made now could not fetch the keys, as a text with all causes. */
@@ -245,12 +252,13 @@ describe("The issuer's keys", () => {
     it('are picked up in the background', async () => {
       const fetches = withResolvers<void>();
       let count = 0;
-      const keysFetched = () => {
+      const observer: TokenObserver = ({ type }) => {
+        if (type !== 'issuer reached') return;
         count += 1;
         if (count === 1) issuer.keys = [second];
         if (count === 3) fetches.resolve();
       };
-      const verifier = issuer.verifier({ refreshInterval: 10, observer: { keysFetched } });
+      const verifier = issuer.verifier({ refreshInterval: 10, observer });
       await fetches.promise;
       const before = issuer.requests.length;
       await verifier.close();

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { InvalidTokenError } from '@plant-store/domain';
+import { InvalidTokenError, type TokenRefusal } from '@plant-store/domain';
 import { expect } from 'chai';
 import { CompactSign, exportSPKI, importJWK, type JWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
@@ -23,11 +23,13 @@ describe('JwtTokenVerifier', () => {
 
   afterEach(() => issuer.close());
 
-  async function refuses(token: string, message?: string): Promise<void> {
+  async function refuses(token: string, message?: string, reason?: TokenRefusal): Promise<void> {
     const verifier = issuer.verifier();
     await verifier.verify(await issuer.token());
-    const error = message === undefined ? InvalidTokenError : new InvalidTokenError(message);
-    await rejects(verifier.verify(token), error);
+    const error: unknown = await verifier.verify(token).catch((refusal: unknown) => refusal);
+    expect(error).to.be.instanceOf(InvalidTokenError);
+    if (message !== undefined) expect(error).to.include({ message });
+    if (reason !== undefined) expect(error).to.include({ reason });
   }
 
   async function hmacWith(secret: string | Buffer, alg: string): Promise<string> {
@@ -63,35 +65,40 @@ describe('JwtTokenVerifier', () => {
       issuer.keys = [{ ...key, published }];
       const verifier = issuer.verifier({ algorithms: ['PS256'] });
       const token = await issuer.token({}, { alg: 'RS256' });
-      await rejects(verifier.verify(token), new InvalidTokenError('the algorithm is not accepted'));
+      await rejects(verifier.verify(token), { reason: 'algorithm' });
     });
 
-    const claims: Record<string, Record<string, unknown>> = {
-      'from another issuer': { iss: 'https://issuer.example' },
-      'from an issuer with a slash more': { iss: 'http://127.0.0.1/' },
-      'without an issuer': { iss: undefined },
-      'with a list of issuers': { iss: ['https://issuer.example'] },
-      'for another audience': { aud: 'https://animals.example' },
-      'for a part of the audience': { aud: 'https://plants' },
-      'for several other audiences': { aud: ['https://animals.example', 'plants'] },
-      'without an audience': { aud: undefined },
-      'without an expiry': { exp: undefined },
-      'with an expiry that is not a number': { exp: '4102444800' },
-      'with a beginning that is not a number': { nbf: '0' },
+    const claims: Record<string, [claims: Record<string, unknown>, reason: TokenRefusal]> = {
+      'from another issuer': [{ iss: 'https://issuer.example' }, 'issuer'],
+      'from an issuer with a slash more': [{ iss: 'http://127.0.0.1/' }, 'issuer'],
+      'without an issuer': [{ iss: undefined }, 'issuer'],
+      'with a list of issuers': [{ iss: ['https://issuer.example'] }, 'issuer'],
+      'for another audience': [{ aud: 'https://animals.example' }, 'audience'],
+      'for a part of the audience': [{ aud: 'https://plants' }, 'audience'],
+      'for several other audiences': [{ aud: ['https://animals.example', 'plants'] }, 'audience'],
+      'without an audience': [{ aud: undefined }, 'audience'],
+      'without an expiry': [{ exp: undefined }, 'malformed'],
+      'with an expiry that is not a number': [{ exp: '4102444800' }, 'malformed'],
+      'with a beginning that is not a number': [{ nbf: '0' }, 'not yet valid'],
     };
 
-    for (const [what, changed] of Object.entries(claims)) {
-      it(what, async () => refuses(await issuer.token(changed)));
+    for (const [what, [changed, reason]] of Object.entries(claims)) {
+      it(what, async () => refuses(await issuer.token(changed), undefined, reason));
     }
 
     it('when it has expired more than 30 seconds ago', async () => {
-      await refuses(await issuer.token({ exp: issuer.seconds - 30 }), 'the token has expired');
+      await refuses(
+        await issuer.token({ exp: issuer.seconds - 30 }),
+        'the token has expired',
+        'expired',
+      );
     });
 
     it('when it is not yet valid for more than 30 seconds', async () => {
       await refuses(
         await issuer.token({ nbf: issuer.seconds + 31 }),
         'the claim nbf is not as it must be',
+        'not yet valid',
       );
     });
 
@@ -135,7 +142,7 @@ describe('JwtTokenVerifier', () => {
 
     it('when another key signed it under the name of a known one', async () => {
       const forged = await issuer.token({}, {}, forgerKey);
-      await refuses(forged, 'the signature does not match');
+      await refuses(forged, 'the signature does not match', 'signature');
     });
 
     it('when it names a key of another kind', async () => {

@@ -22,7 +22,9 @@ describe('A verified token', () => {
   const verifier = (rememberedTokens?: number) =>
     issuer.verifier({
       rememberedTokens,
-      observer: { tokenChecked: (known) => remembered.push(known) },
+      observer: (event) => {
+        if (event.type === 'token checked') remembered.push(event.remembered);
+      },
     });
 
   it('is remembered', async () => {
@@ -50,7 +52,7 @@ describe('A verified token', () => {
     await remembering.verify(token);
     await remembering.verify(token);
     issuer.now += 30_000;
-    await rejects(remembering.verify(token), new InvalidTokenError('the token has expired'));
+    await rejects(remembering.verify(token), { reason: 'expired' });
     expect(remembered).to.deep.equal([false, true, false, false, false]);
   });
 

@@ -1,9 +1,9 @@
 import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
 
 /** The text does not list tokens. Each problem says where it is and never repeats the text. */
-export class FaultyTokensError extends Error {
-  override readonly name = 'FaultyTokensError';
-  readonly code = 'FAULTY_TOKENS';
+export class InvalidTokensError extends Error {
+  override readonly name = 'InvalidTokensError';
+  readonly code = 'INVALID_TOKENS';
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -21,7 +21,7 @@ interface Entry extends TokenDigest {
  * Reads a tokens file: a `digest label` on each line; `#`, at the beginning or after a space,
  * begins a comment. Labels may repeat, digests may not.
  *
- * @throws {FaultyTokensError} with every problem and its line number; also when there is no token
+ * @throws {InvalidTokensError} with every problem and its line number; also when there is no token
  * at all, as in a file that is being written just now.
  */
 export function parseTokensFile(text: string): TokenDigest[] {
@@ -37,7 +37,7 @@ export function parseTokensFile(text: string): TokenDigest[] {
 /**
  * Reads a comma-separated list of digests. The labels are `token 1`, `token 2` and so on.
  *
- * @throws {FaultyTokensError} with every problem and the number of its entry.
+ * @throws {InvalidTokensError} with every problem and the number of its entry.
  */
 export function parseTokensList(text: string): TokenDigest[] {
   return checkedEntries(
@@ -63,6 +63,6 @@ function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
     return problem === undefined ? [] : [`${place}: ${problem}`];
   });
   if (entries.length === 0) problems.push('there is no token');
-  if (problems.length > 0) throw new FaultyTokensError(problems);
+  if (problems.length > 0) throw new InvalidTokensError(problems);
   return entries.map(({ sha256, label }) => ({ sha256, label }));
 }

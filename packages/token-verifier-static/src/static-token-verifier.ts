@@ -47,7 +47,9 @@ export class StaticTokenVerifier implements TokenVerifier {
     for (const known of this.#known) {
       if (timingSafeEqual(known.digest, digest)) client = known.client;
     }
-    if (client === undefined) throw new InvalidTokenError('the token is not known');
+    if (client === undefined) {
+      throw new InvalidTokenError('the token is not known', { reason: 'unknown token' });
+    }
     return client;
   }
 

@@ -1,5 +1,5 @@
 import {
-  FaultyTokensError,
+  InvalidTokensError,
   parseTokensFile,
   parseTokensList,
   StaticTokenVerifier,
@@ -14,7 +14,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   try {
     read();
   } catch (error) {
-    if (error instanceof FaultyTokensError) return error.problems;
+    if (error instanceof InvalidTokensError) return error.problems;
     throw error;
   }
   return [];

@@ -35,7 +35,10 @@ describe('StaticTokenVerifier', () => {
 
   for (const token of ['', 'first', 'first token ', 'First token', tokenDigest('first token')]) {
     it(`refuses ${JSON.stringify(token)} without repeating it`, async () => {
-      await rejects(verifier().verify(token), new InvalidTokenError('the token is not known'));
+      await rejects(
+        verifier().verify(token),
+        new InvalidTokenError('the token is not known', { reason: 'unknown token' }),
+      );
     });
   }
 

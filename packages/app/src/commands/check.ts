@@ -1,10 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { readConfiguration } from '../configuration/configuration.js';
-import { storages } from '../configuration/storage.js';
+import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
-import { chainOf } from '../telemetry/observer.js';
+import { sentenceOf } from '../telemetry/observer.js';
 
 /** What is left of the 5 seconds is for closing. */
 const PATIENCE_MS = 4500;
@@ -14,7 +14,7 @@ const PAUSE_MS = 100;
 interface Part {
   readonly name: string;
   /** What names the place that is reached. */
-  readonly variables: string | undefined;
+  readonly variables?: string | undefined;
   ready(): Promise<void>;
 }
 
@@ -23,19 +23,18 @@ interface Part {
  * it is there, otherwise 1.
  */
 export async function check(): Promise<number> {
-  const { container, configuration, authentication } = await open();
+  const { container, storage, verifier } = await open();
   const plants = await container.getAsync(ids.plantRepository);
   const tokens = await container.getAsync(ids.tokenVerifier);
-  const signed = authentication.kind === 'jwt';
   const reached = await Promise.all([
     report({
-      name: `storage (${configuration.STORAGE})`,
-      variables: storages[configuration.STORAGE].variable,
+      name: `storage (${storage.name})`,
+      variables: storage.variables,
       ready: () => plants.ready(),
     }),
     report({
-      name: `token verifier (${authentication.kind})`,
-      variables: signed ? 'JWT_ISSUER, JWKS_URL' : undefined,
+      name: `token verifier (${verifier.name})`,
+      variables: verifier.variables,
       ready: () => tokens.ready(),
     }),
   ]);
@@ -46,9 +45,9 @@ export async function check(): Promise<number> {
 async function open() {
   const configuration = await readConfiguration(process.env, process.stdout.isTTY);
   const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' });
-  const authentication = configuration.authentication ?? { kind: 'static', tokens: [] };
-  const container = createContainer(configuration, authentication, logger);
-  return { container, configuration, authentication };
+  const verifier = configuration.verifier ?? demoVerifier();
+  const container = createContainer(configuration, verifier, logger);
+  return { container, storage: configuration.storage, verifier };
 }
 
 async function report(part: Part): Promise<boolean> {
@@ -70,7 +69,7 @@ async function reasonNotReady(part: Part): Promise<string | undefined> {
       if (next === undefined) return undefined;
       if (next !== 'expired') problem = next;
       const waits = problem instanceof StorageUnavailableError && problem.waits;
-      if (next === 'expired' || !waits) return sentenceOf(part, problem);
+      if (next === 'expired' || !waits) return sentenceOf(problem, part.variables);
       await Promise.race([wait(PAUSE_MS), expired]);
     }
   } finally {
@@ -83,11 +82,4 @@ async function problemOf(part: Part): Promise<unknown> {
     () => undefined,
     (error: unknown) => error,
   );
-}
-
-/** As the log of the service has it: the variable, the place, and the cause. */
-function sentenceOf({ variables }: Part, problem: unknown): string {
-  const { message, cause } = problem instanceof Error ? problem : new Error(String(problem));
-  const sentence = cause === undefined ? message : `${message} (${chainOf(cause)})`;
-  return variables === undefined ? sentence : `${variables}: ${sentence}`;
 }

@@ -1,32 +1,30 @@
-import type { TokenVerifier } from '@plant-store/domain';
-import { FaultyTokensError, StaticTokenVerifier } from '@plant-store/token-verifier-static';
 import type { Logger } from 'pino';
-import { type Authentication, tokensOf } from '../configuration/authentication.js';
+import { ConfigurationError } from '../configuration/configuration-error.js';
 import type { HangUps } from './hang-ups.js';
 
 /**
- * Reads ACCESS_TOKENS_FILE again at every SIGHUP. When the new content is faulty, the tokens
- * stay as they were. Without a file the signal is only noted.
+ * Has the token verifier read its tokens again at every SIGHUP. When they are invalid, the tokens
+ * stay as they were. A verifier that has nothing to read again ignores the signal.
+ *
+ * @param variables The variables that name what is read.
  */
-export function reloadTokensOnHangup(
+export function reloadTokensOnHangUp(
   hangUps: HangUps,
-  authentication: Authentication,
-  verifier: TokenVerifier,
+  reload: (() => number) | undefined,
+  variables: string | undefined,
   logger: Logger,
 ): void {
-  const file = authentication.kind === 'static' ? authentication.file : undefined;
   hangUps.listen(() => {
-    if (file === undefined || !(verifier instanceof StaticTokenVerifier)) {
-      logger.info('SIGHUP: there is no ACCESS_TOKENS_FILE to read again');
+    if (reload === undefined) {
+      logger.info('SIGHUP: there are no tokens to read again');
       return;
     }
     try {
-      const tokens = tokensOf(file);
-      verifier.replace(tokens);
-      logger.info({ tokens: tokens.length }, 'ACCESS_TOKENS_FILE: read again');
+      logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
     } catch (error) {
-      const problems = error instanceof FaultyTokensError ? error.problems : [String(error)];
-      logger.error({ problems }, 'ACCESS_TOKENS_FILE: faulty, the tokens stay as they were');
+      if (!(error instanceof ConfigurationError)) throw error;
+      const { problems } = error;
+      logger.error({ problems }, 'SIGHUP: the new tokens are invalid, the old ones stay');
     }
   });
 }

@@ -1,17 +1,16 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { newToken, type TokenDigest, tokenDigest } from '@plant-store/token-verifier-static';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import { advice, type Configuration } from '../configuration/configuration.js';
-import { storages } from '../configuration/storage.js';
+import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { version } from '../version.js';
 import { urlOf } from './address.js';
 import type { HangUps } from './hang-ups.js';
-import { reloadTokensOnHangup } from './reload-tokens.js';
+import { reloadTokensOnHangUp } from './reload-tokens.js';
 import { StartError } from './start-error.js';
 import { close, type Parts, stop } from './stop.js';
 
@@ -27,20 +26,17 @@ export async function serve(
   hangUps: HangUps,
 ): Promise<number> {
   const logger = await openLogger(configuration);
-  const demoToken = configuration.authentication ? undefined : newToken();
-  const authentication = configuration.authentication ?? {
-    kind: 'static',
-    tokens: [demoClient(demoToken ?? '')],
-  };
+  const verifier = configuration.verifier ?? demoVerifier();
 
-  const container = createContainer(configuration, authentication, logger);
+  const container = createContainer(configuration, verifier, logger);
   const parts = await openParts(container);
   const metrics = await container.getAsync(ids.metrics);
   parts.server.on('drop', () => metrics?.connectionRefused());
-  reloadTokensOnHangup(hangUps, authentication, parts.tokenVerifier, logger);
+  const { reload } = await container.getAsync(ids.openVerifier);
+  reloadTokensOnHangUp(hangUps, reload, verifier.variables, logger);
 
   await listen(configuration, parts);
-  announce(configuration, parts, demoToken, logger);
+  announce(configuration, parts, verifier.demoToken, logger);
   for (const line of advice(configuration)) logger.warn(line);
   const signal = await stopping;
   logger.info({ signal }, 'stopping');
@@ -54,10 +50,6 @@ async function openParts(container: Container): Promise<Parts> {
     tokenVerifier: await container.getAsync(ids.tokenVerifier),
     plantRepository: await container.getAsync(ids.plantRepository),
   };
-}
-
-function demoClient(token: string): TokenDigest {
-  return { sha256: tokenDigest(token), label: 'demo' };
 }
 
 /** Rejects with {@link StartError} when an address cannot be had; everything is closed then. */
@@ -106,7 +98,7 @@ function announce(
 ): void {
   const api = addressOf(parts.server);
   const management = parts.management && addressOf(parts.management);
-  const storage = storages[configuration.STORAGE].note(configuration);
+  const storage = configuration.storage.note;
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
     logger.info({ version, address: api, management, storage }, 'listening');
     return;
@@ -116,12 +108,12 @@ function announce(
     ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
     `Storage: ${storage}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
-    ...(demoToken === undefined ? [] : demo(configuration, api, demoToken)),
+    ...(demoToken === undefined ? [] : demoLines(configuration, api, demoToken)),
   ];
   process.stdout.write(`${lines.join('\n')}\n`);
 }
 
-function demo(configuration: Configuration, address: string, token: string): string[] {
+function demoLines(configuration: Configuration, address: string, token: string): string[] {
   const url = `${address}${configuration.BASE_PATH ?? ''}/plants`;
   const plant = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
   return [

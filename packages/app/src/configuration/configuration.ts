@@ -1,32 +1,26 @@
-import { type Authentication, readAuthentication } from './authentication.js';
+import { type Adapters, configureChosen, waysOf } from './adapter.js';
+import { ConfigurationError } from './configuration-error.js';
 import { nearest } from './nearest.js';
-import { readSettings, type SettingValues, settings } from './settings.js';
-import { impliedStorage, storageProblems } from './storage.js';
+import { areComplete, readSettings } from './read-settings.js';
+import type { ValuesOf } from './setting.js';
+import { serviceSettings, settings } from './settings.js';
+import { type ConfiguredStorage, demoStorage, storages } from './storages.js';
+import { type ConfiguredVerifier, verifiers } from './verifiers.js';
+
+type ServiceValues = ValuesOf<typeof serviceSettings>;
 
 /** What the environment says, complete and free of contradictions. */
-export interface Configuration extends Omit<SettingValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
-  readonly STORAGE: NonNullable<SettingValues['STORAGE']>;
-  readonly DOCS: NonNullable<SettingValues['DOCS']>;
-  readonly LOG_FORMAT: NonNullable<SettingValues['LOG_FORMAT']>;
+export interface Configuration extends Omit<ServiceValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
+  readonly DOCS: NonNullable<ServiceValues['DOCS']>;
+  readonly LOG_FORMAT: NonNullable<ServiceValues['LOG_FORMAT']>;
   readonly production: boolean;
-  /** `undefined` when nothing was said: the service then makes a token for the run. */
-  readonly authentication: Authentication | undefined;
-}
-
-/** The environment does not make a configuration. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-  /** Every problem there is; each names the variable, what was expected, and how to mend it. */
-  readonly problems: readonly string[];
-
-  constructor(problems: readonly string[]) {
-    super(`faulty configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-    this.problems = problems;
-  }
+  readonly storage: ConfiguredStorage & { readonly name: string };
+  /** `undefined` when none was chosen: the service then makes a token for the run. */
+  readonly verifier: (ConfiguredVerifier & { readonly name: string }) | undefined;
 }
 
 /**
- * Reads the configuration once, at start.
+ * Reads the configuration once, at startup.
  *
  * @param terminal Whether standard output is a terminal.
  * Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
@@ -35,26 +29,47 @@ export async function readConfiguration(
   env: NodeJS.ProcessEnv,
   terminal: boolean,
 ): Promise<Configuration> {
-  const { values, problems } = readSettings(env);
+  const { values, problems } = readSettings(serviceSettings, env);
   const production = values.NODE_ENV === 'production';
-  const authentication = await readAuthentication(values);
+  const selector = { variable: 'STORAGE', name: values.STORAGE };
+  const storage = await configured(configureChosen(storages, env, selector));
+  const verifier = await configured(configureChosen(verifiers, env));
   const found = [
     ...problems,
     ...misspelt(env),
     ...listenerProblems(values, env),
-    ...(await storageProblems(values, env)),
-    ...authentication.problems,
-    ...(production ? impliedInProduction(env) : []),
+    ...storage.problems,
+    ...verifier.problems,
+    ...(production ? notChosen(env, storage, verifier) : []),
   ];
-  if (found.length > 0) throw new ConfigurationError(found);
+  if (found.length > 0 || !areComplete(serviceSettings, values)) {
+    throw new ConfigurationError(found);
+  }
   return {
     ...values,
     production,
-    authentication: authentication.value,
-    STORAGE: values.STORAGE ?? impliedStorage(values),
+    storage: storage.value ?? {
+      ...(await demoStorage.adapter.configure(env)),
+      name: demoStorage.name,
+    },
+    verifier: verifier.value,
     DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
+}
+
+interface Configured<T> {
+  readonly value?: T;
+  readonly problems: readonly string[];
+}
+
+async function configured<T>(configuring: Promise<T>): Promise<Configured<T>> {
+  try {
+    return { value: await configuring, problems: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    return { problems: error.problems };
+  }
 }
 
 function misspelt(env: NodeJS.ProcessEnv): string[] {
@@ -69,9 +84,10 @@ function misspelt(env: NodeJS.ProcessEnv): string[] {
     });
 }
 
-function listenerProblems(values: SettingValues, env: NodeJS.ProcessEnv): string[] {
+function listenerProblems(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
   const problems: string[] = [];
-  if (values.HEADERS_TIMEOUT_MS > values.REQUEST_TIMEOUT_MS) {
+  const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;
+  if (HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS) {
     problems.push(
       'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
     );
@@ -91,39 +107,39 @@ function listenerProblems(values: SettingValues, env: NodeJS.ProcessEnv): string
   return problems;
 }
 
-function overlap(...hosts: readonly [string, string]): boolean {
+function overlap(...hosts: readonly [string | undefined, string | undefined]): boolean {
   return hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
 }
 
-function impliedInProduction(env: NodeJS.ProcessEnv): string[] {
-  const problems: string[] = [];
-  if (env.STORAGE === undefined && env.MONGODB_URI === undefined) {
-    problems.push(
-      'STORAGE: expected to be said under NODE_ENV=production, since memory forgets every plant on exit. Set MONGODB_URI, or STORAGE=memory if that is wanted',
-    );
-  }
-  if (!env.ACCESS_TOKEN_SHA256 && !env.ACCESS_TOKENS_FILE && !env.JWT_ISSUER) {
-    problems.push(
-      'ACCESS_TOKEN_SHA256: expected to be set under NODE_ENV=production. Set it to the second line that `plant-store token` prints, or set ACCESS_TOKENS_FILE, or JWT_ISSUER and JWT_AUDIENCE',
-    );
-  }
-  return problems;
+/** What has a default for a demo has none in production. */
+function notChosen(
+  env: NodeJS.ProcessEnv,
+  storage: Configured<unknown>,
+  verifier: Configured<unknown>,
+): string[] {
+  const { name, drawback } = demoStorage;
+  const isMissing = ({ value, problems }: Configured<unknown>) =>
+    value === undefined && problems.length === 0;
+  return [
+    isMissing(storage) && env.STORAGE === undefined
+      ? `STORAGE: expected to be set under NODE_ENV=production, since ${drawback}. Set ${waysOf(storages)}, or STORAGE=${name} if that is intended`
+      : '',
+    isMissing(verifier) ? noVerifier(verifiers) : '',
+  ].filter((problem) => problem !== '');
 }
 
-/** What is allowed but unwise. Each names the variable and why. */
-export function advice({
-  production,
-  STORAGE,
-  REQUEST_DEADLINE_MS,
-  authentication,
-}: Configuration): string[] {
+function noVerifier(adapters: Adapters<unknown>): string {
+  const [[variable, setting] = ['', undefined]] = Object.values(adapters).flatMap((it) =>
+    Object.entries(it.settings),
+  );
+  return `${variable}: expected to be set under NODE_ENV=production. Set it to ${setting?.example}, or choose another of ${waysOf(adapters)}`;
+}
+
+/** What is allowed but unwise. Each line names the variable and why. */
+export function advice(configuration: Configuration): string[] {
+  const { production, REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
   return [
-    production && STORAGE === 'memory' ? 'STORAGE: memory forgets every plant on exit' : '',
-    STORAGE === 'mongodb' && REQUEST_DEADLINE_MS < 12_000
-      ? 'REQUEST_DEADLINE_MS: a replica set with default settings takes up to 11 s to elect a primary; creates fail while it does'
-      : '',
-    authentication?.kind === 'jwt' && authentication.options.scope === undefined
-      ? 'JWT_SCOPE: without it every valid token of the issuer may create plants'
-      : '',
-  ].filter((line) => line !== '');
+    ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
+    ...(verifier?.advice?.() ?? []),
+  ];
 }

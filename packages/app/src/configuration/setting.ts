@@ -1,22 +1,25 @@
 import { isIP } from 'node:net';
 
-/** One environment variable: what it means, what it takes, what stands in for it. */
+/** One environment variable: what it means, what it accepts, and its default. */
 export interface Setting<T> {
   readonly meaning: string;
   /** What is expected, to follow the words "expected …". */
   readonly expected: string;
-  /** A value that is accepted, to show how a faulty one is mended. */
+  /** A value that is accepted, to show how an invalid one is fixed. */
   readonly example: string;
   /** What is read when the variable is not set. Without one the setting is `undefined` then. */
   readonly default?: string;
   /** The value is never printed. */
   readonly secret?: true;
-  /** The value that the text stands for, or `undefined` when it is faulty. */
+  /** The value that the text means, or `undefined` when it is invalid. */
   readonly parse: (text: string) => T | undefined;
 }
 
+/** Settings by the names of their variables. */
+export type Settings = Readonly<Record<string, Setting<unknown>>>;
+
 /** What a table of settings is read as: `undefined` where one is neither set nor has a default. */
-export type ValuesOf<Table extends Readonly<Record<string, Setting<unknown>>>> = {
+export type ValuesOf<Table extends Settings> = {
   readonly [Name in keyof Table]:
     | Exclude<ReturnType<Table[Name]['parse']>, undefined>
     | (Table[Name] extends { readonly default: string } ? never : undefined);
@@ -38,11 +41,11 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
   };
 }
 
-export function oneOf<const T extends string>(meaning: string, ...choices: readonly [T, ...T[]]) {
+export function oneOf<const T extends string>(meaning: string, choices: readonly T[]) {
   return {
     meaning,
     expected: choices.join(' or '),
-    example: choices[0],
+    example: choices[0] ?? '',
     parse: (text: string): T | undefined => choices.find((choice) => choice === text),
   };
 }

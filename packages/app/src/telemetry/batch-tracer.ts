@@ -1,4 +1,4 @@
-import type { BatchTracer } from '@plant-store/plant-repository-mongodb';
+import type { BatchTracer } from '@plant-store/domain';
 import { version } from '../version.js';
 
 /** Where OpenTelemetry's API keeps what was registered: it is there when an SDK was preloaded. */

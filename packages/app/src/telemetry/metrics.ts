@@ -1,5 +1,5 @@
+import type { StorageEvent, TokenEvent } from '@plant-store/domain';
 import type { Exchange } from '@plant-store/http-koa';
-import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
@@ -109,21 +109,21 @@ export class Metrics {
   }
 
   storageEvent(event: StorageEvent): void {
-    if (event.type === 'batch inserted') {
+    if (event.type === 'batch written') {
       this.#batchSize.observe(event.plants);
-      this.#batchDuration.observe(event.duration / 1000);
+      this.#batchDuration.observe(event.durationMs / 1000);
     }
     if (event.type === 'storage reachable') this.#storageReachable.set(1);
     if (event.type === 'storage unreachable') this.#storageReachable.set(0);
     if (event.type === 'plant refused') this.#refusedPlants.inc();
   }
 
-  tokenChecked(remembered: boolean): void {
-    this.#tokenChecks.inc({ cache: remembered ? 'hit' : 'miss' });
-  }
-
-  keysFetched(succeeded: boolean): void {
-    this.#keyFetches.inc({ result: succeeded ? 'success' : 'failure' });
+  tokenEvent(event: TokenEvent): void {
+    if (event.type === 'token checked') {
+      this.#tokenChecks.inc({ cache: event.remembered ? 'hit' : 'miss' });
+    }
+    if (event.type === 'issuer reached') this.#keyFetches.inc({ result: 'success' });
+    if (event.type === 'issuer not reached') this.#keyFetches.inc({ result: 'failure' });
   }
 
   connectionRefused(): void {

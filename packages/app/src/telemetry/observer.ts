@@ -1,25 +1,34 @@
 import {
   OutcomeUnknownError,
+  type StorageEvent,
+  type StorageObserver,
   StorageUnavailableError,
+  type TokenObserver,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import type { HttpObserver } from '@plant-store/http-koa';
-import type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-mongodb';
-import type { JwtTokenVerifierObserver } from '@plant-store/token-verifier-jwt';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 
-type StorageOutage = Extract<StorageEvent, { type: 'storage unreachable' }>;
+/** The variables that name what the adapters reach: they begin its log lines. */
+export interface AdapterVariables {
+  readonly storage: string | undefined;
+  readonly verifier: string | undefined;
+}
 
-/** What the adapters tell about themselves, for the log and the metrics. */
+/** What the adapters report about themselves, for the log and the metrics. */
 export interface Observer {
   readonly http: HttpObserver;
   readonly storage: StorageObserver;
-  readonly tokens: JwtTokenVerifierObserver;
+  readonly tokens: TokenObserver;
 }
 
-/** Logs what somebody has to know of, and counts everything. */
-export function observe(logger: Logger, metrics: Metrics | undefined): Observer {
+/** Logs what an operator has to know, and counts everything. */
+export function observe(
+  logger: Logger,
+  metrics: Metrics | undefined,
+  variables: AdapterVariables,
+): Observer {
   return {
     http: {
       begun: () => metrics?.requestBegun(),
@@ -33,17 +42,13 @@ export function observe(logger: Logger, metrics: Metrics | undefined): Observer 
     },
     storage(event) {
       metrics?.storageEvent(event);
-      logStorageEvent(logger, event);
+      logStorageEvent(logger, event, variables.storage);
     },
-    tokens: {
-      tokenChecked: (remembered) => metrics?.tokenChecked(remembered),
-      keysFetched: () => metrics?.keysFetched(true),
-      keysNotFetched(cause) {
-        metrics?.keysFetched(false);
-        logger.warn(
-          `JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (${chainOf(cause)})`,
-        );
-      },
+    tokens(event) {
+      metrics?.tokenEvent(event);
+      if (event.type === 'issuer not reached') {
+        logger.warn(sentenceOf(event.error, variables.verifier));
+      }
     },
   };
 }
@@ -58,7 +63,7 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
 }
 
 /** The message of an error and of all that caused it, without repetitions. */
-export function chainOf(error: unknown): string {
+function chainOf(error: unknown): string {
   return [...new Set(messagesOf(error))].join(': ') || 'no reason given';
 }
 
@@ -69,21 +74,22 @@ function messagesOf(error: unknown): string[] {
   return messages.filter((message) => message !== '');
 }
 
-function outageOf({ reason, hosts, cause }: StorageOutage): string {
-  const database = `MONGODB_URI: the database at ${hosts.join(', ')}`;
-  if (reason === 'no server') return `${database} is not reachable (${chainOf(cause)})`;
-  return `${database} refuses the credentials (${chainOf(cause)})`;
+/** The variables to look at, what is wrong, and why. */
+export function sentenceOf(error: unknown, variables: string | undefined): string {
+  const { message, cause } = error instanceof Error ? error : new Error(String(error));
+  const sentence = cause === undefined ? message : `${message} (${chainOf(cause)})`;
+  return variables === undefined ? sentence : `${variables}: ${sentence}`;
 }
 
-function logStorageEvent(logger: Logger, event: StorageEvent): void {
+function logStorageEvent(logger: Logger, event: StorageEvent, variables: string | undefined): void {
   switch (event.type) {
-    case 'batch inserted':
+    case 'batch written':
       return;
     case 'storage reachable':
-      logger.info('MONGODB_URI: the database is reachable');
+      if (variables !== undefined) logger.info(`${variables}: the storage is reachable`);
       return;
     case 'storage unreachable':
-      logger.warn(outageOf(event));
+      logger.warn(sentenceOf(event.error, variables));
       return;
     case 'storage warning':
       logger.warn({ command: event.command }, event.message);

@@ -37,7 +37,9 @@ describe('Starting with a broken configuration', function () {
       const label = JSON.stringify(env);
       expect(await service.ended, label).to.equal(2);
       expect(service.stdout(), label).to.equal('');
-      expect(service.stderr(), label).to.match(/^plant-store: faulty configuration:\n( {2}.+\n)+$/);
+      expect(service.stderr(), label).to.match(
+        /^plant-store: invalid configuration:\n( {2}.+\n)+$/,
+      );
       const named = Object.keys(env).filter((name) => service.stderr().includes(name));
       expect(named.length, label).to.be.at.least(all ? Object.keys(env).length : 1);
       expect(service.stderr(), label).not.to.include('cannot listen');

@@ -5,6 +5,7 @@ import {
   OutcomeUnknownError,
   PlantIdTakenError,
   StorageUnavailableError,
+  TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -81,13 +82,11 @@ describe('The metrics', () => {
   it('count what the storage tells', async () => {
     metrics.storageEvent({ type: 'storage reachable' });
     expect(await value('plant_store_storage_reachable')).to.equal(1);
-    const outage = { reason: 'no server', hosts: [], cause: new Error() } as const;
-    metrics.storageEvent({ type: 'storage unreachable', ...outage });
+    const error = new StorageUnavailableError('out of reach');
+    metrics.storageEvent({ type: 'storage unreachable', error });
     expect(await value('plant_store_storage_reachable')).to.equal(0);
-    metrics.storageEvent({
-      ...{ type: 'batch inserted', plants: 7, duration: 250, failure: undefined },
-      outcomes: new Map(),
-    });
+    const batch = { plants: 7, durationMs: 250, failure: undefined };
+    metrics.storageEvent({ type: 'batch written', ...batch });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
     expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
     metrics.storageEvent({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
@@ -95,10 +94,11 @@ describe('The metrics', () => {
   });
 
   it('count tokens, fetches of keys, and refused connections', async () => {
-    metrics.tokenChecked(true);
-    metrics.tokenChecked(false);
-    metrics.keysFetched(true);
-    metrics.keysFetched(false);
+    metrics.tokenEvent({ type: 'token checked', remembered: true });
+    metrics.tokenEvent({ type: 'token checked', remembered: false });
+    metrics.tokenEvent({ type: 'issuer reached' });
+    const error = new TokenVerifierUnavailableError('out of reach');
+    metrics.tokenEvent({ type: 'issuer not reached', error });
     metrics.connectionRefused();
     for (const series of [
       'plant_store_token_checks_total{cache="hit"}',

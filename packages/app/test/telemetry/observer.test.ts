@@ -1,17 +1,19 @@
 import {
   OutcomeUnknownError,
+  type StorageEvent,
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { observe } from '../../src/telemetry/observer.js';
 
-function linesOf(...events: StorageEvent[]): string[] {
+const NONE = { storage: undefined, verifier: undefined };
+
+function linesOf(variables: string | undefined, ...events: StorageEvent[]): string[] {
   const lines: string[] = [];
   const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
-  const { storage } = observe(logger, undefined);
+  const { storage } = observe(logger, undefined, { ...NONE, storage: variables });
   for (const event of events) storage(event);
   return lines;
 }
@@ -20,7 +22,7 @@ describe('What the log says of a failed request', () => {
   function entryOf(cause: Error): Record<string, unknown> {
     const entries: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
-    observe(logger, undefined).http.failed({ requestId: 'a', error: 5030, cause });
+    observe(logger, undefined, NONE).http.failed({ requestId: 'a', error: 5030, cause });
     return entries[0] ?? {};
   }
 
@@ -41,20 +43,18 @@ describe('What the log says of a failed request', () => {
   });
 });
 
-describe('What the log says of the database', () => {
-  const outage = { type: 'storage unreachable', hosts: ['a:1', 'b:2'] } as const;
-
-  it('names the hosts and the cause when there is no server', () => {
+describe('What the log says of the storage', () => {
+  it('begins with the variable, and names the cause', () => {
     const cause = new Error('refused', { cause: new Error('by b') });
-    expect(linesOf({ ...outage, reason: 'no server', cause })).to.deep.equal([
-      'MONGODB_URI: the database at a:1, b:2 is not reachable (refused: by b)',
+    const error = new StorageUnavailableError('the database at a, b is not reachable', { cause });
+    const events = [{ type: 'storage unreachable', error }, { type: 'storage reachable' }] as const;
+    expect(linesOf('DATABASE_URL', ...events)).to.deep.equal([
+      'DATABASE_URL: the database at a, b is not reachable (refused: by b)',
+      'DATABASE_URL: the storage is reachable',
     ]);
   });
 
-  it('names the cause when the credentials are refused', () => {
-    const cause = new Error('the password is wrong');
-    expect(linesOf({ ...outage, reason: 'credentials', cause })).to.deep.equal([
-      'MONGODB_URI: the database at a:1, b:2 refuses the credentials (the password is wrong)',
-    ]);
+  it('is nothing where a storage within the process is there', () => {
+    expect(linesOf(undefined, { type: 'storage reachable' })).to.deep.equal([]);
   });
 });

@@ -20,10 +20,14 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  */
 export function bearerToken(request: IncomingMessage): string {
   const [credentials, another] = fieldValues(request, 'authorization');
-  if (another !== undefined) throw new InvalidTokenError('there are two Authorization fields');
+  if (another !== undefined) throw malformed('there are two Authorization fields');
   if (credentials === undefined) throw new HttpError('CREDENTIALS_MISSING');
   const token = CREDENTIALS.exec(credentials)?.[1];
   if (token !== undefined && token.length <= MAX_TOKEN_LENGTH) return token;
   if (!BEARER.test(credentials)) throw new HttpError('CREDENTIALS_MISSING');
-  throw new InvalidTokenError('the token is malformed');
+  throw malformed('the token is malformed');
+}
+
+function malformed(message: string): InvalidTokenError {
+  return new InvalidTokenError(message, { reason: 'malformed' });
 }

@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
+import type { StorageEvent } from '@plant-store/domain';
 
 /** Hears what a repository tells of its storage. */
 export class StorageEvents {

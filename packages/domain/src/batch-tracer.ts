@@ -8,9 +8,3 @@ export interface BatchTracer<Caller = unknown> {
   /** Runs one command for the plants of these callers. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;
 }
-
-/** Traces nothing. */
-export const noTracer: BatchTracer = {
-  caller: () => undefined,
-  run: (_name, _callers, command) => command(),
-};

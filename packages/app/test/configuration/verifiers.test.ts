@@ -161,11 +161,11 @@ describe('The service with a file of tokens', () => {
     expect(await statuses()).to.deep.equal([200, 401]);
     await writeFile(file, `# rotating\n${sha256(OLD)} nursery\n${sha256(NEW)} nursery 2\n`);
     service.child.kill('SIGHUP');
-    await service.printed(/"tokens":2,.*ACCESS_TOKENS_FILE: read again/);
+    await service.printed(/"ACCESS_TOKENS_FILE","tokens":2,.*SIGHUP: the tokens were read again/);
     expect(await statuses()).to.deep.equal([200, 200]);
     await writeFile(file, `${sha256(NEW)} nursery 2\n`);
     service.child.kill('SIGHUP');
-    await service.printed(/"tokens":1,.*ACCESS_TOKENS_FILE: read again/);
+    await service.printed(/"ACCESS_TOKENS_FILE","tokens":1,.*SIGHUP: the tokens were read again/);
     expect(await statuses()).to.deep.equal([401, 200]);
     const log = await service.stop();
     const clients = ['nursery', undefined, 'nursery', 'nursery 2', undefined, 'nursery 2'];
@@ -178,10 +178,10 @@ describe('The service with a file of tokens', () => {
     const service = await start({ ACCESS_TOKENS_FILE: file });
     await writeFile(file, `# a token instead of its digest\n${NEW} nursery\n`);
     service.child.kill('SIGHUP');
-    await service.printed(/line 2.*ACCESS_TOKENS_FILE: faulty, the tokens stay as they were/);
+    await service.printed(/line 2.*SIGHUP: the new tokens are invalid, the old ones stay/);
     await rm(file);
     service.child.kill('SIGHUP');
-    await service.printed(/ENOENT.*ACCESS_TOKENS_FILE: faulty, the tokens stay as they were/);
+    await service.printed(/ENOENT.*SIGHUP: the new tokens are invalid, the old ones stay/);
     expect((await service.create(OLD)).status).to.equal(200);
     expect((await service.create(NEW)).status).to.equal(401);
     expectNoToken(await service.stop(), [OLD, NEW]);

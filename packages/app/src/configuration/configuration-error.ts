@@ -1,0 +1,11 @@
+/** The environment does not make a configuration. */
+export class ConfigurationError extends Error {
+  override readonly name = 'ConfigurationError';
+  /** Every problem there is; each names the variable, what was expected, and how to fix it. */
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(`invalid configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
+    this.problems = problems;
+  }
+}

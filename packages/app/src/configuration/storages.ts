@@ -1,0 +1,94 @@
+import type { BatchTracer, PlantRepository, StorageObserver } from '@plant-store/domain';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { type Adapters, adapter } from './adapter.js';
+import { ConfigurationError } from './configuration-error.js';
+import { matching } from './setting.js';
+
+/** A storage whose variables have been read. */
+export interface ConfiguredStorage {
+  /** Where the plants are, for the person who starts the service. */
+  readonly note: string;
+  /** The variables that name what it reaches outside of the process; they begin its log lines. */
+  readonly variables?: string;
+  /** It reports itself when it becomes unreachable. Every other is asked each second. */
+  readonly reportsReachability?: true;
+  readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<PlantRepository>;
+  /** What is allowed but unwise. Each line names the variable and why. */
+  readonly advice?: (service: Circumstances) => readonly string[];
+}
+
+/** What an adapter's advice depends on. */
+interface Circumstances {
+  readonly production: boolean;
+  readonly requestDeadlineMs: number;
+}
+
+const FORGETS = 'memory forgets every plant on exit';
+
+/** The longest election of a replica set with default settings, and a second to notice its end. */
+const ELECTION_MS = 12_000;
+
+const memory = adapter({
+  settings: {},
+  required: [],
+  configure: (): ConfiguredStorage => ({
+    note: 'memory (plants are forgotten on exit)',
+    open: async () => new MemoryPlantRepository(),
+    advice: ({ production }) => (production ? [`STORAGE: ${FORGETS}`] : []),
+  }),
+});
+
+const mongodb = adapter({
+  settings: {
+    MONGODB_URI: {
+      ...matching(
+        'the connection string; its database is used, or else `plant-store`',
+        /^mongodb(?:\+srv)?:\/\/./,
+        {
+          expected: 'a connection string of MongoDB',
+          example: 'mongodb://127.0.0.1:27017/?replicaSet=rs0',
+        },
+      ),
+      secret: true,
+    },
+    MONGODB_COLLECTION: matching(
+      'the collection that plants are kept in',
+      /^(?!system\.|\.)[^$\0]{1,120}$/,
+      { expected: 'the name of a collection', example: 'plants', default: 'plants' },
+    ),
+  },
+  required: ['MONGODB_URI'],
+  async configure({
+    MONGODB_URI: uri,
+    MONGODB_COLLECTION: collection,
+  }): Promise<ConfiguredStorage> {
+    const { MongoPlantRepository, mongoUriProblem } = await import(
+      '@plant-store/plant-repository-mongodb'
+    );
+    const problem = mongoUriProblem(uri);
+    if (problem !== undefined) {
+      throw new ConfigurationError([
+        `MONGODB_URI: expected a connection string of MongoDB (${problem}). Correct it`,
+      ]);
+    }
+    return {
+      note: `mongodb (collection ${collection})`,
+      variables: 'MONGODB_URI',
+      reportsReachability: true,
+      open: async (observer, tracer) =>
+        new MongoPlantRepository({ uri, collection, observer, tracer }),
+      advice: ({ requestDeadlineMs }) =>
+        requestDeadlineMs < ELECTION_MS
+          ? [
+              'REQUEST_DEADLINE_MS: a replica set with default settings takes up to 11 s to elect a primary; creates fail while it does',
+            ]
+          : [],
+    };
+  },
+});
+
+/** Every storage there is, by what `STORAGE` calls it. */
+export const storages: Adapters<ConfiguredStorage> = { memory, mongodb };
+
+/** The storage outside of production, where none is chosen. */
+export const demoStorage = { name: 'memory', adapter: memory, drawback: FORGETS };

@@ -1,0 +1,171 @@
+import { readFileSync } from 'node:fs';
+import type { TokenObserver, TokenVerifier } from '@plant-store/domain';
+import {
+  InvalidTokensError,
+  newToken,
+  parseTokensFile,
+  parseTokensList,
+  StaticTokenVerifier,
+  type TokenDigest,
+  tokenDigest,
+} from '@plant-store/token-verifier-static';
+import { type Adapters, adapter } from './adapter.js';
+import { ConfigurationError } from './configuration-error.js';
+import { text } from './setting.js';
+
+/** A token verifier whose variables have been read. */
+export interface ConfiguredVerifier {
+  /** The variables that name what it depends on; they begin its log lines. */
+  readonly variables?: string;
+  readonly open: (observer: TokenObserver) => Promise<OpenVerifier>;
+  /** What is allowed but unwise. Each line names the variable and why. */
+  readonly advice?: () => readonly string[];
+  /** The token of a verifier for this run only, to be shown at startup. */
+  readonly demoToken?: string;
+}
+
+/** A token verifier, and how it is brought up to date while the service runs. */
+export interface OpenVerifier {
+  readonly verifier: TokenVerifier;
+  /**
+   * Reads again what it depends on, at SIGHUP. Returns how many tokens there are now.
+   *
+   * @throws {ConfigurationError} when what was read is invalid; the tokens stay as they were.
+   */
+  readonly reload?: () => number;
+}
+
+const list = adapter({
+  settings: {
+    ACCESS_TOKEN_SHA256: {
+      ...text('hex SHA-256 digests of accepted tokens, comma-separated', {
+        expected: 'SHA-256 digests',
+        example: '<the second line that `plant-store token` prints>',
+      }),
+      secret: true,
+    },
+  },
+  required: ['ACCESS_TOKEN_SHA256'],
+  configure({ ACCESS_TOKEN_SHA256: digests }): ConfiguredVerifier {
+    const fix =
+      'Set it to the second line that `plant-store token` prints, several separated by commas';
+    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, () => parseTokensList(digests));
+    return { open: async () => ({ verifier: new StaticTokenVerifier(tokens) }) };
+  },
+});
+
+const file = adapter({
+  settings: {
+    ACCESS_TOKENS_FILE: text(
+      'a file with a `digest label` a line and `#` comments; read again on `SIGHUP`',
+      { expected: 'the path of a file', example: '/etc/plant-store/tokens' },
+    ),
+  },
+  required: ['ACCESS_TOKENS_FILE'],
+  configure({ ACCESS_TOKENS_FILE: path }): ConfiguredVerifier {
+    const tokens = tokensOf(path);
+    return {
+      variables: 'ACCESS_TOKENS_FILE',
+      async open() {
+        const verifier = new StaticTokenVerifier(tokens);
+        const reload = () => {
+          const current = tokensOf(path);
+          verifier.replace(current);
+          return current.length;
+        };
+        return { verifier, reload };
+      },
+    };
+  },
+});
+
+const jwt = adapter({
+  settings: {
+    JWT_ISSUER: text('the issuer of signed tokens', {
+      expected: 'the issuer of tokens',
+      example: 'https://login.example.com/realms/plants',
+    }),
+    JWT_AUDIENCE: text('the audience that signed tokens must be meant for', {
+      expected: 'an audience',
+      example: 'plant-store',
+    }),
+    JWKS_URL: text("the issuer's keys; found through its metadata by default", {
+      expected: 'a URL',
+      example: 'https://login.example.com/keys',
+    }),
+    JWT_ALGORITHMS: {
+      ...text('the signature algorithms that are accepted, comma-separated', {
+        expected: 'names of algorithms, separated by commas',
+        example: 'RS256,ES256',
+      }),
+      default: 'RS256,PS256,ES256,EdDSA',
+    },
+    JWT_SCOPE: text('the scope that permits creating plants; without it any valid token does', {
+      expected: 'a scope',
+      example: 'plants:create',
+    }),
+  },
+  required: ['JWT_ISSUER', 'JWT_AUDIENCE'],
+  async configure(values): Promise<ConfiguredVerifier> {
+    const { JwtTokenVerifier, jwtOptionProblems } = await import('@plant-store/token-verifier-jwt');
+    const options = {
+      issuer: values.JWT_ISSUER,
+      audience: values.JWT_AUDIENCE,
+      jwksUrl: values.JWKS_URL,
+      algorithms: values.JWT_ALGORITHMS.split(',').map((name) => name.trim()),
+      scope: values.JWT_SCOPE,
+    };
+    const problems = jwtOptionProblems(options).map(({ option, expected }) => {
+      const variable = JWT_VARIABLES[option] ?? option;
+      return `${variable}: expected ${expected}. Correct it, or unset it`;
+    });
+    if (problems.length > 0) throw new ConfigurationError(problems);
+    return {
+      variables: 'JWT_ISSUER, JWKS_URL',
+      open: async (observer) => ({ verifier: new JwtTokenVerifier({ ...options, observer }) }),
+      advice: () =>
+        options.scope === undefined
+          ? ['JWT_SCOPE: without it every valid token of the issuer permits creating plants']
+          : [],
+    };
+  },
+});
+
+/** Every way to verify tokens. */
+export const verifiers: Adapters<ConfiguredVerifier> = { static: list, file, jwt };
+
+/** Accepts one token, made for this run: outside of production, where no verifier is chosen. */
+export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
+  const demoToken = newToken();
+  const digests = [{ sha256: tokenDigest(demoToken), label: 'demo' }];
+  const open = async () => ({ verifier: new StaticTokenVerifier(digests) });
+  return { name: 'static', demoToken, open };
+}
+
+/** Which variable holds an option of the JWT verifier. */
+const JWT_VARIABLES: Readonly<Record<string, string>> = {
+  issuer: 'JWT_ISSUER',
+  audience: 'JWT_AUDIENCE',
+  jwksUrl: 'JWKS_URL',
+  algorithms: 'JWT_ALGORITHMS',
+  scope: 'JWT_SCOPE',
+};
+
+function tokensOf(path: string): TokenDigest[] {
+  const fix = 'Each line must be a digest and a label, as in docs/authentication.md';
+  return checkedTokens('ACCESS_TOKENS_FILE', fix, () =>
+    parseTokensFile(readFileSync(path, 'utf8')),
+  );
+}
+
+function checkedTokens(variable: string, fix: string, read: () => TokenDigest[]): TokenDigest[] {
+  try {
+    return read();
+  } catch (error) {
+    const found =
+      error instanceof InvalidTokensError
+        ? error.problems
+        : [`expected a file that can be read (${error instanceof Error ? error.message : error})`];
+    throw new ConfigurationError(found.map((problem) => `${variable}: ${problem}. ${fix}`));
+  }
+}
