@@ -67,6 +67,12 @@ export class Metrics {
     labelNames: ['cache'],
     registers: [this.#registry],
   });
+  readonly #refusedTokens = new Counter({
+    name: 'plant_store_tokens_refused_total',
+    help: 'Requests whose token was refused, by reason.',
+    labelNames: ['reason'],
+    registers: [this.#registry],
+  });
   readonly #keyFetches = new Counter({
     name: 'plant_store_key_fetches_total',
     help: "Fetches of the issuer's keys, by result.",
@@ -91,7 +97,7 @@ export class Metrics {
     this.#active.inc();
   }
 
-  requestEnded({ method, route, status, error, duration }: Exchange): void {
+  requestEnded({ method, route, status, error, duration, refusal }: Exchange): void {
     this.#active.dec();
     this.#duration.observe(
       {
@@ -102,6 +108,7 @@ export class Metrics {
       duration / 1000,
     );
     if (error === OVERLOADED) this.#refused.inc();
+    if (refusal !== undefined) this.#refusedTokens.inc({ reason: refusal });
   }
 
   plantSettled(outcome: PlantOutcome): void {

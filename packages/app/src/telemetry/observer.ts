@@ -9,6 +9,7 @@ import {
 import type { HttpObserver } from '@plant-store/http-koa';
 import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
+import { RefusalLog } from './refusal-log.js';
 
 /** The variables that name what the adapters reach: they begin its log lines. */
 export interface AdapterVariables {
@@ -29,12 +30,14 @@ export function observe(
   metrics: Metrics | undefined,
   variables: AdapterVariables,
 ): Observer {
+  const refusals = new RefusalLog(logger);
   return {
     http: {
       begun: () => metrics?.requestBegun(),
       ended(exchange) {
         metrics?.requestEnded(exchange);
-        logger.debug(exchange, 'answered');
+        if (exchange.refusal !== undefined) refusals.refused(exchange.refusal, exchange);
+        logger.debug(exchange, 'responded');
       },
       failed({ requestId, error, cause }) {
         logger.error({ requestId, error, ...describe(cause) }, 'a request failed');

@@ -79,7 +79,7 @@ describe('The log of the process', function () {
       }
       child.kill('SIGTERM');
       expect(await ended).to.equal(0);
-      expect(stdout().match(/"answered"/g) ?? []).to.have.length(lines);
+      expect(stdout().match(/"responded"/g) ?? []).to.have.length(lines);
       expect(stdout() + stderr()).not.to.include(TOKEN);
       expect(stdout() + stderr()).not.to.include(ACCESS_TOKEN_SHA256);
     });

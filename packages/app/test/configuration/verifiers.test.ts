@@ -33,8 +33,17 @@ async function start(env: Record<string, string>) {
 function clientsIn(log: string): unknown[] {
   return log
     .split('\n')
-    .filter((line) => line.includes('"answered"'))
+    .filter((line) => line.includes('"responded"'))
     .map((line) => JSON.parse(line).client);
+}
+
+/** The reasons that the log has for refused tokens, and the ids of their requests. */
+function refusalsIn(log: string): unknown[] {
+  return log
+    .split('\n')
+    .filter((line) => line.includes('"a token was refused"'))
+    .map((line) => JSON.parse(line))
+    .map(({ reason, requestId }) => [reason, requestId]);
 }
 
 /** Neither a token, nor a part of one that is long enough to be of use, nor its digest. */
@@ -85,23 +94,29 @@ describe('The service with signed tokens', function () {
     expectNoToken(log, service.sent);
   });
 
-  it('refuses every other with one and the same answer, and logs none of them', async () => {
+  it('refuses every other with one and the same response, and logs the reason but not the token', async () => {
     const service = await start(env);
-    const bad = [
-      await token({ exp: Math.floor(Date.now() / 1000) - 3600 }),
-      await token({ aud: 'https://animals.example' }),
-      await token({ iss: 'https://login.example' }),
-      await token({}, await signingKey('first')),
-      await unsigned(),
-      'no-signed-token',
-    ];
-    const answers = [];
-    for (const one of bad) answers.push(await service.create(one));
-    expect(answers.map(({ status }) => status)).to.deep.equal(bad.map(() => 401));
-    expect(new Set(answers.map(({ body }) => body)).size).to.equal(1);
-    expect(JSON.parse(answers[0]?.body ?? '')).to.include({ error: 4011 });
+    const bad = {
+      expired: await token({ exp: Math.floor(Date.now() / 1000) - 3600 }),
+      audience: await token({ aud: 'https://animals.example' }),
+      issuer: await token({ iss: 'https://login.example' }),
+      signature: await token({}, await signingKey('first')),
+      algorithm: `${await unsigned()}c2lnbmF0dXJl`,
+      malformed: await unsigned(),
+    };
+    const responses: Awaited<ReturnType<typeof service.create>>[] = [];
+    for (const one of Object.values(bad)) responses.push(await service.create(one));
+    expect(new Set(responses.map(({ status }) => status))).to.deep.equal(new Set([401]));
+    expect(new Set(responses.map(({ body }) => body)).size).to.equal(1);
+    expect(JSON.parse(responses[0]?.body ?? '')).to.include({ error: 4011 });
     const log = await service.stop();
-    expect(clientsIn(log)).to.deep.equal(bad.map(() => undefined));
+    expect(refusalsIn(log)).to.deep.equal(
+      Object.keys(bad).map((reason, index) => [
+        reason,
+        responses[index]?.headers.get('x-request-id'),
+      ]),
+    );
+    expect(clientsIn(log)).to.deep.equal(responses.map(() => undefined));
     expectNoToken(log, service.sent);
   });
 
@@ -110,7 +125,9 @@ describe('The service with signed tokens', function () {
     const { body, headers } = await strict.create(await provider.token(''));
     expect(JSON.parse(body)).to.include({ error: 4030 });
     expect(headers.get('www-authenticate')).to.include('error="insufficient_scope"');
-    expectNoToken(await strict.stop(), strict.sent);
+    const log = await strict.stop();
+    expect(refusalsIn(log)).to.deep.equal([['permission', headers.get('x-request-id')]]);
+    expectNoToken(log, strict.sent);
     const { JWT_SCOPE, ...withoutScope } = env;
     const open = await start(withoutScope);
     expect((await open.create(await provider.token(''))).status).to.equal(200);

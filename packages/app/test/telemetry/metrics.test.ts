@@ -49,13 +49,21 @@ describe('The metrics', () => {
     expect(await value('http_server_active_requests')).to.equal(1);
     metrics.requestEnded({
       ...{ method: 'POST', route: '/plants', status: 503, error: 5032, duration: 1500 },
-      ...{ requestId: 'a', client: undefined },
+      ...{ requestId: 'a', client: undefined, refusal: undefined },
     });
     expect(await value('http_server_active_requests')).to.equal(0);
     const labels =
       '{http_request_method="POST",http_route="/plants",http_response_status_code="503"}';
     expect(await value(`http_server_request_duration_seconds_sum${labels}`)).to.equal(1.5);
     expect(await value('plant_store_requests_refused_total')).to.equal(1);
+  });
+
+  it('count refused tokens by reason', async () => {
+    metrics.requestEnded({
+      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, duration: 1 },
+      ...{ requestId: 'a', client: undefined, refusal: 'expired' },
+    });
+    expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
   });
 
   it('count what becomes of each plant at the storage', async () => {

@@ -229,6 +229,7 @@ export class Connection {
       duration: 0,
       requestId,
       client: undefined,
+      refusal: undefined,
     });
   }
 

@@ -1,3 +1,5 @@
+import type { TokenRefusal } from '@plant-store/domain';
+
 /** How a request ended. No member but `requestId` holds anything that a client can choose freely. */
 export interface Exchange {
   /** The method, or `_OTHER` when it is not one that HTTP defines or could not be read. */
@@ -13,7 +15,12 @@ export interface Exchange {
   readonly requestId: string;
   /** The name of the client, once its token was verified. */
   readonly client: string | undefined;
+  /** Why the token was refused, for the log alone; `undefined` when it was not. */
+  readonly refusal: Refusal | undefined;
 }
+
+/** Why a token is refused: it is not valid, or it does not permit the operation. */
+export type Refusal = TokenRefusal | 'permission';
 
 /** A failure that is the service's own. */
 export interface OwnFailure {

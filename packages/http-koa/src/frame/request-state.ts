@@ -1,4 +1,5 @@
 import type { Failure } from './failures.js';
+import type { Refusal } from './http-observer.js';
 import type { Response } from './response.js';
 
 /** Everything that the steps of one request pass on to each other. */
@@ -14,6 +15,8 @@ export interface RequestState {
   response: Response | undefined;
   /** The failure that the response reports. */
   failure: Failure | undefined;
+  /** Why the token was refused. */
+  refusal: Refusal | undefined;
   /** Whether the response was handed to Koa, or sent. */
   isSent: boolean;
 }
@@ -32,6 +35,7 @@ export function newRequestState(requestId: string): RequestState {
     client: undefined,
     response: undefined,
     failure: undefined,
+    refusal: undefined,
     isSent: false,
   };
 }

@@ -1,9 +1,10 @@
+import { InvalidTokenError, PermissionDeniedError } from '@plant-store/domain';
 import type { Middleware, Next, ParameterizedContext } from 'koa';
 import { checkHttp } from './check-http.js';
 import { countedMethod } from './counted-method.js';
 import { toFailure } from './failures.js';
 import { announcesBody } from './header-fields.js';
-import { CLIENT_GONE, type HttpObserver } from './http-observer.js';
+import { CLIENT_GONE, type HttpObserver, type Refusal } from './http-observer.js';
 import { RequestIds } from './request-id.js';
 import { newRequestState, type PlantStoreState } from './request-state.js';
 import { failureResponse } from './response.js';
@@ -55,6 +56,7 @@ export function respond(observer: HttpObserver, send: Send): Middleware<PlantSto
       duration: performance.now() - state.startedAt,
       requestId: state.requestId,
       client: state.client,
+      refusal: state.refusal,
     });
   }
 
@@ -65,8 +67,14 @@ export function respond(observer: HttpObserver, send: Send): Middleware<PlantSto
     if (failure.ours) observer.failed({ requestId: state.requestId, error: failure.error, cause });
     if (state.response !== undefined) return;
     state.failure = failure;
+    state.refusal = refusalOf(cause);
     state.response = failureResponse(failure);
   }
+}
+
+function refusalOf(cause: unknown): Refusal | undefined {
+  if (cause instanceof InvalidTokenError) return cause.reason;
+  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }
 
 /** Middleware of others may respond by itself, as to a CORS preflight. 404 is Koa's status where none has. */
