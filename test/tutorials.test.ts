@@ -42,15 +42,11 @@ describe('A tutorial that is followed to the letter', function () {
   }
 
   /** Runs the tests of packages, without the browser, the database and what only reads JSON. */
-  const test = (place: Workplace, ...packages: string[]) =>
-    place.run(
-      'mocha',
-      '--no-config',
-      '--timeout',
-      '10000',
-      '--fail-zero',
-      ...packages.map(testsOf),
-    );
+  const test = (place: Workplace, ...packages: string[]) => mocha(place, ...packages.map(testsOf));
+
+  /** Without the project's settings, which name all of its tests. */
+  const mocha = (place: Workplace, ...files: string[]) =>
+    place.run('mocha', '--no-config', '--timeout', '10000', '--fail-zero', ...files);
 
   const testsOf = (name: string) => `packages/${name}/dist/test/**/!(*.browser|*json*).test.js`;
 
@@ -61,11 +57,7 @@ describe('A tutorial that is followed to the letter', function () {
       'packages/app/test',
     );
     await test(place, 'plant-repository-files');
-    await place.run(
-      'mocha',
-      '--no-config',
-      'packages/app/dist/test/configuration/settings.docs.test.js',
-    );
+    await mocha(place, 'packages/app/dist/test/configuration/settings.docs.test.js');
     const { status, files } = await createPlant(place);
     expect(status).to.equal(200);
     expect(files).to.deep.equal(['9007199254740993.json']);
@@ -79,11 +71,7 @@ describe('A tutorial that is followed to the letter', function () {
       'packages/app/test',
     );
     await test(place, 'token-verifier-introspection');
-    await place.run(
-      'mocha',
-      '--no-config',
-      'packages/app/dist/test/configuration/settings.docs.test.js',
-    );
+    await mocha(place, 'packages/app/dist/test/configuration/settings.docs.test.js');
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/verifiers.ts']);
   });
 

@@ -4,9 +4,11 @@ import {
   newPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
+  type PlantRepository,
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { countPlants } from '../../src/telemetry/count-plants.js';
@@ -77,7 +79,8 @@ describe('The metrics', () => {
       const error = outcomes.get(id);
       if (error) throw error;
     };
-    const counted = countPlants({ add, async ready() {}, async close() {} }, metrics);
+    const repository: PlantRepository = { add, async ready() {}, async close() {} };
+    const counted = countPlants(repository, metrics);
     await counted.add(newPlant({ id: 1n, name: 'Monstera' }), 1);
     for (const [id, error] of outcomes) {
       await rejects(counted.add(newPlant({ id, name: 'Monstera' }), 1), error);
@@ -87,7 +90,20 @@ describe('The metrics', () => {
     }
   });
 
-  it('count what the storage tells', async () => {
+  it('leave everything else of a repository as it is', async () => {
+    class Catalogue extends MemoryPlantRepository {
+      readonly #name = 'catalogue';
+      name(): string {
+        return this.#name;
+      }
+    }
+    const counted = countPlants(new Catalogue(), metrics);
+    expect(counted.name()).to.equal('catalogue');
+    await counted.close();
+    await rejects(counted.ready(), StorageUnavailableError);
+  });
+
+  it('count what the storage reports', async () => {
     metrics.storageEvent({ type: 'storage reachable' });
     expect(await value('plant_store_storage_reachable')).to.equal(1);
     const error = new StorageUnavailableError('out of reach');

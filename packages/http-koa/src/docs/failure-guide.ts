@@ -69,7 +69,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     retry: 'Yes, with another token',
   },
   4030: {
-    meaning: 'The token is valid, but does not permit creating plants.',
+    meaning: 'The token is valid, but does not permit this operation.',
     remedy: 'Obtain a token with the scope that the operator of the service asks for.',
     retry: 'Yes, with another token',
   },

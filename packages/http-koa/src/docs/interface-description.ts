@@ -3,18 +3,33 @@ import { failureGuide } from './failure-guide.js';
 
 type FailureStatus = (typeof failures)[FailureCode]['status'];
 
-/** What every status tells, beside the meaning of the failures that have it. */
+/** What every status means, beside the meaning of the failures that have it. */
 const STATUSES: Readonly<Record<FailureStatus, string>> = {
-  400: 'An error occurred: something is wrong with what was sent. Nothing was stored.',
-  401: 'The bearer token is missing or not accepted. Nothing was stored.',
-  403: 'The bearer token does not permit creating plants. Nothing was stored.',
+  400: 'An error occurred: something is wrong with what was sent. The request was not carried out.',
+  401: 'The bearer token is missing or not accepted. The request was not carried out.',
+  403: 'The bearer token does not permit this operation. The request was not carried out.',
   404: 'The request went to a path that does not exist, for instance without the base path.',
   405: 'The request arrived with another method, for instance after a redirect.',
-  408: 'The request did not arrive in time. Nothing was stored.',
-  431: 'The headers are too large. Nothing was stored.',
+  408: 'The request did not arrive in time. It was not carried out.',
+  431: 'The headers are too large. The request was not carried out.',
   500: 'A bug of the service.',
-  503: 'The service cannot carry out the request now. Only 5031 may stand for a stored plant.',
+  503: 'The service cannot carry out the request now. With any number but 5031 it was not carried out.',
 };
+
+/** The failures that every operation can have. */
+const EVERY_OPERATION = [
+  ...['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT'],
+  ...['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
+  ...['CREDENTIALS_MISSING', 'INVALID_TOKEN', 'PERMISSION_DENIED', 'TOKEN_VERIFIER_UNAVAILABLE'],
+  ...['STORAGE_UNAVAILABLE', 'OVERLOADED', 'STOPPING', 'INTERNAL'],
+] as const satisfies readonly FailureCode[];
+
+/** The failures of creating a plant. */
+const CREATE_PLANT = [
+  ...EVERY_OPERATION,
+  ...['BODY_MISSING', 'MEDIA_TYPE_NOT_SUPPORTED', 'BODY_TOO_LARGE', 'INVALID_JSON'],
+  ...['INVALID_NEW_PLANT', 'PLANT_ID_TAKEN', 'OUTCOME_UNKNOWN'],
+] as const satisfies readonly FailureCode[];
 
 /**
  * The interface description of the service, in OpenAPI 3.1. It only adds to the specification,
@@ -59,7 +74,7 @@ function createPlant() {
         untagged: { summary: 'A plant without a tag', value: { id: 2, name: 'Bellis perennis' } },
       }),
     },
-    responses: { 200: created(), ...refused() },
+    responses: { 200: created(), ...refused(CREATE_PLANT) },
   };
 }
 
@@ -77,13 +92,17 @@ function created() {
   };
 }
 
-function refused() {
-  const known = Object.entries<Failure>(failures);
-  const responses = Object.entries(STATUSES).map(([status, description]) => {
-    const here = known.filter(([, failure]) => failure.status === Number(status));
+/** The responses to an operation that fails in one of these ways. */
+function refused(codes: readonly FailureCode[]) {
+  const possible = Object.entries<Failure>(failures).filter(([code]) =>
+    codes.some((it) => it === code),
+  );
+  const responses = Object.entries(STATUSES).flatMap(([status, description]) => {
+    const here = possible.filter(([, failure]) => failure.status === Number(status));
+    if (here[0] === undefined) return [];
     const examples = Object.fromEntries(here.map(([code, failure]) => [code, example(failure)]));
-    const [, first] = here[0] ?? [];
-    return [status, { description, headers: headersOf(first), content: json('Error', examples) }];
+    const headers = headersOf(here[0][1]);
+    return [[status, { description, headers, content: json('Error', examples) }]];
   });
   return Object.fromEntries(responses);
 }

@@ -57,7 +57,7 @@ export const failures = {
   PERMISSION_DENIED: {
     error: 4030,
     status: 403,
-    message: 'the bearer token does not permit creating plants',
+    message: 'the bearer token does not permit this operation',
     challenge: `${CHALLENGE}, error="insufficient_scope"`,
   },
   PATH_NOT_FOUND: { error: 4040, status: 404, message: 'there is nothing at this path' },
@@ -82,14 +82,14 @@ export const failures = {
   STORAGE_UNAVAILABLE: {
     error: 5030,
     status: 503,
-    message: 'the storage cannot be reached: nothing was stored',
+    message: 'the storage cannot be reached: the request was not carried out',
     ours: true,
     retryAfter: 1,
   },
   TOKEN_VERIFIER_UNAVAILABLE: {
     error: 5030,
     status: 503,
-    message: 'the token cannot be verified now: nothing was stored',
+    message: 'the token cannot be verified now: the request was not carried out',
     ours: true,
     retryAfter: 1,
   },
@@ -103,13 +103,13 @@ export const failures = {
   OVERLOADED: {
     error: 5032,
     status: 503,
-    message: 'too many requests are in flight: nothing was stored',
+    message: 'too many requests are in flight: this one was not carried out',
     retryAfter: 1,
   },
   STOPPING: {
     error: 5032,
     status: 503,
-    message: 'the service is stopping: nothing was stored',
+    message: 'the service is stopping: the request was not carried out',
     retryAfter: 1,
   },
 } as const satisfies Record<string, Failure>;

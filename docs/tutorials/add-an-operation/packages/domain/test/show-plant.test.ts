@@ -3,9 +3,9 @@ import {
   authenticatedClient,
   MAX_PLANT_ID,
   newPlant,
+  type PlantCatalogue,
   PlantNotFoundError,
-  type PlantReader,
-  ReadPlant,
+  ShowPlant,
   StorageUnavailableError,
   toPlant,
 } from '@plant-store/domain';
@@ -14,24 +14,24 @@ import { expect } from 'chai';
 const visitor = authenticatedClient('visitor', []);
 const monstera = newPlant({ id: MAX_PLANT_ID, name: 'Monstera', tag: 'tropical' });
 
-const plants: PlantReader = {
+const plants: PlantCatalogue = {
   find: async (id) => (id === monstera.id ? toPlant(monstera) : undefined),
 };
 
-describe('Reading a plant', () => {
+describe('Showing a plant', () => {
   it('returns the plant without its id', async () => {
-    const plant = await new ReadPlant(plants).execute(visitor, monstera.id);
+    const plant = await new ShowPlant(plants).execute(visitor, monstera.id);
     expect(plant).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
   });
 
   it('rejects when there is no plant with this id', async () => {
     const { id } = newPlant({ id: MAX_PLANT_ID - 1n, name: '' });
-    await rejects(new ReadPlant(plants).execute(visitor, id), PlantNotFoundError);
+    await rejects(new ShowPlant(plants).execute(visitor, id), PlantNotFoundError);
   });
 
   it('does not take an outage for an absent plant', async () => {
     const outage = new StorageUnavailableError('gone');
-    const useCase = new ReadPlant({ find: () => Promise.reject(outage) });
+    const useCase = new ShowPlant({ find: () => Promise.reject(outage) });
     await rejects(useCase.execute(visitor, monstera.id), outage);
   });
 });

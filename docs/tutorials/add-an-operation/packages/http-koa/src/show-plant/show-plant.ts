@@ -3,7 +3,7 @@ import {
   isPlantId,
   type PlantId,
   PlantNotFoundError,
-  type ReadPlant,
+  type ShowPlant,
   type TokenVerifier,
 } from '@plant-store/domain';
 import type { Middleware } from 'koa';
@@ -15,16 +15,16 @@ import { plantResponse } from '../frame/response.js';
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
 /** The operation: the credentials become a client, the path an id, the id a plant. */
-export function readPlant(
-  useCase: ReadPlant,
+export function showPlant(
+  useCase: ShowPlant,
   tokenVerifier: TokenVerifier,
 ): Middleware<PlantStoreState> {
-  return async function readPlant(ctx) {
+  return async function showPlant(ctx) {
     const state = ctx.state.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
     state.client = client.name;
-    const { params } = ctx as unknown as Pick<RouterContext, 'params'>;
-    const plant = await useCase.execute(client, toPlantId(params.id ?? ''));
+    const { captures } = ctx as Pick<RouterContext, 'captures'>;
+    const plant = await useCase.execute(client, toPlantId(captures?.[0] ?? ''));
     state.response = plantResponse(plant);
   };
 }

@@ -15,27 +15,35 @@ describe('GET /plants/{id}', () => {
 
   after(() => app.close());
 
-  const read = (id: string, authorization = `Bearer ${TOKEN}`) =>
+  const show = (id: string, authorization = `Bearer ${TOKEN}`) =>
     fetch(`${app.origin}/plants/${id}`, { headers: { authorization } });
 
-  it('answers the plant, without its id', async () => {
-    const tagged = await read('9007199254740993');
+  it('returns the plant, without its id', async () => {
+    const tagged = await show('9007199254740993');
     expect(tagged.status).to.equal(200);
     expect(await tagged.json()).to.deep.equal({ name: 'Monstera deliciosa', tag: 'tropical' });
-    expect(await (await read('-1')).json()).to.deep.equal({ name: 'Bellis perennis' });
+    expect(await (await show('-1')).json()).to.deep.equal({ name: 'Bellis perennis' });
   });
 
-  for (const id of ['9007199254740992', '9223372036854775808', '-01', '1.0', 'seven', '-1/']) {
-    it(`answers 404 to ${id}`, async () => {
-      const response = await read(id);
+  for (const id of [
+    '9007199254740992',
+    '9223372036854775808',
+    '-01',
+    '1.0',
+    'seven',
+    '-1/',
+    '-%31',
+  ]) {
+    it(`responds 404 to ${id}`, async () => {
+      const response = await show(id);
       expect(response.status).to.equal(404);
       expect(await response.json()).to.deep.include({ error: 4040 });
     });
   }
 
-  it('answers 401 without a valid token, whether there is such a plant or not', async () => {
+  it('responds 401 without a valid token, whether there is such a plant or not', async () => {
     for (const id of ['-1', '1']) {
-      const response = await read(id, 'Bearer another');
+      const response = await show(id, 'Bearer another');
       expect(response.status).to.equal(401);
     }
   });

@@ -1,7 +1,7 @@
 import type { Client } from './client.js';
 import type { Plant } from './plant.js';
+import type { PlantCatalogue } from './plant-catalogue.js';
 import type { PlantId } from './plant-id.js';
-import type { PlantReader } from './plant-reader.js';
 
 /** No plant was stored under this id. */
 export class PlantNotFoundError extends Error {
@@ -9,16 +9,16 @@ export class PlantNotFoundError extends Error {
   readonly code = 'PLANT_NOT_FOUND';
 }
 
-/** Use case: an authenticated client reads a plant. Every client may. */
-export class ReadPlant {
-  readonly #plants: PlantReader;
+/** Use case: an authenticated client sees a plant. Every client may. */
+export class ShowPlant {
+  readonly #plants: PlantCatalogue;
 
-  constructor(plants: PlantReader) {
+  constructor(plants: PlantCatalogue) {
     this.#plants = plants;
   }
 
   /**
-   * Rejects with {@link PlantNotFoundError}, or with whatever {@link PlantReader.find} rejects with.
+   * Rejects with {@link PlantNotFoundError}, or with whatever {@link PlantCatalogue.find} rejects with.
    *
    * @param _client The proof that somebody was authenticated.
    */

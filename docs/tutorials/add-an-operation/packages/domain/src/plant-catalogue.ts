@@ -2,7 +2,7 @@ import type { Plant } from './plant.js';
 import type { PlantId } from './plant-id.js';
 
 /** Port: finds plants that were stored. */
-export interface PlantReader {
+export interface PlantCatalogue {
   /**
    * Resolves with the plant that was stored for good under this id, `undefined` when there is none.
    *
