@@ -29,6 +29,23 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
       ),
     found: 'packages/http-koa/src/app.ts must not import @plant-store/plant-repository-memory',
   },
+  'a store to know JSON': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'plant-repository-memory/src/memory-plant-repository.ts'),
+        "import '@plant-store/plant-json';\n",
+      ),
+    found:
+      'packages/plant-repository-memory/src/memory-plant-repository.ts must not import @plant-store/plant-json',
+  },
+  'JSON to know a driver': {
+    plant: (packages) =>
+      appendFileSync(
+        join(packages, 'plant-json/src/failures.ts'),
+        "import '@plant-store/http-koa';\n",
+      ),
+    found: 'packages/plant-json/src/failures.ts must not import @plant-store/http-koa',
+  },
   'a backward import': {
     plant: (packages) =>
       appendFileSync(join(packages, 'domain/src/plant.ts'), "import '@plant-store/http-koa';\n"),

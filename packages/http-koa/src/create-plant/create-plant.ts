@@ -1,4 +1,5 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
+import { newPlantReader } from '@plant-store/plant-json';
 import type { Middleware } from 'koa';
 import { bearerToken } from '../frame/bearer-token.js';
 import type { InFlight } from '../frame/in-flight.js';
@@ -6,7 +7,6 @@ import type { PlantStoreState } from '../frame/request-state.js';
 import { plantResponse } from '../frame/response.js';
 import { bodyReader } from './body.js';
 import { checkMediaType } from './media-type.js';
-import { readNewPlant } from './read-new-plant.js';
 
 /** What the operation works with. */
 export interface CreatePlantOptions {
@@ -18,6 +18,8 @@ export interface CreatePlantOptions {
   /** Milliseconds from the last byte of a request to its response. */
   readonly requestDeadline: number;
 }
+
+const readNewPlant = newPlantReader('the body');
 
 /**
  * The operation. It stops at the first check that fails: the credentials before the body is read,

@@ -1,11 +1,9 @@
+import { type CreateFailure, createFailures } from '@plant-store/plant-json';
+
 /** The response to a request that is not carried out. Stable across releases. */
-export interface Failure {
-  /** The number in the member `error` of the body. */
-  readonly error: number;
+export interface Failure extends CreateFailure {
   /** The status of the response. */
   readonly status: number;
-  /** What is wrong and which rule it breaks, for a person. Holds no value from the request. */
-  readonly message: string;
   /** The failure is the service's own: it is logged with its cause. */
   readonly ours?: true;
   /** Seconds after which trying again is worth it. */
@@ -19,6 +17,8 @@ export interface Failure {
 }
 
 const CHALLENGE = 'Bearer realm="plant-store"';
+
+const create = createFailures('the body');
 
 /** Every failure there is, by the `code` of the error that causes it. */
 export const failures = {
@@ -38,10 +38,10 @@ export const failures = {
     status: 400,
     message: 'the body must be sent as Content-Type: application/json',
   },
-  BODY_TOO_LARGE: { error: 4003, status: 400, message: 'the body is larger than the limit' },
-  INVALID_JSON: { error: 4004, status: 400, message: 'the body is not valid JSON (RFC 8259)' },
-  INVALID_NEW_PLANT: { error: 4005, status: 400, message: 'the body is not a NewPlant' },
-  PLANT_ID_TAKEN: { error: 4006, status: 400, message: 'id is taken: a plant with it exists' },
+  BODY_TOO_LARGE: { ...create.TOO_LARGE, status: 400 },
+  INVALID_JSON: { ...create.INVALID_JSON, status: 400 },
+  INVALID_NEW_PLANT: { ...create.INVALID_NEW_PLANT, status: 400 },
+  PLANT_ID_TAKEN: { ...create.PLANT_ID_TAKEN, status: 400 },
   CREDENTIALS_MISSING: {
     error: 4010,
     status: 401,
@@ -78,9 +78,9 @@ export const failures = {
     message: 'the request line and headers are larger than 16 KiB, or more than 1,000 fields',
     closes: true,
   },
-  INTERNAL: { error: 5000, status: 500, message: 'internal error', ours: true },
+  INTERNAL: { ...create.INTERNAL, status: 500, ours: true },
   STORAGE_UNAVAILABLE: {
-    error: 5030,
+    ...create.STORAGE_UNAVAILABLE,
     status: 503,
     message: 'the storage cannot be reached: the request was not carried out',
     ours: true,
@@ -93,13 +93,7 @@ export const failures = {
     ours: true,
     retryAfter: 1,
   },
-  OUTCOME_UNKNOWN: {
-    error: 5031,
-    status: 503,
-    message: 'the outcome is unknown: the plant may or may not have been stored',
-    ours: true,
-    retryAfter: 1,
-  },
+  OUTCOME_UNKNOWN: { ...create.OUTCOME_UNKNOWN, status: 503, ours: true, retryAfter: 1 },
   OVERLOADED: {
     error: 5032,
     status: 503,
@@ -131,6 +125,9 @@ export class HttpError extends Error {
   }
 }
 
+/** The errors of `plant-json` and the domain whose message is for the client. */
+const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set(['INVALID_JSON', 'INVALID_NEW_PLANT']);
+
 /** The failure that an error is responded to with. What is not known is a bug: a constant, whatever the error says. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return failures.INTERNAL;
@@ -140,8 +137,9 @@ export function toFailure(error: unknown): Failure {
   if (error instanceof HttpError && error.allow !== undefined) {
     return { ...failures[code], message, allow: error.allow };
   }
-  const namesTheRule = error instanceof HttpError || code === 'INVALID_NEW_PLANT';
-  return namesTheRule ? { ...failures[code], message } : failures[code];
+  return error instanceof HttpError || NAME_THE_RULE.has(code)
+    ? { ...failures[code], message }
+    : failures[code];
 }
 
 function codeOf(error: Error): FailureCode | undefined {

@@ -1,13 +1,21 @@
+import { InvalidNewPlantError } from '@plant-store/domain';
+import { newPlantReader } from '@plant-store/plant-json';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import * as v from 'valibot';
-import { parseJson } from '../../src/create-plant/exact-json.js';
-import { newPlantSchema } from '../../src/create-plant/new-plant-schema.js';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
 
-const accepts = (text: string): boolean =>
-  v.safeParse(newPlantSchema, parseJson(Buffer.from(text))).success;
+const readNewPlant = newPlantReader('the body');
+
+function accepts(text: string): boolean {
+  try {
+    readNewPlant(Buffer.from(text));
+    return true;
+  } catch (error) {
+    if (error instanceof InvalidNewPlantError) return false;
+    throw error;
+  }
+}
 
 /** A validator that knows the description and nothing of the service. */
 function describedAsNewPlant() {

@@ -1,5 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { HttpError } from '../frame/failures.js';
+
+/** The text is not JSON. The message is the rule that it breaks. */
+export class InvalidJsonError extends Error {
+  override readonly name = 'InvalidJsonError';
+  readonly code = 'INVALID_JSON';
+}
 
 /** A number as it was written: `JSON.parse` would round it to a double. */
 export class JsonNumber {
@@ -26,15 +31,15 @@ const MAX_DEPTH = 32;
  * and invalid UTF-8, a name twice in one object, a lone surrogate and deep nesting are refused.
  * Takes time in proportion to the length of the text, whatever is in it.
  *
- * @throws {HttpError} `INVALID_JSON`, naming the rule.
+ * @throws {InvalidJsonError}
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) throw invalid('it is not UTF-8');
   return new Reader(bytes.toString()).read();
 }
 
-function invalid(rule: string): HttpError {
-  return new HttpError('INVALID_JSON', `the body is not valid JSON (RFC 8259): ${rule}`);
+function invalid(rule: string): InvalidJsonError {
+  return new InvalidJsonError(rule);
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;

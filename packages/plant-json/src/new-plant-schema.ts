@@ -11,26 +11,31 @@ const isObject = (input: unknown) =>
   !Array.isArray(input) &&
   !(input instanceof JsonNumber);
 
+const fields = v.object(
+  {
+    id: v.pipe(
+      v.instance(JsonNumber, ID_RULE),
+      v.transform(toWholeNumber),
+      v.bigint(ID_RULE),
+      v.check(isPlantId, ID_RULE),
+    ),
+    name: v.string('name must be a string'),
+    tag: v.optional(v.string('tag must be a string, or absent')),
+  },
+  ({ path }) => `${path?.[0]?.key} is required`,
+);
+
 /**
  * A JSON value that is a NewPlant, turned into one. Other properties are ignored.
  * Every issue's message names the field and the rule.
  *
  * Source: specification, "NewPlant".
+ *
+ * @param what What holds the value, for the messages: "the body".
  */
-export const newPlantSchema = v.pipe(
-  v.custom<object>(isObject, 'the body must be a JSON object'),
-  v.object(
-    {
-      id: v.pipe(
-        v.instance(JsonNumber, ID_RULE),
-        v.transform(toWholeNumber),
-        v.bigint(ID_RULE),
-        v.check(isPlantId, ID_RULE),
-      ),
-      name: v.string('name must be a string'),
-      tag: v.optional(v.string('tag must be a string, or absent')),
-    },
-    ({ path }) => `${path?.[0]?.key} is required`,
-  ),
-  v.transform(newPlant),
-);
+export const newPlantSchema = (what: string) =>
+  v.pipe(
+    v.custom<object>(isObject, `${what} must be a JSON object`),
+    fields,
+    v.transform(newPlant),
+  );
