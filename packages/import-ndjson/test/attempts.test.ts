@@ -1,0 +1,31 @@
+import {
+  authenticatedClient,
+  CreatePlant,
+  newPlant,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+import { Attempts } from '../src/attempts.js';
+import { BackOff } from '../src/back-off.js';
+
+describe('The attempts to create plants', () => {
+  it('follow each other at short distances again once a plant was stored', async () => {
+    const pauses: number[] = [];
+    const answers = ['gone', 'gone', 'stored', 'gone', 'stored'];
+    const plants = {
+      add: async () => {
+        if (answers.shift() === 'gone') throw new StorageUnavailableError('gone');
+      },
+      ready: async () => undefined,
+      close: async () => undefined,
+    };
+    const client = authenticatedClient('gardener', ['create plants']);
+    const attempts = new Attempts(
+      { createPlant: new CreatePlant(plants), client, timeLimit: 1000 },
+      new BackOff(new AbortController().signal, async (ms) => void pauses.push(ms)),
+    );
+    for (const id of [1n, 2n]) await attempts.create(newPlant({ id, name: '' }));
+    expect(pauses).to.deep.equal([100, 200, 100]);
+    expect(attempts.retrying).to.equal(0);
+  });
+});

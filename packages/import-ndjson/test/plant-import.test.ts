@@ -1,0 +1,357 @@
+import { rejects } from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { Readable } from 'node:stream';
+import {
+  authenticatedClient,
+  CreatePlant,
+  type NewPlant,
+  OutcomeUnknownError,
+  PermissionDeniedError,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { PlantImport, type PlantImportOptions, type Reject } from '@plant-store/import-ndjson';
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { expect } from 'chai';
+
+const gardener = authenticatedClient('gardener', ['create plants']);
+const LIMIT = 64;
+/** More than are worked on at once. */
+const MANY = 10_000;
+
+const line = (id: number | bigint) => `{"id":${id},"name":"plant ${id}"}\n`;
+const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index)).join('');
+
+/** A store that does with each plant what a test says. */
+function storing(add: PlantRepository['add']): PlantRepository {
+  return { add, ready: async () => undefined, close: async () => undefined };
+}
+
+/** A store whose first answers to each plant are these errors; then it keeps it. */
+function failing(...errors: Error[]): PlantRepository {
+  const attempts = new Map<bigint, number>();
+  return storing(async ({ id }) => {
+    const attempt = attempts.get(id) ?? 0;
+    attempts.set(id, attempt + 1);
+    const error = errors[attempt];
+    if (error !== undefined) throw error;
+  });
+}
+
+interface Options extends Partial<PlantImportOptions> {
+  readonly plants?: PlantRepository;
+}
+
+/** An import, and what it has recorded. */
+function importInto({ plants = new MemoryPlantRepository(), ...options }: Options = {}) {
+  const rejected: Reject[] = [];
+  const plantImport = new PlantImport({
+    createPlant: new CreatePlant(plants),
+    client: gardener,
+    timeLimit: 1000,
+    maxLineBytes: LIMIT,
+    record: (reject) => rejected.push(reject),
+    ...options,
+  });
+  return {
+    rejected,
+    run: (input: Readable | string | Buffer) =>
+      plantImport.run(input instanceof Readable ? input : Readable.from([Buffer.from(input)])),
+    stop: () => plantImport.stop(),
+    /** But for the outcomes that no line had. */
+    outcomes: () =>
+      Object.fromEntries(
+        Object.entries(plantImport.progress.outcomes).filter(([, count]) => count > 0),
+      ),
+    progress: () => plantImport.progress,
+  };
+}
+
+describe('An import', () => {
+  it('stores a plant for each line, exactly', async () => {
+    const kept = new Map<bigint, NewPlant>();
+    const it = importInto({ plants: new MemoryPlantRepository(kept) });
+    const text = '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":1e3,"name":""}';
+    expect(await it.run(text)).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ stored: 2 });
+    expect([...kept.values()]).to.deep.equal([
+      { id: 9007199254740993n, name: 'Monstera', tag: 'tropical' },
+      { id: 1000n, name: '' },
+    ]);
+  });
+
+  it('passes over lines of white space', async () => {
+    const it = importInto();
+    expect(await it.run(`\n${line(1)}\r\n \t \r\n${line(2)}`)).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ stored: 2, blank: 3 });
+    expect(it.progress().nextLine).to.equal(6);
+  });
+
+  it('stores nothing twice when a file is imported twice', async () => {
+    const kept = new Map<bigint, NewPlant>();
+    const plants = new MemoryPlantRepository(kept);
+    await importInto({ plants }).run(lines(100));
+    const again = importInto({ plants });
+    await again.run(lines(100));
+    expect(again.outcomes()).to.deep.equal({ taken: 100 });
+    expect(again.rejected[7]).to.deep.equal({
+      line: 8,
+      error: 4006,
+      message: 'id is taken: a plant with it exists',
+      text: '{"id":7,"name":"plant 7"}',
+    });
+    expect(kept.size).to.equal(100);
+  });
+
+  describe('refuses, and stores the lines around,', () => {
+    const notJson = 'the line is not valid JSON (RFC 8259)';
+    const id = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
+    for (const [what, content, error, message] of [
+      ['a line without a name', '{"id":7}', 4005, 'name is required'],
+      ['an id that is text', '{"id":"7","name":""}', 4005, id],
+      ['an id beyond int64', '{"id":9223372036854775808,"name":""}', 4005, id],
+      ['an id that is not whole', '{"id":1.5,"name":""}', 4005, id],
+      [
+        'a tag that is null',
+        '{"id":7,"name":"","tag":null}',
+        4005,
+        'tag must be a string, or absent',
+      ],
+      ['an array', '[]', 4005, 'the line must be a JSON object'],
+      [
+        'two values',
+        '{"id":7,"name":""}{"id":8,"name":""}',
+        4004,
+        `${notJson}: there is text after the end of its value`,
+      ],
+      ['half a plant', '{"id":7,"na', 4004, `${notJson}: a string is not closed`],
+      [
+        'a repeated name',
+        '{"id":7,"id":8,"name":""}',
+        4004,
+        `${notJson}: a name is repeated in one object`,
+      ],
+      [
+        'a lone surrogate',
+        '{"id":7,"name":"\\ud800"}',
+        4004,
+        `${notJson}: a string has a lone surrogate`,
+      ],
+      ['deep nesting', `${'['.repeat(33)}`, 4004, `${notJson}: it is nested deeper than 32 levels`],
+      [
+        'a byte order mark inside',
+        '\uFEFF{"id":7,"name":""}',
+        4004,
+        `${notJson}: a value is missing or misspelt`,
+      ],
+    ] as const) {
+      it(what, async () => {
+        const it = importInto();
+        expect(await it.run(`${line(1)}${content}\r\n${line(2)}`)).to.equal(true);
+        expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
+        expect(it.rejected).to.deep.equal([{ line: 2, error, message, text: content }]);
+      });
+    }
+
+    it('a line that is not UTF-8, of which the bytes are recorded', async () => {
+      const it = importInto();
+      const content = Buffer.from('{"id":7,"name":"\xff"}', 'latin1');
+      await it.run(Buffer.concat([Buffer.from(line(1)), content, Buffer.from(`\n${line(2)}`)]));
+      expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
+      expect(it.rejected).to.deep.equal([
+        {
+          line: 2,
+          error: 4004,
+          message: `${notJson}: it is not UTF-8`,
+          base64: content.toString('base64'),
+        },
+      ]);
+    });
+
+    it('a line that is larger than the limit, which is not recorded as a whole', async () => {
+      const it = importInto();
+      await it.run(`${line(1)}{"id":7,"name":"${'x'.repeat(LIMIT)}"}\n${line(2)}`);
+      expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
+      expect(it.rejected).to.deep.equal([
+        { line: 2, error: 4003, message: 'the line is larger than the limit' },
+      ]);
+    });
+  });
+
+  it('accounts for lines in their order, whichever is stored first', async () => {
+    const events = new EventEmitter();
+    const plants = storing(async ({ id }) => {
+      if (id === 0n) await once(events, 'store the first');
+    });
+    const it = importInto({ plants });
+    const running = it.run(lines(3));
+    await new Promise(setImmediate);
+    expect(it.progress()).to.deep.include({ nextLine: 1, bytes: 0 });
+    events.emit('store the first');
+    expect(await running).to.equal(true);
+    expect(it.progress()).to.deep.include({ nextLine: 4, bytes: lines(3).length });
+  });
+
+  it('works on many lines at once, and reads no more than those', async () => {
+    const events = new EventEmitter();
+    let begun = 0;
+    const plants = storing(async () => {
+      begun += 1;
+      await once(events, 'store');
+    });
+    events.setMaxListeners(0);
+    const running = importInto({ plants }).run(lines(MANY));
+    await new Promise(setImmediate);
+    const atOnce = begun;
+    expect(atOnce).to.be.within(2_000, 5_000);
+    const going = setInterval(() => events.emit('store'));
+    await running;
+    clearInterval(going);
+    expect(begun).to.equal(MANY);
+  });
+
+  it('tries again what the storage could not take', async () => {
+    const outage = new StorageUnavailableError('gone');
+    const it = importInto({ plants: failing(outage, outage) });
+    expect(await it.run(lines(3))).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ stored: 3 });
+    expect(it.progress().retrying).to.equal(0);
+  });
+
+  it('tries again what may be stored: resolved means stored', async () => {
+    const it = importInto({ plants: failing(new OutcomeUnknownError('lost')) });
+    await it.run(lines(3));
+    expect(it.outcomes()).to.deep.equal({ stored: 3 });
+  });
+
+  for (const [what, ...errors] of [
+    ['taken', new OutcomeUnknownError('lost'), new PlantIdTakenError('by an earlier attempt?')],
+    ['a bug', new OutcomeUnknownError('lost'), new Error('refused')],
+    [
+      'taken, in between unavailable,',
+      new OutcomeUnknownError('lost'),
+      new StorageUnavailableError('gone'),
+      new PlantIdTakenError('x'),
+    ],
+  ] as const) {
+    it(`does not tell that it is ${what} after an unknown outcome`, async () => {
+      const it = importInto({ plants: failing(...errors) });
+      expect(await it.run(line(1))).to.equal(true);
+      expect(it.outcomes()).to.deep.equal({ unknown: 1 });
+      expect(it.rejected[0]).to.deep.include({ line: 1, error: 5031 });
+    });
+  }
+
+  it('records a bug as one, without its message, and goes on', async () => {
+    const bugs: unknown[] = [];
+    const bug = new Error('secret');
+    const it = importInto({
+      plants: failing(bug),
+      failed: (number, cause) => bugs.push([number, cause]),
+    });
+    expect(await it.run(line(1))).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ failed: 1 });
+    expect(it.rejected[0]).to.deep.include({ error: 5000, message: 'internal error' });
+    expect(bugs).to.deep.equal([[1, bug]]);
+  });
+
+  it('ends when the client may not create plants', async () => {
+    const it = importInto({ client: authenticatedClient('visitor', []) });
+    await rejects(it.run(lines(MANY)), PermissionDeniedError);
+    expect(it.rejected).to.deep.equal([]);
+    expect(it.progress().nextLine).to.equal(1);
+  });
+
+  describe('that is stopped', () => {
+    it('waits for what is under way, and goes on where it stopped', async () => {
+      const kept = new Map<bigint, NewPlant>();
+      const plants = new MemoryPlantRepository(kept);
+      const events = new EventEmitter();
+      const held = storing(async (plant, timeLimit) => {
+        if (plant.id === 5000n) events.emit('halfway');
+        await new Promise(setImmediate);
+        await plants.add(plant, timeLimit);
+      });
+      const first = importInto({ plants: held });
+      events.once('halfway', first.stop);
+      expect(await first.run(lines(MANY))).to.equal(false);
+      const { nextLine } = first.progress();
+      expect(first.outcomes()).to.deep.equal({ stored: nextLine - 1 });
+      expect(kept.size).to.equal(nextLine - 1);
+      expect(nextLine).to.be.within(5001, MANY - 1);
+
+      const second = importInto({ plants, fromLine: nextLine });
+      expect(await second.run(lines(MANY))).to.equal(true);
+      expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
+    });
+
+    it('ends while nothing arrives', async () => {
+      const input = new Readable({ read: () => undefined });
+      const it = importInto();
+      const running = it.run(input);
+      input.push(line(1));
+      await new Promise(setImmediate);
+      it.stop();
+      expect(await running).to.equal(false);
+      expect(it.outcomes()).to.deep.equal({ stored: 1 });
+    });
+
+    for (const [outcome, error, number] of [
+      ['unavailable', new StorageUnavailableError('gone'), 5030],
+      ['unknown', new OutcomeUnknownError('lost'), 5031],
+    ] as const) {
+      describe(`while plants are ${outcome}`, () => {
+        const stopped = async (options: Options = {}) => {
+          const plants = storing(async ({ id }) => {
+            if (id !== 0n && id !== 2n) throw error;
+          });
+          const it = importInto({ plants, ...options });
+          const running = it.run(lines(4));
+          while (it.progress().retrying < 2) await new Promise(setImmediate);
+          it.stop();
+          await running;
+          expect(it.outcomes()).to.deep.equal({ stored: 2, [outcome]: 2 });
+          return it;
+        };
+
+        it('records them, and goes on after them', async () => {
+          const it = await stopped();
+          expect(it.rejected.map((reject) => [reject.line, reject.error])).to.deep.equal([
+            [2, number],
+            [4, number],
+          ]);
+          expect(it.progress().nextLine).to.equal(5);
+        });
+
+        it('goes on with the first of them where nothing is recorded', async () => {
+          const it = await stopped({ record: undefined });
+          expect(it.progress().nextLine).to.equal(2);
+        });
+      });
+    }
+  });
+
+  it('ends when a line cannot be recorded, and goes on with that line', async () => {
+    const full = new Error('no space left');
+    const it = importInto({
+      record: () => {
+        throw full;
+      },
+    });
+    await rejects(it.run(`${line(1)}[]\n${lines(MANY)}`), full);
+    expect(it.progress().nextLine).to.equal(2);
+    expect(it.progress().outcomes.invalid).to.equal(1);
+  });
+
+  it('accounts for what it has read when the input breaks off', async () => {
+    async function* broken() {
+      yield Buffer.from(lines(3));
+      throw new Error('the disk is gone');
+    }
+    const it = importInto();
+    await rejects(it.run(Readable.from(broken())), /the disk is gone/);
+    expect(it.outcomes()).to.deep.equal({ stored: 3 });
+    expect(it.progress().nextLine).to.equal(4);
+  });
+});

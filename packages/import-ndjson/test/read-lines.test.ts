@@ -1,0 +1,97 @@
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type Line, readLines } from '../src/read-lines.js';
+
+const LIMIT = 8;
+const MIB = 2 ** 20;
+
+async function linesOf(chunks: Iterable<Uint8Array>, limit = LIMIT): Promise<Line[]> {
+  const lines: Line[] = [];
+  for await (const line of readLines(streamed(chunks), limit)) lines.push(line);
+  return lines;
+}
+
+async function* streamed(chunks: Iterable<Uint8Array>) {
+  yield* chunks;
+}
+
+/** `undefined` for a line that is larger than the limit. */
+const texts = (lines: readonly Line[]) => lines.map(({ bytes }) => bytes?.toString('latin1'));
+
+const read = async (text: string) => texts(await linesOf([Buffer.from(text, 'latin1')]));
+
+/** Cut after every so many bytes. */
+function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
+  let from = 0;
+  const parts = sizes.map((size) => {
+    from += size;
+    return bytes.subarray(from - size, from);
+  });
+  return [...parts, bytes.subarray(from)];
+}
+
+describe('The lines of a file', () => {
+  for (const [what, text, lines] of [
+    ['no line', '', []],
+    ['a last line without a line feed', 'a\nb', ['a', 'b']],
+    ['a last line with one', 'a\nb\n', ['a', 'b']],
+    ['CRLF', 'a\r\nb\r\n', ['a', 'b']],
+    ['a carriage return inside a line', 'a\rb\n', ['a\rb']],
+    ['empty lines', '\n\na\n\n', ['', '', 'a', '']],
+    [
+      'a byte order mark at the beginning',
+      '\xef\xbb\xbfa\n\xef\xbb\xbfb\n',
+      ['a', '\xef\xbb\xbfb'],
+    ],
+    ['a byte order mark alone', '\xef\xbb\xbf', ['']],
+    ['lines as large as the limit', `12345678\n12345678\r\n12345678`, Array(3).fill('12345678')],
+    ['the largest first line', '\xef\xbb\xbf12345678\r\n1', ['12345678', '1']],
+    ['lines that are larger', '123456789\n1\n123456789\r\n1', [undefined, '1', undefined, '1']],
+    ['a larger line at the end', '1\n123456789', ['1', undefined]],
+  ] as const) {
+    it(`are read with ${what}`, async () => {
+      expect(await read(text)).to.deep.equal(lines);
+    });
+  }
+
+  it('are the same wherever the chunks are cut', async () => {
+    const content = fc
+      .array(fc.constantFrom('a', '\n', '\r', '\r\n', '123456789', '\xef\xbb\xbf'), {
+        maxLength: 40,
+      })
+      .map((parts) => Buffer.from(parts.join(''), 'latin1'));
+    await fc.assert(
+      fc.asyncProperty(content, fc.array(fc.nat(5), { maxLength: 40 }), async (bytes, sizes) => {
+        expect(await linesOf(cut(bytes, sizes))).to.deep.equal(await linesOf([bytes]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('have numbers from 1 on, and know where they end', async () => {
+    const lines = await linesOf([Buffer.from('a\r\n\n123456789\nb')]);
+    expect(lines.map(({ number, end }) => [number, end])).to.deep.equal([
+      [1, 3],
+      [2, 4],
+      [3, 14],
+      [4, 15],
+    ]);
+  });
+
+  it('that are a gigabyte long are refused in memory for a line of the largest size', async () => {
+    const part = Buffer.alloc(MIB, 'x');
+    let peak = 0;
+    function* gigabyte() {
+      for (let i = 0; i < 1024; i += 1) {
+        peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+        yield part;
+      }
+      yield Buffer.from('\n12345678\n');
+    }
+    const before = process.memoryUsage().arrayBuffers;
+    const lines = await linesOf(gigabyte());
+    expect(texts(lines)).to.deep.equal([undefined, '12345678']);
+    expect(lines[0]?.end).to.equal(1024 * MIB + 1);
+    expect(peak - before).to.be.below(8 * MIB);
+  });
+});
