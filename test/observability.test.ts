@@ -4,17 +4,18 @@ import { expect } from 'chai';
 import { parse } from 'yaml';
 
 const read = (file: string): string =>
-  readFileSync(new URL(`../../docs/${file}`, import.meta.url), 'utf8');
+  readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
 interface Rule {
   readonly alert: string;
   readonly expr: string;
 }
-const [group]: { rules: Rule[] }[] = parse(read('prometheus-alerts.yaml')).groups;
+const [group]: { rules: Rule[] }[] = parse(read('deploy/monitoring/prometheus-alerts.yaml')).groups;
 const rules = group?.rules ?? [];
-const dashboard: { panels: { title: string; targets: { expr: string }[] }[] } = JSON.parse(
-  read('grafana-dashboard.json'),
-);
+const dashboard: {
+  panels: { title: string; targets: { expr: string }[] }[];
+  templating: { list: { name: string; query: string; allValue?: string }[] };
+} = JSON.parse(read('deploy/monitoring/grafana-dashboard.json'));
 
 /** What Prometheus itself adds. */
 const OWN_METRICS = ['up'];
@@ -22,6 +23,8 @@ const OWN_LABELS = ['instance', 'job'];
 /** Their values depend on what clients ask for. */
 const OPEN_LABELS = [...OWN_LABELS, 'http_route', 'http_response_status_code'];
 const WORDS = ['by', 'on', 'and', 'or', 'unless'];
+/** What selects the service: Prometheus scrapes others, with metrics of the same names. */
+const JOB = /\b\w+\{[^}]*\bjob="plant-store"[^}]*\}/g;
 
 interface Used {
   readonly metrics: string[];
@@ -79,7 +82,8 @@ describe('What the service is watched with', () => {
     ),
   ];
   for (const [title, expr] of expressions) {
-    it(`${title} uses metrics, labels and values that exist: ${expr}`, () => {
+    it(`${title} uses metrics, labels and values that exist, of the service's job: ${expr}`, () => {
+      expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
       const { metrics, matchers, groupings } = usedIn(expr);
       expect(metrics).not.to.have.length(0);
       expect([...series.keys(), ...OWN_METRICS]).to.include.members(metrics);
@@ -93,6 +97,18 @@ describe('What the service is watched with', () => {
     });
   }
 
+  it('offers instances of the service alone on the dashboard, also as "All"', () => {
+    const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
+    expect(instance?.query).to.match(/^label_values\((\w+)\{job="plant-store"\}, instance\)$/);
+    expect(series.has(/\((\w+)/.exec(instance?.query ?? '')?.[1] ?? '')).to.equal(true);
+    expect(instance).not.to.have.property('allValue');
+  });
+
+  it('finds a metric without its job', () => {
+    const expr = 'plants_total{job="plant-store"} / plants_total + up{job="other"}';
+    expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal(['plants_total', 'up']);
+  });
+
   it('finds what does not exist', () => {
     const { metrics, matchers, groupings } = usedIn(
       'sum by (shape, le) (rate(plants_total{colour=~"red"}[5m])) / up{job="a"} > 0.5',
@@ -103,13 +119,13 @@ describe('What the service is watched with', () => {
   });
 
   it('is explained: docs/operations.md has a line for every alert', () => {
-    const explained = [...read('operations.md').matchAll(/^\| `(PlantStore\w+)` \|/gm)];
+    const explained = [...read('docs/operations.md').matchAll(/^\| `(PlantStore\w+)` \|/gm)];
     expect(explained.map(([, name]) => name)).to.have.members(rules.map(({ alert }) => alert));
   });
 
   it('is all there: docs/operations.md names every metric of the service itself', () => {
     const own = [...series.keys()].filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map((name) => name.replace(/_(?:bucket|sum|count)$/, '')));
-    for (const family of families) expect(read('operations.md')).to.include(`\`${family}\``);
+    for (const family of families) expect(read('docs/operations.md')).to.include(`\`${family}\``);
   });
 });

@@ -8,6 +8,7 @@ const DURATION_BUCKETS = [
 ];
 
 const OVERLOADED = 5032;
+const BUG = 5000;
 
 const PLANT_OUTCOMES = ['stored', 'taken', 'unavailable', 'unknown'] as const;
 
@@ -35,6 +36,10 @@ export class Metrics {
   readonly #refused = this.#counter(
     'plant_store_requests_refused_total',
     'Requests refused because of too many in flight.',
+  );
+  readonly #bugs = this.#counter(
+    'plant_store_bugs_total',
+    'Requests that failed with a 5000: a bug of the service.',
   );
   readonly #refusedConnections = this.#counter(
     'plant_store_connections_refused_total',
@@ -109,6 +114,7 @@ export class Metrics {
     );
     if (error === OVERLOADED) this.#refused.inc();
     if (refusal !== undefined) this.#refusedTokens.inc({ reason: refusal });
+    if (error === BUG) this.#bugs.inc();
   }
 
   plantSettled(outcome: PlantOutcome): void {

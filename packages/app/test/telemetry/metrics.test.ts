@@ -36,6 +36,7 @@ describe('The metrics', () => {
       ...['hit', 'miss'].map((cache) => `plant_store_token_checks_total{cache="${cache}"}`),
       ...['success', 'failure'].map((it) => `plant_store_key_fetches_total{result="${it}"}`),
       'plant_store_requests_refused_total',
+      'plant_store_bugs_total',
       'plant_store_connections_refused_total',
       'plant_store_plants_refused_by_database_total',
     ];
@@ -66,6 +67,16 @@ describe('The metrics', () => {
       ...{ requestId: 'a', client: undefined, refusal: 'expired' },
     });
     expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
+  });
+
+  it('count a bug, and no other failure as one', async () => {
+    for (const error of [5000, 5030, 4000]) {
+      metrics.requestEnded({
+        ...{ method: 'POST', route: '/plants', status: Math.trunc(error / 10), error, duration: 1 },
+        ...{ requestId: 'a', client: undefined, refusal: undefined },
+      });
+    }
+    expect(await value('plant_store_bugs_total')).to.equal(1);
   });
 
   it('count what becomes of each plant at the storage', async () => {

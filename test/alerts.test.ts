@@ -1,0 +1,73 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { type Checker, findChecker } from './checkers.js';
+
+const folder = fileURLToPath(new URL('../../deploy/monitoring/', import.meta.url));
+const RULES = 'prometheus-alerts.yaml';
+const CASES = 'prometheus-alerts.test.yaml';
+const rules = readFileSync(join(folder, RULES), 'utf8');
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+}
+interface Case {
+  readonly alert_rule_test: { readonly alertname: string; readonly exp_alerts: unknown[] }[];
+}
+const [group]: { rules: Rule[] }[] = parse(rules).groups;
+const alerts = group?.rules ?? [];
+const cases: Case[] = parse(readFileSync(join(folder, CASES), 'utf8')).tests;
+
+describe('The alerts, in Prometheus', function () {
+  this.timeout(60_000);
+  let promtool: Checker;
+  let copies: string;
+
+  before(function () {
+    promtool = findChecker(this, 'promtool');
+    copies = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    writeFileSync(join(copies, CASES), readFileSync(join(folder, CASES)));
+  });
+  after(() => copies && rmSync(copies, { recursive: true }));
+
+  it('pass their cases', async () => {
+    expect(await promtool('check', 'rules', join(folder, RULES))).to.include({ passed: true });
+    expect(await promtool('test', 'rules', join(folder, CASES))).to.include({ passed: true });
+  });
+
+  for (const { alert } of alerts) {
+    it(`${alert} has cases in which it fires, and in which it does not`, () => {
+      const expected = cases.flatMap((it) => it.alert_rule_test).filter(isOf(alert));
+      const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
+      expect(fires).to.include.members([true, false]);
+    });
+  }
+
+  it("each fail a case when they take a neighbour's metrics for the service's", async () => {
+    writeFileSync(join(copies, RULES), rules.replaceAll(/job="plant-store",?/g, ''));
+    const { passed, text } = await promtool('test', 'rules', join(copies, CASES));
+    expect(passed).to.equal(false);
+    for (const { alert } of alerts) expect(text).to.include(`alertname: ${alert}, time:`);
+  });
+
+  it('and the dashboard have expressions that Prometheus understands', async () => {
+    const dashboard = JSON.parse(readFileSync(join(folder, 'grafana-dashboard.json'), 'utf8'));
+    const panels: { targets: { expr: string }[] }[] = dashboard.panels;
+    const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
+    const records = expressions.map((expr, index) => ({
+      record: `panel_${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const file = join(copies, 'dashboard.yaml');
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: records }] }));
+    expect(await promtool('check', 'rules', file)).to.include({ passed: true });
+  });
+});
+
+function isOf(alert: string): (it: Case['alert_rule_test'][number]) => boolean {
+  return ({ alertname }) => alertname === alert;
+}

@@ -1,0 +1,46 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const checkers = fileURLToPath(new URL('../../.cache/checkers', import.meta.url));
+
+/** What a checker printed, on both outputs, and whether it found nothing wrong. */
+export interface Verdict {
+  readonly passed: boolean;
+  readonly text: string;
+}
+
+/** Runs a program that checks files of `deploy/`. */
+export type Checker = (...args: string[]) => Promise<Verdict>;
+
+/**
+ * Finds a program in `.cache/checkers` or on the `PATH`. Without it the tests of `context` are pending, and under
+ * `CI` they fail.
+ */
+export function findChecker(context: Mocha.Context, name: string): Checker {
+  const folders = [join(checkers, 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  const path = folders.map((folder) => join(folder, name)).find(isExecutable);
+  if (path !== undefined) return (...args) => run(path, args);
+  const lack = `no ${name}: run .ci/checkers, or see CONTRIBUTING.md`;
+  if (process.env.CI) throw new Error(lack);
+  process.stderr.write(`\n!!! deploy/ IS NOT CHECKED: ${lack} !!!\n\n`);
+  return context.skip();
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function run(path: string, args: string[]): Promise<Verdict> {
+  return new Promise((resolve) => {
+    execFile(path, args, (error, stdout, stderr) => {
+      resolve({ passed: error === null, text: stdout + stderr });
+    });
+  });
+}
