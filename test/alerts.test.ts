@@ -49,9 +49,26 @@ describe('The alerts, in Prometheus', function () {
 
   it("each fail a case when they take a neighbour's metrics for the service's", async () => {
     writeFileSync(join(copies, RULES), rules.replaceAll(/job="plant-store",?/g, ''));
-    const { passed, text } = await promtool('test', 'rules', join(copies, CASES));
+    const { passed, stdout, stderr } = await promtool('test', 'rules', join(copies, CASES));
     expect(passed).to.equal(false);
-    for (const { alert } of alerts) expect(text).to.include(`alertname: ${alert}, time:`);
+    for (const { alert } of alerts)
+      expect(stdout + stderr).to.include(`alertname: ${alert}, time:`);
+  });
+
+  it('are loaded by the configuration that scrapes the job', async () => {
+    const configuration = parse(readFileSync(join(folder, 'prometheus-scrape.yaml'), 'utf8'));
+    const [scrape] = configuration.scrape_configs;
+    expect(scrape.job_name).to.equal('plant-store');
+    // Debian's promtool does not know Kubernetes: the rest is checked with a fixed target in its place.
+    const { kubernetes_sd_configs, ...rest } = scrape;
+    expect(kubernetes_sd_configs).to.have.length(1);
+    const file = join(copies, 'prometheus-scrape.yaml');
+    const scrape_configs = [{ ...rest, static_configs: [{ targets: ['plant-store:9090'] }] }];
+    writeFileSync(join(copies, RULES), rules);
+    writeFileSync(file, JSON.stringify({ ...configuration, scrape_configs }));
+    const { passed, stdout } = await promtool('check', 'config', file);
+    expect(passed).to.equal(true);
+    expect(stdout).to.include(`${alerts.length} rules found`);
   });
 
   it('and the dashboard have expressions that Prometheus understands', async () => {

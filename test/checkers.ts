@@ -5,10 +5,12 @@ import { fileURLToPath } from 'node:url';
 
 const checkers = fileURLToPath(new URL('../../.cache/checkers', import.meta.url));
 
-/** What a checker printed, on both outputs, and whether it found nothing wrong. */
+/** What a checker reports. */
 export interface Verdict {
+  /** Whether it found nothing wrong. */
   readonly passed: boolean;
-  readonly text: string;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** Runs a program that checks files of `deploy/`. */
@@ -19,7 +21,8 @@ export type Checker = (...args: string[]) => Promise<Verdict>;
  * `CI` they fail.
  */
 export function findChecker(context: Mocha.Context, name: string): Checker {
-  const folders = [join(checkers, 'bin'), ...(process.env.PATH ?? '').split(delimiter)];
+  const own = [join(checkers, 'bin'), join(checkers, 'python/bin')];
+  const folders = [...own, ...(process.env.PATH ?? '').split(delimiter)];
   const path = folders.map((folder) => join(folder, name)).find(isExecutable);
   if (path !== undefined) return (...args) => run(path, args);
   const lack = `no ${name}: run .ci/checkers, or see CONTRIBUTING.md`;
@@ -39,8 +42,9 @@ function isExecutable(path: string): boolean {
 
 function run(path: string, args: string[]): Promise<Verdict> {
   return new Promise((resolve) => {
-    execFile(path, args, (error, stdout, stderr) => {
-      resolve({ passed: error === null, text: stdout + stderr });
+    const env = { ...process.env, PYTHONPATH: join(checkers, 'python') };
+    execFile(path, args, { env }, (error, stdout, stderr) => {
+      resolve({ passed: error === null, stdout, stderr });
     });
   });
 }

@@ -1,30 +1,18 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import {
+  documentedDefaults,
+  FREE_ADDRESSES,
+  longestStop,
+  STOP_MARGIN_MS,
+} from './documented-settings.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (file: string): string => readFileSync(`${root}${file}`, 'utf8');
-/** In place of the addresses that are meant for a container. */
-const FREE = { HOST: '127.0.0.1', PORT: '0', MANAGEMENT_HOST: '127.0.0.1', MANAGEMENT_PORT: '0' };
 const PLANT_STORE = 'packages/app/bin/plant-store.js';
-
-/** The table in docs/configuration.md, which is held equal to the service's own by another test. */
-const documented = new Map(
-  [...read('docs/configuration.md').matchAll(/^\| `([A-Z0-9_]+)` \| (.*?) \|/gm)].map(
-    ([, name = '', fallback = '']) => [name, fallback.replaceAll('`', '')],
-  ),
-);
-
-interface Variable {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
-}
 
 function instructions(name: string): string[] {
   const lines = read('Dockerfile').replaceAll('\\\n', ' ').split('\n');
@@ -57,9 +45,9 @@ describe('The Dockerfile', () => {
     for (const [, name = ''] of instructions('ENV')
       .join(' ')
       .matchAll(/(\w+)=/g)) {
-      expect([...documented.keys()]).to.include(name);
+      expect([...documentedDefaults.keys()]).to.include(name);
     }
-    expect(instructions('EXPOSE')).to.deep.equal([documented.get('PORT')]);
+    expect(instructions('EXPOSE')).to.deep.equal([documentedDefaults.get('PORT')]);
   });
 
   it('builds what the start needs, and takes over what is there then', () => {
@@ -111,13 +99,13 @@ describe('The compose file', () => {
   const environment: Record<string, string | null> = service.environment;
 
   it('sets variables that there are, and the service takes them', async () => {
-    expect([...documented.keys()]).to.include.members(Object.keys(environment));
+    expect([...documentedDefaults.keys()]).to.include.members(Object.keys(environment));
     const set = Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== null,
     );
     const running = await serve({
       ...Object.fromEntries(set),
-      ...FREE,
+      ...FREE_ADDRESSES,
       MONGODB_URI: 'mongodb://127.0.0.1:1/plant-store?replicaSet=plants',
       ACCESS_TOKEN_SHA256,
     });
@@ -125,7 +113,7 @@ describe('The compose file', () => {
   });
 
   it('leads to the default port, from this machine only', () => {
-    expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documented.get('PORT')}`]);
+    expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
   });
 
   it('makes the replica set that the connection string names', () => {
@@ -142,115 +130,27 @@ describe('The compose file', () => {
 
   it('gives the service time to stop, and nothing to write to', () => {
     const grace = Number.parseInt(service.stop_grace_period, 10) * 1000;
-    expect(grace).to.be.above(Number(documented.get('SHUTDOWN_TIMEOUT_MS')));
+    expect(grace).to.be.at.least(longestStop({}) + STOP_MARGIN_MS);
     expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
   });
 });
 
-describe('The Kubernetes manifests', () => {
-  afterEach(endAll);
-  const folder = 'deploy/kubernetes/';
-  const files = readdirSync(`${root}${folder}`);
-  const { resources } = parse(read(`${folder}kustomization.yaml`));
-  const deployment = parse(read(`${folder}deployment.yaml`));
-  const pod = deployment.spec.template.spec;
-  const [container] = pod.containers;
-  const variables: readonly Variable[] = container.env;
-  const setTo = (name: string) =>
-    variables.find((it) => it.name === name)?.value ?? documented.get(name) ?? '';
-  const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
-  const ports = new Map<string, number>(
-    container.ports.map((it: { name: string; containerPort: number }) => [
-      it.name,
-      it.containerPort,
-    ]),
-  );
+describe('The time to stop, by default', () => {
+  const ms = (name: string) => Number(documentedDefaults.get(name));
 
-  let temporary: string;
-  before(() => {
-    temporary = mkdtempSync(join(tmpdir(), 'plant-store-'));
-    writeFileSync(join(temporary, 'tokens'), `${ACCESS_TOKEN_SHA256} nursery\n`);
-  });
-  after(() => rmSync(temporary, { recursive: true }));
-
-  it('are all applied', () => {
-    expect([...resources, 'kustomization.yaml']).to.have.members(files);
+  it('is enough for a request that began to arrive before the signal', () => {
+    const lateness = 1000;
+    const longest = ms('REQUEST_TIMEOUT_MS') + lateness + ms('REQUEST_DEADLINE_MS');
+    expect(ms('SHUTDOWN_TIMEOUT_MS')).to.be.at.least(longest);
   });
 
-  it('set variables that there are, to values that the service takes, with paths that it answers', async () => {
-    expect([...documented.keys()]).to.include.members(variables.map(({ name }) => name));
-    const given = variables.flatMap(({ name, value }) =>
-      value === undefined ? [] : [[name, value]],
-    );
-    const running = await serve({
-      ...Object.fromEntries(given),
-      ...FREE,
-      STORAGE: 'memory',
-      ACCESS_TOKENS_FILE: join(temporary, 'tokens'),
-      SHUTDOWN_DELAY_MS: '0',
-    });
-    for (const { httpGet } of probes) {
-      const { status } = await fetch(`${running.management}${httpGet.path}`);
-      expect(status, httpGet.path).to.equal(200);
-    }
-    expect(await running.stop()).to.equal(0);
-  });
-
-  it('name ports that the service listens on', () => {
-    expect(ports.get('http')).to.equal(Number(setTo('PORT')));
-    expect(ports.get('management')).to.equal(Number(setTo('MANAGEMENT_PORT')));
-    for (const { httpGet } of probes) expect(httpGet.port).to.equal('management');
-    const [port] = parse(read(`${folder}service.yaml`)).spec.ports;
-    expect(port.targetPort).to.equal('http');
-  });
-
-  it('name a command that there is', () => {
-    expect(container).not.to.have.property('command');
-    const help = execFileSync(process.execPath, [`${root}${PLANT_STORE}`, '--help'], {
-      encoding: 'utf8',
-    });
-    expect(help).to.match(new RegExp(`^ {2}${container.args.join(' ')} `, 'm'));
-  });
-
-  it('select the same pods', () => {
-    const labels = deployment.spec.template.metadata.labels;
-    expect(deployment.spec.selector.matchLabels).to.deep.equal(labels);
-    expect(parse(read(`${folder}service.yaml`)).spec.selector).to.deep.equal(labels);
-    const budget = parse(read(`${folder}pod-disruption-budget.yaml`));
-    expect(budget.spec.selector.matchLabels).to.deep.equal(labels);
-    expect(deployment.spec.replicas).to.be.above(budget.spec.maxUnavailable);
-  });
-
-  it('leave more time to stop than the service takes', () => {
-    const most = Number(setTo('SHUTDOWN_DELAY_MS')) + Number(setTo('SHUTDOWN_TIMEOUT_MS'));
-    expect(pod.terminationGracePeriodSeconds * 1000).to.be.above(most);
-  });
-
-  it('hold no secret, and mount the tokens where they are looked for', () => {
-    const secrets = ['MONGODB_URI', 'ACCESS_TOKEN_SHA256'];
-    for (const { name, value } of variables) {
-      if (secrets.includes(name)) expect(value, name).to.equal(undefined);
-    }
-    const [mount] = container.volumeMounts;
-    const volume = pod.volumes.find((it: { name: string }) => it.name === mount.name);
-    expect(setTo('ACCESS_TOKENS_FILE')).to.equal(
-      `${mount.mountPath}/${volume.secret.items[0].path}`,
-    );
-    const reference = variables.find(({ name }) => name === 'MONGODB_URI')?.valueFrom?.secretKeyRef;
-    expect(volume.secret.secretName).to.equal(reference?.name);
+  it('is what docs/operations.md and the commands for containers give the service', () => {
     const operations = read('docs/operations.md');
-    for (const key of [reference?.key, volume.secret.items[0].key])
-      expect(operations).to.include(key);
-  });
-
-  it('let the service write nothing and be nobody', () => {
-    expect(pod.securityContext).to.deep.include({ runAsNonRoot: true });
-    expect(container.securityContext).to.deep.equal({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
-    expect(container.resources).to.have.nested.property('limits.memory');
-    expect(container.resources).to.have.nested.property('requests.cpu');
+    expect(operations).to.include(
+      `together before it kills: ${longestStop({}) / 1000} s by\ndefault`,
+    );
+    const grace = (longestStop({}) + STOP_MARGIN_MS) / 1000;
+    expect(operations).to.include(`--stop-timeout ${grace} `);
+    expect(read('.github/workflows/ci.yml')).to.include(`docker stop --time ${grace} `);
   });
 });

@@ -135,7 +135,7 @@ function isThere(document: Markdown, target: string): boolean {
 function missingFiles({ path, prose, blocks }: Markdown): string[] {
   const made = blocks.map(({ file }) => file ?? '');
   return codeWords(prose)
-    .filter((word) => /^(?:packages|docs|test|tools|\.ci|\.github)\/[\w./-]*$/.test(word))
+    .filter((word) => /^(?:packages|docs|test|tools|deploy|\.ci|\.github)\/[\w./-]*$/.test(word))
     .filter((word) => !existsSync(join(root, word)) && !made.some((it) => it.startsWith(word)))
     .map((word) => `${path}: ${word}`);
 }

@@ -94,10 +94,15 @@ export const TOKEN = 'a-token';
 export const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
 
 /** Asks the service at this address for a plant. */
-export function createPlant(address: string, id: number, name = 'Monstera'): Promise<Response> {
+export function createPlant(
+  address: string,
+  id: number,
+  name = 'Monstera',
+  token = TOKEN,
+): Promise<Response> {
   return fetch(`${address}/plants`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ id, name }),
   });
 }

@@ -50,7 +50,7 @@ export const serviceSettings = {
     DAY_MS,
     0,
   ),
-  SHUTDOWN_TIMEOUT_MS: wholeNumber('milliseconds until what is left is cut off', 1, DAY_MS, 25_000),
+  SHUTDOWN_TIMEOUT_MS: wholeNumber('milliseconds until what is left is cut off', 1, DAY_MS, 35_000),
   DOCS: oneOf('whether `/docs` and the interface description are served', ['on', 'off']),
   MANAGEMENT_HOST: host('where the management listener listens'),
   MANAGEMENT_PORT: optionalWholeNumber(

@@ -29,7 +29,7 @@ describe('The configuration', () => {
       REQUEST_TIMEOUT_MS: 15_000,
       KEEP_ALIVE_TIMEOUT_MS: 72_000,
       SHUTDOWN_DELAY_MS: 0,
-      SHUTDOWN_TIMEOUT_MS: 25_000,
+      SHUTDOWN_TIMEOUT_MS: 35_000,
       LOG_LEVEL: 'info',
       LOG_FORMAT: 'json',
       production: false,
