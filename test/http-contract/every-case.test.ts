@@ -1,4 +1,5 @@
 // Mocha gives each file to a process of its own, and Prism is to judge the answers to all cases.
+import './cases/cors.js';
 import './cases/credentials.js';
 import './cases/http-syntax.js';
 import './cases/json.js';

@@ -10,6 +10,7 @@ import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import type { Configuration } from './configuration/configuration.js';
 import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
+import { corsFor } from './cors.js';
 import { Health } from './health.js';
 import { openBatchTracer } from './telemetry/batch-tracer.js';
 import { countPlants } from './telemetry/count-plants.js';
@@ -120,13 +121,13 @@ async function openMetrics(configuration: Configuration): Promise<Metrics | unde
   return new Metrics();
 }
 
-function openServer(
+async function openServer(
   configuration: Configuration,
   { http }: Observer,
   createPlant: CreatePlant,
   tokenVerifier: TokenVerifier,
   health: Health,
-): DrainableServer {
+): Promise<DrainableServer> {
   const app = createApp(
     { createPlant, tokenVerifier, ready: () => health.ready(), observer: http },
     {
@@ -135,6 +136,7 @@ function openServer(
       maxInFlight: configuration.MAX_IN_FLIGHT,
       requestDeadline: configuration.REQUEST_DEADLINE_MS,
       docs: configuration.DOCS === 'on',
+      before: await corsFor(configuration.CORS_ALLOWED_ORIGINS),
     },
   );
   return createServer(app, {

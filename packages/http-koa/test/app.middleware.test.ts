@@ -97,7 +97,7 @@ describe('Middleware of others', () => {
     ] as const) {
       expect(response.status).to.equal(status);
       expect(await errorOf(response)).to.equal(error);
-      expect(response.headers.get('X-Request-Id')).to.match(/^[\w-]+$/);
+      expect(response.headers.get('X-Request-Id')).to.match(/^[\w-]{12}-\d+$/);
       expect(response.headers.get('Cache-Control')).to.equal('no-store');
     }
     expect(ended.map(({ status }) => status)).to.deep.equal([200, 400, 400, 401, 405]);
@@ -131,6 +131,7 @@ describe('Middleware of others', () => {
       const preflight = await fetch(`${url}/plants`, { method: 'OPTIONS', headers });
       expect(preflight.status).to.equal(204);
       expect(preflight.headers.get('Access-Control-Allow-Methods')).to.include('POST');
+      expect(preflight.headers.get('X-Request-Id')).to.match(/^[\w-]{12}-\d+$/);
       expect(ended.map(({ status }) => status)).to.deep.equal([204]);
     });
 

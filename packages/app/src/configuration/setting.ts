@@ -78,3 +78,21 @@ export function host(meaning: string) {
     },
   };
 }
+
+/** Origins as browsers send them. Source: URL Standard, "Origin". */
+export function origins(meaning: string) {
+  return {
+    meaning,
+    expected:
+      'different origins as browsers send them, separated by commas: scheme, host and a port that is not the usual one, without a path',
+    example: 'https://nursery.example',
+    parse(text: string): readonly string[] | undefined {
+      const list = text.split(',').map((part) => part.trim());
+      return new Set(list).size === list.length && list.every(isWebOrigin) ? list : undefined;
+    },
+  };
+}
+
+function isWebOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}

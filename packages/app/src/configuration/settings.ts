@@ -4,6 +4,7 @@ import {
   matching,
   oneOf,
   optionalWholeNumber,
+  origins,
   type Settings,
   wholeNumber,
 } from './setting.js';
@@ -31,6 +32,9 @@ export const serviceSettings = {
   STORAGE: oneOf(
     'where plants are kept; by default the storage whose variables are set, or else `memory`',
     Object.keys(storages),
+  ),
+  CORS_ALLOWED_ORIGINS: origins(
+    'the origins whose pages may call the service, comma-separated; none by default',
   ),
   BODY_LIMIT: wholeNumber('bytes a body may have', 1, 16_000_000, 16_384),
   MAX_IN_FLIGHT: wholeNumber('operations worked on at once', 1, 1_000_000, 1000),

@@ -41,6 +41,19 @@ export const faulty: readonly [variable: string, value: string][] = [
   ['SHUTDOWN_DELAY_MS', '-1'],
   ['SHUTDOWN_TIMEOUT_MS', '0'],
   ['LOG_LEVEL', ''],
+  ['CORS_ALLOWED_ORIGINS', ''],
+  ['CORS_ALLOWED_ORIGINS', '*'],
+  ['CORS_ALLOWED_ORIGINS', 'null'],
+  ['CORS_ALLOWED_ORIGINS', 'nursery.example'],
+  ['CORS_ALLOWED_ORIGINS', 'https://nursery.example/'],
+  ['CORS_ALLOWED_ORIGINS', 'https://nursery.example/shop'],
+  ['CORS_ALLOWED_ORIGINS', 'https://nursery.example:443'],
+  ['CORS_ALLOWED_ORIGINS', 'https://Nursery.example'],
+  ['CORS_ALLOWED_ORIGINS', 'https://nursery.example,'],
+  ['CORS_ALLOWED_ORIGINS', 'https://a.example,https://a.example'],
+  ['CORS_ALLOWED_ORIGINS', 'https://a.example https://b.example'],
+  ['CORS_ALLOWED_ORIGINS', 'ftp://nursery.example'],
+  ['CORS_ALLOWED_ORIGINS', 'https://gärtnerei.example'],
 ];
 
 /** Sets of variables that make no configuration, and the one problem that is told of each. */

@@ -49,6 +49,15 @@ describe('The configuration', () => {
     expect((await opened?.verifier.verify('second'))?.name).to.equal('token 2');
   });
 
+  it('takes several origins, with space around the commas', async () => {
+    const list = 'https://nursery.example , http://localhost:5173';
+    const { CORS_ALLOWED_ORIGINS } = await readConfiguration({ CORS_ALLOWED_ORIGINS: list }, false);
+    expect(CORS_ALLOWED_ORIGINS).to.deep.equal([
+      'https://nursery.example',
+      'http://localhost:5173',
+    ]);
+  });
+
   it('keeps plants in MongoDB when it is told where that is', async () => {
     const MONGODB_URI = 'mongodb://127.0.0.1:27017/?replicaSet=rs0';
     for (const more of [{}, { STORAGE: 'mongodb' }, { ...PRODUCTION }]) {

@@ -34,7 +34,8 @@ export function respond(observer: HttpObserver, send: Send): Middleware<PlantSto
     }
     if (state.failure?.closes || hasUnreadBody(ctx)) ctx.res.shouldKeepAlive = false;
     const isClientGone = !ctx.writable && !ctx.res.headersSent;
-    if (state.response !== undefined && !state.isSent) {
+    if (state.response === undefined) ctx.set('X-Request-Id', state.requestId);
+    else if (!state.isSent) {
       state.isSent = true;
       send(ctx, state.response, state.requestId);
     }

@@ -1,20 +1,9 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { launchChromium } from '@plant-store/chromium';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { failureGuide } from '../../src/docs/failure-guide.js';
 import { listeningApp, TOKEN } from '../listening-app.js';
-
-/** Chromium of its own accord asks servers of its maker; these keep it to what the page does. */
-const QUIET = [
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 describe('the docs page in Chromium', function () {
   this.timeout(60_000);
@@ -29,17 +18,7 @@ describe('the docs page in Chromium', function () {
   const complaints: string[] = [];
 
   before(async function () {
-    const executablePath = findChromium();
-    if (executablePath === undefined) {
-      const lack = 'no Chromium: install the package `chromium`, or set CHROMIUM_PATH';
-      if (process.env.CI) throw new Error(lack);
-      process.stderr.write(`\n!!! THE DOCS PAGE IS NOT TESTED: ${lack} !!!\n\n`);
-      this.skip();
-    }
-    browser = await chromium.launch({
-      executablePath,
-      args: process.getuid?.() === 0 ? [...QUIET, '--no-sandbox'] : QUIET,
-    });
+    browser = await launchChromium(this);
     app = await listeningApp({}, plants);
     origin = app.origin;
     await open();
@@ -121,21 +100,3 @@ describe('the docs page in Chromium', function () {
     expect(complaints).to.deep.equal([]);
   });
 });
-
-function findChromium(): string | undefined {
-  const { CHROMIUM_PATH, PATH = '' } = process.env;
-  if (CHROMIUM_PATH !== undefined) return CHROMIUM_PATH;
-  const candidates = PATH.split(delimiter).flatMap((directory) =>
-    ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(directory, name)),
-  );
-  return candidates.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}

@@ -1,0 +1,139 @@
+import { expect } from 'chai';
+import { asking, type Case, creating, exchange, expectService, testEach } from '../cases.js';
+import { type Answer, fieldValues, RawConnection } from '../raw-connection.js';
+import { create, lines, type Parts, request } from '../requests.js';
+import { useService } from '../service.js';
+
+const SHOP = 'https://nursery.example';
+const DEVELOPMENT = 'http://localhost:5173';
+const STRANGERS = [
+  'https://stranger.example',
+  'http://nursery.example',
+  'https://nursery.example:8443',
+  'https://nursery.example.stranger.example',
+  'https://NURSERY.example',
+  'null',
+  '*',
+  '',
+];
+const PREFLIGHT = { 'access-control-request-method': 'POST' };
+
+function corsFields(answer: Answer): Record<string, string> {
+  return Object.fromEntries(answer.fields.filter(([name]) => name.startsWith('access-control-')));
+}
+
+function preflight(origin: string, parts: Parts = {}): Buffer {
+  const none = { authorization: undefined, 'content-type': undefined };
+  const headers = { ...none, origin, ...PREFLIGHT, ...parts.headers };
+  return request({ method: 'OPTIONS', target: '/plants', ...parts, headers });
+}
+
+describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
+  const service = useService({ CORS_ALLOWED_ORIGINS: `${SHOP}, ${DEVELOPMENT}` });
+
+  async function preflightAnswer(bytes: Buffer): Promise<Answer> {
+    const connection = await RawConnection.open(service.port);
+    try {
+      connection.send(bytes);
+      const answer = await connection.answer();
+      await expectService(connection);
+      return answer;
+    } finally {
+      connection.destroy();
+    }
+  }
+
+  describe('a preflight needs no token and allows what the service reads', () => {
+    for (const origin of [SHOP, DEVELOPMENT]) {
+      it(`of ${origin}`, async () => {
+        const headers = { 'x-request-id': 'preflight-1' };
+        const answer = await preflightAnswer(preflight(origin, { headers }));
+        expect([answer.status, answer.body.length]).to.deep.equal([204, 0]);
+        expect(corsFields(answer)).to.deep.equal({
+          'access-control-allow-origin': origin,
+          'access-control-allow-methods': 'POST',
+          'access-control-allow-headers':
+            'authorization,content-type,x-request-id,traceparent,tracestate',
+          'access-control-max-age': '7200',
+        });
+        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+        expect(fieldValues(answer, 'x-request-id')).to.deep.equal(['preflight-1']);
+      });
+    }
+  });
+
+  describe('a response can be read by the page', () => {
+    const headers = { origin: SHOP };
+    const cases: Case[] = [
+      creating('a 200', { headers }),
+      creating('a 4003', { headers, body: 'x'.repeat(20_000) }, { error: 4003 }),
+      creating('a 4004', { headers, body: '{' }, { error: 4004 }),
+      creating('a 4005', { headers, body: '{}' }, { error: 4005 }),
+      creating('a 4010', { headers: { ...headers, authorization: undefined } }, { error: 4010 }),
+      creating('a 4011', { headers: { ...headers, authorization: 'Bearer x' } }, { error: 4011 }),
+      creating('a 4040', { headers, target: '/x' }, { error: 4040, toOperation: false }),
+      asking('a 4050', { headers, target: '/plants' }, { error: 4050, allow: ['POST'] }),
+    ];
+    for (const { title, bytes, expected } of cases) {
+      it(title, async () => {
+        const answer = await exchange(service.port, bytes, expected);
+        expect(corsFields(answer)).to.deep.equal({
+          'access-control-allow-origin': SHOP,
+          'access-control-expose-headers': 'X-Request-Id,WWW-Authenticate,Retry-After,Allow',
+        });
+        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+      });
+    }
+  });
+
+  describe('nothing is allowed to another origin', () => {
+    for (const origin of STRANGERS) {
+      it(`${JSON.stringify(origin)}: a preflight is a 4050`, async () => {
+        const expected = { error: 4050, allow: ['POST'] };
+        const bytes = preflight(origin);
+        const answer = await exchange(service.port, bytes, expected);
+        expect(corsFields(answer)).to.deep.equal({});
+        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+      });
+      it(`${JSON.stringify(origin)}: a response says nothing of it`, async () => {
+        const answer = await exchange(service.port, create({ headers: { origin } }), {});
+        expect(corsFields(answer)).to.deep.equal({});
+        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+      });
+    }
+    it('nor to two at once', async () => {
+      const bytes = create({ headers: { origin: [SHOP, DEVELOPMENT] } });
+      expect(corsFields(await exchange(service.port, bytes, {}))).to.deep.equal({});
+    });
+  });
+
+  testEach(service, [
+    asking(
+      'an OPTIONS that is no preflight is a 4050',
+      { method: 'OPTIONS', target: '/plants', headers: { origin: SHOP } },
+      { error: 4050, allow: ['POST'] },
+    ),
+    asking('OPTIONS * is a 4040', { method: 'OPTIONS', target: '*' }, { error: 4040 }),
+  ]);
+
+  it('what is not valid HTTP is responded to without a look at the origin', async () => {
+    const bytes = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);
+    const answer = await exchange(service.port, bytes, { error: 4000 });
+    expect(corsFields(answer)).to.deep.equal({});
+  });
+});
+
+describe('Pages of other origins, without CORS_ALLOWED_ORIGINS', () => {
+  const service = useService();
+
+  it('are allowed nothing, and no response varies with the origin', async () => {
+    for (const [bytes, expected] of [
+      [create({ headers: { origin: SHOP } }), {}],
+      [preflight(SHOP), { error: 4050 }],
+    ] as const) {
+      const answer = await exchange(service.port, bytes, expected);
+      expect(corsFields(answer)).to.deep.equal({});
+      expect(fieldValues(answer, 'vary')).to.deep.equal([]);
+    }
+  });
+});
