@@ -7,7 +7,7 @@ export type Permission = 'create plants';
  * Somebody who has presented a valid bearer token. Holding a `Client` is the proof of it:
  * only a `TokenVerifier` makes one, with {@link authenticatedClient}.
  *
- * Source: specification, "Authentication".
+ * Source: docs/specification.md, "Authentication".
  */
 export interface Client {
   /** Who it is, for the log: a label or a subject. Never the token, never a digest of it. */

@@ -8,7 +8,7 @@ export class PermissionDeniedError extends Error {
   readonly code = 'PERMISSION_DENIED';
 }
 
-/** Use case: an authenticated client creates a plant. Source: specification, "Create a plant". */
+/** Use case: an authenticated client creates a plant. Source: docs/specification.md, "Create a plant". */
 export class CreatePlant {
   readonly #plants: PlantRepository;
 

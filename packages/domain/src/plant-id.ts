@@ -4,7 +4,7 @@ declare const checked: unique symbol;
  * Identification number of a plant: a whole number in the range of int64, kept exactly.
  * A `bigint` becomes one by passing {@link isPlantId}.
  *
- * Source: specification, "NewPlant" (`id`, integer, int64).
+ * Source: docs/specification.md, "NewPlant" (`id`, integer, int64).
  */
 export type PlantId = bigint & { readonly [checked]: 'PlantId' };
 

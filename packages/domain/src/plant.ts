@@ -2,14 +2,14 @@ import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, type PlantId } from './plant-id.
 
 declare const checked: unique symbol;
 
-/** A plant as its reader sees it. Source: specification, "Plant". */
+/** A plant as its reader sees it. Source: docs/specification.md, "Plant". */
 export interface Plant {
   readonly name: string;
   /** The type of the plant. Absent when the plant was created without one. */
   readonly tag?: string;
 }
 
-/** A plant to be created, already checked by {@link newPlant}. Source: specification, "NewPlant". */
+/** A plant to be created, already checked by {@link newPlant}. Source: docs/specification.md, "NewPlant". */
 export interface NewPlant extends Plant {
   readonly id: PlantId;
   readonly [checked]: 'NewPlant';

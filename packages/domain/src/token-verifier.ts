@@ -36,7 +36,7 @@ export class TokenVerifierUnavailableError extends Error {
 /**
  * Port: turns a bearer token into the client it was given to.
  *
- * Source: specification, "Authentication" (rule 2: `Authorization: Bearer <ACCESS_TOKEN>`).
+ * Source: docs/specification.md, "Authentication" (rule 2: `Authorization: Bearer <ACCESS_TOKEN>`).
  */
 export interface TokenVerifier {
   /**

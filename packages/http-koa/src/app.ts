@@ -53,7 +53,7 @@ export interface AppOptions extends RoutesOptions {
  *
  * @throws {TypeError | RangeError} when an option is not what {@link AppOptions} says.
  *
- * Source: specification, "Endpoints".
+ * Source: docs/specification.md, "Endpoints".
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
   const router = plantStoreRouter(dependencies, options);

@@ -29,7 +29,7 @@ const fields = v.object(
  * A JSON value that is a NewPlant, turned into one. Other properties are ignored.
  * Every issue's message names the field and the rule.
  *
- * Source: specification, "NewPlant".
+ * Source: docs/specification.md, "NewPlant".
  *
  * @param what What holds the value, for the messages: "the body".
  */

@@ -25,7 +25,7 @@ const readNewPlant = newPlantReader('the body');
  * The operation. It stops at the first check that fails: the credentials before the body is read,
  * overload before it is parsed, and all of them before anything is stored.
  *
- * Source: specification, "Create a plant".
+ * Source: docs/specification.md, "Create a plant".
  */
 export function createPlant(options: CreatePlantOptions): Middleware<PlantStoreState> {
   const { useCase, tokenVerifier, inFlight, requestDeadline } = options;

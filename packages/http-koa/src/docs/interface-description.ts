@@ -32,7 +32,7 @@ const CREATE_PLANT = [
 ] as const satisfies readonly FailureCode[];
 
 /**
- * The interface description of the service, in OpenAPI 3.1. It only adds to the specification,
+ * The interface description of the service, in OpenAPI 3.1. It only adds to docs/specification.md,
  * and takes every failure from the table that the service answers from.
  *
  * @param basePath What stands before `/plants`.
@@ -132,7 +132,7 @@ function header(name: keyof typeof headers) {
   return { $ref: `#/components/headers/${name}` };
 }
 
-/** Source: specification, "Resources and their fields". */
+/** Source: docs/specification.md, "Resources and their fields". */
 const schemas = {
   Plant: {
     type: 'object',
@@ -200,7 +200,7 @@ const headers = {
   },
 };
 
-/** Source: specification, "Authentication". */
+/** Source: docs/specification.md, "Authentication". */
 const securitySchemes = {
   bearerAuth: { type: 'http', scheme: 'bearer' },
 };

@@ -26,12 +26,12 @@ export function jsonResponse(status: number, value: object, fields: Fields = [])
   return { status, fields: [...JSON_FIELDS, ...fields], body: JSON.stringify(value) };
 }
 
-/** A plant that was stored. Source: specification, "Create a plant". */
+/** A plant that was stored. Source: docs/specification.md, "Create a plant". */
 export function plantResponse(plant: Plant): Response {
   return jsonResponse(200, plant);
 }
 
-/** The one form of every response that is not a 2xx. Source: specification, "Error". */
+/** The one form of every response that is not a 2xx. Source: docs/specification.md, "Error". */
 export function failureResponse(failure: Failure): Response {
   const { status, error, message, challenge, retryAfter, allow } = failure;
   return jsonResponse(status, { error, message }, [
