@@ -58,21 +58,20 @@ const commands: Readonly<Record<string, () => Promise<number>>> = {
 
 const SEE = 'See plant-store --help';
 const FAILED = 1;
-const FAULTY_USE = 2;
+const INVALID_USE = 2;
 
-/** Runs the command line and sets the exit code: 0, 1 when it failed, 2 when it or the configuration is faulty. */
+/** Runs the command line and sets the exit code: 0, 1 when it failed, 2 when it or the configuration is invalid. */
 async function main(args: readonly string[]): Promise<void> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (command === undefined) return refuse(word);
-  if (rest.length > 0)
-    return complain(`'${word}' takes nothing behind it, found '${rest[0]}'. ${SEE}`);
+  if (rest.length > 0) return complain(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
   try {
     process.exitCode = await command();
   } catch (error) {
     if (!(error instanceof ConfigurationError || error instanceof StartError)) throw error;
     process.stderr.write(`plant-store: ${error.message}\n`);
-    process.exitCode = error instanceof ConfigurationError ? FAULTY_USE : FAILED;
+    process.exitCode = error instanceof ConfigurationError ? INVALID_USE : FAILED;
   }
 }
 
@@ -85,7 +84,7 @@ function refuse(word: string): void {
 
 function complain(problem: string): void {
   process.stderr.write(`plant-store: ${problem}\n`);
-  process.exitCode = FAULTY_USE;
+  process.exitCode = INVALID_USE;
 }
 
 function print(text: string): number {

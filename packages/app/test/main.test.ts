@@ -131,7 +131,7 @@ describe('The plant-store command', () => {
     const command = run(['serve', '--help']);
     expect(await command.ended).to.equal(2);
     expect(command.stderr()).to.equal(
-      "plant-store: 'serve' takes nothing behind it, found '--help'. See plant-store --help\n",
+      "plant-store: 'serve' takes no argument, found '--help'. See plant-store --help\n",
     );
   });
 });

@@ -45,7 +45,7 @@ describeOnMongod('With TLS and users', function () {
 
   for (const [what, uri, reason] of [
     ['password is wrong', () => withPassword('plant-store', 'wrong'), /password is wrong/],
-    ['user may do nothing', () => withPassword('nobody'), /the permissions to read and insert/],
+    ['user may do nothing', () => withPassword('guest'), /the permissions to read and insert/],
   ] as const) {
     it(`is not ready, and lets no plant wait, when the ${what}`, async () => {
       const repository = new MongoPlantRepository({ uri: uri() });

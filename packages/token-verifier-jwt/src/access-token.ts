@@ -2,7 +2,7 @@ import { InvalidTokenError } from '@plant-store/domain';
 import { decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
 import type { KeyChoice } from './key-set.js';
 
-const LONGEST_TOKEN = 8 * 1024;
+const MAX_TOKEN_LENGTH = 8 * 1024;
 
 /** RFC 9068 asks for the first; most issuers send the second, and some send no type at all. */
 const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
@@ -28,7 +28,7 @@ export function keyChoice(token: string, algorithms: readonly string[]): KeyChoi
  * Refuses verified tokens that are valid, but not as a bearer's access token.
  *
  * As plain `JWT` is accepted, an ID token or a refresh token could come along with the right audience:
- * Keycloak (`typ`) and Cognito (`token_use`) tell them apart in the claims, OpenID Connect by hashes.
+ * Keycloak (`typ`) and Cognito (`token_use`) distinguish them in the claims, OpenID Connect by hashes.
  * A token that is bound to a key (`cnf`, RFC 7800) is worth nothing without the proof, which is not looked at here.
  *
  * @throws {InvalidTokenError}
@@ -42,7 +42,7 @@ export function refuseOtherUses(claims: JWTPayload): void {
 }
 
 function protectedHeader(token: string): ProtectedHeaderParameters {
-  if (token.length > LONGEST_TOKEN || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw malformed();
+  if (token.length > MAX_TOKEN_LENGTH || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw malformed();
   try {
     return decodeProtectedHeader(token);
   } catch {

@@ -1,7 +1,7 @@
 import { authenticatedClient, type Client } from '@plant-store/domain';
 import type { JWTPayload } from 'jose';
 
-const LONGEST_NAME = 128;
+const MAX_NAME_LENGTH = 128;
 
 /**
  * The client that a verified token was given to.
@@ -17,7 +17,7 @@ export function clientOf(claims: JWTPayload, scope: string | undefined): Client 
 function nameOf({ sub, client_id: clientId, azp }: JWTPayload): string {
   const names = [sub, clientId, azp].filter((name) => typeof name === 'string');
   const name = names.find((candidate) => candidate.trim() !== '') ?? 'unnamed client';
-  return name.slice(0, LONGEST_NAME).replace(/[^\x20-\x7E]/g, '?');
+  return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
 }
 
 /** RFC 8693, section 4.2: `scope`, separated by spaces. Entra and others send `scp`, also as a list. */

@@ -1,4 +1,4 @@
-const SIZE_LIMIT = 256 * 1024;
+const MAX_SIZE = 256 * 1024;
 
 /** Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
@@ -52,7 +52,7 @@ async function limitedBody({ status, body }: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > SIZE_LIMIT) throw new Error(`the answer is larger than ${SIZE_LIMIT} bytes`);
+    if (size > MAX_SIZE) throw new Error(`the response is larger than ${MAX_SIZE} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

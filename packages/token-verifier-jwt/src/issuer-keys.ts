@@ -3,10 +3,10 @@ import { fetchJson, type JsonDocument } from './fetch-json.js';
 import { findJwksUrl } from './issuer-metadata.js';
 import { KeySet } from './key-set.js';
 
-/** Short enough that whoever starts the service hears of a silent issuer within two seconds. */
-const FETCH_DEADLINE = 1_500;
-const TIME_BETWEEN_FETCHES = 10_000;
-const TRUSTED_FOR = 60 * 60 * 1_000;
+/** Short enough that a silent issuer is reported within two seconds of startup. */
+const FETCH_TIMEOUT_MS = 1_500;
+const FETCH_INTERVAL_MS = 10_000;
+const TRUSTED_FOR_MS = 60 * 60 * 1_000;
 
 /** What {@link IssuerKeys} needs to know; see `JwtTokenVerifierOptions`. */
 export interface IssuerKeysOptions {
@@ -45,12 +45,12 @@ export class IssuerKeys {
 
   /** The issuer's keys, unless the latest successful fetch is more than an hour ago. */
   trusted(): KeySet | undefined {
-    return this.#elapsed(this.#fetchedAt) < TRUSTED_FOR ? this.#keySet : undefined;
+    return this.#elapsed(this.#fetchedAt) < TRUSTED_FOR_MS ? this.#keySet : undefined;
   }
 
   /** Whether the keys are so new that what is not among them does not exist. */
   upToDate(): boolean {
-    return this.#elapsed(this.#fetchedAt) <= TIME_BETWEEN_FETCHES;
+    return this.#elapsed(this.#fetchedAt) <= FETCH_INTERVAL_MS;
   }
 
   /**
@@ -61,7 +61,7 @@ export class IssuerKeys {
    */
   async lookAgain(): Promise<boolean> {
     if (this.#fetching === undefined) {
-      if (this.#elapsed(this.#heldBackAt) < TIME_BETWEEN_FETCHES) return false;
+      if (this.#elapsed(this.#heldBackAt) < FETCH_INTERVAL_MS) return false;
       this.#heldBackAt = this.#options.now();
       this.#fetch();
     }
@@ -75,7 +75,7 @@ export class IssuerKeys {
     if (this.trusted() === undefined) throw this.unavailable();
   }
 
-  /** The error for whoever needs a key that is not known, with why the latest fetch failed. */
+  /** The error for a token whose key is not known, with the reason why the latest fetch failed. */
   unavailable(): TokenVerifierUnavailableError {
     const options = this.#failure === undefined ? {} : { cause: this.#failure };
     return new TokenVerifierUnavailableError("the issuer's keys cannot be fetched", options);
@@ -97,7 +97,7 @@ export class IssuerKeys {
     clearTimeout(this.#timer);
     this.#fetching = this.#fetched().then((succeeded) => {
       this.#fetching = undefined;
-      const delay = succeeded ? this.#options.refreshInterval : TIME_BETWEEN_FETCHES;
+      const delay = succeeded ? this.#options.refreshInterval : FETCH_INTERVAL_MS;
       if (!this.#closing.signal.aborted) {
         this.#timer = setTimeout(() => this.#fetch(), delay).unref();
       }
@@ -131,9 +131,9 @@ export class IssuerKeys {
     const deadline = new AbortController();
     const expire = () => {
       const { host } = this.#jwksUrl ?? new URL(this.#options.issuer);
-      deadline.abort(new Error(`no answer from ${host} within ${FETCH_DEADLINE} ms`));
+      deadline.abort(new Error(`no response from ${host} within ${FETCH_TIMEOUT_MS} ms`));
     };
-    const timer = setTimeout(expire, FETCH_DEADLINE);
+    const timer = setTimeout(expire, FETCH_TIMEOUT_MS);
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
     try {
       return await this.#documentBefore(signal);

@@ -63,7 +63,7 @@ function hasMetadataUrl(issuer: string): boolean {
   return trustedUrl(issuer)?.search === '';
 }
 
-/** Neither `none` nor the HMAC family is among them: whoever knows the public key could sign with those. */
+/** Neither `none` nor the HMAC family is among them: everyone who knows the public key could sign with those. */
 function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
   return (
     algorithms.length > 0 &&

@@ -18,7 +18,7 @@ import {
 } from './jwt-token-verifier-options.js';
 import type { KeySet } from './key-set.js';
 
-const CLOCK_TOLERANCE = 30;
+const CLOCK_TOLERANCE_MS = 30_000;
 
 /** What a claim is about that is not as it must be. */
 const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
@@ -30,7 +30,7 @@ const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
 /**
  * Accepts signed access tokens (RFC 9068) of one issuer, checked against the keys it publishes.
  *
- * The keys are fetched at once, but the issuer may be out of reach then: {@link ready} tells.
+ * The keys are fetched at once, but the issuer may be out of reach then: {@link ready} reports it.
  * Known keys are accepted for an hour after they were last fetched.
  */
 export class JwtTokenVerifier implements TokenVerifier {
@@ -138,7 +138,7 @@ export class JwtTokenVerifier implements TokenVerifier {
         issuer,
         audience,
         requiredClaims: ['exp'],
-        clockTolerance: CLOCK_TOLERANCE,
+        clockTolerance: CLOCK_TOLERANCE_MS / 1000,
         currentDate: new Date(this.#now()),
       });
       return payload;

@@ -24,24 +24,24 @@ export async function issuerKey(kid: string | undefined, alg = 'ES256'): Promise
 
 const METADATA = '/.well-known/openid-configuration';
 
-/** An issuer on the loopback interface whose keys, clock and answers a test decides. */
+/** An issuer on the loopback interface whose keys, clock and responses a test decides. */
 export class FakeIssuer extends LoopbackServer {
   /** What the issuer publishes; the first one signs. */
   keys: IssuerKey[];
-  /** Answers instead of the issuer, by path. */
-  readonly answers = new Map<string, RequestListener>();
+  /** Respond instead of the issuer, by path. */
+  readonly handlers = new Map<string, RequestListener>();
   /** Milliseconds since the epoch, by the clock of the verifier. */
   now = Date.now();
   readonly #verifiers: JwtTokenVerifier[] = [];
 
-  protected override answer: RequestListener = (request, response) => {
+  protected override handler: RequestListener = (request, response) => {
     const path = request.url ?? '';
     const publish: Record<string, RequestListener> = {
       [METADATA]: (_, to) => json(to, { issuer: this.url, jwks_uri: `${this.url}/jwks` }),
       '/jwks': (_, to) => json(to, { keys: this.keys.map(({ published }) => published) }),
     };
-    const answer = this.answers.get(path) ?? publish[path] ?? notFound;
-    answer(request, response);
+    const handle = this.handlers.get(path) ?? publish[path] ?? notFound;
+    handle(request, response);
   };
 
   private constructor(keys: IssuerKey[]) {

@@ -63,7 +63,7 @@ describe("The issuer's keys", () => {
       it(`for an issuer with the path ${path}, by OpenID Connect Discovery`, async () => {
         const name = `${issuer.url}${path}`;
         const place = `${path.replace(/\/$/, '')}${METADATA}`;
-        issuer.answers.set(place, (_, response) =>
+        issuer.handlers.set(place, (_, response) =>
           json(response, { issuer: name, jwks_uri: `${issuer.url}/jwks` }),
         );
         await issuer.verifier({ issuer: name }).ready();
@@ -73,8 +73,8 @@ describe("The issuer's keys", () => {
       it(`for an issuer with the path ${path}, by RFC 8414`, async () => {
         const name = `${issuer.url}${path}`;
         const place = `/.well-known/oauth-authorization-server${path.replace(/\/$/, '')}`;
-        issuer.answers.set(METADATA, (_, response) => response.writeHead(404).end());
-        issuer.answers.set(place, (_, response) =>
+        issuer.handlers.set(METADATA, (_, response) => response.writeHead(404).end());
+        issuer.handlers.set(place, (_, response) =>
           json(response, { issuer: name, jwks_uri: `${issuer.url}/jwks` }),
         );
         await issuer.verifier({ issuer: name }).ready();
@@ -84,7 +84,7 @@ describe("The issuer's keys", () => {
 
     it('not through the metadata of another issuer', async () => {
       for (const name of [`${issuer.url}/`, 'https://issuer.example', undefined]) {
-        issuer.answers.set(METADATA, (_, response) =>
+        issuer.handlers.set(METADATA, (_, response) =>
           json(response, { issuer: name, jwks_uri: `${issuer.url}/jwks` }),
         );
         expect(await whyNotFetched()).to.contain('is not the metadata of the configured issuer');
@@ -94,7 +94,7 @@ describe("The issuer's keys", () => {
 
     for (const uri of ['http://192.0.2.1/jwks', 'file:///etc/passwd', 'jwks', '', 7, undefined]) {
       it(`not where metadata names ${JSON.stringify(uri)}`, async () => {
-        issuer.answers.set(METADATA, (_, response) =>
+        issuer.handlers.set(METADATA, (_, response) =>
           json(response, { issuer: issuer.url, jwks_uri: uri }),
         );
         expect(await whyNotFetched()).to.contain('names no jwks_uri that may be trusted');
@@ -105,34 +105,34 @@ describe("The issuer's keys", () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       issuer.keys = [second];
-      issuer.answers.set('/jwks', (_, response) => response.writeHead(410).end());
+      issuer.handlers.set('/jwks', (_, response) => response.writeHead(410).end());
       await rejects(verifier.verify(await issuer.token({ iat: 1 })), InvalidTokenError);
-      issuer.answers.set(METADATA, (_, response) =>
+      issuer.handlers.set(METADATA, (_, response) =>
         json(response, { issuer: issuer.url, jwks_uri: `${issuer.url}/moved` }),
       );
-      issuer.answers.set('/moved', (_, response) => json(response, { keys: [second.published] }));
+      issuer.handlers.set('/moved', (_, response) => json(response, { keys: [second.published] }));
       issuer.now += 11 * SECOND;
       await verifier.verify(await issuer.token());
     });
   });
 
-  describe('cannot be fetched, which says nothing about a token, when the answer', () => {
+  describe('cannot be fetched, which says nothing about a token, when the response', () => {
     it('does not come', async () => {
-      issuer.answers.set('/jwks', () => {});
+      issuer.handlers.set('/jwks', () => {});
       const started = performance.now();
-      expect(await whyNotFetched()).to.match(/no answer from 127\.0\.0\.1:\d+ within 1500 ms/);
+      expect(await whyNotFetched()).to.match(/no response from 127\.0\.0\.1:\d+ within 1500 ms/);
       expect(performance.now() - started).to.be.within(1_500, 6_000);
     });
 
     it('does not end', async () => {
-      issuer.answers.set('/jwks', (_, response) => {
+      issuer.handlers.set('/jwks', (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":[');
       });
-      expect(await whyNotFetched()).to.match(/no answer from 127\.0\.0\.1:\d+ within 1500 ms/);
+      expect(await whyNotFetched()).to.match(/no response from 127\.0\.0\.1:\d+ within 1500 ms/);
     });
 
     it('is cut off', async () => {
-      issuer.answers.set('/jwks', (_, response) => {
+      issuer.handlers.set('/jwks', (_, response) => {
         response.writeHead(200, { 'content-length': 1000 }).write('{"keys":[', () => {
           response.destroy();
         });
@@ -142,7 +142,7 @@ describe("The issuer's keys", () => {
 
     for (const status of [301, 302, 307, 308]) {
       it(`is a redirect with status ${status}, which is not followed`, async () => {
-        issuer.answers.set('/jwks', (_, response) =>
+        issuer.handlers.set('/jwks', (_, response) =>
           response.writeHead(status, { location: '/elsewhere' }).end(),
         );
         expect(await whyNotFetched()).to.contain(`the status is ${status} instead of 200`);
@@ -153,7 +153,7 @@ describe("The issuer's keys", () => {
     it('is 60 MB, of which only the beginning is read', async () => {
       const block = Buffer.alloc(1024 * 1024, ' ');
       const written = withResolvers<number>();
-      issuer.answers.set('/jwks', (_, response) => {
+      issuer.handlers.set('/jwks', (_, response) => {
         const { socket } = response;
         socket?.once('close', () => written.resolve(socket.bytesWritten));
         let blocks = 0;
@@ -166,7 +166,7 @@ describe("The issuer's keys", () => {
         response.writeHead(200, { 'content-type': 'application/json' });
         send();
       });
-      expect(await whyNotFetched()).to.contain('the answer is larger than 262144 bytes');
+      expect(await whyNotFetched()).to.contain('the response is larger than 262144 bytes');
       expect(await written.promise).to.be.below(20 * block.length);
     });
 
@@ -176,14 +176,14 @@ describe("The issuer's keys", () => {
       'is not UTF-8': Buffer.from([0x22, 0xff, 0x22]),
     })) {
       it(what, async () => {
-        issuer.answers.set('/jwks', (_, response) => response.writeHead(200).end(body));
+        issuer.handlers.set('/jwks', (_, response) => response.writeHead(200).end(body));
         expect(await whyNotFetched()).to.contain('did not give a JSON document');
       });
     }
 
     for (const body of [null, 7, [], {}, { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
       it(`holds no key: ${JSON.stringify(body)}`, async () => {
-        issuer.answers.set('/jwks', (_, response) => json(response, body));
+        issuer.handlers.set('/jwks', (_, response) => json(response, body));
         expect(await whyNotFetched()).to.contain('holds no key that can be used');
       });
     }
@@ -205,7 +205,7 @@ describe("The issuer's keys", () => {
 
     for (const [what, published] of Object.entries(unusable)) {
       it(`those ${what}`, async () => {
-        issuer.answers.set('/jwks', (_, response) =>
+        issuer.handlers.set('/jwks', (_, response) =>
           json(response, { keys: [published(second), first.published] }),
         );
         const verifier = issuer.verifier();
@@ -216,7 +216,7 @@ describe("The issuer's keys", () => {
 
     it('those that are private', async () => {
       const leaked = { ...(await exportJWK(second.privateKey)), kid: 'second', alg: 'ES256' };
-      issuer.answers.set('/jwks', (_, response) =>
+      issuer.handlers.set('/jwks', (_, response) =>
         json(response, { keys: [leaked, first.published] }),
       );
       const verifier = issuer.verifier();
@@ -226,7 +226,7 @@ describe("The issuer's keys", () => {
     it('those of RSA with less than 2048 bits', async () => {
       const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
       const weak = { ...publicKey.export({ format: 'jwk' }), kid: 'weak' };
-      issuer.answers.set('/jwks', (_, response) => json(response, { keys: [weak] }));
+      issuer.handlers.set('/jwks', (_, response) => json(response, { keys: [weak] }));
       expect(await whyNotFetched()).to.contain('holds no key that can be used');
     });
   });
@@ -309,7 +309,7 @@ describe("The issuer's keys", () => {
     it('are asked for at most once in 10 seconds while the issuer fails', async () => {
       const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
       await verifier.ready();
-      issuer.answers.set('/jwks', (_, response) => response.writeHead(500).end());
+      issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
       issuer.now += 60 * SECOND;
       const before = issuer.requests.length;
       const started = performance.now();
@@ -323,7 +323,7 @@ describe("The issuer's keys", () => {
     });
 
     it('are not asked for within 10 seconds after a fetch that failed in the background', async () => {
-      issuer.answers.set('/jwks', (_, response) => response.writeHead(500).end());
+      issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
       const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
       for (let index = 0; index < 10; index += 1) {
         await rejects(verifier.verify(await unknown(index)), TokenVerifierUnavailableError);
@@ -332,10 +332,10 @@ describe("The issuer's keys", () => {
       expect(issuer.requests).to.have.length(1);
     });
 
-    it('delay answers once, and not every one, while the issuer hangs', async () => {
+    it('delay responses once, and not every one, while the issuer hangs', async () => {
       const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
       await verifier.ready();
-      issuer.answers.set('/jwks', () => {});
+      issuer.handlers.set('/jwks', () => {});
       issuer.now += 60 * SECOND;
       const started = performance.now();
       for (let index = 0; index < 50; index += 1) {
@@ -348,13 +348,13 @@ describe("The issuer's keys", () => {
     it('do not hold up tokens with known keys while the issuer hangs', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
-      issuer.answers.set('/jwks', () => {});
-      let answered = false;
+      issuer.handlers.set('/jwks', () => {});
+      let settled = false;
       const check = verifier.verify(await unknown(1)).catch(() => {
-        answered = true;
+        settled = true;
       });
       await verifier.verify(await issuer.token());
-      expect(answered).to.equal(false);
+      expect(settled).to.equal(false);
       await check;
     });
 
@@ -428,7 +428,7 @@ describe("The issuer's keys", () => {
 
   it('are no longer waited for after close', async () => {
     const asked = withResolvers<void>();
-    issuer.answers.set('/jwks', () => asked.resolve());
+    issuer.handlers.set('/jwks', () => asked.resolve());
     const verifier = issuer.verifier();
     const check = verifier.verify(await issuer.token());
     await asked.promise;

@@ -12,7 +12,7 @@ export class InvalidTokensError extends Error {
   }
 }
 
-/** One token in a text, and the words for where it stands. */
+/** One token in a text, and its place in words. */
 interface Entry extends TokenDigest {
   readonly place: string;
 }

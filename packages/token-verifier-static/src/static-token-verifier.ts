@@ -16,8 +16,8 @@ interface KnownToken {
 /**
  * Accepts tokens whose SHA-256 digest it was given; it never holds a token itself.
  *
- * Every digest is compared, each in constant time, so that how long an answer takes tells
- * nothing about how near a guess came.
+ * Every digest is compared, each in constant time, so that the time that a check takes does
+ * not reveal how near a guess came.
  */
 export class StaticTokenVerifier implements TokenVerifier {
   #known: readonly KnownToken[];

@@ -1,4 +1,4 @@
-/** The SHA-256 digest of an accepted token, and the name that stands for it in the log. */
+/** The SHA-256 digest of an accepted token, and the name of its client in the log. */
 export interface TokenDigest {
   /** 64 hexadecimal digits, in either case. */
   readonly sha256: string;

@@ -5,7 +5,7 @@ import { authorization } from './token.js';
 
 const plants = new Map();
 
-function answer(response, status, value) {
+function respond(response, status, value) {
   const body = JSON.stringify(value);
   response.writeHead(status, {
     'Content-Type': 'application/json; charset=utf-8',
@@ -24,21 +24,21 @@ function create(response, text) {
   try {
     plant = JSON.parse(text);
   } catch {
-    return answer(response, 400, { error: 400, message: 'the body is not JSON' });
+    return respond(response, 400, { error: 400, message: 'the body is not JSON' });
   }
-  if (!isNewPlant(plant)) return answer(response, 400, { error: 400, message: 'not a plant' });
+  if (!isNewPlant(plant)) return respond(response, 400, { error: 400, message: 'not a plant' });
   const { id, name, tag } = plant;
-  if (plants.has(id)) return answer(response, 400, { error: 400, message: 'the id is taken' });
+  if (plants.has(id)) return respond(response, 400, { error: 400, message: 'the id is taken' });
   plants.set(id, { name, tag });
-  answer(response, 200, { name, tag });
+  respond(response, 200, { name, tag });
 }
 
 const server = createServer((request, response) => {
   if (request.method !== 'POST' || request.url !== '/plants') {
-    return answer(response, 404, { error: 404, message: 'no such path' });
+    return respond(response, 404, { error: 404, message: 'no such path' });
   }
   if (request.headers.authorization !== authorization) {
-    return answer(response, 401, { error: 401, message: 'no valid token' });
+    return respond(response, 401, { error: 401, message: 'no valid token' });
   }
   const chunks = [];
   request.on('data', (chunk) => chunks.push(chunk));

@@ -17,7 +17,7 @@ const failure = {
 };
 
 /**
- * Fastify as its documentation recommends: schemas for the body and for each answer, a hook for the
+ * Fastify as its documentation recommends: schemas for the body and for each response, a hook for the
  * token, the logger off as it is by default.
  *
  * @param store Resolves with whether the plant was stored; `false` when its id is taken.

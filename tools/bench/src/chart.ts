@@ -9,7 +9,7 @@ export interface Group {
 
 const WIDTH = 720;
 const LABELS = 190;
-const LONGEST = WIDTH - LABELS - 110;
+const MAX_BAR = WIDTH - LABELS - 110;
 const ROW = 24;
 const TITLE = 40;
 
@@ -48,7 +48,7 @@ function drawn({ title, unit, bars }: Group, top: number): string {
   const most = Math.max(...bars.map(({ value }) => value));
   const rows = bars.map(({ label, value }, row) => {
     const y = top + TITLE + row * ROW;
-    const width = ((value / most) * LONGEST).toFixed(1);
+    const width = ((value / most) * MAX_BAR).toFixed(1);
     const figure = value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
     const kind = label === 'Plant Store' ? ' class="own"' : '';
     return [

@@ -13,7 +13,7 @@ import { startUp } from './start-up.js';
 import { durable, inMemory, root } from './subject.js';
 import { writeDocument } from './write-document.js';
 
-/** What a `mongod` takes that is not told otherwise; those of the tests are told to take less. */
+/** The default cache of a `mongod`; those of the tests are configured with less. */
 const DEFAULT_CACHE_GIB = Math.max(0.25, (totalmem() / 2 ** 30 - 1) / 2);
 
 const USAGE = `npm run bench -- [options]
@@ -23,7 +23,7 @@ What is measured: the comparison, unless something else is named.
   --growth       creates into a collection with many plants, beside an empty one
   --connections  1 to 5,000 connections
   --delay        with the database 10 ms away, there and back
-  --start-up     from the start of the process to the first answer
+  --start-up     from the start of the process to the first response
   --size         what the production dependencies take on the disk
   --all          all of these
 

@@ -1,6 +1,6 @@
 import { connect, type Socket } from 'node:net';
 
-/** Takes the outcome of each create, in the order of the answers. */
+/** Takes the outcome of each create, in the order of the responses. */
 export type OnAnswer = (milliseconds: number, stored: boolean) => void;
 
 /** All ids have 16 digits and are exact as a double, since not every peer keeps larger ones. */
@@ -8,7 +8,7 @@ const FIRST_ID = 1e15;
 const IDS = 8e15;
 
 /**
- * One client: a connection on which a create follows the answer to the last. It works on bytes, as
+ * One client: a connection on which a create follows the response to the last. It works on bytes, as
  * an HTTP client would cost more than the servers that are measured.
  */
 export class CreatingConnection {
@@ -16,7 +16,7 @@ export class CreatingConnection {
   readonly #head: string;
   readonly #onAnswer: OnAnswer;
   #sentAt = 0;
-  #answer = '';
+  #response = '';
   #ended = false;
 
   constructor(socket: Socket, head: string, onAnswer: OnAnswer) {
@@ -52,10 +52,10 @@ export class CreatingConnection {
   }
 
   #receive(text: string): void {
-    this.#answer += text;
-    if (!isComplete(this.#answer)) return;
-    const stored = this.#answer.startsWith('HTTP/1.1 2');
-    this.#answer = '';
+    this.#response += text;
+    if (!isComplete(this.#response)) return;
+    const stored = this.#response.startsWith('HTTP/1.1 2');
+    this.#response = '';
     this.#onAnswer(performance.now() - this.#sentAt, stored);
     if (!this.#ended) this.send();
   }
@@ -81,11 +81,11 @@ function headOf({ host }: URL, token: string): string {
   ].join('\r\n');
 }
 
-/** Every server that is measured gives the length, and all of them answer in ASCII. */
-function isComplete(answer: string): boolean {
-  const head = answer.indexOf('\r\n\r\n');
+/** Every server that is measured gives the length, and all of them respond in ASCII. */
+function isComplete(response: string): boolean {
+  const head = response.indexOf('\r\n\r\n');
   if (head < 0) return false;
-  const at = answer.search(/content-length: /i);
-  const length = Number.parseInt(answer.slice(at + 'content-length: '.length), 10);
-  return answer.length >= head + 4 + length;
+  const at = response.search(/content-length: /i);
+  const length = Number.parseInt(response.slice(at + 'content-length: '.length), 10);
+  return response.length >= head + 4 + length;
 }

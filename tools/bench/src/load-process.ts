@@ -15,7 +15,7 @@ export interface LoadOptions {
 
 export interface LoadFigures {
   readonly requests: number;
-  /** Answers other than 2xx, and lost connections. */
+  /** Responses other than 2xx, and lost connections. */
   readonly failed: number;
   readonly perSecond: number;
   /** Milliseconds. */

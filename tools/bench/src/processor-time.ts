@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 /** The kernel counts in hundredths of a second, on every Linux that Node runs on. */
 const TICK_US = 10_000;
-/** Of /proc/<pid>/stat, counted from behind the name of the command: utime and stime. */
+/** Of /proc/<pid>/stat, counted after the name of the command: utime and stime. */
 const USER = 11;
 const SYSTEM = 12;
 

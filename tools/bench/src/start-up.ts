@@ -1,9 +1,9 @@
-import { runLoadOnce } from './first-answer.js';
+import { runLoadOnce } from './first-response.js';
 import { inMemory, start } from './subject.js';
 
 const TIMES = 10;
 
-/** From the start of the process to the answer to its first create, in milliseconds, sorted. */
+/** From the start of the process to the response to its first create, in milliseconds, sorted. */
 export async function startUp(): Promise<number[]> {
   const [service] = inMemory;
   if (service === undefined) throw new Error('there is no service to start');

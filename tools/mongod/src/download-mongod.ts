@@ -44,7 +44,7 @@ async function within(
   }
 }
 
-/** Fetches MongoDB's own package for this machine, unless its site does not answer soon. */
+/** Fetches MongoDB's own package for this machine, unless its site does not respond soon. */
 export async function downloadOfficial(cache: string, target: string): Promise<boolean> {
   if (!(await siteAnswers())) return false;
   return within(cache, target, async (folder) => {

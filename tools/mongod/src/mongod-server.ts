@@ -9,7 +9,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { findMongod } from './find-mongod.js';
 
 const LISTENING = 'Waiting for connections';
-const ANSWERS_WITHIN = 500;
+const RESPONSE_TIMEOUT_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** How a server is started, beyond what every test wants. */
@@ -136,7 +136,7 @@ export class MongodServer {
   }
 
   /**
-   * Stops the server's work without closing its connections, until {@link thaw}. It stands still when
+   * Stops the server's work without closing its connections, until {@link thaw}. It has stopped when
    * this returns, which on a busy machine is later than when the signal is sent.
    */
   freeze(): void {
@@ -151,7 +151,7 @@ export class MongodServer {
 
   /** Runs one administrative command on this server. */
   async command(command: Document, uri = this.uri): Promise<Document> {
-    const client = new MongoClient(uri, { serverSelectionTimeoutMS: ANSWERS_WITHIN });
+    const client = new MongoClient(uri, { serverSelectionTimeoutMS: RESPONSE_TIMEOUT_MS });
     try {
       return await client.db('admin').command(command);
     } finally {

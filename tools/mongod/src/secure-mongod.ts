@@ -6,7 +6,7 @@ import { MongodServer } from './mongod-server.js';
 const SET = 'plants';
 const LOOK_EVERY = 50;
 const ADMINISTRATOR = 'administrator';
-const PASSWORD = 'a-password-that-nobody-sees';
+const PASSWORD = 'a-password-for-tests';
 
 /** The permissions that docs/storage.md asks for. */
 const DOCUMENTED = [
@@ -29,7 +29,7 @@ export interface SecureMongodOptions {
  * A replica set of one node on loopback that requires TLS and authentication.
  *
  * Two users have the permissions that docs/storage.md asks for: `plant-store`, with a password, and
- * the subject of {@link clientCertificate}. A third one, `nobody`, has the same password and no permissions.
+ * the subject of {@link clientCertificate}. A third one, `guest`, has the same password and no permissions.
  */
 export class SecureMongod {
   readonly certificates: CertificateFolder;
@@ -82,7 +82,7 @@ export class SecureMongod {
     return `${this.tls}&tlsCertificateKeyFile=${file}&authMechanism=MONGODB-X509`;
   }
 
-  /** Reaches the server as somebody who may do everything. */
+  /** Reaches the server with every permission. */
   get administratorUri(): string {
     return this.#uri(`${ADMINISTRATOR}:${PASSWORD}@`);
   }
@@ -107,7 +107,7 @@ export class SecureMongod {
     });
     await this.#run(`${ADMINISTRATOR}:${PASSWORD}@`, async (admin, external) => {
       await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: DOCUMENTED });
-      await admin({ createUser: 'nobody', pwd: PASSWORD, roles: [] });
+      await admin({ createUser: 'guest', pwd: PASSWORD, roles: [] });
       await external({ createUser: CLIENT.user, roles: DOCUMENTED });
     });
   }

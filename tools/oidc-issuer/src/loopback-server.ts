@@ -8,10 +8,10 @@ export class LoopbackServer {
   url = '';
   /** The path of every request that came in. */
   readonly requests: string[] = [];
-  protected answer: RequestListener = () => {};
+  protected handler: RequestListener = () => {};
   readonly #server = createServer((request, response) => {
     this.requests.push(request.url ?? '');
-    this.answer(request, response);
+    this.handler(request, response);
   });
   #port = 0;
 

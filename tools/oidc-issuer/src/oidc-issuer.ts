@@ -67,7 +67,7 @@ export class OidcIssuer extends LoopbackServer {
         },
       },
     });
-    this.answer = provider.callback();
+    this.handler = provider.callback();
   }
 
   /** A signed access token for `AUDIENCE`, with `SCOPE` unless another scope, or `''` for none, is given. */

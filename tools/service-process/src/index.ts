@@ -78,7 +78,7 @@ export async function serve(env: Record<string, string>): Promise<Service> {
   return { ...service, address, port: Number(new URL(address).port), management, stop };
 }
 
-/** Ends whatever a failed test has left behind. */
+/** Ends what a failed test has left running. */
 export function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }

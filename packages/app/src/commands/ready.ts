@@ -13,7 +13,7 @@ export async function ready(): Promise<number> {
     process.stdout.write(`${await response.text()}\n`);
     return response.ok ? 0 : 1;
   } catch (error) {
-    process.stderr.write(`plant-store: no answer from ${HOST}:${PORT} (${reasonOf(error)})\n`);
+    process.stderr.write(`plant-store: no response from ${HOST}:${PORT} (${reasonOf(error)})\n`);
     return 1;
   }
 }

@@ -32,7 +32,7 @@ export async function stop(
 }
 
 /**
- * Closes from the outside in, the storage after the last answer, so that nothing keeps the process
+ * Closes from the outside in, the storage after the last response, so that nothing keeps the process
  * alive. What is unanswered after `timeLimit` milliseconds is cut off.
  */
 export async function close(parts: Parts, timeLimit: number): Promise<void> {

@@ -25,7 +25,7 @@ export const serviceSettings = {
   ),
   HOST: host('where the API listens'),
   PORT: wholeNumber('the port of the API; 0 takes a free one and prints it', 0, 65_535, 3000),
-  BASE_PATH: matching('stands before `/plants`', /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/, {
+  BASE_PATH: matching('precedes `/plants`', /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/, {
     expected: 'a path that begins and does not end with a slash',
     example: '/store/v1',
   }),
@@ -39,7 +39,7 @@ export const serviceSettings = {
   BODY_LIMIT: wholeNumber('bytes a body may have', 1, 16_000_000, 16_384),
   MAX_IN_FLIGHT: wholeNumber('operations worked on at once', 1, 1_000_000, 1000),
   REQUEST_DEADLINE_MS: wholeNumber(
-    'milliseconds from the last byte of a request to its answer',
+    'milliseconds from the last byte of a request to its response',
     1,
     DAY_MS,
     15_000,

@@ -23,7 +23,7 @@ export class Metrics {
   readonly #registry = new Registry();
   readonly #duration = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'Time from the end of the headers to the answer.',
+    help: 'Time from the end of the headers to the response.',
     labelNames: ['http_request_method', 'http_route', 'http_response_status_code'],
     buckets: DURATION_BUCKETS,
     registers: [this.#registry],

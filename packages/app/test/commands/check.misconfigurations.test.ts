@@ -117,7 +117,7 @@ describe('What check and serve print about a misconfiguration', function () {
       ['X.509 without a client certificate', `mongodb://${secure.host}/?${x509}`],
       ['X.509 with an unknown subject', `mongodb://${secure.host}/?${x509}${key('stranger')}`],
       ['no user in the connection string', tls(secure.host)],
-      ['a user without permissions', user('nobody', password)],
+      ['a user without permissions', user('guest', password)],
       ['no TLS, where the server requires it', `mongodb://${secure.host}/`],
       ['TLS, where the server has none', tls(plain.host), plain.host],
       ['an untrusted server certificate', `mongodb://${secure.host}/?tls=true`],

@@ -35,7 +35,7 @@ function rawBodyParser(limit: number): Middleware<PlantStoreState> {
   return bodyParser({
     enableTypes: ['text'],
     extendTypes: { text: ['application/json'] },
-    // @ts-expect-error: the types lack `null`, which stands for bytes (raw-body, `encoding`).
+    // @ts-expect-error: the types lack `null`, which means bytes (raw-body, `encoding`).
     encoding: null,
     textLimit: `${limit}b`,
     onerror(error) {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 
 /**
  * The values of every field of this name, as they were sent.
- * Node's `headers` keeps only the first of a doubled field, so it cannot tell that there was another;
+ * Node's `headers` keeps only the first of a doubled field, so it does not show that there was another;
  * `headersDistinct` of Node 20.19 throws for a field named `__proto__`.
  *
  * @param name In lower case.

@@ -14,7 +14,7 @@ type Context = ParameterizedContext<PlantStoreState>;
 
 /**
  * Decides every response: the one that the steps after it have left in the state, or the one form of a
- * failure for what they threw. The observer hears of each request once.
+ * failure for what they threw. Each request is reported to the observer once.
  *
  * An application may have this middleware twice, around the middleware of others: then they see every
  * response of the inner one, and what they throw themselves gets the one form, too.
