@@ -1,0 +1,133 @@
+import { rejects } from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { FaultyNetwork } from '@plant-store/faulty-network';
+import { expect } from 'chai';
+
+const MARKER = 'a write';
+
+describe('A faulty network', () => {
+  let server: Server;
+  let received: string[];
+  let arrivals: EventEmitter;
+  let network: FaultyNetwork;
+  let client: Socket;
+
+  beforeEach(async () => {
+    received = [];
+    arrivals = new EventEmitter();
+    server = createServer((socket) => {
+      socket
+        .on('error', () => undefined)
+        .on('data', (bytes) => {
+          received.push(`${bytes}`);
+          socket.write(bytes);
+          arrivals.emit('bytes');
+        });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    network = await FaultyNetwork.before((server.address() as AddressInfo).port, MARKER);
+    client = await connected();
+  });
+
+  afterEach(async () => {
+    client.destroy();
+    await network.close();
+    server.close();
+  });
+
+  async function connected(): Promise<Socket> {
+    const [host, port] = network.host.split(':');
+    const socket = connect(Number(port), host)
+      .setEncoding('utf8')
+      .on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  async function echoed(socket: Socket, text: string): Promise<string> {
+    socket.write(text);
+    const [echo] = await once(socket, 'data');
+    return echo;
+  }
+
+  /** Resolves when the event loop has turned so often that what can pass has passed. */
+  async function manyTurns(): Promise<void> {
+    for (let turns = 0; turns < 100; turns += 1) await setImmediate();
+  }
+
+  it('hands on what both sides send', async () => {
+    expect(await echoed(client, 'hello')).to.equal('hello');
+  });
+
+  it('holds what is sent while it is frozen, and hands it on when it is restored', async () => {
+    await echoed(client, 'before');
+    network.freeze();
+    client.write('held');
+    const other = await connected();
+    other.write('held, too');
+    await manyTurns();
+    expect(received).to.deep.equal(['before']);
+    const echoes = Promise.all([once(client, 'data'), once(other, 'data')]);
+    await network.restore();
+    expect((await echoes).flat()).to.deep.equal(['held', 'held, too']);
+    other.destroy();
+  });
+
+  it('ends connections and refuses new ones when it is cut, until it is restored', async () => {
+    await echoed(client, 'before');
+    const closed = once(client, 'close');
+    await network.cut();
+    await closed;
+    await rejects(connected(), { code: 'ECONNREFUSED' });
+    await network.restore();
+    client = await connected();
+    expect(await echoed(client, 'after')).to.equal('after');
+  });
+
+  it('cuts the connection of a request with the marker when the server has responded', async () => {
+    network.loseResponses('cut');
+    expect(await echoed(client, 'a read')).to.equal('a read');
+    const passed = network.requestPassed();
+    client.write('one a w');
+    await setImmediate();
+    client.write('rite');
+    await passed;
+    await once(client, 'close');
+    expect(received.join('')).to.equal('a readone a write');
+  });
+
+  it('loses all further responses of a connection that it silences, and of no other', async () => {
+    network.loseResponses('silence');
+    const passed = network.requestPassed();
+    client.write(MARKER);
+    await passed;
+    const other = await connected();
+    expect(await echoed(other, MARKER)).to.equal(MARKER);
+    const arrived = once(arrivals, 'bytes');
+    client.write('again');
+    await arrived;
+    await manyTurns();
+    expect(client.bytesRead).to.equal(0);
+    other.destroy();
+  });
+
+  it('freezes when the server has responded, and hands the response on later', async () => {
+    network.loseResponses('freeze');
+    const arrived = once(arrivals, 'bytes');
+    client.write(MARKER);
+    await arrived;
+    await manyTurns();
+    expect([received, client.bytesRead]).to.deep.equal([[MARKER], 0]);
+    const response = once(client, 'data');
+    await network.restore();
+    expect(await response).to.deep.equal([MARKER]);
+  });
+
+  it('needs a marker to lose responses', async () => {
+    const plain = await FaultyNetwork.before(1);
+    expect(() => plain.loseResponses('cut')).to.throw('no marker');
+    await plain.close();
+  });
+});
