@@ -6,7 +6,10 @@ export class PlantIdTakenError extends Error {
   readonly code = 'PLANT_ID_TAKEN';
 }
 
-/** The storage cannot be reached, or takes no more now. The plant is surely not stored and will not be. */
+/**
+ * The storage cannot be reached, refuses access, or takes no more now. The plant is not stored, and
+ * never will be by this call.
+ */
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
   readonly code = 'STORAGE_UNAVAILABLE';
@@ -28,25 +31,51 @@ export class OutcomeUnknownError extends Error {
   readonly code = 'OUTCOME_UNKNOWN';
 }
 
-/** Port: keeps plants. An id identifies one plant for ever. */
+/**
+ * Port: keeps plants. An id identifies one plant for ever.
+ *
+ * Names and tags are kept exactly: every Unicode string, the empty one and those with U+0000 included,
+ * neither trimmed nor normalised. `newPlant` lets no lone surrogate through. An absent tag stays absent.
+ *
+ * An outage ends without a restart: when the storage can be used again, the same repository uses it.
+ * That includes credentials and permissions that were put right in the storage.
+ *
+ * Errors are logged with their causes. None carries credentials, or the name or the tag of a plant, in
+ * any property or cause. An adapter leaves out a cause that may.
+ */
 export interface PlantRepository {
   /**
-   * Stores a new plant. Resolves when it is stored for good: whatever fails afterwards, it is kept.
+   * Stores a new plant. Resolves when it is stored for good: it is kept when the storage is killed
+   * right after.
    *
-   * Rejects with exactly one of {@link PlantIdTakenError}, {@link StorageUnavailableError} and
-   * {@link OutcomeUnknownError}; any other error is a bug. Taken is told only once the other plant
-   * is stored for good. Of several concurrent calls with one id at most one resolves, whichever
-   * repositories on the same storage they are made to. A call never changes the fate of another.
+   * Rejects with exactly one of these; any other error is a bug.
    *
-   * @param timeLimit Milliseconds until the call is settled at the latest: an unfinished attempt
-   * is then told as unavailable or unknown, whichever is true. 0 or less is answered with
+   * - {@link PlantIdTakenError}, only once the other plant is stored for good.
+   * - {@link StorageUnavailableError}, only when nothing is stored, now or later: nothing was sent, or
+   *   what was sent is known to be refused or undone. Credentials that the storage refuses and missing
+   *   permissions are such cases. So is an outage that began before anything was sent.
+   * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time.
+   *
+   * Of several concurrent calls with one id at most one resolves, whichever repositories on the same
+   * storage they are made to. A call never changes the fate of another.
+   *
+   * The adapter decides whether it tries again within the time limit. A new attempt that finds the plant
+   * of an earlier attempt of the same call resolves. It recognises its own plant by something that no
+   * other call writes: another plant may have the same content.
+   *
+   * At least 100 calls may be under way at once. A call that finds every connection busy waits for one,
+   * up to its time limit. An adapter that bounds how many wait rejects further ones at once, as unavailable.
+   *
+   * @param timeLimit Milliseconds until the call is settled at the latest: an unfinished attempt is then
+   * unavailable or unknown, whichever is true. A call with 0 or less is rejected with
    * {@link StorageUnavailableError} at once.
    */
   add(plant: NewPlant, timeLimit: number): Promise<void>;
 
   /**
-   * Reports whether the storage can be reached at this moment. Resolves when it takes plants;
-   * otherwise rejects with {@link StorageUnavailableError}, after at most 2 seconds.
+   * Reports whether the storage can be used at this moment. Resolves when it takes plants; otherwise
+   * rejects with {@link StorageUnavailableError}: also when it refuses the credentials, or when
+   * permissions are missing. Settles within 2 seconds, whatever the storage does, and writes nothing.
    *
    * The adapter decides what becomes of an `add` now, and sets `waits` of the error. How long an
    * outage may last before the service is not ready is decided by the service, from its own deadline.
@@ -54,8 +83,8 @@ export interface PlantRepository {
   ready(): Promise<void>;
 
   /**
-   * Lets calls under way come to their end and releases what the repository holds. Idempotent.
-   * A later `add` or `ready` rejects with {@link StorageUnavailableError}.
+   * Lets calls under way settle, each within its time limit, and releases what the repository holds.
+   * Idempotent. A later `add` or `ready` rejects with {@link StorageUnavailableError}.
    */
   close(): Promise<void>;
 }

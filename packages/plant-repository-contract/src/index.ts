@@ -1,6 +1,12 @@
+export type { ContractCase } from './contract-case.js';
 export {
-  type ContractCase,
+  type OpenStore,
+  STORAGE_HOOKS,
+  type StorageFaults,
+  type StorageHook,
+} from './open-store.js';
+export {
   contractCases,
   describePlantRepository,
-  type OpenStore,
+  type PlantRepositorySuiteOptions,
 } from './plant-repository-contract.js';

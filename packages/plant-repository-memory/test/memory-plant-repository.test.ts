@@ -11,4 +11,6 @@ async function open() {
   };
 }
 
-describePlantRepository('MemoryPlantRepository', open, { neverStalls: true });
+describePlantRepository('MemoryPlantRepository', open, {
+  without: 'the storage is within the process',
+});

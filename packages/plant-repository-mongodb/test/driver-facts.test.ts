@@ -5,13 +5,20 @@ import {
   type StorageEvent,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Decimal128, type Document, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { FaultyNetwork } from './support/faulty-network.js';
-import { clientOf, DATABASE, freshCollection, keptDocuments } from './support/open-store.js';
+import {
+  clientOf,
+  DATABASE,
+  freshCollection,
+  keptDocuments,
+  networkBefore,
+  uriThrough,
+} from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const AMPLE = 9_000;
@@ -51,8 +58,8 @@ describeOnMongod('A plant', () => {
   async function behindNetwork(
     use: (behind: PlantRepository, network: FaultyNetwork) => Promise<void>,
   ): Promise<void> {
-    const network = await FaultyNetwork.before(set.members[0]?.port ?? 0);
-    const behind = open(network.uri);
+    const network = await networkBefore(set.members[0]?.port ?? 0);
+    const behind = open(uriThrough(network));
     try {
       await behind.ready();
       await use(behind, network);
@@ -147,7 +154,7 @@ describeOnMongod('A plant', () => {
 
   it('is stored, not taken, when the reply to its insert is lost again and again', async () => {
     await behindNetwork(async (behind, network) => {
-      network.afterNextInserts('cut', 'cut', 'cut');
+      network.loseResponses('cut', 'cut', 'cut');
       await behind.add(plant(1n), AMPLE);
       await rejects(behind.add(plant(-1n, 'late'), AMPLE), PlantIdTakenError);
     });
@@ -156,7 +163,7 @@ describeOnMongod('A plant', () => {
 
   it('is tried again, and stored, when its insert is never answered', async () => {
     await behindNetwork(async (behind, network) => {
-      network.afterNextInserts('silenced');
+      network.loseResponses('silence');
       await behind.add(plant(1n), AMPLE);
     });
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);

@@ -1,18 +1,104 @@
-import { sharedReplicaSet } from '@plant-store/mongod';
+import type { FaultyNetwork } from '@plant-store/faulty-network';
+import { MongodServer, ReplicaSet } from '@plant-store/mongod';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { FaultyNetwork } from './support/faulty-network.js';
-import { openStore } from './support/open-store.js';
+import {
+  clientOf,
+  closeClient,
+  DATABASE,
+  networkBefore,
+  networkFaults,
+  storeOf,
+  uriThrough,
+} from './support/open-store.js';
 
-describeOnMongod('One replica set', () => {
-  let network: FaultyNetwork;
+const PASSWORD = 'a pass/word';
 
-  beforeEach(async () => {
-    const [member] = (await sharedReplicaSet()).members;
-    network = await FaultyNetwork.before(member?.port ?? 0);
+describeOnMongod('One server that may be killed', function () {
+  this.timeout(60_000);
+
+  describe('of a replica set', () => {
+    let set: ReplicaSet;
+    let network: FaultyNetwork;
+
+    before(async () => {
+      set = await ReplicaSet.start({ members: 1 });
+    });
+
+    after(async () => {
+      await closeClient(set.uri);
+      await set.stop();
+    });
+
+    beforeEach(async () => {
+      network = await networkBefore((await set.primary()).port);
+    });
+
+    afterEach(() => network.close());
+
+    const open = async () => ({
+      ...storeOf(uriThrough(network), set.uri),
+      ...networkFaults(network),
+      async crash() {
+        const primary = await set.primary();
+        await primary.kill();
+        await primary.restart();
+      },
+    });
+
+    describePlantRepository('MongoPlantRepository', open, {
+      without: { refuseAccess: 'this server has no users; that of the next suite has' },
+    });
   });
 
-  afterEach(() => network.close());
+  describe('with users', () => {
+    let server: MongodServer;
+    let network: FaultyNetwork;
 
-  describePlantRepository('MongoPlantRepository', () => openStore(network));
+    before(async () => {
+      server = await MongodServer.start({ args: ['--auth'] });
+      await server.command({ createUser: 'root', pwd: PASSWORD, roles: ['root'] });
+      await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: [] });
+    });
+
+    after(async () => {
+      await closeClient(uriFor('root', server.host));
+      await server.stop();
+    });
+
+    beforeEach(async () => {
+      network = await networkBefore(server.port);
+      await allow();
+    });
+
+    afterEach(() => network.close());
+
+    const uriFor = (user: string, host: string) =>
+      `mongodb://${user}:${encodeURIComponent(PASSWORD)}@${host}/?directConnection=true&authSource=admin`;
+
+    const admin = (command: object) =>
+      clientOf(uriFor('root', server.host)).db('admin').command(command);
+
+    const roles = [{ role: 'readWrite', db: DATABASE }];
+    const allow = () => admin({ updateUser: 'plant-store', roles });
+
+    const open = async () => ({
+      ...storeOf(uriFor('plant-store', network.host), uriFor('root', server.host)),
+      ...networkFaults(network),
+      secrets: [PASSWORD],
+      async crash() {
+        await server.kill();
+        await server.restart();
+      },
+      async refuseAccess() {
+        await admin({ updateUser: 'plant-store', roles: [] });
+      },
+      async recover() {
+        await network.restore();
+        await allow();
+      },
+    });
+
+    describePlantRepository('MongoPlantRepository with a password', open);
+  });
 });

@@ -1,12 +1,19 @@
 import { rejects } from 'node:assert/strict';
 import { StorageUnavailableError } from '@plant-store/domain';
+import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { SecureMongod } from '@plant-store/mongod';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { FaultyNetwork } from './support/faulty-network.js';
-import { clientOf, closeClient, freshCollection, storeOf } from './support/open-store.js';
+import {
+  clientOf,
+  closeClient,
+  freshCollection,
+  networkBefore,
+  networkFaults,
+  storeOf,
+} from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -27,7 +34,7 @@ describeOnMongod('With TLS and users', function () {
   });
 
   beforeEach(async () => {
-    network = await FaultyNetwork.before(server.port);
+    network = await networkBefore(server.port);
   });
 
   afterEach(() => network.close());
@@ -35,13 +42,30 @@ describeOnMongod('With TLS and users', function () {
   const withPassword = (user: string, password = server.password) =>
     `mongodb://${user}:${password}@${network.host}/?authSource=admin&directConnection=true&${server.tls}`;
   const withCertificate = () => `mongodb://${network.host}/?directConnection=true&${server.x509}`;
-  const open = async (uri: string) => storeOf(uri, server.administratorUri, network);
+  const open = async (uri: string) => {
+    const { stall, outage, recover } = networkFaults(network);
+    const secrets = [server.password];
+    return { ...storeOf(uri, server.administratorUri), secrets, stall, outage, recover };
+  };
 
-  describePlantRepository('MongoPlantRepository with SCRAM', () =>
-    open(withPassword('plant-store')),
+  const encrypted = 'TLS hides what is an insert; the suites without TLS have it';
+  const elsewhere = 'it does not depend on TLS; the suites without TLS have it';
+  const without = {
+    silenceAfterWrite: encrypted,
+    loseNextAcknowledgement: encrypted,
+    refuseAccess: elsewhere,
+    crash: elsewhere,
+  };
+
+  describePlantRepository(
+    'MongoPlantRepository with SCRAM',
+    () => open(withPassword('plant-store')),
+    { without },
   );
 
-  describePlantRepository('MongoPlantRepository with X.509', () => open(withCertificate()));
+  describePlantRepository('MongoPlantRepository with X.509', () => open(withCertificate()), {
+    without,
+  });
 
   for (const [what, uri, reason] of [
     ['password is wrong', () => withPassword('plant-store', 'wrong'), /password is wrong/],

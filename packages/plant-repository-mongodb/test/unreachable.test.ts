@@ -4,11 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CertificateFolder } from '@plant-store/certificates';
 import { OutcomeUnknownError, StorageUnavailableError } from '@plant-store/domain';
+import { type FaultyNetwork, silentServer } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { FaultyNetwork, silentServer } from './support/faulty-network.js';
+import { networkBefore, uriThrough } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -31,12 +32,12 @@ describe('Without a server that answers', () => {
   }
 
   it('a plant is unavailable at its deadline, where connections are accepted and nothing is said', async () => {
-    const { uri, close } = await silentServer();
-    const repository = open(uri);
+    const { host, close } = await silentServer();
+    const repository = open(`mongodb://${host}/`);
     await rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
     await rejects(repository.ready(), StorageUnavailableError);
     const unreachable = await events.first('storage unreachable');
-    expect(unreachable).to.have.nested.property('error.message').that.includes(new URL(uri).host);
+    expect(unreachable).to.have.nested.property('error.message').that.includes(host);
     expect(unreachable)
       .to.have.nested.property('error.cause.message')
       .that.equals('the server does not respond');
@@ -94,7 +95,7 @@ describeOnMongod('With a server that comes and goes', function () {
 
   beforeEach(async () => {
     server = await MongodServer.start();
-    network = await FaultyNetwork.before(server.port);
+    network = await networkBefore(server.port);
     events = new StorageEvents();
   });
 
@@ -106,7 +107,7 @@ describeOnMongod('With a server that comes and goes', function () {
   });
 
   function open(): void {
-    repository = new MongoPlantRepository({ uri: network.uri, observer: events.observer });
+    repository = new MongoPlantRepository({ uri: uriThrough(network), observer: events.observer });
   }
 
   it('a plant that was added before the server was started is stored', async () => {
@@ -135,7 +136,7 @@ describeOnMongod('With a server that comes and goes', function () {
     open();
     await repository.ready();
     server.freeze();
-    const passed = network.insertPassed();
+    const passed = network.requestPassed();
     const sent = rejects(repository.add(plant(1n), BEYOND_AN_ATTEMPT), OutcomeUnknownError);
     await passed;
     const others = [2n, 3n, 4n].map((id) => rejects(repository.add(plant(id), BEYOND_AN_ATTEMPT)));
@@ -149,7 +150,7 @@ describeOnMongod('With a server that comes and goes', function () {
     open();
     await repository.ready();
     server.freeze();
-    const passed = network.insertPassed();
+    const passed = network.requestPassed();
     const adding = repository.add(plant(1n), AMPLE);
     await passed;
     server.thaw();

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { sharedReplicaSet } from '@plant-store/mongod';
+import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { type Document, MongoClient } from 'mongodb';
-import type { FaultyNetwork } from './faulty-network.js';
 
 export const DATABASE = 'plant-store';
 
@@ -46,18 +45,29 @@ export async function keptDocuments(
   return documents.map((document) => ({ ...document, _id: document._id.toBigInt() }));
 }
 
-/** A new, empty store on the server that all tests share, behind a network of its own. */
-export async function openStore(network: FaultyNetwork): Promise<OpenStore> {
-  const { uri } = await sharedReplicaSet();
-  return storeOf(network.uri, uri, network);
+/** A network in front of a server, which finds inserts by their comment. TLS hides it. */
+export const networkBefore = (port: number) => FaultyNetwork.before(port, 'plant-store insert');
+
+/** Reaches the one server after a network, whatever set it belongs to. */
+export const uriThrough = ({ host }: FaultyNetwork) => `mongodb://${host}/?directConnection=true`;
+
+/** The faults that a network can cause. */
+export function networkFaults(network: FaultyNetwork) {
+  return {
+    stall: async () => network.freeze(),
+    silenceAfterWrite: async () => network.loseResponses('freeze'),
+    loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    outage: () => network.cut(),
+    recover: () => network.restore(),
+  };
 }
 
 /**
- * A new, empty store behind a network.
+ * A new, empty store.
  *
  * @param past Reaches the server past the network.
  */
-export function storeOf(uri: string, past: string, network: FaultyNetwork): OpenStore {
+export function storeOf(uri: string, past: string): OpenStore {
   const collection = freshCollection();
   const open = () => new MongoPlantRepository({ uri, collection });
   return {
@@ -69,7 +79,6 @@ export function storeOf(uri: string, past: string, network: FaultyNetwork): Open
       return tag === undefined ? { id, name } : { id, name, tag };
     },
     reopen: async () => open(),
-    stall: () => network.stall(),
   };
 }
 

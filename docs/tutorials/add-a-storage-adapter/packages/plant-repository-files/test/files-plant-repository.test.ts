@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -14,13 +14,16 @@ import { expect } from 'chai';
 import { PlantFile } from '../src/plant-file.js';
 
 describe('FilesPlantRepository', () => {
+  let place: string;
   let folder: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'plant-repository-files-'));
+    place = await mkdtemp(join(tmpdir(), 'plant-repository-files-'));
+    folder = join(place, 'plants');
+    await mkdir(folder);
   });
 
-  afterEach(() => rm(folder, { recursive: true, force: true }));
+  afterEach(() => rm(place, { recursive: true }));
 
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
 
@@ -33,9 +36,20 @@ describe('FilesPlantRepository', () => {
     repository: new FilesPlantRepository(folder),
     stored,
     reopen: async () => new FilesPlantRepository(folder),
+    outage: () => rename(folder, join(place, 'away')),
+    recover: () => rename(join(place, 'away'), folder),
   });
 
-  describePlantRepository('FilesPlantRepository', open, { neverStalls: true });
+  const returns = 'a system call on a local folder returns, and with what it did';
+  describePlantRepository('FilesPlantRepository', open, {
+    without: {
+      stall: returns,
+      silenceAfterWrite: returns,
+      loseNextAcknowledgement: returns,
+      refuseAccess: 'tests may run as root, which no folder refuses',
+      crash: 'a test cannot cut the power, and a process that is killed loses nothing',
+    },
+  });
 
   it('leaves no draft behind', async () => {
     const repository = new FilesPlantRepository(folder);
@@ -44,16 +58,13 @@ describe('FilesPlantRepository', () => {
     expect(await readdir(folder)).to.deep.equal(['7.json']);
   });
 
-  it('is unavailable without its folder', async () => {
-    const repository = new FilesPlantRepository(folder);
+  it('is not ready when a file is in place of its folder', async () => {
     await rm(folder, { recursive: true });
-    await rejects(repository.add(monstera, 10_000), StorageUnavailableError);
-    await rejects(repository.ready(), StorageUnavailableError);
     await writeFile(folder, 'not a folder');
-    await rejects(repository.ready(), StorageUnavailableError);
+    await rejects(new FilesPlantRepository(folder).ready(), StorageUnavailableError);
   });
 
-  it('does not store later what it has told to be unavailable', async () => {
+  it('does not store later what it has reported as unavailable', async () => {
     const file = new PlantFile(folder, monstera);
     const storing = file.store();
     file.giveUp();

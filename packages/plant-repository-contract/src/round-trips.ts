@@ -1,0 +1,67 @@
+import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlantFields } from '@plant-store/domain';
+import { expect } from 'chai';
+import { add, type ContractCase } from './contract-case.js';
+import type { OpenStore } from './open-store.js';
+
+const STRINGS = {
+  'the empty string': '',
+  'leading and trailing space': ' \t Monstera \n ',
+  'U+0000': 'a\u0000b',
+  'every control character': String.fromCharCode(...Array(32).keys(), 127, 133),
+  'characters beyond the basic plane': '🌵𝒜\u{10FFFF}',
+  'combining marks that normalisation would change': 'e\u0301 \u00E9 \uFB01 \u212B',
+  'byte order mark and noncharacters': '\uFEFFa\uFFFE\uFFFF',
+  'right-to-left text': '\u05E0\u05D1\u05D8\u202Eabc',
+  'what other languages take for syntax': '$where {"a": 1} \\u0041 \'; DROP -- <b> %00 ../',
+  'names of JavaScript itself': '__proto__',
+  '16,000 characters': 'ä'.repeat(16_000),
+};
+
+const IDS = [
+  0n,
+  1n,
+  -1n,
+  2n ** 31n - 1n,
+  2n ** 31n,
+  -(2n ** 31n) - 1n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  -(2n ** 53n) - 1n,
+  MAX_PLANT_ID - 1n,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID + 1n,
+  MIN_PLANT_ID,
+];
+
+async function keepsExactly(store: OpenStore, fields: NewPlantFields): Promise<void> {
+  await add(store, fields);
+  expect(await store.stored(fields.id)).to.deep.equal(fields);
+}
+
+/** What was added is kept exactly. */
+export const roundTrips: readonly ContractCase[] = [
+  {
+    title: 'has kept nothing before the first add',
+    async run({ stored }) {
+      expect(await stored(1n)).to.equal(undefined);
+    },
+  },
+  ...Object.entries(STRINGS).map(([what, text]) => ({
+    title: `keeps ${what}, as name and as tag`,
+    run: (store: OpenStore) => keepsExactly(store, { id: 1n, name: text, tag: text }),
+  })),
+  {
+    title: 'keeps an absent tag absent',
+    run: (store) => keepsExactly(store, { id: 1n, name: 'Monstera' }),
+  },
+  {
+    title: 'keeps ids across the whole int64 range apart',
+    async run(store) {
+      for (const id of IDS) await add(store, { id, name: `plant ${id}` });
+      for (const id of IDS) {
+        expect(await store.stored(id), `${id}`).to.deep.equal({ id, name: `plant ${id}` });
+      }
+    },
+  },
+];

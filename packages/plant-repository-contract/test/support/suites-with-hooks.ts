@@ -1,0 +1,20 @@
+import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import { SimulatedStorage } from './simulated-storage.js';
+import { soundStore } from './sound-store.js';
+
+/** A store without hooks. */
+async function open() {
+  const storage = new SimulatedStorage();
+  return {
+    repository: soundStore(storage),
+    stored: async (id: bigint) => storage.stored(id),
+    reopen: async () => soundStore(storage),
+  };
+}
+
+const offering = async () => ({ ...(await open()), stall: async () => undefined });
+
+describePlantRepository('without reasons', open);
+describePlantRepository('with one reason', open, { without: 'it is simulated' });
+describePlantRepository('with an empty reason', open, { without: '' });
+describePlantRepository('with a reason and the hook', offering, { without: 'it is simulated' });
