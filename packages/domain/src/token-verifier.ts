@@ -37,29 +37,42 @@ export class TokenVerifierUnavailableError extends Error {
  * Port: turns a bearer token into the client it was given to.
  *
  * Source: docs/specification.md, "Authentication" (rule 2: `Authorization: Bearer <ACCESS_TOKEN>`).
+ *
+ * An outage of what a verifier depends on, such as an issuer, ends without a restart: when that can be
+ * used again, the same verifier uses it.
+ *
+ * Errors are logged with their causes. None carries a token, a part or a digest of one, or credentials
+ * of the verifier, in any property or cause. An adapter leaves out a cause that may: drivers put
+ * requests and keys into their errors, and `JSON.parse` quotes what it cannot read.
  */
 export interface TokenVerifier {
   /**
    * Resolves with the client when the token is valid for this service.
    *
-   * Rejects with exactly one of:
-   * - {@link InvalidTokenError}: the token is refused;
-   * - {@link TokenVerifierUnavailableError}: the answer is not known. An outage is never told as
-   *   an invalid token, nor the other way round.
+   * Rejects with exactly one of these; any other error is a bug.
    *
-   * No error carries the token or a part of it.
+   * - {@link InvalidTokenError}: the token is known not to be valid.
+   * - {@link TokenVerifierUnavailableError}: whether it is valid cannot be found out. That includes
+   *   credentials of the verifier that are refused, missing permissions, a response that cannot be
+   *   read, and a busy connection pool.
+   *
+   * An outage is never reported as an invalid token, nor the other way round. The adapter decides
+   * whether it tries again. Settles within 2 seconds also when what it depends on does not respond.
    */
   verify(token: string): Promise<Client>;
 
   /**
    * Resolves when a valid token would be accepted now; otherwise rejects with
-   * {@link TokenVerifierUnavailableError}, after at most 2 seconds.
+   * {@link TokenVerifierUnavailableError}. Settles within 2 seconds, whatever the verifier depends on does.
    *
    * The adapter decides which outages it bridges, for example with what it remembers. While this
-   * rejects, `verify` rejects too, so the service is not ready at once.
+   * rejects, `verify` accepts no token, so the service is not ready at once.
    */
   ready(): Promise<void>;
 
-  /** Releases what the verifier holds. Idempotent: a second call resolves like the first. */
+  /**
+   * Releases what the verifier holds. Idempotent. A later `verify` or `ready` rejects with
+   * {@link TokenVerifierUnavailableError}.
+   */
   close(): Promise<void>;
 }

@@ -1,7 +1,13 @@
+export type { ContractCase } from './contract-case.js';
 export {
   type AcceptedToken,
-  type ContractCase,
+  type OpenVerifier,
+  VERIFIER_HOOKS,
+  type VerifierFaults,
+  type VerifierHook,
+} from './open-verifier.js';
+export {
   contractCases,
   describeTokenVerifier,
-  type OpenVerifier,
+  type TokenVerifierSuiteOptions,
 } from './token-verifier-contract.js';

@@ -1,6 +1,8 @@
-import { describeTokenVerifier } from '@plant-store/token-verifier-contract';
+import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
 import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
+
+const HOURS_IN_SECONDS = 3_600;
 
 describe('JwtTokenVerifier', () => {
   let key: IssuerKey;
@@ -16,23 +18,49 @@ describe('JwtTokenVerifier', () => {
 
   afterEach(() => issuer.close());
 
-  describeTokenVerifier('JwtTokenVerifier', async () => ({
-    verifier: issuer.verifier({ scope: 'plants:create' }),
-    accepted: [
-      {
-        token: await issuer.token({ sub: 'gardener', scope: 'openid plants:create' }),
-        name: 'gardener',
-        permissions: ['create plants'],
+  /** A verifier, and faults of its issuer that last `lasting` milliseconds by the clock of the verifier. */
+  async function open(lasting: number): Promise<OpenVerifier> {
+    const exp = issuer.seconds + 10 * HOURS_IN_SECONDS;
+    const verifier = issuer.verifier({ scope: 'plants:create' });
+    const failing = (fail: () => unknown) => async () => {
+      await verifier.ready();
+      await fail();
+      issuer.now += lasting;
+    };
+    return {
+      verifier,
+      accepted: [
+        {
+          token: await issuer.token({ sub: 'gardener', scope: 'openid plants:create', exp }),
+          name: 'gardener',
+          permissions: ['create plants'],
+        },
+        { token: await issuer.token({ sub: 'visitor', exp }), name: 'visitor', permissions: [] },
+      ],
+      refused: {
+        'an expired token': await issuer.token({ exp: issuer.seconds - 31 }),
+        'a token for another service': await issuer.token({ aud: 'https://animals.example' }),
+        'a token of an unknown key': await issuer.token({}, {}, await issuerKey('other')),
+        'a token with a forged signature': await issuer.token({}, {}, await issuerKey('first')),
       },
-      { token: await issuer.token({ sub: 'visitor' }), name: 'visitor', permissions: [] },
-    ],
-    refused: {
-      'an expired token': await issuer.token({ exp: issuer.seconds - 31 }),
-      'a token for another service': await issuer.token({ aud: 'https://animals.example' }),
-      'a token of an unknown key': await issuer.token({}, {}, await issuerKey('other')),
-      'a token with a forged signature': await issuer.token({}, {}, await issuerKey('first')),
-    },
-  }));
+      outage: failing(() => issuer.stop()),
+      stall: failing(() => issuer.answers.set('/jwks', () => {})),
+      malfunction: failing(() =>
+        issuer.answers.set('/jwks', (request, response) => response.end(`${request.url}: a page`)),
+      ),
+      async recover() {
+        issuer.answers.clear();
+        if (!issuer.listening) await issuer.listen();
+        issuer.now += 10_000;
+      },
+    };
+  }
+
+  describeTokenVerifier('JwtTokenVerifier with keys that are no longer trusted', () =>
+    open(2 * HOURS_IN_SECONDS * 1000),
+  );
+
+  describeTokenVerifier('JwtTokenVerifier with keys that are trusted', () => open(0));
 
   describe('The client of a signed token', () => {
     const nameOf = async (claims: Record<string, unknown>) =>

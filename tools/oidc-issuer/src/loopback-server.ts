@@ -15,6 +15,10 @@ export class LoopbackServer {
   });
   #port = 0;
 
+  get listening(): boolean {
+    return this.#server.listening;
+  }
+
   /** Listens on the port it had before, if it had one. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');

@@ -47,7 +47,7 @@ export class IntrospectionTokenVerifier implements TokenVerifier {
     return authenticatedClient(found.name, permitted ? ['create plants'] : []);
   }
 
-  /** The issuer answers, whatever it says about this token. */
+  /** The issuer responds, whatever it says about this token. */
   async ready(): Promise<void> {
     await this.#ask('a-token-that-nobody-has');
   }
@@ -66,9 +66,9 @@ export class IntrospectionTokenVerifier implements TokenVerifier {
         signal: AbortSignal.any([this.#closing.signal, AbortSignal.timeout(TIME_LIMIT_MS)]),
       });
       if (response.status !== 200) throw new Error(`the status is ${response.status}`);
-      return readIntrospection(await response.json());
+      return readIntrospection(await response.text());
     } catch (cause) {
-      throw new TokenVerifierUnavailableError('the issuer does not tell about tokens', { cause });
+      throw new TokenVerifierUnavailableError('the issuer does not report on tokens', { cause });
     }
   }
 }

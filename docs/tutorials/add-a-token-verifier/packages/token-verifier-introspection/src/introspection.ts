@@ -10,13 +10,14 @@ export interface Introspection {
 const PRINTABLE = /^[\x20-\x7E]{1,128}$/;
 
 /**
- * Reads an answer of the introspection endpoint. Source: RFC 7662 section 2.2.
+ * Reads a response of the introspection endpoint. Source: RFC 7662 section 2.2.
  *
- * @throws {TypeError} when it is not such an answer, and so says nothing about the token.
+ * @throws {TypeError} when it is no such response, and so says nothing about the token.
  */
-export function readIntrospection(json: unknown): Introspection {
+export function readIntrospection(text: string): Introspection {
+  const json = parsed(text);
   if (typeof json !== 'object' || json === null || !('active' in json)) {
-    throw new TypeError('the answer is not an introspection response');
+    throw new TypeError('the response is not an introspection response');
   }
   const { active, sub, client_id, aud, scope } = json as Record<string, unknown>;
   if (typeof active !== 'boolean') throw new TypeError('active is not a boolean');
@@ -26,6 +27,15 @@ export function readIntrospection(json: unknown): Introspection {
     audiences: Array.isArray(aud) ? aud : [aud],
     scopes: typeof scope === 'string' ? scope.split(' ') : [],
   };
+}
+
+/** Without the error of `JSON.parse` as a cause: it quotes the text, which may repeat the token. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new TypeError('the response is not JSON');
+  }
 }
 
 function isPrintable(value: unknown): value is string {

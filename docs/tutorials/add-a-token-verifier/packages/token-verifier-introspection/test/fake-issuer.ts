@@ -21,8 +21,8 @@ export class FakeIssuer {
     return issuer;
   }
 
-  get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/introspect`;
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
   }
 
   close(): void {

@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { FaultyNetwork } from '@plant-store/faulty-network';
 import { describeTokenVerifier } from '@plant-store/token-verifier-contract';
 import {
   type IntrospectionOptions,
@@ -16,9 +17,11 @@ const REVOKED = 'a-token-that-was-revoked';
 
 describe('IntrospectionTokenVerifier', () => {
   let issuer: FakeIssuer;
+  let network: FaultyNetwork;
 
   beforeEach(async () => {
     issuer = await FakeIssuer.start();
+    network = await FaultyNetwork.before(issuer.port);
     const scope = 'openid plants:create';
     issuer.tokens.set(GARDENER, { active: true, sub: 'gardener', aud: AUDIENCE, scope });
     issuer.tokens.set(VISITOR, { active: true, client_id: 'visitor', aud: ['other', AUDIENCE] });
@@ -26,11 +29,14 @@ describe('IntrospectionTokenVerifier', () => {
     issuer.tokens.set(STRANGER, { active: true, sub: 'stranger', aud: 'other', scope });
   });
 
-  afterEach(() => issuer.close());
+  afterEach(async () => {
+    await network.close();
+    issuer.close();
+  });
 
   const verifier = (options: Partial<IntrospectionOptions> = {}) =>
     new IntrospectionTokenVerifier({
-      url: issuer.url,
+      url: `http://${network.host}/introspect`,
       clientId: 'plant-store',
       clientSecret: 'a secret:',
       audience: AUDIENCE,
@@ -45,6 +51,16 @@ describe('IntrospectionTokenVerifier', () => {
       { token: VISITOR, name: 'visitor', permissions: [] },
     ],
     refused: { 'a token that was revoked': REVOKED, 'a token for another service': STRANGER },
+    secrets: ['a secret:', 'plant-store:a+secret%3A'],
+    outage: () => network.cut(),
+    stall: async () => network.freeze(),
+    async malfunction() {
+      issuer.answer = { status: 200, body: `${GARDENER} is not known here` };
+    },
+    async recover() {
+      issuer.answer = undefined;
+      await network.restore();
+    },
   }));
 
   it('refuses a token as soon as it is revoked', async () => {
@@ -59,7 +75,7 @@ describe('IntrospectionTokenVerifier', () => {
     expect((await verifier().verify(GARDENER)).name).to.equal('unnamed client');
   });
 
-  const notAnswers: Record<string, { status: number; body: string }> = {
+  const notResponses: Record<string, { status: number; body: string }> = {
     'an error of the issuer': { status: 500, body: '{"active":false}' },
     'a redirect': { status: 302, body: '{"active":true}' },
     'a page': { status: 200, body: '<html>' },
@@ -67,8 +83,8 @@ describe('IntrospectionTokenVerifier', () => {
     'a word for a boolean': { status: 200, body: '{"active":"false"}' },
   };
 
-  for (const [what, answer] of Object.entries(notAnswers)) {
-    it(`does not take ${what} for an answer about the token`, async () => {
+  for (const [what, answer] of Object.entries(notResponses)) {
+    it(`does not take ${what} for a response about the token`, async () => {
       issuer.answer = answer;
       await rejects(verifier().verify(GARDENER), TokenVerifierUnavailableError);
       await rejects(verifier().ready(), TokenVerifierUnavailableError);

@@ -1,0 +1,62 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { contractCases, VERIFIER_HOOKS } from '@plant-store/token-verifier-contract';
+import { expect } from 'chai';
+
+const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
+const suites = fileURLToPath(new URL('support/suites-with-hooks.js', import.meta.url));
+
+interface Report {
+  readonly tests: readonly { readonly fullTitle: string }[];
+  readonly failures: readonly { readonly fullTitle: string }[];
+}
+
+/** What Mocha reports of suites with and without hooks. It ends with an error, as some must fail. */
+function report(): Promise<Report> {
+  const args = [mocha, '--no-config', '--reporter', 'json', suites];
+  return new Promise((resolve) => {
+    execFile(process.execPath, args, (_, output) => resolve(JSON.parse(output)));
+  });
+}
+
+describe('A hook that a TokenVerifier under test does not offer', () => {
+  const faults = contractCases.filter(({ needs }) => needs !== undefined);
+  let tests: string[];
+  let failures: string[];
+
+  before(async function () {
+    this.timeout(60_000);
+    const found = await report();
+    tests = found.tests.map(({ fullTitle }) => fullTitle);
+    failures = found.failures.map(({ fullTitle }) => fullTitle);
+  });
+
+  const of = (titles: readonly string[], name: string) =>
+    titles
+      .filter((title) => title.startsWith(`${name} as a TokenVerifier `))
+      .map((title) => title.slice(`${name} as a TokenVerifier `.length));
+
+  const untested = (reason: string) =>
+    VERIFIER_HOOKS.map((hook) => `is not tested with ${hook}: ${reason}`);
+
+  it('lets every case fail that needs it, unless there is a reason', () => {
+    expect(of(failures, 'without reasons')).to.deep.equal(faults.map(({ title }) => title));
+  });
+
+  it('is reported with the reason, in place of the cases that need it', () => {
+    const others = contractCases.filter((it) => !faults.includes(it)).map(({ title }) => title);
+    const titles = of(tests, 'with one reason');
+    expect(titles).to.deep.equal([...untested('it is simulated'), ...others]);
+    expect(of(failures, 'with one reason')).to.deep.equal([]);
+  });
+
+  it('needs a reason that is not empty', () => {
+    expect(of(failures, 'with an empty reason')).to.deep.equal(untested(''));
+  });
+
+  it('has no reason when it is offered', () => {
+    const failed = of(failures, 'with a reason and the hook');
+    expect(failed).to.deep.equal(['is not tested with stall: it is simulated']);
+  });
+});

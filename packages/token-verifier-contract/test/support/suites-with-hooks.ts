@@ -1,0 +1,21 @@
+import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
+import { EXPIRED, SimulatedIssuer, soundVerifier, TOKENS } from './sound-verifier.js';
+
+/** A verifier without hooks. */
+async function open(): Promise<OpenVerifier> {
+  return {
+    verifier: soundVerifier(new SimulatedIssuer()),
+    accepted: [
+      { token: TOKENS.gardener, name: 'gardener', permissions: ['create plants'] },
+      { token: TOKENS.visitor, name: 'visitor', permissions: [] },
+    ],
+    refused: { 'an expired token': EXPIRED },
+  };
+}
+
+const offering = async () => ({ ...(await open()), stall: async () => undefined });
+
+describeTokenVerifier('without reasons', open);
+describeTokenVerifier('with one reason', open, { without: 'it is simulated' });
+describeTokenVerifier('with an empty reason', open, { without: '' });
+describeTokenVerifier('with a reason and the hook', offering, { without: 'it is simulated' });
