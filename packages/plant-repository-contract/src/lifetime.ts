@@ -23,8 +23,11 @@ export const lifetime: readonly ContractCase[] = [
     },
   },
   {
-    title: 'is ready when it is open',
-    run: ({ repository }) => repository.ready(),
+    title: 'is ready when it takes plants',
+    async run(store) {
+      await add(store, { id: 1n, name: 'before' });
+      await store.repository.ready();
+    },
   },
   {
     title: 'closes twice as well as once',

@@ -146,7 +146,7 @@ const carelessStores: Record<string, BrokenStore> = {
     }),
   },
   'is never ready': {
-    caughtBy: 'is ready when it is open',
+    caughtBy: 'is ready when it takes plants',
     breaks: () => ({ ready: () => Promise.reject(new StorageUnavailableError('never')) }),
   },
   'is ready while its storage does not respond': {
