@@ -1,7 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
+import { anchorsOf } from './markdown.js';
 
 const read = (file: string): string =>
   readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -9,7 +12,9 @@ const read = (file: string): string =>
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly annotations: { readonly runbook: string };
 }
+const RUNBOOK = 'docs/runbook.md';
 const [group]: { rules: Rule[] }[] = parse(read('deploy/monitoring/prometheus-alerts.yaml')).groups;
 const rules = group?.rules ?? [];
 const dashboard: {
@@ -63,12 +68,34 @@ function seriesOf(text: string): Map<string, Map<string, Set<string>>> {
   return series;
 }
 
+function familyOf(series: string): string {
+  return series.replace(/_(?:bucket|sum|count)$/, '');
+}
+
+/** The code of the service. */
+function sources(): string {
+  const packages = fileURLToPath(new URL('../../packages', import.meta.url));
+  return readdirSync(packages, { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^[\w-]+\/src\/.*\.ts$/.test(file))
+    .map((file) => readFileSync(join(packages, file), 'utf8'))
+    .join('');
+}
+
+/** What stands below each heading of a page, by the anchor of the heading. */
+function sectionsOf(page: string): Map<string, string> {
+  const parts = read(page).split(/^(?=#+ )/m);
+  return new Map(
+    parts.map((text) => [anchorsOf({ path: page, prose: text, blocks: [] })[0] ?? '', text]),
+  );
+}
+
 describe('What the service is watched with', () => {
   let series: Map<string, Map<string, Set<string>>>;
 
   before(async () => {
     const service = await serve({ MANAGEMENT_PORT: '0', STORAGE: 'memory', ACCESS_TOKEN_SHA256 });
     await createPlant(service.address, 1);
+    await createPlant(service.address, 1, 'Monstera', 'another-token');
     series = seriesOf(await (await fetch(`${service.management}/metrics`)).text());
     await service.stop();
   });
@@ -118,14 +145,44 @@ describe('What the service is watched with', () => {
     expect(groupings).to.deep.equal(['shape', 'le']);
   });
 
-  it('is explained: docs/operations.md has a line for every alert', () => {
-    const explained = [...read('docs/operations.md').matchAll(/^\| `(PlantStore\w+)` \|/gm)];
-    expect(explained.map(([, name]) => name)).to.have.members(rules.map(({ alert }) => alert));
+  for (const { alert, annotations } of rules) {
+    it(`the alert ${alert} names its section of the runbook`, () => {
+      const [page = '', anchor = ''] = annotations.runbook.split('#');
+      expect(page).to.equal(RUNBOOK);
+      expect(sectionsOf(page).get(anchor)).to.match(new RegExp(`^Alerts? .*\`${alert}\``, 'm'));
+    });
+  }
+
+  it('exists: every metric that the runbook names', () => {
+    const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];
+    const there = new Set([...series.keys()].flatMap((name) => [name, familyOf(name)]));
+    expect(named).to.have.length.above(20);
+    const unknown = named.filter(([, name = '']) => !there.has(name));
+    expect(unknown.map(([, name]) => name)).to.deep.equal([]);
+  });
+
+  it('is printed: every line and every reason that the runbook names', () => {
+    const page = read(RUNBOOK);
+    const logs = page.match(/^- \*\*Log\*\*: [\s\S]*?(?=\n- |\n\n)/gm) ?? [];
+    const lines = logs.flatMap((it) => it.replaceAll('\n  ', ' ').match(/`[^`]+`/g) ?? []);
+    const [, table = ''] = page.split(/^\| `reason` .*\n/m);
+    const reasons = [
+      ...table
+        .split('\n\n', 1)
+        .join()
+        .matchAll(/^\| `\d*\s*([^`:]+)/gm),
+    ];
+    expect(lines).to.have.length.above(15);
+    expect(reasons).to.have.length(5);
+    const printed = read('docs/operations.md') + read('docs/authentication.md') + sources();
+    const named = [...lines.map((it) => it.slice(1, -1)), ...reasons.map(([, it = '']) => it)];
+    const unknown = named.filter((it) => !/^"|=/.test(it) && !printed.includes(it));
+    expect(unknown).to.deep.equal([]);
   });
 
   it('is all there: docs/operations.md names every metric of the service itself', () => {
     const own = [...series.keys()].filter((name) => /^(?:plant_store|http_server)_/.test(name));
-    const families = new Set(own.map((name) => name.replace(/_(?:bucket|sum|count)$/, '')));
+    const families = new Set(own.map(familyOf));
     for (const family of families) expect(read('docs/operations.md')).to.include(`\`${family}\``);
   });
 });

@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { InvalidMongoUriError, MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { databaseOf } from '../src/mongo-client.js';
+import { createMongoClient, databaseOf } from '../src/mongo-client.js';
 
 const FAULTY = [
   'mongodb://gardener:s3cret@',
@@ -64,6 +65,28 @@ describe('A connection string', () => {
   it('need not name the database', () => {
     expect(databaseOf('mongodb://host')).to.equal(undefined);
     expect(databaseOf('mongodb://host/?replicaSet=a')).to.equal(undefined);
+  });
+});
+
+describe('The options that docs/storage.md says have a value of their own', () => {
+  const page = readFileSync(new URL('../../../../docs/storage.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| `(\w+)` \| `(false|\d+)` \|/gm)];
+
+  it('are found', () => expect(rows).to.have.length(7));
+
+  for (const [, name = '', value] of rows) {
+    it(`${name} is ${value}, whatever the connection string says`, () => {
+      const other = value === 'false' ? 'true' : '12345';
+      const { options } = createMongoClient(`mongodb://host/?${name}=${other}`);
+      expect(options)
+        .to.have.property(name)
+        .that.satisfies((it: unknown) => `${it}` === value);
+    });
+  }
+
+  it('leave others as the connection string has them', () => {
+    const { options } = createMongoClient('mongodb://host/?appName=garden&compressors=zlib');
+    expect(options).to.deep.include({ appName: 'garden', compressors: ['zlib'] });
   });
 });
 
