@@ -44,12 +44,12 @@ describe('JwtTokenVerifier', () => {
         'a token with a forged signature': await issuer.token({}, {}, await issuerKey('first')),
       },
       outage: failing(() => issuer.stop()),
-      stall: failing(() => issuer.answers.set('/jwks', () => {})),
+      stall: failing(() => issuer.handlers.set('/jwks', () => {})),
       malfunction: failing(() =>
-        issuer.answers.set('/jwks', (request, response) => response.end(`${request.url}: a page`)),
+        issuer.handlers.set('/jwks', (request, response) => response.end(`${request.url}: a page`)),
       ),
       async recover() {
-        issuer.answers.clear();
+        issuer.handlers.clear();
         if (!issuer.listening) await issuer.listen();
         issuer.now += 10_000;
       },
