@@ -21,6 +21,11 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     frame: [],
     [ANY]: ['frame'],
   },
+  'plant-repository-mongodb': {
+    connection: [],
+    collection: ['connection'],
+    'group-commit': ['collection'],
+  },
   app: {
     configuration: [],
     telemetry: ['configuration', TOP],

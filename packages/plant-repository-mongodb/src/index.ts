@@ -1,4 +1,4 @@
-export { InvalidMongoUriError, mongoUriProblem } from './mongo-client.js';
+export { InvalidMongoUriError, mongoUriProblem } from './connection/mongo-client.js';
 export {
   MongoPlantRepository,
   type MongoPlantRepositoryOptions,

@@ -6,22 +6,22 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
-import { keepSettingUp } from './collection-setup.js';
-import { explained } from './connection-problem.js';
-import { DatabaseWatch, type Unreachable } from './database-watch.js';
-import { Disclosure } from './disclosure.js';
-import { GroupCommit } from './group-commit.js';
-import { LoggedOutConnections } from './logged-out.js';
-import { connectionOptionsOf, createMongoClient, databaseOf } from './mongo-client.js';
-import { MongoPlantCollection } from './mongo-plant-collection.js';
-import { toDocument } from './plant-document.js';
-import { credentialsRefused, hasServerCode, UNAUTHORIZED } from './server-code.js';
+import { retrySetUp } from './collection/collection-setup.js';
+import { LoggedOutConnections } from './collection/logged-out.js';
+import { MongoPlantCollection } from './collection/mongo-plant-collection.js';
+import { toDocument } from './collection/plant-document.js';
 import {
   DENIED,
   NO_CREDENTIALS,
   type StorageWarning,
   StorageWarnings,
-} from './storage-warnings.js';
+} from './collection/storage-warnings.js';
+import { explained } from './connection/connection-problem.js';
+import { DatabaseWatch, type Unreachable } from './connection/database-watch.js';
+import { Disclosure } from './connection/disclosure.js';
+import { connectionOptionsOf, createMongoClient, databaseOf } from './connection/mongo-client.js';
+import { credentialsRefused, hasServerCode, UNAUTHORIZED } from './connection/server-code.js';
+import { GroupCommit } from './group-commit/group-commit.js';
 
 /** Where plants are kept, and how many at once. Everything but `uri` has a default. */
 export interface MongoPlantRepositoryOptions {
@@ -29,13 +29,13 @@ export interface MongoPlantRepositoryOptions {
   readonly uri: string;
   /** Default `plants`. */
   readonly collection?: string;
-  /** Plants waiting to be stored at once; further ones are turned away. Default 10,000. */
+  /** Plants waiting to be stored at once; further ones are refused. Default 10,000. */
   readonly maxPending?: number;
   /** Plants in one insert. Default 1,000. */
   readonly maxBatch?: number;
   /** Bytes in one insert, unless a single plant has more. Default 4 MiB. */
   readonly maxBatchBytes?: number;
-  /** Is told what happens to the storage, for logs and metrics. Default: nobody. */
+  /** Receives what happens to the storage, for logs and metrics. */
   readonly observer?: StorageObserver;
   /** Shows batches to a tracing system. By default they are shown to none. */
   readonly tracer?: BatchTracer | undefined;
@@ -48,24 +48,24 @@ const READY_WITHIN_MS = 1_000;
 const LOG_IN_WITHIN_MS = 2_000;
 
 /** Bytes of the name of the database, a dot and the name of the collection. */
-const LONGEST_NAMESPACE = 255;
+const MAX_NAMESPACE_BYTES = 255;
 
-/** What MongoDB takes at the most in one insert. */
-const MOST_BATCH = 100_000;
-const MOST_BATCH_BYTES = 2 ** 24;
+/** The limits of MongoDB for one insert. */
+const MAX_BATCH = 100_000;
+const MAX_BATCH_BYTES = 2 ** 24;
 
-function checkedCount(name: string, value: number, most: number): number {
-  if (Number.isSafeInteger(value) && value > 0 && value <= most) return value;
-  throw new RangeError(`${name} must be a whole number from 1 to ${most}`);
+function checkedCount(name: string, value: number, max: number): number {
+  if (Number.isSafeInteger(value) && value > 0 && value <= max) return value;
+  throw new RangeError(`${name} must be a whole number from 1 to ${max}`);
 }
 
 function checkedCollection(name: string, database: string): string {
   if (!COLLECTION_NAME.test(name)) {
     throw new RangeError('collection must not be empty, hold "$", or begin with "system." or "."');
   }
-  if (Buffer.byteLength(`${database}.${name}`) <= LONGEST_NAMESPACE) return name;
+  if (Buffer.byteLength(`${database}.${name}`) <= MAX_NAMESPACE_BYTES) return name;
   throw new RangeError(
-    `database and collection must not exceed ${LONGEST_NAMESPACE} bytes together`,
+    `database and collection must not exceed ${MAX_NAMESPACE_BYTES} bytes together`,
   );
 }
 
@@ -94,8 +94,8 @@ export class MongoPlantRepository implements PlantRepository {
    */
   constructor(options: MongoPlantRepositoryOptions) {
     const { maxPending = 10_000, maxBatch = 1_000, maxBatchBytes = 2 ** 22 } = options;
-    const items = checkedCount('maxBatch', maxBatch, MOST_BATCH);
-    const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MOST_BATCH_BYTES);
+    const items = checkedCount('maxBatch', maxBatch, MAX_BATCH);
+    const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MAX_BATCH_BYTES);
     const pending = checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER);
     this.#observer = options.observer ?? (() => undefined);
     this.#warnings = new StorageWarnings(this.#observer);
@@ -116,7 +116,7 @@ export class MongoPlantRepository implements PlantRepository {
     return this.#plants.add(toDocument(plant), timeLimit);
   }
 
-  /** As the port says, within a second. Calls at the same time share one question to the database. */
+  /** As the port says, within a second. Concurrent calls share one command to the database. */
   async ready(): Promise<void> {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
     this.#checking ??= this.#check().finally(() => {
@@ -149,7 +149,7 @@ export class MongoPlantRepository implements PlantRepository {
     if (credentialsRefused(problem)) return this.#outage('credentials', explanation);
     if (obstacle === undefined) return this.#outage('no server', explanation);
     const cause = this.#disclosure.error(explanation);
-    return new StorageUnavailableError('plants are turned away', { cause });
+    return new StorageUnavailableError('plants are refused', { cause });
   }
 
   #outage(reason: Unreachable, explanation: Error): StorageUnavailableError {
@@ -184,13 +184,13 @@ export class MongoPlantRepository implements PlantRepository {
 
   #watch(name: string): DatabaseWatch {
     const reachable = (kind: string) => {
-      this.#collection.letIn('credentials');
+      this.#collection.acceptPlants('credentials');
       this.#observer({ type: 'storage reachable' });
       if (kind === 'standalone') this.#warnings.standalone();
       this.#setUp(name);
     };
     const unreachable = (reason: Unreachable, error: Error) => {
-      if (reason === 'credentials') this.#collection.turnAway(reason, error);
+      if (reason === 'credentials') this.#collection.refusePlants(reason, error);
       this.#observer({ type: 'storage unreachable', error: this.#outage(reason, error) });
     };
     const logIn = async () => {
@@ -203,16 +203,16 @@ export class MongoPlantRepository implements PlantRepository {
 
   #setUp(name: string): void {
     const listener = {
-      warn: (warning: StorageWarning) => this.#warnings.tell(warning),
+      warn: (warning: StorageWarning) => this.#warnings.report(warning),
       failed: (error: Error) => this.#warnings.notSetUp(this.#disclosure.withoutPorts(error)),
       unusable: (error: Error) => {
-        this.#collection.turnAway('collection', error);
+        this.#collection.refusePlants('collection', error);
         this.#warnings.unusable(error);
       },
-      usable: () => this.#collection.letIn('collection'),
+      usable: () => this.#collection.acceptPlants('collection'),
     };
     const { signal } = this.#closing;
-    this.#settingUp ??= keepSettingUp(this.#db, name, listener, signal).finally(() => {
+    this.#settingUp ??= retrySetUp(this.#db, name, listener, signal).finally(() => {
       this.#settingUp = undefined;
     });
   }

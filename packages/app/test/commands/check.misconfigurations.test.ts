@@ -14,7 +14,7 @@ const AT_ONCE = 4;
 const documented = new Map(
   [
     ...readFileSync(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8').matchAll(
-      /^\| (.+) \| `((?:MONGODB_URI|JWT_ISSUER, JWKS_URL|plants are turned away): .+)` \| [A-Z].+ \|$/gm,
+      /^\| (.+) \| `((?:MONGODB_URI|JWT_ISSUER, JWKS_URL|plants are refused): .+)` \| [A-Z].+ \|$/gm,
     ),
   ].map(([, what = '', line = '']) => [what, line]),
 );

@@ -88,7 +88,7 @@ describe('The service on MongoDB', function () {
     const { host, password, tls } = server;
     const MONGODB_URI = `mongodb://nobody:${password}@${host}/?authSource=admin&${tls}`;
     const service = await start({ MONGODB_URI });
-    await service.printed(/plants are turned away/);
+    await service.printed(/plants are refused/);
     expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
     expect((await service.create(1, 'refused')).status).to.equal(503);
     await server.stop();

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import type { ObjectId } from 'mongodb';
-import type { InsertReply, InsertResult } from '../../src/insert-outcome.js';
-import type { InsertAttempt, PlantCollection } from '../../src/plant-collection.js';
-import type { PlantDocument } from '../../src/plant-document.js';
+import type { InsertReply, InsertResult } from '../../src/collection/insert-outcome.js';
+import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
+import type { PlantDocument } from '../../src/collection/plant-document.js';
 
 /** An insert that ends as the test says. */
 export class FakeAttempt implements InsertAttempt {

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MongoServerError, type ObjectId } from 'mongodb';
-import type { InsertReply, InsertResult, WriteError } from '../../src/insert-outcome.js';
-import type { InsertAttempt, PlantCollection } from '../../src/plant-collection.js';
-import type { PlantDocument } from '../../src/plant-document.js';
+import type { InsertReply, InsertResult, WriteError } from '../../src/collection/insert-outcome.js';
+import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
+import type { PlantDocument } from '../../src/collection/plant-document.js';
 
 /** A delay without an end. */
 export const NEVER = Number.POSITIVE_INFINITY;
@@ -24,7 +24,7 @@ export interface InsertFate {
   readonly verdict:
     | 'carried out'
     | 'write concern error'
-    | 'turned away'
+    | 'refused beforehand'
     | keyof typeof VERDICT_CODES;
   /** What befalls the document at this position. */
   readonly mishap: { readonly index: number; readonly kind: Mishap } | undefined;
@@ -136,15 +136,15 @@ class SimulatedInsert implements InsertAttempt {
     this.#end(reply);
   }
 
-  fail(error: Error, turnedAway = false): void {
+  fail(error: Error, refusedBeforehand = false): void {
     this.#ended = true;
-    this.#end({ sent: this.sent, error, turnedAway });
+    this.#end({ sent: this.sent, error, refusedBeforehand });
   }
 
   #send(): void {
     if (this.sent || this.#ended) return;
     const { verdict } = this.fate;
-    if (verdict === 'turned away') {
+    if (verdict === 'refused beforehand') {
       this.fail(new Error(verdict), true);
       return;
     }

@@ -5,7 +5,7 @@ import { sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { type Db, MongoServerError } from 'mongodb';
-import { keepSettingUp } from '../src/collection-setup.js';
+import { retrySetUp } from '../src/collection/collection-setup.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, DATABASE, freshCollection, untilStored } from './support/open-store.js';
 import { plant } from './support/plant.js';
@@ -78,7 +78,7 @@ describe('A collection that exists, and is not listed', () => {
     const none = () => undefined;
     await new Promise<void>((resolve) => {
       const listener = { warn: none, usable: none, unusable: none, failed: () => resolve() };
-      void keepSettingUp(db, 'plants', listener, closing.signal);
+      void retrySetUp(db, 'plants', listener, closing.signal);
     });
     for (let turns = 0; turns < 20; turns += 1) await nextTurn();
     closing.abort();

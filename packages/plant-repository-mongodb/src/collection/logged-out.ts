@@ -1,4 +1,4 @@
-import { MAX_POOL_SIZE } from './mongo-client.js';
+import { MAX_POOL_SIZE } from '../connection/mongo-client.js';
 import type { MongoPlantCollection } from './mongo-plant-collection.js';
 
 const TIME_LIMIT_MS = 2_000;
@@ -21,7 +21,7 @@ export class LoggedOutConnections {
     this.#lacking = lacking;
   }
 
-  /** To be called for each such reply; does something once in a second at most. */
+  /** To be called for each such reply; acts at most once a second. */
   async close(): Promise<void> {
     if (this.#closing || performance.now() < this.#closedAt + AGAIN_AFTER_MS) return;
     this.#closing = true;

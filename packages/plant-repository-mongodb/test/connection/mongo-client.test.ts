@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { InvalidMongoUriError, MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { createMongoClient, databaseOf } from '../src/mongo-client.js';
+import { createMongoClient, databaseOf } from '../../src/connection/mongo-client.js';
 
 const FAULTY = [
   'mongodb://gardener:s3cret@',
@@ -69,7 +69,7 @@ describe('A connection string', () => {
 });
 
 describe('The options that docs/storage.md says have a value of their own', () => {
-  const page = readFileSync(new URL('../../../../docs/storage.md', import.meta.url), 'utf8');
+  const page = readFileSync(new URL('../../../../../docs/storage.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `(\w+)` \| `(false|\d+)` \|/gm)];
 
   it('are found', () => expect(rows).to.have.length(7));

@@ -6,7 +6,6 @@ import {
   type StorageObserver,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { Deadlines } from './deadlines.js';
 import {
   failureOf,
   type InsertOutcome,
@@ -14,10 +13,11 @@ import {
   type InsertResult,
   insertOutcomes,
   refusalReason,
-} from './insert-outcome.js';
+} from '../collection/insert-outcome.js';
+import type { InsertAttempt, PlantCollection } from '../collection/plant-collection.js';
+import { documentSize, type PlantDocument } from '../collection/plant-document.js';
+import { Deadlines } from './deadlines.js';
 import { type BatchLimits, NaturalBatches, RETRY_PAUSE_MS } from './natural-batches.js';
-import type { InsertAttempt, PlantCollection } from './plant-collection.js';
-import { documentSize, type PlantDocument } from './plant-document.js';
 
 /** How long a server may take over an insert, and over one that follows an unclear one. */
 const FIRST_ATTEMPT_MS = 1_000;
@@ -31,7 +31,7 @@ const noTracer: BatchTracer = {
 
 /** How much a {@link GroupCommit} takes on at once. */
 export interface GroupCommitLimits {
-  /** Plants that are waited for at once; further ones are turned away. */
+  /** Plants that are waited for at once; further ones are refused. */
   readonly pending: number;
   readonly batch: BatchLimits;
 }
@@ -50,18 +50,18 @@ interface Entry {
   /** Whether an earlier insert of it ended unclear. */
   maybeWritten: boolean;
   /** Halved with every further one: what makes it unclear may be the others of its batch. */
-  mostTogether: number;
+  maxTogether: number;
   settled: boolean;
 }
 
 /**
- * A lost reply is usually the network's fault, and passes. One that is lost again may be too large
+ * A lost reply is usually caused by the network, and passes. One that is lost again may be too large
  * for the server to send: then only fewer plants get one.
  */
 function halveWhereStillUnclear(batch: readonly Entry[], outcomes: readonly InsertOutcome[]): void {
   for (const [index, entry] of batch.entries()) {
     if (outcomes[index] !== 'unclear' || !entry.maybeWritten) continue;
-    entry.mostTogether = Math.ceil(batch.length / 2);
+    entry.maxTogether = Math.ceil(batch.length / 2);
   }
 }
 
@@ -114,7 +114,7 @@ export class GroupCommit {
         reject,
         attempt: undefined,
         maybeWritten: false,
-        mostTogether: Number.POSITIVE_INFINITY,
+        maxTogether: Number.POSITIVE_INFINITY,
         settled: false,
       };
       this.#pending.add(entry);

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Db, Document } from 'mongodb';
-import { hasServerCode, UNAUTHORIZED } from './server-code.js';
+import { hasServerCode, UNAUTHORIZED } from '../connection/server-code.js';
 import type { StorageWarning } from './storage-warnings.js';
 
 const NAMESPACE_EXISTS = 48;
@@ -96,7 +96,7 @@ async function setUp(
 
 /**
  * Makes the collection with its validator where it is absent, and renews a validator that an
- * older version of this package has made. One of somebody else's is left alone.
+ * older version of this package has made. One that others have made is left alone.
  *
  * Resolves with what an administrator should know; rejects when it should be tried again.
  */
@@ -117,7 +117,7 @@ export async function setUpCollection(
   }
 }
 
-/** What is told of the set-up. */
+/** Receives how the set-up proceeds. */
 export interface SetUpListener {
   warn(warning: StorageWarning): void;
   /** It is tried again. */
@@ -131,7 +131,7 @@ export interface SetUpListener {
  * Sets the collection up, in as many attempts as it takes until `closing` is aborted. Plants need
  * not wait for it: until then, the types alone keep the documents in shape.
  */
-export async function keepSettingUp(
+export async function retrySetUp(
   db: Database,
   name: string,
   listener: SetUpListener,

@@ -4,7 +4,7 @@ import { withoutText } from './server-code.js';
 
 const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
 
-/** Those that MongoDB listens on by default: nobody's password. */
+/** The default ports of MongoDB, which are no password. */
 const DEFAULT_PORTS: ReadonlySet<number | undefined> = new Set([27017, 27018, 27019]);
 
 interface Address {
@@ -36,7 +36,7 @@ function written({ host, port }: Address): string {
  * port is left out, unless it is one of MongoDB's own.
  */
 export class Disclosure {
-  /** Where the client looks for servers: `host:port`, or the name that stands for a cluster. */
+  /** Where the client looks for servers: `host:port`, or the name of a cluster. */
   readonly hosts: readonly string[];
   readonly #hidden: ReadonlySet<number | undefined>;
 

@@ -12,7 +12,7 @@ export class InvalidMongoUriError extends Error {
 export const MAX_POOL_SIZE = 16;
 
 const OPTIONS = {
-  // Command monitoring tells what was sent. A repeated insert is this package's own business.
+  // Command monitoring shows what was sent. This package itself repeats inserts.
   monitorCommands: true,
   retryWrites: false,
   retryReads: false,
@@ -22,7 +22,7 @@ const OPTIONS = {
   // How soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // Four inserts, four read-backs and two checks at the most; a few more replace connections given up.
+  // At most four inserts, four read-backs and two checks; a few more replace connections given up.
   maxPoolSize: MAX_POOL_SIZE,
 } as const;
 
@@ -69,8 +69,8 @@ function parsed(uri: string): MongoClient {
 
 /** Only the server would refuse the name, and every insert with it. */
 function databaseProblem(uri: string): string | undefined {
-  const faulty = !DATABASE_NAME.test(databaseOf(uri) ?? 'none');
-  return faulty ? 'the name of a database has 1 to 63 characters, none of /\\. "$' : undefined;
+  const invalid = !DATABASE_NAME.test(databaseOf(uri) ?? 'none');
+  return invalid ? 'the name of a database has 1 to 63 characters, none of /\\. "$' : undefined;
 }
 
 /** The driver would complain at each attempt to connect. */

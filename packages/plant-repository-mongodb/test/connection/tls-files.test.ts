@@ -2,7 +2,7 @@ import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { CertificateFolder } from '@plant-store/certificates';
 import { expect } from 'chai';
-import { tlsFileProblem } from '../src/tls-files.js';
+import { tlsFileProblem } from '../../src/connection/tls-files.js';
 
 const PASSPHRASE = 'only-used-in-tests';
 

@@ -9,8 +9,8 @@ export interface BatchLimits {
 
 interface Sized {
   readonly size: number;
-  /** How many items a batch with this one may have at the most. */
-  readonly mostTogether: number;
+  /** The largest number of items in a batch with this one. */
+  readonly maxTogether: number;
   /** Whether nothing needs to be done about it any more. */
   readonly settled: boolean;
 }
@@ -96,12 +96,12 @@ export class NaturalBatches<T extends Sized> {
     const batch: T[] = [];
     let bytes = 0;
     let taken = 0;
-    let most = this.#limits.items;
+    let max = this.#limits.items;
     for (const item of this.#queue) {
       if (!item.settled) {
         bytes += item.size;
-        most = Math.min(most, item.mostTogether);
-        if (batch.length > 0 && (batch.length >= most || bytes > this.#limits.bytes)) break;
+        max = Math.min(max, item.maxTogether);
+        if (batch.length > 0 && (batch.length >= max || bytes > this.#limits.bytes)) break;
         batch.push(item);
       }
       taken += 1;

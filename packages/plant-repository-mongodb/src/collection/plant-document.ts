@@ -20,14 +20,14 @@ export function toDocument({ id, name, tag }: NewPlant): PlantDocument {
   return tag === undefined ? { _id: id, name, mark } : { _id: id, name, tag, mark };
 }
 
-/** What MongoDB takes at the most, in bytes. */
-const LARGEST = 2 ** 24;
+/** The largest document that MongoDB accepts, in bytes. */
+const MAX_SIZE = 2 ** 24;
 
 /** An upper bound of the bytes that the document takes in a message. Throws when it is no document. */
 export function documentSize({ _id, name, tag }: PlantDocument): number {
   if (typeof _id !== 'bigint') throw new TypeError('the id of a plant must be a bigint');
   const tagBytes = tag === undefined ? 0 : Buffer.byteLength(tag);
   const size = FIXED_BYTES + Buffer.byteLength(name) + tagBytes;
-  if (size > LARGEST) throw new RangeError(`a plant must not take more than ${LARGEST} bytes`);
+  if (size > MAX_SIZE) throw new RangeError(`a plant must not take more than ${MAX_SIZE} bytes`);
   return size;
 }

@@ -5,11 +5,11 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { GroupCommit } from '../src/group-commit.js';
-import { toDocument } from '../src/plant-document.js';
-import { plant } from './support/plant.js';
-import { NEVER, SimulatedDatabase } from './support/simulated-database.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { toDocument } from '../../src/collection/plant-document.js';
+import { GroupCommit } from '../../src/group-commit/group-commit.js';
+import { plant } from '../support/plant.js';
+import { NEVER, SimulatedDatabase } from '../support/simulated-database.js';
+import { VirtualTime } from '../support/virtual-time.js';
 
 const RUNS = 2_000;
 /** Longer than anything takes that may happen in a scenario. */
@@ -36,7 +36,7 @@ const insertFate = fc.record({
       'pool cleared' as const,
       'wrong password' as const,
       'view' as const,
-      'turned away' as const,
+      'refused beforehand' as const,
     ),
   ),
   mishap: fc.option(

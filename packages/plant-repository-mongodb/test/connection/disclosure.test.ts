@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { MongoServerError } from 'mongodb';
-import { Disclosure } from '../src/disclosure.js';
-import { createMongoClient } from '../src/mongo-client.js';
+import { Disclosure } from '../../src/connection/disclosure.js';
+import { createMongoClient } from '../../src/connection/mongo-client.js';
 
 function disclosureOf(uri: string): Disclosure {
   return new Disclosure(uri, createMongoClient(uri));

@@ -1,5 +1,5 @@
 /** The longest that a timer of Node takes. */
-const LONGEST_MS = 2 ** 31 - 1;
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** One timer for any number of deadlines: set to the earliest, however many there are. */
 export class Deadlines {
@@ -21,7 +21,7 @@ export class Deadlines {
     this.#earliest = deadline;
     clearTimeout(this.#timer);
     const wait = Math.ceil(deadline - performance.now());
-    this.#timer = setTimeout(() => this.#pass(), Math.min(Math.max(wait, 1), LONGEST_MS));
+    this.#timer = setTimeout(() => this.#pass(), Math.min(Math.max(wait, 1), MAX_TIMER_MS));
   }
 
   close(): void {

@@ -23,8 +23,8 @@ export interface PlantCollection {
   insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt;
 
   /**
-   * The marks of the documents with these ids that are kept for good, as a majority has them.
-   * A document that was made by somebody else may have none.
+   * The marks of the documents with these ids that a majority has.
+   * A document of another program may have none.
    *
    * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
    */

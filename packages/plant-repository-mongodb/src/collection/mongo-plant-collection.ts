@@ -7,11 +7,16 @@ import {
   type ObjectId,
   type RunCommandOptions,
 } from 'mongodb';
+import {
+  concernError,
+  hasServerCode,
+  ServerReplyError,
+  UNAUTHORIZED,
+} from '../connection/server-code.js';
 import type { InsertReply, InsertResult } from './insert-outcome.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import type { PlantDocument } from './plant-document.js';
 import { mayInsert } from './privileges.js';
-import { concernError, hasServerCode, ServerReplyError, UNAUTHORIZED } from './server-code.js';
 
 /** Stated with every insert, so that no connection string and no server default weakens it. */
 const DURABLE = { w: 'majority', j: true };
@@ -56,12 +61,12 @@ class CommandAttempt implements InsertAttempt {
   }
 }
 
-function turnedAway(error: unknown): InsertAttempt {
-  const result = Promise.resolve({ sent: false, turnedAway: true, error });
+function refusedBeforehand(error: unknown): InsertAttempt {
+  const result = Promise.resolve({ sent: false, refusedBeforehand: true, error });
   return { sent: false, abort: () => undefined, result };
 }
 
-/** What a {@link MongoPlantCollection} is told of its surroundings. */
+/** What a {@link MongoPlantCollection} needs from its repository. */
 export interface CollectionOptions {
   /** Is called at each reply that the permissions do not suffice. */
   readonly unauthorized: () => void;
@@ -69,12 +74,12 @@ export interface CollectionOptions {
   readonly disclose: (error: Error) => Error;
 }
 
-/** Why plants are turned away before they are sent. */
+/** Why plants are refused before they are sent. */
 export type Obstacle = 'credentials' | 'collection';
 
 /**
  * The collection through the official driver. It speaks in commands, not through `insertMany`:
- * the reply then is what the server said, with no guess of the driver in it.
+ * the reply then is the server's own, with no guess of the driver in it.
  */
 export class MongoPlantCollection implements PlantCollection {
   readonly #client: MongoClient;
@@ -85,7 +90,7 @@ export class MongoPlantCollection implements PlantCollection {
   readonly #obstacles = new Map<Obstacle, Error>();
   #inserts = 0;
 
-  /** @param client Must monitor commands: that alone tells what was sent. */
+  /** @param client Must monitor commands: only that shows what was sent. */
   constructor(client: MongoClient, db: Db, name: string, options: CollectionOptions) {
     this.#client = client;
     this.#db = db;
@@ -98,7 +103,7 @@ export class MongoPlantCollection implements PlantCollection {
 
   insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
     const { obstacle } = this;
-    if (obstacle) return turnedAway(obstacle);
+    if (obstacle) return refusedBeforehand(obstacle);
     this.#inserts += 1;
     const comment = `plant-store insert ${this.#inserts}`;
     const insert = {
@@ -152,13 +157,13 @@ export class MongoPlantCollection implements PlantCollection {
     throw new ServerReplyError(UNAUTHORIZED, 'Unauthorized');
   }
 
-  /** Turns plants away, and takes back those that are not sent yet, until {@link letIn}. */
-  turnAway(obstacle: Obstacle, error: Error): void {
+  /** Refuses plants, and takes back those that are not sent yet, until {@link acceptPlants}. */
+  refusePlants(obstacle: Obstacle, error: Error): void {
     this.#obstacles.set(obstacle, error);
     for (const attempt of this.#attempts.values()) if (!attempt.sent) attempt.abort(error);
   }
 
-  letIn(obstacle: Obstacle): void {
+  acceptPlants(obstacle: Obstacle): void {
     this.#obstacles.delete(obstacle);
   }
 
@@ -188,7 +193,7 @@ export class MongoPlantCollection implements PlantCollection {
     await ping.catch(() => undefined).finally(() => this.#client.off('commandStarted', giveUp));
   }
 
-  /** Why plants are turned away before they are sent, if they are. */
+  /** Why plants are refused before they are sent, if they are. */
   get obstacle(): Error | undefined {
     return this.#obstacles.values().next().value;
   }

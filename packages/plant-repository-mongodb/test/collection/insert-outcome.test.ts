@@ -1,6 +1,10 @@
 import { expect } from 'chai';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
-import { type InsertResult, insertOutcomes, refusalReason } from '../src/insert-outcome.js';
+import {
+  type InsertResult,
+  insertOutcomes,
+  refusalReason,
+} from '../../src/collection/insert-outcome.js';
 
 const DUPLICATE = 11000;
 const INVALID = 121;
@@ -112,7 +116,7 @@ const rows: Record<string, { result: InsertResult; outcomes: string[] }> = {
     outcomes: ['denied', 'denied'],
   },
   'turned away before it was sent': {
-    result: { sent: false, turnedAway: true, error: new Error('it is a view') },
+    result: { sent: false, refusedBeforehand: true, error: new Error('it is a view') },
     outcomes: ['denied', 'denied'],
   },
   'waited for a connection that was not authenticated': {

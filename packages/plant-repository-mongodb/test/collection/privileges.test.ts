@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mayInsert } from '../src/privileges.js';
+import { mayInsert } from '../../src/collection/privileges.js';
 
 const on = (resource: object, ...actions: string[]) => ({
   authInfo: {

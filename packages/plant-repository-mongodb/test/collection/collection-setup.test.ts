@@ -4,12 +4,12 @@ import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import type { Db, Document, MongoClient } from 'mongodb';
-import { setUpCollection } from '../src/collection-setup.js';
-import { createMongoClient } from '../src/mongo-client.js';
-import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
-import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
+import { setUpCollection } from '../../src/collection/collection-setup.js';
+import { createMongoClient } from '../../src/connection/mongo-client.js';
+import { describeOnMongod } from '../support/describe-on-mongod.js';
+import { clientOf, closeClient, DATABASE, freshCollection } from '../support/open-store.js';
+import { plant } from '../support/plant.js';
+import { StorageEvents } from '../support/storage-events.js';
 
 const { signal } = new AbortController();
 
@@ -164,7 +164,7 @@ describeOnMongod('A user without the rights', () => {
   it('to insert gets unavailable, and a warning with what to grant', async () => {
     open(uriFor('reader'));
     await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);
-    const warning = await events.first('storage warning', /turned away/);
+    const warning = await events.first('storage warning', /plants are refused/);
     const role = `[{"role":"readWrite","db":"${DATABASE}"}]`;
     const command = `db.grantRolesToUser('<the user of the service>', ${role})`;
     expect(warning).to.have.property('command', command);

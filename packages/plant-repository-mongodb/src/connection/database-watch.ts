@@ -8,13 +8,13 @@ const LOG_IN_AGAIN_AFTER_MS = 1_000;
 /** After several refusals: some directories lock out a user that fails often. */
 const LOG_IN_AGAIN_AFTER_AT_MOST_MS = 8_000;
 
-/** Less than the driver waits for a silent host, so that whoever starts the service hears of it soon. */
+/** Less than the driver waits for a silent host, so that it is reported soon after startup. */
 const SILENT_AFTER_MS = 1_500;
 
 /** Why the database is not reachable. */
 export type Unreachable = 'no server' | 'credentials';
 
-/** What is told of the database, each at a change only. */
+/** Receives the state of the database, at a change only. */
 export interface DatabaseListener {
   reachable(kind: 'standalone' | 'other'): void;
   unreachable(reason: Unreachable, cause: Error): void;

@@ -4,9 +4,9 @@ import {
   NOT_SUPPORTED_ON_VIEW,
   ServerReplyError,
   UNAUTHORIZED,
-} from './server-code.js';
+} from '../connection/server-code.js';
 
-/** What the server said about one unordered insert. */
+/** The server's reply to one unordered insert. */
 export interface InsertReply {
   /** How many documents it has written. */
   readonly n: number;
@@ -31,7 +31,7 @@ export interface InsertFailure {
   readonly sent: boolean;
   readonly error: unknown;
   /** Whether it was not tried, as it would surely have failed. */
-  readonly turnedAway?: boolean;
+  readonly refusedBeforehand?: boolean;
 }
 
 export type InsertResult = InsertReply | InsertFailure;
@@ -81,9 +81,9 @@ const BY_COMMAND: ReadonlyMap<unknown, InsertOutcome> = new Map([
   [462, 'not written'], // IngressRequestRateLimitExceeded
 ]);
 
-function ofFailure({ sent, error, turnedAway }: InsertFailure): InsertOutcome {
+function ofFailure({ sent, error, refusedBeforehand }: InsertFailure): InsertOutcome {
   if (sent) return BY_COMMAND.get(codeOf(error)) ?? 'unclear';
-  return turnedAway || credentialsRefused(error) ? 'denied' : 'not written';
+  return refusedBeforehand || credentialsRefused(error) ? 'denied' : 'not written';
 }
 
 /** The keys or the name of the unique index other than that on `_id` that the document violates. */

@@ -10,7 +10,7 @@ import { codeOf, credentialsRefused } from './server-code.js';
 export interface ConnectionOptions {
   readonly tls: boolean;
   readonly replicaSet: string | undefined;
-  /** Whether the client certificate stands for the user, instead of a password. */
+  /** Whether a client certificate names the user, instead of a password. */
   readonly x509: boolean;
   readonly clientCertificate: boolean;
 }
@@ -107,7 +107,7 @@ function credentialsProblem(
   return clientCertificate ? USER_UNKNOWN : USER_MISSING;
 }
 
-/** A connection that ends early gives no reason: what is configured tells the likely one. */
+/** A connection that ends early gives no reason: the configuration shows the likely one. */
 function handshakeProblem(
   chain: readonly Error[],
   codes: readonly unknown[],

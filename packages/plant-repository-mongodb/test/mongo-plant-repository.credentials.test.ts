@@ -140,7 +140,7 @@ describeOnMongod('The credentials of the service', function () {
   it('that are missing are told of, where the server asks for them', async () => {
     open(`mongodb://${server.host}/?directConnection=true`);
     await rejects(add(), StorageUnavailableError);
-    const warning = await events.first('storage warning', /turned away/);
+    const warning = await events.first('storage warning', /plants are refused/);
     expect(warning).to.have.property('message').that.includes('has none');
     expect(warning).to.not.have.property('command');
   });
@@ -149,7 +149,7 @@ describeOnMongod('The credentials of the service', function () {
     await change({ updateUser: 'writer', roles: ['read'] });
     open();
     const error = await add().catch((reason: unknown) => reason);
-    await events.first('storage warning', /turned away/);
+    await events.first('storage warning', /plants are refused/);
     await events.first('storage reachable');
     expect(error).to.be.instanceOf(StorageUnavailableError);
     expect(inspect([error, events.all], { depth: 9 })).to.not.match(/rose|s3cret/);

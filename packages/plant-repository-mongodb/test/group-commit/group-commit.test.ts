@@ -8,11 +8,11 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { MongoServerError, ObjectId } from 'mongodb';
-import { GroupCommit } from '../src/group-commit.js';
-import { toDocument } from '../src/plant-document.js';
-import { FakePlantCollection } from './support/fake-plant-collection.js';
-import { plant } from './support/plant.js';
-import { VirtualTime } from './support/virtual-time.js';
+import { toDocument } from '../../src/collection/plant-document.js';
+import { GroupCommit } from '../../src/group-commit/group-commit.js';
+import { FakePlantCollection } from '../support/fake-plant-collection.js';
+import { plant } from '../support/plant.js';
+import { VirtualTime } from '../support/virtual-time.js';
 
 const AMPLE = 5_000;
 const BRIEF = 40;
@@ -104,7 +104,7 @@ describe('Batches', () => {
 });
 
 describe('A plant that is added', () => {
-  it('is turned away when too many wait already', async () => {
+  it('is refused when too many wait already', async () => {
     const { add } = open({ pending: 2 });
     void add(1n);
     void add(2n);
