@@ -65,7 +65,7 @@ export class PlantImport {
    */
   async run(input: Readable): Promise<boolean> {
     this.#stopping.signal.addEventListener('abort', () => input.destroy());
-    const hasEnded = await this.#read(input);
+    const hasEnded = !this.#isStopping && (await this.#read(input));
     await this.#queue.within(0, 0);
     if (this.#problem !== undefined) throw this.#problem.cause;
     return hasEnded;

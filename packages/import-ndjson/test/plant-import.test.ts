@@ -211,6 +211,27 @@ describe('An import', () => {
     expect(begun).to.equal(MANY);
   });
 
+  it('works on fewer lines at once when they are large', async () => {
+    const mebibyte = 2 ** 20;
+    const large = Buffer.from(`{"id":1,"name":"${'x'.repeat(mebibyte)}"}\n`);
+    const stored = new EventEmitter();
+    stored.setMaxListeners(0);
+    let begun = 0;
+    const plants = storing(async () => {
+      begun += 1;
+      await once(stored, 'store');
+    });
+    const it = importInto({ plants, maxLineBytes: 2 * mebibyte });
+    const running = it.run(Readable.from(Array(100).fill(large)));
+    while (begun < 64) await new Promise(setImmediate);
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    expect(begun).to.equal(64);
+    const going = setInterval(() => stored.emit('store'));
+    await running;
+    clearInterval(going);
+    expect(it.outcomes()).to.deep.equal({ stored: 100 });
+  });
+
   it('tries again what the storage could not take', async () => {
     const outage = new StorageUnavailableError('gone');
     const it = importInto({ plants: failing(outage, outage) });
@@ -284,6 +305,13 @@ describe('An import', () => {
       const second = importInto({ plants, fromLine: nextLine });
       expect(await second.run(lines(MANY))).to.equal(true);
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
+    });
+
+    it('before it begins reads nothing', async () => {
+      const it = importInto();
+      it.stop();
+      expect(await it.run(new Readable({ read: () => undefined }))).to.equal(false);
+      expect(it.outcomes()).to.deep.equal({});
     });
 
     it('ends while nothing arrives', async () => {

@@ -48,8 +48,9 @@ function opened(path: string): number {
 }
 
 function problemOf(stats: Stats, input: Stats, goesOn: boolean): string | undefined {
+  if (!stats.isFile()) return undefined;
   if (stats.ino === input.ino && stats.dev === input.dev) return 'is the file that is imported';
-  if (stats.isFile() && stats.size > 0 && !goesOn) {
+  if (stats.size > 0 && !goesOn) {
     return 'is not empty. Name another file, or go on with --from-line, which appends to it';
   }
   return undefined;

@@ -1,4 +1,6 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { endAll, type Running } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -19,18 +21,19 @@ const BROKEN = 1000;
 /** However many lines there are. Node and what it loads take 150 MiB of it. */
 const MEMORY_MIB = 320;
 const HEAP_MIB = 64;
-const LOOK_EVERY_MS = 100;
+const LOOK_EVERY_MS = 200;
 
-/** The largest resident set of a process, in MiB, until it ends. */
-async function peakMemory({ child, ended }: Running): Promise<number> {
-  let peak = 0;
-  const look = setInterval(() => {
-    const kib = execFileSync('ps', ['-o', 'rss=', '-p', `${child.pid}`], { encoding: 'utf8' });
-    peak = Math.max(peak, Number(kib) / 1024);
-  }, LOOK_EVERY_MS);
-  await ended;
-  clearInterval(look);
-  return peak;
+/** The largest resident set of a process, in MiB. Resolves when the process is gone. */
+async function peakMemory({ child }: Running): Promise<number> {
+  const ps = ['-o', 'rss=', '-p', `${child.pid}`];
+  for (let peak = 0; ; await wait(LOOK_EVERY_MS)) {
+    const kib = await promisify(execFile)('ps', ps).then(
+      ({ stdout }) => Number(stdout),
+      () => undefined,
+    );
+    if (kib === undefined) return peak;
+    peak = Math.max(peak, kib / 1024);
+  }
 }
 
 describe('plant-store import, into three nodes of which the primary is killed,', function () {
