@@ -15,7 +15,7 @@ const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */
 const OTHERS = new Set(
-  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS'.split(
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR IMPORT_LINES V3_0 MONGO_URI ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS'.split(
     ' ',
   ),
 );
@@ -214,7 +214,7 @@ async function settingNames(): Promise<string[]> {
 /** The words of the command line, from its usage. */
 function commandWords(): string[] {
   const source = readFileSync(join(root, 'packages/app/src/main.ts'), 'utf8');
-  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\(\)|:)/gm)].map(
+  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\(\w*\)|:)/gm)].map(
     ([, word = '']) => word,
   );
 }

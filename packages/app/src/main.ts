@@ -1,6 +1,7 @@
 import { HangUps } from './commands/hang-ups.js';
 import { StartError } from './commands/start-error.js';
 import { nextSignal } from './commands/stop.js';
+import { UsageError } from './commands/usage-error.js';
 import { readConfiguration } from './configuration/configuration.js';
 import { ConfigurationError } from './configuration/configuration-error.js';
 import { nearest } from './configuration/nearest.js';
@@ -12,6 +13,8 @@ const USAGE = `Usage: plant-store [command]
 
 Commands:
   serve      start the service (the default)
+  import     create the plants of a file of newline-delimited JSON, or of standard
+             input: exit 0 when all are stored, otherwise 1
   check      check the configuration and reach what it names: exit 0, otherwise 1
   ready      ask a running service's /readyz: exit 0 when it is ready, otherwise 1
   token      print a new random token, and its digest on the second line
@@ -21,17 +24,29 @@ Options:
   --help     print this text
   --version  print the version
 
+Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
+             --rejects writes what was not stored to a file, --from-line goes on
+             where an import stopped; ACCESS_TOKEN is the token of who imports
+
 Configuration is read from environment variables: see docs/configuration.md.
 `;
 
-/** Every word the command line knows, and what it does. Each resolves with the exit code. */
-const commands: Readonly<Record<string, () => Promise<number>>> = {
+/**
+ * Every word the command line knows, and what it does. Each resolves with the exit code. Only those that declare
+ * a parameter take arguments.
+ */
+const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   async serve() {
     const stopping = nextSignal();
     const hangUps = new HangUps();
     const configuration = await readConfiguration(process.env, process.stdout.isTTY);
     const { serve } = await import('./commands/serve.js');
     return serve(configuration, stopping, hangUps);
+  },
+  async import(args) {
+    const stopping = nextSignal();
+    const { importPlants } = await import('./commands/import.js');
+    return importPlants(args, stopping);
   },
   async check() {
     const { check } = await import('./commands/check.js');
@@ -65,13 +80,17 @@ async function main(args: readonly string[]): Promise<void> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   if (command === undefined) return refuse(word);
-  if (rest.length > 0) return complain(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
+  if (rest.length > 0 && command.length === 0) {
+    return complain(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
+  }
   try {
-    process.exitCode = await command();
+    process.exitCode = await command(rest);
   } catch (error) {
-    if (!(error instanceof ConfigurationError || error instanceof StartError)) throw error;
+    if (error instanceof UsageError) return complain(`${error.message}. ${SEE}`);
+    if (error instanceof ConfigurationError) return complain(error.message);
+    if (!(error instanceof StartError)) throw error;
     process.stderr.write(`plant-store: ${error.message}\n`);
-    process.exitCode = error instanceof ConfigurationError ? INVALID_USE : FAILED;
+    process.exitCode = FAILED;
   }
 }
 

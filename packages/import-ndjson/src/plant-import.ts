@@ -14,8 +14,11 @@ export interface PlantImportOptions extends AttemptOptions {
   readonly maxLineBytes: number;
   /** Lines before this one are passed over; 1 by default. */
   readonly fromLine?: number;
-  /** Records a line that was not stored, for good before it returns. An error that it throws ends the import. */
-  readonly record?: ((reject: Reject) => void) | undefined;
+  /**
+   * Hears of each line that was not stored, in their order. Returns whether the line is on record now, so that
+   * an import that goes on later need not look at it again. An error that it throws ends the import.
+   */
+  readonly record?: (reject: Reject) => boolean;
   /** Hears of every error that is a bug. */
   readonly failed?: (line: number, cause: unknown) => void;
 }
@@ -62,7 +65,7 @@ export class PlantImport {
    */
   async run(input: Readable): Promise<boolean> {
     this.#stopping.signal.addEventListener('abort', () => input.destroy());
-    const hasEnded = await this.#read(input);
+    const hasEnded = !this.#isStopping && (await this.#read(input));
     await this.#queue.within(0, 0);
     if (this.#problem !== undefined) throw this.#problem.cause;
     return hasEnded;
@@ -123,12 +126,10 @@ export class PlantImport {
 
   /** Whether the line is on record, or another import would not store it either. */
   #isDoneWith(line: Line, error: unknown, outcome: Outcome): boolean {
-    const { record } = this.#options;
     if (this.#problem !== undefined) return false;
-    if (record === undefined) return outcome === 'taken' || outcome === 'invalid';
     try {
-      record(rejectOf(line, error));
-      return true;
+      const isRecorded = this.#options.record?.(rejectOf(line, error)) ?? false;
+      return isRecorded || outcome === 'taken' || outcome === 'invalid';
     } catch (cause) {
       this.#fail(cause);
       return false;

@@ -51,7 +51,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
     client: gardener,
     timeLimit: 1000,
     maxLineBytes: LIMIT,
-    record: (reject) => rejected.push(reject),
+    record: (reject) => rejected.push(reject) > 0,
     ...options,
   });
   return {
@@ -211,6 +211,27 @@ describe('An import', () => {
     expect(begun).to.equal(MANY);
   });
 
+  it('works on fewer lines at once when they are large', async () => {
+    const mebibyte = 2 ** 20;
+    const large = Buffer.from(`{"id":1,"name":"${'x'.repeat(mebibyte)}"}\n`);
+    const stored = new EventEmitter();
+    stored.setMaxListeners(0);
+    let begun = 0;
+    const plants = storing(async () => {
+      begun += 1;
+      await once(stored, 'store');
+    });
+    const it = importInto({ plants, maxLineBytes: 2 * mebibyte });
+    const running = it.run(Readable.from(Array(100).fill(large)));
+    while (begun < 64) await new Promise(setImmediate);
+    for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
+    expect(begun).to.equal(64);
+    const going = setInterval(() => stored.emit('store'));
+    await running;
+    clearInterval(going);
+    expect(it.outcomes()).to.deep.equal({ stored: 100 });
+  });
+
   it('tries again what the storage could not take', async () => {
     const outage = new StorageUnavailableError('gone');
     const it = importInto({ plants: failing(outage, outage) });
@@ -286,6 +307,13 @@ describe('An import', () => {
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
+    it('before it begins reads nothing', async () => {
+      const it = importInto();
+      it.stop();
+      expect(await it.run(new Readable({ read: () => undefined }))).to.equal(false);
+      expect(it.outcomes()).to.deep.equal({});
+    });
+
     it('ends while nothing arrives', async () => {
       const input = new Readable({ read: () => undefined });
       const it = importInto();
@@ -325,7 +353,7 @@ describe('An import', () => {
         });
 
         it('goes on with the first of them where nothing is recorded', async () => {
-          const it = await stopped({ record: undefined });
+          const it = await stopped({ record: () => false });
           expect(it.progress().nextLine).to.equal(2);
         });
       });

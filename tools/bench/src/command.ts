@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { ReplicaSet } from '@plant-store/mongod';
 import { compare } from './compare.js';
 import { connectionCounts, databaseDelay, growth } from './growth.js';
+import { imports } from './imports.js';
 import { installedSize } from './installed-size.js';
 import { machine } from './machine.js';
 import type { Results } from './results.js';
@@ -23,6 +24,7 @@ What is measured: the comparison, unless something else is named.
   --growth       creates into a collection with many plants, beside an empty one
   --connections  1 to 5,000 connections
   --delay        with the database 10 ms away, there and back
+  --import       a file of plants, beside the driver's own bulk rate
   --start-up     from the start of the process to the first response
   --size         what the production dependencies take on the disk
   --all          all of these
@@ -30,7 +32,7 @@ What is measured: the comparison, unless something else is named.
 How:
   --rounds <n>   rounds of the comparison (5)
   --seconds <n>  length of each window (3)
-  --plants <n>   how many plants are many (1000000)
+  --plants <n>   how many plants are many, and how many a file has (1000000)
   --quick        two rounds of short windows, to see that it works; leaves docs/ alone
 `;
 
@@ -42,6 +44,7 @@ const { values } = parseArgs({
     growth: flag,
     connections: flag,
     delay: flag,
+    import: flag,
     'start-up': flag,
     size: flag,
     all: flag,
@@ -69,7 +72,8 @@ async function bench(): Promise<void> {
 
 async function measured(set: ReplicaSet): Promise<Results> {
   const { quick, all, growth: grown, connections, delay, size, 'start-up': starts } = values;
-  const comparison = values.compare || !(grown || connections || delay || size || starts);
+  const others = [grown, connections, delay, values.import, size, starts];
+  const comparison = values.compare || !others.includes(true);
   const options = {
     rounds: quick ? 2 : Number(values.rounds),
     connections: [1, 50, 200],
@@ -90,6 +94,9 @@ async function measured(set: ReplicaSet): Promise<Results> {
     ...((all || size) && { size: await installedSize() }),
     ...((all || connections) && { connections: await connectionCounts(extra) }),
     ...((all || delay) && { delay: await databaseDelay(extra) }),
+    ...((all || values.import) && {
+      imports: await imports(set, quick ? 20_000 : Number(values.plants)),
+    }),
     ...((all || grown) && { growth: await growth(extra, Number(values.plants)) }),
   };
 }

@@ -1,4 +1,5 @@
 import type { CompareOptions, Sample } from './compare.js';
+import type { ImportSample } from './imports.js';
 import type { InstalledSize } from './installed-size.js';
 import type { Machine } from './machine.js';
 
@@ -11,6 +12,7 @@ export interface Results {
   readonly growth?: readonly Sample[];
   readonly connections?: readonly Sample[];
   readonly delay?: readonly Sample[];
+  readonly imports?: readonly ImportSample[];
   /** Milliseconds, sorted. */
   readonly startUp?: readonly number[];
   readonly size?: InstalledSize;

@@ -2,11 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { barsAt, chart } from './chart.js';
 import type { Sample } from './compare.js';
+import type { ImportSample } from './imports.js';
 import type { Results } from './results.js';
 import { root } from './subject.js';
 import { median, type Summary, summarise } from './summary.js';
 
 const DOCUMENT = join(root, 'docs/performance.md');
+const IMPORT_DOCUMENT = join(root, 'docs/import.md');
 const CHART = join(root, 'docs/performance.svg');
 
 /** More processors than this at the work of others, and the figures are rough. */
@@ -14,7 +16,7 @@ const QUIET = 0.1;
 
 /** Renews the figures in the document and the chart; what was not measured stays as it is. */
 export function writeDocument(results: Results): void {
-  const { memory, durable, growth, connections, delay, startUp, size, machine } = results;
+  const { memory, durable, growth, connections, delay, imports, startUp, size, machine } = results;
   const when = `${machine.at.slice(0, 16).replace('T', ' ')} UTC, commit ${machine.commit}`;
   const sections: Record<string, string | undefined> = {
     machine: memory && machineText(results),
@@ -26,19 +28,30 @@ export function writeDocument(results: Results): void {
     'start-up': startUp && `${when}. ${startUpText(startUp)}`,
     size: size && `${when}. ${size.packages} packages, ${size.mebibytes} MiB.`,
   };
-  let text = readFileSync(DOCUMENT, 'utf8');
-  for (const [name, content] of Object.entries(sections)) {
-    if (content !== undefined) text = withSection(text, name, content);
-  }
-  writeFileSync(DOCUMENT, text);
+  writeSections(DOCUMENT, sections);
+  writeSections(IMPORT_DOCUMENT, {
+    import: imports && `${stamp(when, imports)}\n\n${importTable(imports)}`,
+  });
   if (memory && durable) writeFileSync(CHART, drawing(memory, durable));
 }
 
-function stamp(when: string, samples: readonly Sample[]): string {
+/** Renews the sections of a document that have been measured. */
+function writeSections(
+  document: string,
+  sections: Readonly<Record<string, string | undefined>>,
+): void {
+  let text = readFileSync(document, 'utf8');
+  for (const [name, content] of Object.entries(sections)) {
+    if (content !== undefined) text = withSection(text, name, content);
+  }
+  writeFileSync(document, text);
+}
+
+function stamp(when: string, samples: readonly Pick<Sample, 'otherProcessors'>[]): string {
   return `${when}. ${othersText(samples)}.`;
 }
 
-function othersText(samples: readonly Sample[]): string {
+function othersText(samples: readonly Pick<Sample, 'otherProcessors'>[]): string {
   const others = samples.map((it) => it.otherProcessors);
   const most = Math.max(...others).toFixed(2);
   const found = `Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${most})`;
@@ -50,7 +63,7 @@ function withSection(text: string, name: string, content: string): string {
   const end = `<!-- /bench:${name} -->`;
   const from = text.indexOf(begin);
   const to = text.indexOf(end);
-  if (from < 0 || to < from) throw new Error(`docs/performance.md has no ${begin} and ${end}`);
+  if (from < 0 || to < from) throw new Error(`there is no ${begin} and ${end}`);
   return `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
 }
 
@@ -102,6 +115,25 @@ function row(summary: Summary, database: boolean): string[] {
     `${summary.peakMemory}`,
     `${summary.failed}`,
   ];
+}
+
+/** Medians over the rounds. */
+function importTable(samples: readonly ImportSample[]): string {
+  const subjects = [...new Set(samples.map(({ subject }) => subject))];
+  const rows = subjects.map((subject) => {
+    const rounds = samples.filter((it) => it.subject === subject);
+    const of = (value: (sample: ImportSample) => number) => median(rounds.map(value));
+    return [
+      subject,
+      Math.round(of((it) => it.perSecond)).toLocaleString('en'),
+      of((it) => it.processors[0]).toFixed(1),
+      of((it) => it.processors[1]).toFixed(1),
+      `${Math.max(...rounds.map((it) => it.peakMemory))}`,
+    ];
+  });
+  const titles = ['', 'plants/s', 'own µs', 'database µs', 'peak MiB'];
+  const line = ['---', '--:', '--:', '--:', '--:'];
+  return [titles, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 function startUpText(taken: readonly number[]): string {

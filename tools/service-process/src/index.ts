@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
+import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** The built command. */
@@ -22,13 +23,25 @@ export interface Running {
 
 const running = new Set<ChildProcess>();
 
-/** Starts the command with nothing in its environment but `PATH` and what is given. */
-export function run(args: readonly string[], env: Record<string, string> = {}): Running {
+/**
+ * Starts the command with nothing in its environment but `PATH` and what is given.
+ *
+ * @param input What it reads on standard input.
+ */
+export function run(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  input?: Readable,
+): Running {
   const child = spawn(process.execPath, [command, ...args], {
     env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   running.add(child);
+  // The command may end before it has read everything.
+  child.stdin.on('error', () => undefined);
+  if (input === undefined) child.stdin.end();
+  else input.pipe(child.stdin);
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {

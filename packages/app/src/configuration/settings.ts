@@ -6,6 +6,7 @@ import {
   optionalWholeNumber,
   origins,
   type Settings,
+  text,
   wholeNumber,
 } from './setting.js';
 import { storages } from './storages.js';
@@ -70,9 +71,21 @@ export const serviceSettings = {
   LOG_FORMAT: oneOf('`pretty` on a terminal, otherwise `json`', ['json', 'pretty']),
 } as const satisfies Settings;
 
+/** The environment variables of `plant-store import` alone. */
+export const importSettings = {
+  ACCESS_TOKEN: {
+    ...text('the bearer token with which `plant-store import` creates plants', {
+      expected: 'a bearer token',
+      example: '<the first line that `plant-store token` prints>',
+    }),
+    secret: true,
+  },
+} as const satisfies Settings;
+
 /** Every environment variable that the process reads. */
 export const settings: Settings = {
   ...serviceSettings,
   ...settingsOf(storages),
   ...settingsOf(verifiers),
+  ...importSettings,
 };

@@ -5,9 +5,14 @@ import type { Configuration } from '../configuration/configuration.js';
 /** Instrumentation that is preloaded with `--import` alone patches what is required, not what is imported. */
 const { pino, stdTimeFunctions }: typeof import('pino') = createRequire(import.meta.url)('pino');
 
-/** The log of the process, on standard output: one JSON object a line, or readable for a person. */
+/**
+ * The log of the process: one JSON object a line, or readable for a person.
+ *
+ * @param output Standard output by default.
+ */
 export async function openLogger(
   configuration: Pick<Configuration, 'LOG_FORMAT'> & { readonly LOG_LEVEL: string },
+  output?: NodeJS.WritableStream,
 ): Promise<Logger> {
   const options: LoggerOptions = {
     level: configuration.LOG_LEVEL,
@@ -15,7 +20,7 @@ export async function openLogger(
     formatters: { level: (level) => ({ level }) },
     timestamp: stdTimeFunctions.isoTime,
   };
-  if (configuration.LOG_FORMAT === 'json') return pino(options);
+  if (configuration.LOG_FORMAT === 'json') return pino(options, output);
   const { build } = await import('pino-pretty');
-  return pino(options, build({ sync: true }));
+  return pino(options, build({ sync: true, ...(output && { destination: output }) }));
 }

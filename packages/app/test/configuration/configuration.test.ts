@@ -2,14 +2,18 @@ import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/configuration-error.js';
+import { readImportConfiguration } from '../../src/configuration/import-configuration.js';
 import { settings } from '../../src/configuration/settings.js';
 import { contradictory, DIGEST, faulty, JWT } from './broken-configurations.js';
 
 const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
 
-async function problemsOf(env: Record<string, string>): Promise<readonly string[]> {
+async function problemsOf(
+  env: Record<string, string>,
+  read: typeof readConfiguration | typeof readImportConfiguration = readConfiguration,
+): Promise<readonly string[]> {
   try {
-    await readConfiguration(env, false);
+    await read(env, false);
     return [];
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems;
@@ -106,9 +110,10 @@ describe('The configuration', () => {
 
   it('never repeats a secret', async () => {
     const secrets = Object.keys(settings).filter((name) => settings[name]?.secret);
-    expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI']);
+    expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {
-      const problems = await problemsOf({ [variable]: 'mongodb://me:my-secret@@@' });
+      const env = { [variable]: 'mongodb://me:my-secret@@@' };
+      const problems = await problemsOf(env, readImportConfiguration);
       expect(problems.join()).to.include(variable);
       expect(problems.join()).not.to.include('my-secret');
     }

@@ -1,0 +1,54 @@
+import { parseArgs } from 'node:util';
+import { UsageError } from './usage-error.js';
+
+/** What the command line of an import says. */
+export interface ImportArguments {
+  /** `undefined` is standard input. */
+  readonly file: string | undefined;
+  readonly rejects: string | undefined;
+  /** The first line is 1. */
+  readonly fromLine: number;
+}
+
+/** @throws {UsageError} */
+export function readImportArguments(args: readonly string[]): ImportArguments {
+  const { values, positionals } = parsed(args);
+  const [file, another] = positionals;
+  if (another !== undefined)
+    throw new UsageError(`import: expected one FILE, found '${another}' too`);
+  return {
+    file: file === '-' ? undefined : file,
+    rejects: values.rejects,
+    fromLine: lineNumber(values['from-line']),
+  };
+}
+
+function parsed(args: readonly string[]) {
+  const options = { rejects: { type: 'string' }, 'from-line': { type: 'string' } } as const;
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    // Node's messages name the option in their first sentence, and give advice after it.
+    const [problem] = `${error instanceof Error ? error.message : error}`.split('. ');
+    throw new UsageError(`import: ${problem}`);
+  }
+}
+
+function lineNumber(text = '1'): number {
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(
+    `import: --from-line: expected the number of a line, from 1 on, found '${text}'`,
+  );
+}
+
+/** The command line that goes on with this line. */
+export function goingOn({ file, rejects }: ImportArguments, line: number): string {
+  const source = file === undefined ? '' : ` ${quoted(file)}`;
+  const target = rejects === undefined ? '' : ` --rejects ${quoted(rejects)}`;
+  const note = file === undefined ? ' < the same input' : '';
+  return `plant-store import${source}${target} --from-line ${line}${note}`;
+}
+
+function quoted(word: string): string {
+  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,80 @@
+import { appendFileSync, closeSync, fstatSync, openSync, type Stats } from 'node:fs';
+import type { Reject } from '@plant-store/import-ndjson';
+import { UsageError } from './usage-error.js';
+
+/** Where lines that were not stored are reported. */
+export interface Rejects {
+  /** Returns whether the line is on record now. */
+  record(reject: Reject): boolean;
+  close(): void;
+}
+
+/** A file of newline-delimited JSON. Each record is written when {@link record} returns. */
+export class RejectsFile implements Rejects {
+  readonly #file: number;
+
+  /**
+   * Opens the file to append to it.
+   *
+   * @param input It must be another file than this one.
+   * @param goesOn The file may hold the rejects of the lines before.
+   * @throws {UsageError}
+   */
+  constructor(path: string, input: Stats, goesOn: boolean) {
+    this.#file = opened(path);
+    const problem = problemOf(fstatSync(this.#file), input, goesOn);
+    if (problem === undefined) return;
+    this.close();
+    throw new UsageError(`import: --rejects: ${path} ${problem}`);
+  }
+
+  record(reject: Reject): boolean {
+    appendFileSync(this.#file, `${JSON.stringify(reject)}\n`);
+    return true;
+  }
+
+  close(): void {
+    closeSync(this.#file);
+  }
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, 'a');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    throw new UsageError(`import: --rejects: expected a file that can be written (${reason})`);
+  }
+}
+
+function problemOf(stats: Stats, input: Stats, goesOn: boolean): string | undefined {
+  if (!stats.isFile()) return undefined;
+  if (stats.ino === input.ino && stats.dev === input.dev) return 'is the file that is imported';
+  if (stats.size > 0 && !goesOn) {
+    return 'is not empty. Name another file, or go on with --from-line, which appends to it';
+  }
+  return undefined;
+}
+
+const SHOWN = 10;
+
+/** Shows the first lines that were not stored, where no file records them. */
+export class ShownRejects implements Rejects {
+  readonly #output: NodeJS.WritableStream;
+  #count = 0;
+
+  constructor(output: NodeJS.WritableStream) {
+    this.#output = output;
+  }
+
+  record({ line, error, message }: Reject): boolean {
+    this.#count += 1;
+    if (this.#count <= SHOWN) this.#output.write(`line ${line}: ${error}, ${message}\n`);
+    if (this.#count === SHOWN) {
+      this.#output.write('further lines are only counted: --rejects FILE records each\n');
+    }
+    return false;
+  }
+
+  close(): void {}
+}

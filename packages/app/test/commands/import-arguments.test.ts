@@ -1,0 +1,50 @@
+import { expect } from 'chai';
+import { goingOn, readImportArguments } from '../../src/commands/import-arguments.js';
+import { UsageError } from '../../src/commands/usage-error.js';
+
+describe('The arguments of an import', () => {
+  for (const [line, expected] of [
+    ['', { file: undefined, rejects: undefined, fromLine: 1 }],
+    ['-', { file: undefined, rejects: undefined, fromLine: 1 }],
+    ['a.ndjson', { file: 'a.ndjson', rejects: undefined, fromLine: 1 }],
+    ['--from-line 7 a --rejects r', { file: 'a', rejects: 'r', fromLine: 7 }],
+    [
+      '--from-line=999999999999999 --rejects=r',
+      { file: undefined, rejects: 'r', fromLine: 999999999999999 },
+    ],
+    ['-- --a', { file: '--a', rejects: undefined, fromLine: 1 }],
+  ] as const) {
+    it(`are read from '${line}'`, () => {
+      expect(readImportArguments(line === '' ? [] : line.split(' '))).to.deep.equal(expected);
+    });
+  }
+
+  for (const [line, problem] of [
+    ['a b', "import: expected one FILE, found 'b' too"],
+    ['--reject r', "import: Unknown option '--reject'"],
+    ['--rejects', "import: Option '--rejects <value>' argument missing"],
+    ['--from-line 0', "import: --from-line: expected the number of a line, from 1 on, found '0'"],
+    [
+      '--from-line 1e3',
+      "import: --from-line: expected the number of a line, from 1 on, found '1e3'",
+    ],
+    [
+      '--from-line 1000000000000000',
+      "import: --from-line: expected the number of a line, from 1 on, found '1000000000000000'",
+    ],
+  ] as const) {
+    it(`are refused in '${line}'`, () => {
+      expect(() => readImportArguments(line.split(' '))).to.throw(UsageError, problem);
+    });
+  }
+
+  it('are written so that a shell reads the same, with another line', () => {
+    const args = { file: "Peter's plants.ndjson", rejects: 'r.ndjson', fromLine: 1 };
+    expect(goingOn(args, 1000)).to.equal(
+      "plant-store import 'Peter'\\''s plants.ndjson' --rejects r.ndjson --from-line 1000",
+    );
+    expect(goingOn({ file: undefined, rejects: undefined, fromLine: 1 }, 7)).to.equal(
+      'plant-store import --from-line 7 < the same input',
+    );
+  });
+});

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { needsMongod, ReplicaSet } from '@plant-store/mongod';
+import { endAll, type Running } from '@plant-store/service-process';
+import { expect } from 'chai';
+import {
+  countsOf,
+  KeptPlants,
+  numbered,
+  PlantFiles,
+  plantLine,
+  rejectsIn,
+  startImport,
+} from '../plant-files.js';
+
+/** `IMPORT_LINES=1000000` imports a million. */
+const LINES = Number(process.env.IMPORT_LINES ?? 100_000);
+/** One line in so many cannot be stored. */
+const BROKEN = 1000;
+/** However many lines there are. Node and what it loads take 150 MiB of it. */
+const MEMORY_MIB = 320;
+const HEAP_MIB = 64;
+const LOOK_EVERY_MS = 200;
+
+/** The largest resident set of a process, in MiB. Resolves when the process is gone. */
+async function peakMemory({ child }: Running): Promise<number> {
+  const ps = ['-o', 'rss=', '-p', `${child.pid}`];
+  for (let peak = 0; ; await wait(LOOK_EVERY_MS)) {
+    const kib = await promisify(execFile)('ps', ps).then(
+      ({ stdout }) => Number(stdout),
+      () => undefined,
+    );
+    if (kib === undefined) return peak;
+    peak = Math.max(peak, kib / 1024);
+  }
+}
+
+describe('plant-store import, into three nodes of which the primary is killed,', function () {
+  this.timeout(60_000 + LINES);
+  const files = new PlantFiles();
+  let set: ReplicaSet;
+  let kept: KeptPlants;
+
+  before(needsMongod);
+
+  before(async () => {
+    set = await ReplicaSet.start({ members: 3, electionTimeoutMs: 2_000 });
+    kept = new KeptPlants(set.uri.replace('/?', '/plants?'));
+  });
+
+  after(async () => {
+    endAll();
+    files.remove();
+    await kept?.close();
+    await set?.stop();
+  });
+
+  it('accounts for every line, in the same memory for any number of them', async () => {
+    const isBroken = (line: number) => line % BROKEN === 0;
+    const lines = numbered(LINES, (line) =>
+      isBroken(line) ? `{"id":${line}}\n` : plantLine(line),
+    );
+    const rejects = files.newPath();
+    const it = startImport([await files.write(lines), '--rejects', rejects], {
+      MONGODB_URI: set.uri.replace('/?', '/plants?'),
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
+    });
+    const peak = peakMemory(it);
+    await kept.reach(LINES / 3);
+    await (await set.primary()).kill();
+    expect(await it.ended, it.stderr()).to.equal(1);
+
+    const { stored = 0, invalid, unknown = 0, ...others } = countsOf(it);
+    expect(others).to.deep.equal({});
+    expect(invalid).to.equal(LINES / BROKEN);
+    expect(stored + unknown).to.equal(LINES - LINES / BROKEN);
+    const told = new Map(rejectsIn(rejects).map(({ line, error }) => [line, error]));
+    expect(told.size).to.equal(LINES / BROKEN + unknown);
+    const found = await kept.lines();
+    for (let line = 1; line <= LINES; line += 1) {
+      if (told.get(line) === 5031) continue;
+      expect(told.has(line), `line ${line} is broken`).to.equal(isBroken(line));
+      expect(found.has(line), `line ${line} is kept`).to.equal(!isBroken(line));
+    }
+    expect(await kept.count()).to.equal(found.size);
+    expect(await peak).to.be.below(MEMORY_MIB);
+    if (process.env.IMPORT_LINES !== undefined) {
+      process.stdout.write(`${it.stdout()}peak: ${Math.round(await peak)} MiB\n`);
+    }
+  });
+});

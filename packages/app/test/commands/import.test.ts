@@ -1,0 +1,249 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { ACCESS_TOKEN_SHA256, endAll, run, sha256, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import {
+  countsOf,
+  KeptPlants,
+  nextLineOf,
+  numbered,
+  PlantFiles,
+  plantLine,
+  rejectsIn,
+  startImport,
+} from '../plant-files.js';
+
+const MANY = 30_000;
+const files = new PlantFiles();
+
+after(() => files.remove());
+afterEach(endAll);
+
+/** Checks a file without keeping its plants. */
+const MEMORY = { STORAGE: 'memory' };
+
+const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+describe('plant-store import', () => {
+  it('stores a file, writes the summary to standard output, and ends with 0', async () => {
+    const it = startImport([await files.write(numbered(10))], MEMORY);
+    expect(await it.ended).to.equal(0);
+    expect(it.stdout()).to.match(
+      /^stored: 10\ntaken: 0\ninvalid: 0\nunavailable: 0\nunknown: 0\nfailed: 0\n[0-9.]+ s, [0-9,]+ plants a second\n$/,
+    );
+    expect(it.stderr()).to.equal('');
+  });
+
+  it('reads standard input', async () => {
+    const env = { ...MEMORY, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
+    for (const args of [[], ['-']]) {
+      const it = run(['import', ...args], env, Readable.from(numbered(10)));
+      expect(await it.ended).to.equal(0);
+      expect(countsOf(it)).to.deep.equal({ stored: 10 });
+    }
+  });
+
+  it('ends with 1 when a line was not stored, and records it to be corrected and imported again', async () => {
+    const wrong = '{"id":9007199254741000,"name":null}';
+    const file = await files.write([plantLine(1), `${wrong}\r\n`, '\r\n', plantLine(1), '[']);
+    const rejects = files.newPath();
+    const first = startImport([file, '--rejects', rejects], MEMORY);
+    expect(await first.ended).to.equal(1);
+    expect(countsOf(first)).to.deep.equal({ stored: 1, taken: 1, invalid: 2 });
+    const [invalid, taken, broken] = rejectsIn(rejects);
+    expect(invalid).to.deep.equal({
+      line: 2,
+      error: 4005,
+      message: 'name must be a string',
+      text: wrong,
+    });
+    expect(taken).to.deep.include({ line: 4, error: 4006 });
+    expect(broken).to.deep.include({ line: 5, error: 4004, text: '[' });
+
+    const corrected = await files.write([invalid?.text?.replace('null', '"Monstera"') ?? '']);
+    const second = startImport([corrected], MEMORY);
+    expect(await second.ended).to.equal(0);
+    expect(countsOf(second)).to.deep.equal({ stored: 1 });
+  });
+
+  it('shows what was not stored where no file records it', async () => {
+    const it = startImport([await files.write(['[]\n'])], MEMORY);
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.equal('line 1: 4005, the line must be a JSON object\n');
+  });
+
+  it('passes over the lines before --from-line, and appends to the rejects of those', async () => {
+    const file = await files.write(['[]\n', plantLine(2), '{}\n']);
+    const rejects = files.newPath();
+    writeFileSync(rejects, 'of the lines before\n');
+    const it = startImport([file, '--from-line', '2', '--rejects', rejects], MEMORY);
+    expect(await it.ended).to.equal(1);
+    expect(countsOf(it)).to.deep.equal({ stored: 1, invalid: 1 });
+    expect(readFileSync(rejects, 'utf8')).to.match(/^of the lines before\n\{"line":3,.*\}\n$/);
+  });
+
+  it('takes lines up to BODY_LIMIT', async () => {
+    const file = await files.write([plantLine(1), plantLine(10)]);
+    const BODY_LIMIT = `${plantLine(1).length - 1}`;
+    const it = startImport([file], { ...MEMORY, BODY_LIMIT });
+    expect(await it.ended).to.equal(1);
+    expect(countsOf(it)).to.deep.equal({ stored: 1, invalid: 1 });
+    expect(it.stderr()).to.equal('line 2: 4003, the line is larger than the limit\n');
+  });
+
+  it('says what it cannot read or write, and how to go on', async () => {
+    const file = await files.write(['[]\n', plantLine(2)]);
+    const it = startImport([file, '--rejects', '/dev/full'], MEMORY);
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.match(/^plant-store: import: ENOSPC.*\n$/);
+    expect(nextLineOf(it)).to.equal(1);
+  });
+
+  describe('ends with 2, before anything is stored,', () => {
+    for (const [what, args, env, problem] of [
+      [
+        'with two files',
+        ['a', 'b'],
+        {},
+        "import: expected one FILE, found 'b' too. See plant-store --help",
+      ],
+      [
+        'with an unknown option',
+        ['--form-line=1'],
+        {},
+        "import: Unknown option '--form-line'. See plant-store --help",
+      ],
+      [
+        'without the file',
+        ['gone.ndjson'],
+        {},
+        /^import: expected a file that can be read \(ENOENT.*\)\. See/,
+      ],
+      [
+        'with a directory',
+        ['/'],
+        {},
+        'import: expected a file, found the directory /. See plant-store --help',
+      ],
+      [
+        'with a token that is refused',
+        [],
+        { ACCESS_TOKEN: 'a-secret' },
+        /ACCESS_TOKEN: expected a token that is accepted \(/,
+      ],
+      [
+        'without a storage',
+        [],
+        { STORAGE: undefined },
+        /STORAGE: expected to be set for an import, since memory forgets/,
+      ],
+      [
+        'without a token',
+        [],
+        { ACCESS_TOKEN: undefined },
+        /ACCESS_TOKEN: expected to be set, since only an authenticated client/,
+      ],
+      [
+        'without a way to verify it',
+        [],
+        { ACCESS_TOKEN_SHA256: undefined },
+        /ACCESS_TOKEN: expected a way to verify it\. Set ACCESS_TOKEN_SHA256, /,
+      ],
+      [
+        'with invalid settings',
+        [],
+        { BODY_LIMIT: 'large', ACCESS_TOKEN: '' },
+        /BODY_LIMIT: .*\n {2}ACCESS_TOKEN: expected a bearer token/,
+      ],
+    ] as const) {
+      it(what, async () => {
+        const all = { ...MEMORY, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env };
+        const set = Object.entries(all).flatMap(([name, value]) =>
+          value === undefined ? [] : [[name, value]],
+        );
+        const it = run(['import', ...args], Object.fromEntries(set));
+        expect(await it.ended).to.equal(2);
+        expect(it.stdout()).to.equal('');
+        const [, told = ''] = /^plant-store: ([\s\S]*)\n$/.exec(it.stderr()) ?? [];
+        if (typeof problem === 'string') expect(told).to.equal(problem);
+        else expect(told).to.match(problem);
+        expect(told).not.to.include('a-secret');
+      });
+    }
+  });
+
+  it('ends with 1 when the token cannot be verified now', async () => {
+    const it = run(['import'], {
+      ...MEMORY,
+      ACCESS_TOKEN: `${part({ alg: 'RS256', kid: '1', typ: 'at+jwt' })}.${part({})}.c2lnbmF0dXJl`,
+      JWT_ISSUER: 'http://127.0.0.1:1',
+      JWT_AUDIENCE: 'plants',
+    });
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.match(/plant-store: JWT_ISSUER, JWKS_URL: /);
+  });
+});
+
+describe('plant-store import, into a replica set,', function () {
+  this.timeout(60_000);
+  before(needsMongod);
+
+  let kept: KeptPlants;
+  let env: Record<string, string>;
+
+  beforeEach(async () => {
+    const { uri } = await sharedReplicaSet();
+    const MONGODB_URI = uri.replace('/?', `/import-${randomUUID()}?`);
+    env = { MONGODB_URI, ACCESS_TOKEN_SHA256: sha256(TOKEN) };
+    kept = new KeptPlants(MONGODB_URI);
+  });
+
+  afterEach(() => kept.close());
+
+  it('keeps the log away from the summary', async () => {
+    const it = startImport([await files.write(numbered(1000))], env);
+    expect(await it.ended).to.equal(0);
+    expect(it.stdout()).to.match(/^stored: 1000\n/);
+    expect(it.stderr())
+      .to.match(/^(?:\{.*\}\n)+$/)
+      .and.to.include('the storage is reachable');
+    expect(await kept.lines()).to.have.property('size', 1000);
+  });
+
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    it(`stops on ${signal}, and goes on where it stopped`, async () => {
+      const file = await files.write(numbered(MANY));
+      const first = startImport([file], env);
+      await kept.reach(1);
+      first.child.kill(signal);
+      expect(await first.ended).to.equal(1);
+      const nextLine = nextLineOf(first);
+      expect(countsOf(first)).to.deep.equal({ stored: nextLine - 1 });
+      expect(await kept.count()).to.equal(nextLine - 1);
+      expect(nextLine).to.be.below(MANY);
+
+      const second = startImport([file, '--from-line', `${nextLine}`], env);
+      expect(await second.ended).to.equal(0);
+      expect(countsOf(second)).to.deep.equal({ stored: MANY - nextLine + 1 });
+      expect(await kept.lines()).to.have.property('size', MANY);
+    });
+  }
+
+  it('that was killed loses and repeats nothing when its file is imported again', async () => {
+    const file = await files.write(numbered(MANY));
+    const first = startImport([file], env);
+    await kept.reach(1);
+    first.child.kill('SIGKILL');
+    expect(await first.ended).to.equal('SIGKILL');
+    const before = await kept.count();
+
+    const rejects = files.newPath();
+    const second = startImport([file, '--rejects', rejects], env);
+    expect(await second.ended).to.equal(1);
+    expect(countsOf(second)).to.deep.equal({ stored: MANY - before, taken: before });
+    expect(new Set(rejectsIn(rejects).map(({ error }) => error))).to.deep.equal(new Set([4006]));
+    expect(await kept.lines()).to.have.property('size', MANY);
+  });
+});

@@ -1,0 +1,42 @@
+import { expect } from 'chai';
+import { Pace } from '../../src/commands/import-progress.js';
+import { lineOf } from '../../src/commands/progress-lines.js';
+
+const NONE = { stored: 0, taken: 0, invalid: 0, unavailable: 0, unknown: 0, failed: 0, blank: 0 };
+const progress = (bytes: number, stored: number) => ({
+  outcomes: { ...NONE, stored },
+  retrying: 0,
+  bytes,
+  nextLine: stored + 1,
+});
+
+describe('A line about progress', () => {
+  it('has plants, plants a second, the share of the file, the time left and where to go on', () => {
+    const pace = new Pace(0);
+    pace.next(progress(1_000, 10_000), 10_000);
+    const now = progress(3_000, 40_000);
+    expect(lineOf(now, pace.next(now, 20_000), 12_000)).to.equal(
+      '40,000 plants stored, 3,000 a second; 25 % of the file; 45 s left; --from-line 40001',
+    );
+  });
+
+  it('has no share and no time left where the size is not known', () => {
+    const now = progress(3_000, 40_000);
+    expect(lineOf(now, new Pace(0).next(now, 10_000), undefined)).to.equal(
+      '40,000 plants stored, 4,000 a second; --from-line 40001',
+    );
+  });
+
+  it('has what was not stored, and what waits, and no time left while nothing moves', () => {
+    const { outcomes } = progress(0, 0);
+    const now = {
+      outcomes: { ...outcomes, taken: 1000, invalid: 2, blank: 5 },
+      retrying: 4000,
+      bytes: 0,
+      nextLine: 1008,
+    };
+    expect(lineOf(now, new Pace(0).next(now, 10_000), 12_000)).to.equal(
+      '0 plants stored, 0 a second; 1,002 lines not stored; 4,000 wait for the storage; 0 % of the file; --from-line 1008',
+    );
+  });
+});

@@ -1,0 +1,75 @@
+import { mkdtempSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect } from 'chai';
+import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
+import { UsageError } from '../../src/commands/usage-error.js';
+
+const reject = (line: number) => ({
+  line,
+  error: 4005,
+  message: 'name is required',
+  text: '{"id":1}',
+});
+
+describe('The file of rejects', () => {
+  let folder: string;
+  let path: string;
+  let input: Stats;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    path = join(folder, 'rejects.ndjson');
+    writeFileSync(join(folder, 'plants.ndjson'), '{"id":1}\n');
+    input = statSync(join(folder, 'plants.ndjson'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('has each record when it is made', () => {
+    const rejects = new RejectsFile(path, input, false);
+    expect(rejects.record(reject(3))).to.equal(true);
+    expect(readFileSync(path, 'utf8')).to.equal(`${JSON.stringify(reject(3))}\n`);
+    rejects.close();
+  });
+
+  it('is appended to by an import that goes on', () => {
+    writeFileSync(path, 'before\n');
+    const rejects = new RejectsFile(path, input, true);
+    rejects.record(reject(3));
+    rejects.close();
+    expect(readFileSync(path, 'utf8')).to.equal(`before\n${JSON.stringify(reject(3))}\n`);
+  });
+
+  it('is not mixed with that of another import', () => {
+    writeFileSync(path, 'before\n');
+    expect(() => new RejectsFile(path, input, false)).to.throw(UsageError, /is not empty/);
+    expect(readFileSync(path, 'utf8')).to.equal('before\n');
+  });
+
+  it('is not the file that is imported', () => {
+    const same = join(folder, 'plants.ndjson');
+    expect(() => new RejectsFile(same, input, true)).to.throw(
+      UsageError,
+      /is the file that is imp/,
+    );
+  });
+
+  it('is where files can be made', () => {
+    const nowhere = join(folder, 'gone', 'rejects.ndjson');
+    expect(() => new RejectsFile(nowhere, input, false)).to.throw(UsageError, /ENOENT/);
+  });
+});
+
+describe('Rejects without a file', () => {
+  it('are shown up to the tenth, and are not on record', () => {
+    const output = new PassThrough({ encoding: 'utf8' });
+    const rejects = new ShownRejects(output);
+    for (let line = 1; line <= 12; line += 1) expect(rejects.record(reject(line))).to.equal(false);
+    const shown = `${output.read()}`.trimEnd().split('\n');
+    expect(shown).to.have.length(11);
+    expect(shown[0]).to.equal('line 1: 4005, name is required');
+    expect(shown[10]).to.equal('further lines are only counted: --rejects FILE records each');
+  });
+});

@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Reject } from '@plant-store/import-ndjson';
+import { ACCESS_TOKEN_SHA256, type Running, run, TOKEN } from '@plant-store/service-process';
+import { type Document, MongoClient } from 'mongodb';
+
+/** The first id of a file: beyond what a double can hold. */
+const FIRST_ID = 9007199254740993n;
+
+/** The line of a plant that its number identifies. */
+export const plantLine = (line: number) =>
+  `{"id":${FIRST_ID + BigInt(line)},"name":"plant ${line}","tag":"tropical"}\n`;
+
+/** A folder of its own for the files of a test. */
+export class PlantFiles {
+  readonly folder = mkdtempSync(join(tmpdir(), 'plant-store-import-'));
+  #count = 0;
+
+  /** The path of a new file with these lines. */
+  async write(lines: Iterable<string>): Promise<string> {
+    const path = this.newPath();
+    const file = createWriteStream(path);
+    for (const line of lines) if (!file.write(line)) await once(file, 'drain');
+    await once(file.end(), 'finish');
+    return path;
+  }
+
+  newPath(): string {
+    this.#count += 1;
+    return join(this.folder, `${this.#count}.ndjson`);
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+/** As many lines as there are, each with what `line` makes of its number. */
+export function* numbered(count: number, line = plantLine) {
+  for (let number = 1; number <= count; number += 1) yield line(number);
+}
+
+/** Runs an import by a client who may. */
+export function startImport(args: readonly string[], env: Record<string, string>): Running {
+  return run(['import', ...args], { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env });
+}
+
+/** The counts of a summary, but for those that are 0. */
+export function countsOf({ stdout }: Running): Record<string, number> {
+  const counts = [...stdout().matchAll(/^(\w+): ([0-9]+)$/gm)];
+  return Object.fromEntries(
+    counts.map(([, outcome, count]) => [outcome, Number(count)]).filter(([, count]) => count !== 0),
+  );
+}
+
+/** The line with which an import is to go on. */
+export function nextLineOf({ stdout }: Running): number {
+  return Number(/--from-line ([0-9]+)/.exec(stdout())?.[1]);
+}
+
+export function rejectsIn(path: string): Reject[] {
+  const lines = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** The collection that an import stores plants in, seen past it. */
+export class KeptPlants {
+  readonly #client: MongoClient;
+
+  constructor(uri: string) {
+    this.#client = new MongoClient(uri, { serverSelectionTimeoutMS: 30_000 });
+  }
+
+  get #plants() {
+    return this.#client.db().collection('plants', { readConcern: { level: 'majority' } });
+  }
+
+  /** Resolves when there are so many. */
+  async reach(count: number): Promise<void> {
+    while ((await this.#plants.estimatedDocumentCount()) < count);
+  }
+
+  count(): Promise<number> {
+    return this.#plants.countDocuments();
+  }
+
+  /** The numbers of the lines whose plants are kept as {@link plantLine} has them. */
+  async lines(): Promise<Set<number>> {
+    const lines = new Set<number>();
+    const documents = this.#plants.find({}, { promoteLongs: false, projection: { mark: 0 } });
+    for await (const { _id, name, tag } of documents as AsyncIterable<Document>) {
+      const line = Number(_id.toBigInt() - FIRST_ID);
+      if (name === `plant ${line}` && tag === 'tropical') lines.add(line);
+    }
+    return lines;
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}
