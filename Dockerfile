@@ -4,6 +4,7 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts \
+ && npm run prepare \
  && npx --no-install tsc -b packages/app \
  && npm ci --ignore-scripts --omit=dev --omit=optional \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo
