@@ -1,12 +1,18 @@
-# What runs holds no compiler, no tests and no npm scripts: the second `npm ci` leaves only what
-# the service loads. TypeScript is an optional peer of a dependency, hence `--omit=optional`.
 FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts \
- && npx --no-install tsc -b packages/app \
- && npm ci --ignore-scripts --omit=dev --omit=optional \
- && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo
+ && npm run prepare \
+ && npx --no-install tsc -b packages/app
+# What runs has no compiler, no tests and no npm scripts: the second `npm ci` leaves only what the service
+# loads. TypeScript is an optional peer of a dependency, hence `--omit=optional`. Of the dependencies, source
+# maps and types are deleted, and of Swagger UI all but the two files of the docs page; licences stay.
+# test/image.test.ts runs this instruction.
+RUN npm ci --ignore-scripts --omit=dev --omit=optional \
+ && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
+ && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete \
+ && find node_modules/swagger-ui-dist -type f ! -name 'swagger-ui.css' ! -name 'swagger-ui-bundle.js' \
+    ! -name 'package.json' ! -name '*LICENSE*' ! -name 'NOTICE' -delete
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0

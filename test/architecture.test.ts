@@ -132,6 +132,10 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
     plant: (packages) => appendFileSync(join(packages, 'app/src/health.ts'), "import 'chai';\n"),
     found: 'packages/app/src/health.ts imports chai, which plant-store does not depend on',
   },
+  'a dependency in one file that is not declared': {
+    plant: (packages) => appendFileSync(join(packages, 'app/src/health.ts'), "import '#chai';\n"),
+    found: 'packages/app/src/health.ts imports #chai, which plant-store does not depend on',
+  },
   'a dependency that is not used': {
     plant: (packages) =>
       edit(join(packages, 'app/package.json'), (text) =>

@@ -194,9 +194,11 @@ function readModule(base: string, folder: string, file: string): Module {
   };
 }
 
+/** The package that an import names. `#name` is `name` in one file, which the manifest knows as one of its `imports`. */
 function packageOf(specifier: string): string {
-  const parts = specifier.split('/');
-  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+  const name = specifier.replace(/^#/, '');
+  const parts = name.split('/');
+  return name.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
 }
 
 function readJson(file: string): unknown {

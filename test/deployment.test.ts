@@ -51,6 +51,7 @@ describe('The Dockerfile', () => {
   });
 
   it('builds what the start needs, and takes over what is there then', () => {
+    expect(instructions('RUN').join()).to.include('npm run prepare');
     expect(instructions('RUN').join()).to.include('tsc -b packages/app');
     expect(existsSync(`${root}packages/app/tsconfig.json`)).to.equal(true);
     const copied = [...(stages.at(-1) ?? '').matchAll(/^COPY --from=build \/app\/(\S+) /gm)];

@@ -1,7 +1,7 @@
 // `npm start`: builds what is out of date, then becomes the plant-store command.
 // Asking the compiler whether anything is out of date would take a fifth of the whole start.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -33,4 +33,6 @@ if (builtFolders().some(isOutOfDate)) {
   });
   if (status !== 0) process.exit(status ?? 1);
 }
+// `npm ci --ignore-scripts` does not make it.
+if (!existsSync(join(app, 'vendor', 'inversify.js'))) await import('./bundle-inversify.js');
 await import('../packages/app/bin/plant-store.js');

@@ -1,0 +1,92 @@
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
+import { expect } from 'chai';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const MAX_BYTES = 20_000_000;
+const LICENCE = /^(?:.*licen[cs]e.*|notice|copying)(?:\.\w+)?$/i;
+
+/** What `.dockerignore` leaves out, and dependencies of a package alone. What is built is copied. */
+const LEFT_OUT = /-contract$|[\\/]packages[\\/][^\\/]+[\\/](?:test|dist[\\/]test|node_modules)$/;
+
+/** The instruction that leaves only what runs. */
+function lastRun(): string {
+  const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', '').split('\n');
+  return lines.findLast((line) => line.startsWith('RUN '))?.slice('RUN '.length) ?? '';
+}
+
+/** Files of a folder as relative paths; links are not followed. */
+function filesOf(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((it) => it.isFile())
+    .map((it) => join(it.parentPath, it.name).slice(folder.length + 1));
+}
+
+describe('The application in the image', function () {
+  this.timeout(180_000);
+  let app: string;
+  let files: string[];
+
+  before(async () => {
+    app = mkdtempSync(join(tmpdir(), 'plant-store-image-'));
+    for (const name of ['package.json', 'package-lock.json', '.npmrc', 'packages']) {
+      cpSync(join(root, name), join(app, name), {
+        recursive: true,
+        filter: (source) => !LEFT_OUT.test(source),
+      });
+    }
+    const env = { ...process.env, npm_config_prefer_offline: 'true' };
+    await promisify(execFile)('sh', ['-c', lastRun()], { cwd: app, env });
+    files = filesOf(app).filter((file) => /^(?:node_modules|packages)[\\/]/.test(file));
+  });
+  after(() => rmSync(app, { recursive: true }));
+
+  it(`has less than ${MAX_BYTES / 1e6} MB`, () => {
+    const bytes = files.reduce((sum, file) => sum + statSync(join(app, file)).size, 0);
+    expect(bytes).to.be.below(MAX_BYTES);
+  });
+
+  it('has no sources, types, tests of its own or source maps', () => {
+    const unused = /\.map$|\.[cm]?ts$|tsbuildinfo|^packages[\\/][^\\/]+[\\/](?:src|test)[\\/]/;
+    expect(files.filter((file) => unused.test(file))).to.deep.equal([]);
+  });
+
+  it('has the licence of every package', () => {
+    const licencesOf = (folder: string) => readdirSync(folder).filter((it) => LICENCE.test(it));
+    const packages = files
+      .filter((file) => /^node_modules[\\/](?:@[^\\/]+[\\/])?[^\\/]+[\\/]package\.json$/.test(file))
+      .map((file) => dirname(file));
+    expect(packages).to.have.lengthOf.above(100);
+    for (const name of packages) {
+      expect(licencesOf(join(app, name)), name).to.deep.equal(licencesOf(join(root, name)));
+    }
+  });
+
+  it('creates a plant, and serves the docs page', async () => {
+    const service = spawn(process.execPath, [join(app, 'packages/app/bin/plant-store.js')], {
+      env: { PORT: '0', LOG_FORMAT: 'json', DOCS: 'on', ACCESS_TOKEN_SHA256 },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    try {
+      const { address } = JSON.parse(await firstLine(service.stdout));
+      expect((await createPlant(address, 1)).status).to.equal(200);
+      for (const path of ['/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']) {
+        expect((await fetch(`${address}${path}`)).status, path).to.equal(200);
+      }
+    } finally {
+      service.kill();
+    }
+  });
+});
+
+async function firstLine(output: Readable): Promise<string> {
+  for await (const line of createInterface(output)) return line;
+  return '';
+}
