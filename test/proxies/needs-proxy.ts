@@ -1,0 +1,14 @@
+import { findProxy, type ProxyName } from './running-proxy.js';
+
+interface MochaContext {
+  skip(): never;
+}
+
+/** For tests with a proxy: where it is not installed they are pending; with `CI` set they fail. */
+export function needsProxy(context: MochaContext, name: ProxyName): void {
+  if (findProxy(name) !== undefined) return;
+  const lack = `no ${name}: install the package \`${name}\``;
+  if (process.env.CI) throw new Error(lack);
+  process.stderr.write(`\n!!! THE CONFIGURATION OF A PROXY IS NOT TESTED: ${lack} !!!\n\n`);
+  context.skip();
+}

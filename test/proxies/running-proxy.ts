@@ -1,0 +1,208 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from '@plant-store/service-process';
+import { until } from './until.js';
+
+const CONFIGURATIONS = fileURLToPath(new URL('../../../deploy/proxies/', import.meta.url));
+
+/** What a proxy is started with. */
+interface Place {
+  /** An empty folder of its own. */
+  readonly folder: string;
+  readonly port: string;
+  /** A certificate and its private key in one file. */
+  readonly certificate: string;
+}
+
+interface Kind {
+  readonly file: string;
+  /** What stands in the file for the port and the certificate, and for nothing else. */
+  readonly replaced: (place: Place) => Readonly<Record<string, string>>;
+  /** Writes the configuration into the folder; returns the command line. */
+  readonly command: (place: Place, configuration: string) => readonly string[];
+  /** What it prints when it finds that an instance is not ready, with the name of that. */
+  readonly notReady?: RegExp;
+}
+
+/** The proxies that there are configurations for, by the name of their program. */
+export const kinds = {
+  nginx: {
+    file: 'nginx.conf',
+    replaced: ({ port, certificate }) => ({
+      'listen 443': `listen 127.0.0.1:${port}`,
+      '/etc/ssl/plant-store.pem': certificate,
+    }),
+    command: ({ folder }, configuration) => {
+      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
+      const main = [
+        ...(process.getuid?.() === 0 ? ['user root;'] : []),
+        'daemon off;',
+        'pid nginx.pid;',
+        'error_log stderr warn;',
+        'events {}',
+        'http {',
+        'access_log off;',
+        ...temporary.map((name) => `${name}_temp_path ${name};`),
+        configuration,
+        '}',
+      ];
+      writeFileSync(join(folder, 'nginx.conf'), main.join('\n'));
+      return ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'];
+    },
+  },
+  haproxy: {
+    file: 'haproxy.cfg',
+    replaced: ({ port, certificate }) => ({
+      'bind :443': `bind 127.0.0.1:${port}`,
+      '/etc/haproxy/plant-store.pem': certificate,
+      // The names of such sockets are known to the whole machine.
+      'abns@plant_store': `abns@plant_store_${port}`,
+    }),
+    command: ({ folder }, configuration) => {
+      const path = join(folder, 'haproxy.cfg');
+      writeFileSync(path, configuration);
+      return ['-db', '-f', path];
+    },
+    notReady: /Server plant_store\/(\w+) is DOWN/g,
+  },
+  caddy: {
+    file: 'Caddyfile',
+    replaced: ({ port, certificate }) => ({
+      '\nplants.example.com {': `\nhttps://127.0.0.1:${port} {`,
+      // Two of them would listen for their administrator at the same port.
+      '\tauto_https': '\tadmin off\n\tauto_https',
+      '/etc/caddy/plant-store.pem': certificate,
+    }),
+    command: ({ folder }, configuration) => {
+      const path = join(folder, 'Caddyfile');
+      writeFileSync(path, configuration);
+      return ['run', '--config', path, '--adapter', 'caddyfile'];
+    },
+    notReady: /health_checker\.active".*?"host":"([^"]+)"/g,
+  },
+} satisfies Record<string, Kind>;
+
+/** The name of a program in Debian, and of its package. */
+export type ProxyName = keyof typeof kinds;
+
+export const proxyNames = Object.keys(kinds) as ProxyName[];
+
+/** Whether it asks the instances if they are ready. */
+export function asksReadyz(name: ProxyName): boolean {
+  return 'notReady' in kinds[name];
+}
+
+/** Where the program is; `undefined` when it is not installed. Debian keeps some in `/usr/sbin`, which is not on every `PATH`. */
+export function findProxy(name: ProxyName): string | undefined {
+  const folders = `${process.env.PATH ?? ''}${delimiter}/usr/sbin`.split(delimiter);
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+/** A proxy with the configuration of `deploy/proxies`, on loopback. */
+export class RunningProxy {
+  readonly name: ProxyName;
+  readonly origin: string;
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+  #printed = '';
+
+  private constructor(name: ProxyName, port: string, folder: string, child: ChildProcess) {
+    this.name = name;
+    this.origin = `https://127.0.0.1:${port}`;
+    this.#folder = folder;
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text) => {
+        this.#printed += text;
+      });
+    }
+  }
+
+  /**
+   * Starts a proxy in front of these instances. Resolves when it listens.
+   *
+   * @param instances Host and port of each.
+   */
+  static async start(
+    name: ProxyName,
+    instances: readonly [string, string],
+    certificate: string,
+  ): Promise<RunningProxy> {
+    const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
+    const place = { folder, certificate, port: await freePort() };
+    const child = spawn(findProxy(name) ?? name, commandOf(name, place, instances), {
+      env: { PATH: process.env.PATH, HOME: folder },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const proxy = new RunningProxy(name, place.port, folder, child);
+    await proxy.#listening(Number(place.port));
+    return proxy;
+  }
+
+  /** The instances that it has found not ready since it was started; `undefined` when it does not look. */
+  get foundNotReady(): ReadonlySet<string> | undefined {
+    const { notReady }: Kind = kinds[this.name];
+    return notReady && new Set([...this.#printed.matchAll(notReady)].map(([, it = '']) => it));
+  }
+
+  async stop(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const ended = once(this.#child, 'exit');
+      this.#child.kill('SIGTERM');
+      await ended;
+    }
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  async #listening(port: number): Promise<void> {
+    await until(() => {
+      if (this.#child.exitCode !== null) throw new Error(`${this.name} ended: ${this.#printed}`);
+      return accepts(port);
+    });
+  }
+}
+
+function commandOf(
+  name: ProxyName,
+  place: Place,
+  [one, two]: readonly [string, string],
+): readonly string[] {
+  const kind: Kind = kinds[name];
+  const replaced = {
+    ...kind.replaced(place),
+    'plant-store-1:3000': one,
+    'plant-store-2:3000': two,
+  };
+  let text = readFileSync(join(CONFIGURATIONS, kind.file), 'utf8');
+  for (const [from, to] of Object.entries(replaced)) {
+    if (!text.includes(from)) throw new Error(`${kind.file} does not say ${from}`);
+    text = text.replaceAll(from, to);
+  }
+  return kind.command(place, text);
+}
+
+async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
