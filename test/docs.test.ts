@@ -23,6 +23,42 @@ const OTHERS = new Set(
 /** Variables that OpenTelemetry's packages read. */
 const OPENTELEMETRY = /^OTEL_/;
 
+/** Words that no text uses, each with the word of the field. */
+const REPLACED: readonly (readonly [RegExp, string])[] = [
+  [/\banswer\w*/gi, 'response, responds'],
+  [/\b(?:told|tells?|telling)\b/gi, 'reports, logs, distinguishes'],
+  [/\bstands for\b/gi, 'means, represents'],
+  [/\bbehind\b(?!\s+(?:an?|the|your)\s+(?:reverse\s+)?proxy)/gi, 'after, through'],
+  [/\bfaulty\b/gi, 'invalid'],
+  [/\b(?:nobody|somebody|anybody|whoever|whomever)\b/gi, 'no client, another user, anyone who'],
+  [/\bmend\w*/gi, 'fix'],
+  [/\brights\b/gi, 'permissions'],
+  [/\bat\s+the\s+most\b/gi, 'at most'],
+  [/\bfail-over/gi, 'failover'],
+  [/\bprocessor\s+time\b/gi, 'CPU time'],
+  [/\bfor\s+ever\b/gi, 'without a limit, permanently'],
+];
+
+/**
+ * Code, the targets of links, and two headings of `docs/storage.md` that the pages below link to:
+ * rename them together with those links.
+ */
+const NOT_CHECKED = /`[^`]+`|\]\([^)]*\)|^## (?:Rights|Fail-over)$/gm;
+
+/** Documents that do not use the words of the field yet, each with the reason. */
+const NOT_YET_IN_THESE_WORDS: ReadonlyMap<string, string> = new Map([
+  ['README.md', 'is rewritten separately'],
+  ['docs/README.md', 'follows the pages that it lists'],
+  ['docs/clients.md', 'is rewritten separately'],
+  ['docs/errors.md', 'repeats texts of the code, which change with it'],
+  ['docs/operations.md', 'is rewritten separately'],
+  ['docs/performance.md', 'is rewritten with its measurements'],
+  ['docs/runbook.md', 'is rewritten separately'],
+  ['docs/tutorials/add-a-storage-adapter/README.md', 'changes with its code'],
+  ['docs/tutorials/add-a-token-verifier/README.md', 'changes with its code'],
+  ['packages/plant-repository-contract/README.md', 'changes with its code'],
+]);
+
 /** A word in capitals alone may be anything, as `SELECT` is. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
 
@@ -56,6 +92,18 @@ describe('The documents', () => {
 
   it('show files as they are', () => {
     expect(documents.flatMap(driftedFiles)).to.deep.equal([]);
+  });
+
+  it('use the words of the field', () => {
+    const complete = documents.filter(({ path }) => !NOT_YET_IN_THESE_WORDS.has(path));
+    expect(complete.flatMap(replacedWords)).to.deep.equal([]);
+  });
+
+  it('are no exception to the words of the field without need', () => {
+    const exceptions = documents.filter(({ path }) => NOT_YET_IN_THESE_WORDS.has(path));
+    const needless = exceptions.filter((it) => replacedWords(it).length === 0);
+    expect(needless.map(({ path }) => path)).to.deep.equal([]);
+    expect(exceptions).to.have.length(NOT_YET_IN_THESE_WORDS.size);
   });
 
   it('are listed in the index of docs', () => {
@@ -113,6 +161,21 @@ describe('The check of the documents', () => {
     const drifted = { language: 'json', file: 'package.json', text: '{,}' };
     expect(brokenJson(page('', drifted))).to.have.length(1);
     expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
+  });
+
+  it('finds replaced words', () => {
+    const text = `Answers, answered, told, tells, stands for, behind it, Faulty, nobody, somebody,
+      whoever, mended, rights, at the\nmost, fail-overs, processor time, for ever`;
+    expect(replacedWords(page(text))).to.have.length(16);
+    expect(replacedWords(page('One line\nTwo answers'))).to.deep.equal([
+      'docs/page.md:2 "answers": response, responds',
+    ]);
+  });
+
+  it('finds no replaced words in code, in the targets of links, or in other words', () => {
+    const code = { language: 'sh', text: 'echo "answer"' };
+    const text = 'behind a proxy `answer\nrights` [recommended](answer.md) failover at most mostly';
+    expect(replacedWords(page(text, code))).to.deep.equal([]);
   });
 });
 
@@ -191,6 +254,16 @@ function driftedFiles({ path, blocks }: Markdown): string[] {
     const same = place !== undefined && readFileSync(place, 'utf8') === text;
     return same ? [] : [`${path}:${line} is not ${file}`];
   });
+}
+
+function replacedWords({ path, prose }: Markdown): string[] {
+  const text = prose.replace(NOT_CHECKED, (all) => all.replace(/[^\n]/g, ' '));
+  return REPLACED.flatMap(([pattern, instead]) =>
+    [...text.matchAll(pattern)].map(({ 0: word, index }) => {
+      const line = text.slice(0, index).split('\n').length;
+      return `${path}:${line} "${word}": ${instead}`;
+    }),
+  );
 }
 
 function codeWords(prose: string): string[] {
