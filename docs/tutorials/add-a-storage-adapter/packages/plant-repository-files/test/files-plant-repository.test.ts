@@ -51,7 +51,7 @@ describe('FilesPlantRepository', () => {
     },
   });
 
-  it('leaves no draft behind', async () => {
+  it('removes its draft', async () => {
     const repository = new FilesPlantRepository(folder);
     await repository.add(monstera, 10_000);
     await rejects(repository.add(monstera, 10_000), PlantIdTakenError);

@@ -7,7 +7,7 @@ import {
 } from '@plant-store/domain';
 import { type Introspection, readIntrospection } from './introspection.js';
 
-/** Whom to ask about tokens, and what a token must say. */
+/** Where to ask about tokens, and what a token must hold. */
 export interface IntrospectionOptions {
   /** The introspection endpoint of the issuer: https, or http on the loopback interface. */
   readonly url: string;
@@ -47,9 +47,9 @@ export class IntrospectionTokenVerifier implements TokenVerifier {
     return authenticatedClient(found.name, permitted ? ['create plants'] : []);
   }
 
-  /** The issuer responds, whatever it says about this token. */
+  /** The issuer responds, whether it knows the token or not. */
   async ready(): Promise<void> {
-    await this.#ask('a-token-that-nobody-has');
+    await this.#ask('an-unknown-token');
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-/** What an issuer says about a token. */
+/** What an issuer knows about a token. */
 export interface Introspection {
   readonly active: boolean;
   /** Who the token was given to, fit for a log line. */
@@ -12,7 +12,7 @@ const PRINTABLE = /^[\x20-\x7E]{1,128}$/;
 /**
  * Reads a response of the introspection endpoint. Source: RFC 7662 section 2.2.
  *
- * @throws {TypeError} when it is no such response, and so says nothing about the token.
+ * @throws {TypeError} when it is no such response, which leaves the token undecided.
  */
 export function readIntrospection(text: string): Introspection {
   const json = parsed(text);

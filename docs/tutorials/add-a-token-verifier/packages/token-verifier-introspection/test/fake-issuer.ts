@@ -5,12 +5,12 @@ import { text } from 'node:stream/consumers';
 
 /** An introspection endpoint that knows the tokens it is given. */
 export class FakeIssuer {
-  /** What is said about a token; about any other, that it is not active. */
+  /** What is known about a token. Every other is not active. */
   readonly tokens = new Map<string, object>();
   /** Given instead of what is known about the token. */
-  answer: { status: number; body: string } | undefined;
+  reply: { status: number; body: string } | undefined;
   readonly #server = createServer(async (request, response) => {
-    const { status, body } = this.answer ?? (await this.#introspect(request));
+    const { status, body } = this.reply ?? (await this.#introspect(request));
     response.writeHead(status, { 'content-type': 'application/json' }).end(body);
   });
 
@@ -34,7 +34,7 @@ export class FakeIssuer {
     const [, credentials = ''] = request.headers.authorization?.split(' ') ?? [];
     const known = Buffer.from(credentials, 'base64').toString() === 'plant-store:a+secret%3A';
     const token = new URLSearchParams(await text(request)).get('token') ?? '';
-    const said = this.tokens.get(token) ?? { active: false };
-    return { status: known ? 200 : 401, body: JSON.stringify(said) };
+    const introspection = this.tokens.get(token) ?? { active: false };
+    return { status: known ? 200 : 401, body: JSON.stringify(introspection) };
   }
 }

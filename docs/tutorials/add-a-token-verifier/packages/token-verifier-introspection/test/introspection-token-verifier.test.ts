@@ -55,10 +55,10 @@ describe('IntrospectionTokenVerifier', () => {
     outage: () => network.cut(),
     stall: async () => network.freeze(),
     async malfunction() {
-      issuer.answer = { status: 200, body: `${GARDENER} is not known here` };
+      issuer.reply = { status: 200, body: `${GARDENER} is not known here` };
     },
     async recover() {
-      issuer.answer = undefined;
+      issuer.reply = undefined;
       await network.restore();
     },
   }));
@@ -83,9 +83,9 @@ describe('IntrospectionTokenVerifier', () => {
     'a word for a boolean': { status: 200, body: '{"active":"false"}' },
   };
 
-  for (const [what, answer] of Object.entries(notResponses)) {
+  for (const [what, reply] of Object.entries(notResponses)) {
     it(`does not take ${what} for a response about the token`, async () => {
-      issuer.answer = answer;
+      issuer.reply = reply;
       await rejects(verifier().verify(GARDENER), TokenVerifierUnavailableError);
       await rejects(verifier().ready(), TokenVerifierUnavailableError);
     });
