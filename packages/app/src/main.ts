@@ -25,8 +25,8 @@ Options:
   --version  print the version
 
 Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
-             --rejects writes what was not stored to a file, --from-line goes on
-             where an import stopped; ACCESS_TOKEN is the token of who imports
+             --rejects records the lines that were not stored, --from-line resumes
+             an import; ACCESS_TOKEN is the token of the client who imports
 
 Configuration is read from environment variables: see docs/configuration.md.
 `;

@@ -55,7 +55,7 @@ export function countsOf({ stdout }: Running): Record<string, number> {
   );
 }
 
-/** The line with which an import is to go on. */
+/** The line at which an import is to be resumed. */
 export function nextLineOf({ stdout }: Running): number {
   return Number(/--from-line ([0-9]+)/.exec(stdout())?.[1]);
 }
@@ -79,9 +79,13 @@ export class KeptPlants {
     return this.#client.db().collection('plants', { readConcern: { level: 'majority' } });
   }
 
-  /** Resolves when there are so many. */
-  async reach(count: number): Promise<void> {
-    while ((await this.#plants.estimatedDocumentCount()) < count);
+  /** Resolves when there are so many, or when the import has ended. */
+  async reach(count: number, { ended }: Running): Promise<void> {
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    while (!isOver && (await this.#plants.estimatedDocumentCount()) < count);
   }
 
   count(): Promise<number> {

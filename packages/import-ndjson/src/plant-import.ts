@@ -12,14 +12,14 @@ import { type Outcome, type Progress, Tally } from './tally.js';
 export interface PlantImportOptions extends AttemptOptions {
   /** Bytes that a line may have at most, without its ending. */
   readonly maxLineBytes: number;
-  /** Lines before this one are passed over; 1 by default. */
+  /** Lines before this one are skipped; 1 by default. */
   readonly fromLine?: number;
   /**
-   * Hears of each line that was not stored, in their order. Returns whether the line is on record now, so that
-   * an import that goes on later need not look at it again. An error that it throws ends the import.
+   * Called with each line that was not stored, in order. Returns whether the line is on record now: a resumed
+   * import then skips it. An error that it throws ends the import.
    */
   readonly record?: (reject: Reject) => boolean;
-  /** Hears of every error that is a bug. */
+  /** Called with every error that is a bug. */
   readonly failed?: (line: number, cause: unknown) => void;
 }
 
@@ -86,7 +86,7 @@ export class PlantImport {
     try {
       for await (const line of readLines(input, maxLineBytes)) {
         if (this.#isStopping) return false;
-        if (line.number < fromLine) this.#tally.pass(line);
+        if (line.number < fromLine) this.#tally.skip(line);
         else this.#begin(line);
         await this.#queue.within(MAX_LINES, MAX_BYTES);
       }

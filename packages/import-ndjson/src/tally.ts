@@ -38,11 +38,11 @@ export class Tally {
 
   count(line: Line, outcome: Outcome): void {
     this.outcomes[outcome] += 1;
-    this.pass(line);
+    this.skip(line);
   }
 
-  /** The line is not to be looked at. */
-  pass(line: Line): void {
+  /** Counts no outcome. */
+  skip(line: Line): void {
     this.bytes = line.end;
     if (!this.#hasGap) this.nextLine = line.number + 1;
   }

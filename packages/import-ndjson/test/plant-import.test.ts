@@ -81,7 +81,7 @@ describe('An import', () => {
     ]);
   });
 
-  it('passes over lines of white space', async () => {
+  it('skips lines of white space', async () => {
     const it = importInto();
     expect(await it.run(`\n${line(1)}\r\n \t \r\n${line(2)}`)).to.equal(true);
     expect(it.outcomes()).to.deep.equal({ stored: 2, blank: 3 });
@@ -256,7 +256,7 @@ describe('An import', () => {
       new PlantIdTakenError('x'),
     ],
   ] as const) {
-    it(`does not tell that it is ${what} after an unknown outcome`, async () => {
+    it(`does not report ${what} after an unknown outcome`, async () => {
       const it = importInto({ plants: failing(...errors) });
       expect(await it.run(line(1))).to.equal(true);
       expect(it.outcomes()).to.deep.equal({ unknown: 1 });
@@ -264,7 +264,7 @@ describe('An import', () => {
     });
   }
 
-  it('records a bug as one, without its message, and goes on', async () => {
+  it('records a bug as one, without its message, and continues', async () => {
     const bugs: unknown[] = [];
     const bug = new Error('secret');
     const it = importInto({
@@ -285,7 +285,7 @@ describe('An import', () => {
   });
 
   describe('that is stopped', () => {
-    it('waits for what is under way, and goes on where it stopped', async () => {
+    it('waits for what is under way, and resumes where it stopped', async () => {
       const kept = new Map<bigint, NewPlant>();
       const plants = new MemoryPlantRepository(kept);
       const events = new EventEmitter();
@@ -343,7 +343,7 @@ describe('An import', () => {
           return it;
         };
 
-        it('records them, and goes on after them', async () => {
+        it('records them, and resumes after them', async () => {
           const it = await stopped();
           expect(it.rejected.map((reject) => [reject.line, reject.error])).to.deep.equal([
             [2, number],
@@ -352,7 +352,7 @@ describe('An import', () => {
           expect(it.progress().nextLine).to.equal(5);
         });
 
-        it('goes on with the first of them where nothing is recorded', async () => {
+        it('resumes at the first of them where nothing is recorded', async () => {
           const it = await stopped({ record: () => false });
           expect(it.progress().nextLine).to.equal(2);
         });
@@ -360,7 +360,7 @@ describe('An import', () => {
     }
   });
 
-  it('ends when a line cannot be recorded, and goes on with that line', async () => {
+  it('ends when a line cannot be recorded, and resumes at that line', async () => {
     const full = new Error('no space left');
     const it = importInto({
       record: () => {

@@ -41,8 +41,8 @@ function lineNumber(text = '1'): number {
   );
 }
 
-/** The command line that goes on with this line. */
-export function goingOn({ file, rejects }: ImportArguments, line: number): string {
+/** The command line that resumes the import at this line. */
+export function resumeCommand({ file, rejects }: ImportArguments, line: number): string {
   const source = file === undefined ? '' : ` ${quoted(file)}`;
   const target = rejects === undefined ? '' : ` --rejects ${quoted(rejects)}`;
   const note = file === undefined ? ' < the same input' : '';

@@ -14,7 +14,7 @@ import {
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
-import { goingOn, type ImportArguments, readImportArguments } from './import-arguments.js';
+import { type ImportArguments, readImportArguments, resumeCommand } from './import-arguments.js';
 import { type ImportInput, openInput, sizeOf } from './import-input.js';
 import {
   notStored,
@@ -117,7 +117,7 @@ async function openImport(
   });
 }
 
-/** At the next signal, the process ends at once. */
+/** Stops the import. At the next signal, the process exits at once. */
 function stop(
   signal: string,
   plantImport: PlantImport,
@@ -127,7 +127,7 @@ function stop(
   log.write(`${signal}: waiting for the plants under way\n`);
   plantImport.stop();
   void nextSignal().then(() => {
-    process.stderr.write(`To go on: ${goingOn(given, plantImport.progress.nextLine)}\n`);
+    process.stderr.write(`To resume: ${resumeCommand(given, plantImport.progress.nextLine)}\n`);
     process.exit(1);
   });
 }
@@ -145,7 +145,7 @@ async function run(
   display.stop();
   process.stdout.write(summaryOf(progress, (performance.now() - began) / 1000));
   if (problem !== undefined) process.stderr.write(`plant-store: import: ${problem}\n`);
-  if (!isComplete) process.stdout.write(`To go on: ${goingOn(given, progress.nextLine)}\n`);
+  if (!isComplete) process.stdout.write(`To resume: ${resumeCommand(given, progress.nextLine)}\n`);
   return isComplete && notStored(progress) === 0 ? 0 : 1;
 }
 

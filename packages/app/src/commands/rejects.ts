@@ -17,12 +17,12 @@ export class RejectsFile implements Rejects {
    * Opens the file to append to it.
    *
    * @param input It must be another file than this one.
-   * @param goesOn The file may hold the rejects of the lines before.
+   * @param resumes The file may hold rejects of earlier lines.
    * @throws {UsageError}
    */
-  constructor(path: string, input: Stats, goesOn: boolean) {
+  constructor(path: string, input: Stats, resumes: boolean) {
     this.#file = opened(path);
-    const problem = problemOf(fstatSync(this.#file), input, goesOn);
+    const problem = problemOf(fstatSync(this.#file), input, resumes);
     if (problem === undefined) return;
     this.close();
     throw new UsageError(`import: --rejects: ${path} ${problem}`);
@@ -47,11 +47,11 @@ function opened(path: string): number {
   }
 }
 
-function problemOf(stats: Stats, input: Stats, goesOn: boolean): string | undefined {
+function problemOf(stats: Stats, input: Stats, resumes: boolean): string | undefined {
   if (!stats.isFile()) return undefined;
   if (stats.ino === input.ino && stats.dev === input.dev) return 'is the file that is imported';
-  if (stats.size > 0 && !goesOn) {
-    return 'is not empty. Name another file, or go on with --from-line, which appends to it';
+  if (stats.size > 0 && !resumes) {
+    return 'is not empty. Name another file, or resume an import with --from-line, which appends to it';
   }
   return undefined;
 }

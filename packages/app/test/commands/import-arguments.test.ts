@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { goingOn, readImportArguments } from '../../src/commands/import-arguments.js';
+import { readImportArguments, resumeCommand } from '../../src/commands/import-arguments.js';
 import { UsageError } from '../../src/commands/usage-error.js';
 
 describe('The arguments of an import', () => {
@@ -40,10 +40,10 @@ describe('The arguments of an import', () => {
 
   it('are written so that a shell reads the same, with another line', () => {
     const args = { file: "Peter's plants.ndjson", rejects: 'r.ndjson', fromLine: 1 };
-    expect(goingOn(args, 1000)).to.equal(
+    expect(resumeCommand(args, 1000)).to.equal(
       "plant-store import 'Peter'\\''s plants.ndjson' --rejects r.ndjson --from-line 1000",
     );
-    expect(goingOn({ file: undefined, rejects: undefined, fromLine: 1 }, 7)).to.equal(
+    expect(resumeCommand({ file: undefined, rejects: undefined, fromLine: 1 }, 7)).to.equal(
       'plant-store import --from-line 7 < the same input',
     );
   });

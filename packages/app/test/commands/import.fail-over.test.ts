@@ -67,7 +67,7 @@ describe('plant-store import, into three nodes of which the primary is killed,',
       NODE_OPTIONS: `--max-old-space-size=${HEAP_MIB}`,
     });
     const peak = peakMemory(it);
-    await kept.reach(LINES / 3);
+    await kept.reach(LINES / 3, it);
     await (await set.primary()).kill();
     expect(await it.ended, it.stderr()).to.equal(1);
 

@@ -93,7 +93,7 @@ describe('plant-store import', () => {
     expect(it.stderr()).to.equal('line 2: 4003, the line is larger than the limit\n');
   });
 
-  it('says what it cannot read or write, and how to go on', async () => {
+  it('reports what it cannot read or write, and how to resume', async () => {
     const file = await files.write(['[]\n', plantLine(2)]);
     const it = startImport([file, '--rejects', '/dev/full'], MEMORY);
     expect(await it.ended).to.equal(1);
@@ -213,10 +213,10 @@ describe('plant-store import, into a replica set,', function () {
   });
 
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    it(`stops on ${signal}, and goes on where it stopped`, async () => {
+    it(`stops on ${signal}, and resumes where it stopped`, async () => {
       const file = await files.write(numbered(MANY));
       const first = startImport([file], env);
-      await kept.reach(1);
+      await kept.reach(1, first);
       first.child.kill(signal);
       expect(await first.ended).to.equal(1);
       const nextLine = nextLineOf(first);
@@ -234,7 +234,7 @@ describe('plant-store import, into a replica set,', function () {
   it('that was killed loses and repeats nothing when its file is imported again', async () => {
     const file = await files.write(numbered(MANY));
     const first = startImport([file], env);
-    await kept.reach(1);
+    await kept.reach(1, first);
     first.child.kill('SIGKILL');
     expect(await first.ended).to.equal('SIGKILL');
     const before = await kept.count();

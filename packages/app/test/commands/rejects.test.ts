@@ -34,7 +34,7 @@ describe('The file of rejects', () => {
     rejects.close();
   });
 
-  it('is appended to by an import that goes on', () => {
+  it('is appended to by an import that is resumed', () => {
     writeFileSync(path, 'before\n');
     const rejects = new RejectsFile(path, input, true);
     rejects.record(reject(3));
