@@ -86,7 +86,7 @@ describe('The service on MongoDB', function () {
   it('is not ready, though its database is reached, when creates are refused', async () => {
     const server = await SecureMongod.start();
     const { host, password, tls } = server;
-    const MONGODB_URI = `mongodb://nobody:${password}@${host}/?authSource=admin&${tls}`;
+    const MONGODB_URI = `mongodb://guest:${password}@${host}/?authSource=admin&${tls}`;
     const service = await start({ MONGODB_URI });
     await service.printed(/plants are refused/);
     expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
