@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { Client } from 'pg';
 import { violations } from './architecture.js';
 import { expectPublishable } from './manifest.js';
 import { type Markdown, readDocument } from './markdown.js';
@@ -58,10 +59,41 @@ describe('A tutorial that is followed to the letter', function () {
     );
     await test(place, 'plant-repository-files');
     await mocha(place, 'packages/app/dist/test/configuration/settings.docs.test.js');
-    const { status, files } = await createPlant(place);
-    expect(status).to.equal(200);
-    expect(files).to.deep.equal(['9007199254740993.json']);
+    const plants = mkdtempSync(join(place.folder, 'plants-'));
+    expect(await createPlant(place, { PLANTS_FOLDER: plants })).to.equal(200);
+    expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
+  });
+
+  it('gives a store with a server that passes the contract suite and that the service keeps plants in', async function () {
+    const place = await follow(
+      'add-an-adapter-with-a-server',
+      'packages/plant-repository-postgres/test',
+      'packages/app/test',
+    );
+    await place.run(
+      'mocha',
+      '--no-config',
+      'packages/app/dist/test/configuration/settings.docs.test.js',
+    );
+    expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
+    const tested = await test(place, 'plant-repository-postgres');
+    if (!/[1-9]\d* passing/.test(tested)) {
+      // With `CI` set they have failed.
+      process.stderr.write('\n*** NO POSTGRESQL: the tests of its tutorial did not run. ***\n\n');
+      return this.skip();
+    }
+    const database = startNode(place, 'packages/plant-repository-postgres/dist/test/command.js');
+    try {
+      const line = await printedLine(database, /^POSTGRES_URL/);
+      const url = line.split("'")[1] ?? '';
+      expect(await createPlant(place, { POSTGRES_URL: url })).to.equal(200);
+      expect(await plantsIn(url)).to.deep.equal([
+        { id: '9007199254740993', name: 'Monstera deliciosa' },
+      ]);
+    } finally {
+      await end(database);
+    }
   });
 
   it('gives a token verifier that passes the contract suite', async () => {
@@ -109,27 +141,48 @@ function changedSources({ folder }: Workplace): string[] {
 
 const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** Starts the service of a workplace on files, and pastes the `curl` line that it prints. */
-async function createPlant({ folder }: Workplace) {
-  const plants = mkdtempSync(join(folder, 'plants-'));
-  const service: ChildProcess = spawn(process.execPath, ['packages/app/bin/plant-store.js'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, PORT: '0', PLANTS_FOLDER: plants },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const ended = once(service, 'exit');
+/** Starts the service of a workplace, and sends the plant of the `curl` line that it prints. Resolves with the status. */
+async function createPlant(place: Workplace, storage: NodeJS.ProcessEnv): Promise<number> {
+  const service = startNode(place, 'packages/app/bin/plant-store.js', { PORT: '0', ...storage });
   try {
     const curl = await printedLine(service, /^curl/);
     const [, url = '', authorization = ''] = /^curl -sS (\S+) -H '[^:]+: ([^']+)'/.exec(curl) ?? [];
-    const response = await fetch(url, {
+    const { status } = await fetch(url, {
       method: 'POST',
       headers: { authorization, 'content-type': 'application/json' },
       body: '{"id":9007199254740993,"name":"Monstera deliciosa"}',
     });
-    return { status: response.status, files: readdirSync(plants) };
+    return status;
   } finally {
-    service.kill();
-    await ended;
+    await end(service);
+  }
+}
+
+function startNode({ folder }: Workplace, script: string, env: NodeJS.ProcessEnv = {}) {
+  return spawn(process.execPath, [script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill();
+  await ended;
+}
+
+async function plantsIn(connectionString: string): Promise<unknown[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<object>(
+      `SELECT id, convert_from(name, 'UTF8') AS name FROM plants`,
+    );
+    return rows;
+  } finally {
+    await client.end();
   }
 }
 

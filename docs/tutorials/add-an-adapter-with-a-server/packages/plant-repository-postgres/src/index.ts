@@ -1,0 +1,5 @@
+export { CREATE_TABLE } from './plants-table.js';
+export {
+  PostgresPlantRepository,
+  type PostgresPlantRepositoryOptions,
+} from './postgres-plant-repository.js';
