@@ -242,7 +242,9 @@ describe('plant-store import, into a replica set,', function () {
     const rejects = files.newPath();
     const second = startImport([file, '--rejects', rejects], env);
     expect(await second.ended).to.equal(1);
-    expect(countsOf(second)).to.deep.equal({ stored: MANY - before, taken: before });
+    const { stored = 0, taken = 0 } = countsOf(second);
+    expect(stored + taken).to.equal(MANY);
+    expect(taken, 'some were on their way to the database').to.be.at.least(before);
     expect(new Set(rejectsIn(rejects).map(({ error }) => error))).to.deep.equal(new Set([4006]));
     expect(await kept.lines()).to.have.property('size', MANY);
   });
