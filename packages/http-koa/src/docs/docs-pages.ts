@@ -6,31 +6,42 @@ export function tryItPage(): string {
   return page(
     'Plant Store',
     `<ol class="steps">
-      <li>Select <b>Authorize</b> and enter your access token. It stays in this page.</li>
+      <li>
+        <label for="access-token">Access token</label>
+        <input id="access-token" type="password" autocomplete="off" spellcheck="false" aria-describedby="access-token-note">
+        <span id="access-token-note">From the operator of the service. It stays in this page.</span>
+      </li>
       <li>Edit the plant, then select <b>Execute</b>.</li>
-      <li>A <b>200</b> means that the plant is stored. Anything else holds a number: <a href="/docs/errors">what it means</a>.</li>
+      <li>A <b>200</b> means that the plant is stored. Any other response has an error number: <a href="/docs/errors">what it means</a>.</li>
     </ol>
     <div id="try-it"><noscript>This page needs JavaScript. The <a href="/openapi.json">interface description</a> does not.</noscript></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
-    <script src="/docs/docs.js"></script>`,
+    <script src="/docs/docs.js" type="module"></script>`,
   );
 }
+
+const COLUMNS = ['error', 'status', 'what it means', 'what to do', 'does a retry help?'];
 
 /** The table of all errors. */
 export function errorsPage(): string {
   const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
   const rows = Object.entries(failureGuide).map(
     ([error, { meaning, remedy, retry }]) =>
-      `<tr id="${error}"><th scope="row">${error}</th><td>${statuses.get(Number(error))}</td><td>${html(meaning)}</td><td>${html(remedy)}</td><td>${html(retry)}</td></tr>`,
+      `<tr id="${error}"><th scope="row">${error}</th>${[
+        `${statuses.get(Number(error))}`,
+        ...[meaning, remedy, retry].map(html),
+      ]
+        .map((text, column) => `<td data-label="${COLUMNS[column + 1]}">${text}</td>`)
+        .join('')}</tr>`,
   );
   return page(
     'Errors · Plant Store',
     `<h2>Errors</h2>
-    <p>Every answer that is not a 200 says <code>{"error": number, "message": text}</code>. The numbers are stable across releases; the messages are for people, and may change.</p>
-    <div class="scroll"><table>
-      <thead><tr><th scope="col">error</th><th scope="col">status</th><th scope="col">what it means</th><th scope="col">what to do</th><th scope="col">does a retry help?</th></tr></thead>
+    <p>Every response that is not a 200 has the body <code>{"error": number, "message": text}</code>. A number keeps its meaning in every release. A message is for a person, and may change.</p>
+    <table class="errors">
+      <thead><tr>${COLUMNS.map((title) => `<th scope="col">${title}</th>`).join('')}</tr></thead>
       <tbody>${rows.join('\n')}</tbody>
-    </table></div>`,
+    </table>`,
   );
 }
 

@@ -8,14 +8,14 @@ export interface FailureGuide {
   readonly retry: string;
 }
 
-/** The numbers that an answer can hold in `error`. */
+/** The numbers that `error` can have in a response. */
 export type FailureNumber = (typeof failures)[keyof typeof failures]['error'];
 
 const NO = 'No';
 const AS_IT_IS = 'Yes, the same request';
 const AFTER_A_PAUSE = 'Yes, after the seconds in `Retry-After`';
 
-/** What every number tells the author of a client. */
+/** What every number means to the author of a client. */
 export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   4000: {
     meaning:
@@ -55,7 +55,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   4006: {
     meaning: 'A plant with this `id` exists already.',
     remedy:
-      'Choose another `id`. After a 5031, or an answer that never came, it usually means that the first attempt has stored the plant.',
+      'Choose another `id`. After a 5031, or a response that never arrived, it usually means that the first attempt has stored the plant.',
     retry: NO,
   },
   4010: {
@@ -65,7 +65,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   },
   4011: {
     meaning: 'The bearer token is malformed, unknown, expired, or not meant for this service.',
-    remedy: 'Obtain a new token. Which of the four it is, only the log of the service tells.',
+    remedy: 'Obtain a new token. The log of the service has the reason.',
     retry: 'Yes, with another token',
   },
   4030: {
@@ -76,11 +76,11 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   4040: {
     meaning: 'There is nothing at this path.',
     remedy:
-      'Compare the path byte by byte: `/plants/` and `/Plants` are other paths than `/plants`, and a base path may stand before it.',
+      'Compare the path byte by byte: `/plants/` and `/Plants` are other paths than `/plants`, and a base path may precede it.',
     retry: NO,
   },
   4050: {
-    meaning: 'The path exists, but not for this method. The header `Allow` lists those there are.',
+    meaning: 'The path exists, but not for this method. The header `Allow` lists the allowed ones.',
     remedy: 'Use `POST`. A redirect on the way may have turned it into a `GET`.',
     retry: NO,
   },
@@ -96,7 +96,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   },
   5000: {
     meaning: 'The service has a bug. The cause is in its log.',
-    remedy: 'Report it to the operator with the `X-Request-Id` of the answer.',
+    remedy: 'Report it to the operator with the `X-Request-Id` of the response.',
     retry: NO,
   },
   5030: {

@@ -8,11 +8,11 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   400: 'An error occurred: something is wrong with what was sent. The request was not carried out.',
   401: 'The bearer token is missing or not accepted. The request was not carried out.',
   403: 'The bearer token does not permit this operation. The request was not carried out.',
-  404: 'The request went to a path that does not exist, for instance without the base path.',
-  405: 'The request arrived with another method, for instance after a redirect.',
+  404: 'The request went to a path that does not exist, for example without the base path.',
+  405: 'The request arrived with another method, for example after a redirect.',
   408: 'The request did not arrive in time. It was not carried out.',
   431: 'The headers are too large. The request was not carried out.',
-  500: 'A bug of the service.',
+  500: 'The service has a bug.',
   503: 'The service cannot carry out the request now. With any number but 5031 it was not carried out.',
 };
 
@@ -33,9 +33,9 @@ const CREATE_PLANT = [
 
 /**
  * The interface description of the service, in OpenAPI 3.1. It only adds to docs/specification.md,
- * and takes every failure from the table that the service answers from.
+ * and takes every failure from the table that the service responds from.
  *
- * @param basePath What stands before `/plants`.
+ * @param basePath What precedes `/plants`.
  */
 export function interfaceDescription(basePath = '') {
   return {
@@ -45,7 +45,7 @@ export function interfaceDescription(basePath = '') {
       version: '1.0.0',
       summary: 'A small store of plants.',
       description:
-        'Its one operation lets an authenticated client create a plant. Every answer that is not a 200 holds an `Error`, whose number is stable across releases.',
+        'Its one operation lets an authenticated client create a plant. Every response that is not a 200 has an `Error` as its body, whose number is stable across releases.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath || '/', description: 'This service' }],
@@ -55,6 +55,9 @@ export function interfaceDescription(basePath = '') {
     components: { schemas, headers, securitySchemes },
   };
 }
+
+/** Above 2^53, and even: tools that read numbers as doubles do not change it. */
+const EXAMPLE_ID = 9_007_199_254_740_994;
 
 function createPlant() {
   return {
@@ -69,9 +72,12 @@ function createPlant() {
       content: json('NewPlant', {
         tagged: {
           summary: 'A plant with a tag',
-          value: { id: 1, name: 'Monstera deliciosa', tag: 'tropical' },
+          value: { id: EXAMPLE_ID, name: 'Monstera deliciosa', tag: 'tropical' },
         },
-        untagged: { summary: 'A plant without a tag', value: { id: 2, name: 'Bellis perennis' } },
+        untagged: {
+          summary: 'A plant without a tag',
+          value: { id: EXAMPLE_ID + 2, name: 'Bellis perennis' },
+        },
       }),
     },
     responses: { 200: created(), ...refused(CREATE_PLANT) },
@@ -176,7 +182,7 @@ const headers = {
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
   CacheControl: {
-    description: 'The answer is kept by nobody on the way.',
+    description: 'No cache keeps the response.',
     required: true,
     schema: { type: 'string', const: 'no-store' },
   },
@@ -187,13 +193,13 @@ const headers = {
     example: failures.INVALID_TOKEN.challenge,
   },
   RetryAfter: {
-    description: 'Seconds after which trying again is worth it.',
+    description: 'Seconds to wait before a retry.',
     required: true,
     schema: { type: 'integer', minimum: 0 },
     example: failures.STORAGE_UNAVAILABLE.retryAfter,
   },
   Allow: {
-    description: 'The methods that there are on this path.',
+    description: 'The methods that this path allows.',
     required: true,
     schema: { type: 'string' },
     example: 'POST',

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { failureGuide } from '../../src/docs/failure-guide.js';
 import { listeningApp, TOKEN } from '../listening-app.js';
+import { faintTexts, overflowing } from './readability.js';
 
 describe('the docs page in Chromium', function () {
   this.timeout(60_000);
@@ -13,7 +14,6 @@ describe('the docs page in Chromium', function () {
   let origin: string;
   let browser: Browser;
   let page: Page;
-  let authorized = false;
   const requested: URL[] = [];
   const complaints: string[] = [];
 
@@ -46,19 +46,26 @@ describe('the docs page in Chromium', function () {
   }
 
   async function authorize(): Promise<void> {
-    if (authorized) return;
-    authorized = true;
-    await page.locator('.scheme-container .authorize').click();
-    await page.locator('.auth-container input').fill(TOKEN);
-    await page.locator('.auth-btn-wrapper .authorize').click();
-    await page.locator('.auth-btn-wrapper .btn-done').click();
+    await page.getByLabel('Access token', { exact: true }).fill(TOKEN);
+  }
+
+  /** Another page. The docs page has sent a request: its response is a part of what is looked at. */
+  async function openAt(path: string, width: number): Promise<Page> {
+    const other = await browser.newPage({ viewport: { width, height: 844 } });
+    await other.goto(`${origin}${path}`);
+    if (path === '/docs') {
+      await other.getByLabel('Access token').fill(TOKEN);
+      await other.locator('.btn.execute').click();
+      await other.locator('.live-responses-table').waitFor();
+    }
+    return other;
   }
 
   async function execute(body?: string): Promise<string> {
     if (body !== undefined) await page.locator('textarea.body-param__text').fill(body);
-    const answer = page.waitForResponse(`${origin}/plants`);
+    const response = page.waitForResponse(`${origin}/plants`);
     await page.locator('.btn.execute').click();
-    const hasText = `${(await answer).status()}`;
+    const hasText = `${(await response).status()}`;
     return page.locator('.live-responses-table .response-col_status', { hasText }).innerText();
   }
 
@@ -68,11 +75,16 @@ describe('the docs page in Chromium', function () {
     expect(`${complaints.splice(0)}`).to.include('401');
   });
 
-  it('takes a token, creates the plant it proposes, and shows the 200', async () => {
+  it('takes a token, and sends the plant it proposes as it is shown, with an id above 2^53', async () => {
     await authorize();
+    const shown = await page.locator('textarea.body-param__text').inputValue();
+    const sent = page.waitForRequest(`${origin}/plants`);
     expect(await execute()).to.equal('200');
+    expect((await sent).postData()).to.equal(shown);
+    const id = BigInt(/"id": (\d+)/.exec(shown)?.[1] ?? 0);
+    expect(id > 2n ** 53n && BigInt(Number(id)) !== id, `${id} is not a double`).to.equal(true);
     expect([...plants.values()]).to.deep.equal([
-      { id: 1n, name: 'Monstera deliciosa', tag: 'tropical' },
+      { id, name: 'Monstera deliciosa', tag: 'tropical' },
     ]);
   });
 
@@ -81,6 +93,31 @@ describe('the docs page in Chromium', function () {
     expect(await execute('{"id": 9007199254740993, "name": "Ficus"}')).to.equal('200');
     expect([...plants.keys()]).to.deep.equal([9007199254740993n]);
   });
+
+  it('shows no section that a visitor does not need', async () => {
+    const sections =
+      '.servers, .scheme-container, .models, .authorization__btn, .webhooks-container';
+    expect(await page.locator(sections).count()).to.equal(0);
+    const text = await page.locator('body').innerText();
+    expect(text).to.include('Request body');
+    for (const absent of ['Parameters', 'No parameters', 'Schemas', 'Servers', 'No links']) {
+      expect(text).not.to.match(new RegExp(`^${absent}$`, 'm'));
+    }
+  });
+
+  for (const path of ['/docs', '/docs/errors']) {
+    for (const width of [390, 1280]) {
+      it(`fits ${path} into ${width} px, and is readable in light and dark`, async () => {
+        const other = await openAt(path, width);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await other.emulateMedia({ colorScheme });
+          expect(await other.evaluate(overflowing), colorScheme).to.deep.equal([]);
+          expect(await other.evaluate(faintTexts), colorScheme).to.deep.equal([]);
+        }
+        await other.close();
+      });
+    }
+  }
 
   it('asks no other origin for anything, and does nothing that its security policy forbids', async () => {
     await authorize();
