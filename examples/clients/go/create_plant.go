@@ -1,0 +1,95 @@
+// Creates a plant with a random id: ACCESS_TOKEN=… go run create_plant.go http://127.0.0.1:3000 'Monstera deliciosa'
+package main
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	mathrand "math/rand"
+	"net/http"
+	"os"
+	"strconv"
+	"time"
+)
+
+const maxAttempts = 6
+
+// Longer than the deadline of the service, which is 15 s.
+var client = http.Client{Timeout: 20 * time.Second}
+
+type newPlant struct {
+	ID   int64  `json:"id"`
+	Name string `json:"name"`
+}
+
+type reply struct {
+	status     int
+	number     int // the error number; 0 when the body has none
+	retryAfter time.Duration
+}
+
+func send(address string, body []byte) (reply, error) {
+	request, err := http.NewRequest("POST", address+"/plants", bytes.NewReader(body))
+	if err != nil {
+		return reply{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("ACCESS_TOKEN"))
+	request.Header.Set("Content-Type", "application/json")
+	response, err := client.Do(request)
+	if err != nil {
+		return reply{}, err
+	}
+	defer response.Body.Close()
+	var failure struct {
+		Error int `json:"error"`
+	}
+	_ = json.NewDecoder(response.Body).Decode(&failure)
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
+	return reply{response.StatusCode, failure.Error, time.Duration(seconds) * time.Second}, nil
+}
+
+func createPlant(address string, body []byte) string {
+	unknown := false
+	for attempt := 1; attempt <= maxAttempts; attempt++ {
+		got, err := send(address, body)
+		switch {
+		case err == nil && (got.status == 200 || got.number == 4006 && unknown):
+			return "stored"
+		case err != nil || got.number == 5031 || got.number == 0 && got.status >= 500:
+			unknown = true
+		case got.number == 4080 || got.number == 5030 || got.number == 5032:
+			// Nothing was stored, and the same request can succeed later.
+		case unknown:
+			return "unknown"
+		default:
+			return fmt.Sprintf("refused %d", max(got.number, got.status))
+		}
+		if attempt < maxAttempts {
+			backOff := float64(int(100)<<attempt) * mathrand.Float64()
+			time.Sleep(got.retryAfter + time.Duration(backOff)*time.Millisecond)
+		}
+	}
+	if unknown {
+		return "unknown"
+	}
+	return "not stored"
+}
+
+func main() {
+	var random [8]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		panic(err)
+	}
+	plant := newPlant{int64(binary.BigEndian.Uint64(random[:])), os.Args[2]}
+	body, err := json.Marshal(plant) // one body for all attempts
+	if err != nil {
+		panic(err)
+	}
+	outcome := createPlant(os.Args[1], body)
+	fmt.Println(plant.ID, outcome)
+	if outcome != "stored" {
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,57 @@
+// Creates a plant with a random id: ACCESS_TOKEN=… swift CreatePlant.swift http://127.0.0.1:3000 'Monstera deliciosa'
+import Foundation
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+struct NewPlant: Encodable {
+    let id: Int64
+    let name: String
+}
+
+struct Failure: Decodable {
+    let error: Int
+}
+
+let maxAttempts = 6
+/// Nothing was stored, and the same request can succeed later.
+let notStored: Set = [4080, 5030, 5032]
+
+func createPlant(at address: String, body: Data) async throws -> String {
+    var request = URLRequest(url: URL(string: address + "/plants")!)
+    request.httpMethod = "POST"
+    request.timeoutInterval = 20 // seconds: longer than the deadline of the service, which is 15 s
+    request.httpBody = body
+    let token = ProcessInfo.processInfo.environment["ACCESS_TOKEN"] ?? ""
+    request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+    request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+
+    var unknown = false
+    for attempt in 1...maxAttempts {
+        var retryAfter = 0.0
+        do {
+            let (data, response) = try await URLSession.shared.data(for: request)
+            let http = response as! HTTPURLResponse
+            let error = (try? JSONDecoder().decode(Failure.self, from: data))?.error ?? 0
+            retryAfter = Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
+            if http.statusCode == 200 || (error == 4006 && unknown) { return "stored" }
+            if error == 5031 || (error == 0 && http.statusCode >= 500) {
+                unknown = true
+            } else if !notStored.contains(error) {
+                return unknown ? "unknown" : "refused \(error == 0 ? http.statusCode : error)"
+            }
+        } catch is URLError { // no connection, a broken one, a time-out
+            unknown = true
+        }
+        if attempt < maxAttempts {
+            let seconds = retryAfter + Double.random(in: 0..<1) * 0.1 * pow(2, Double(attempt))
+            try await Task.sleep(nanoseconds: UInt64(seconds * 1_000_000_000))
+        }
+    }
+    return unknown ? "unknown" : "not stored"
+}
+
+let plant = NewPlant(id: Int64.random(in: .min ... .max), name: CommandLine.arguments[2])
+let outcome = try await createPlant(at: CommandLine.arguments[1], body: JSONEncoder().encode(plant))
+print(plant.id, outcome)
+exit(outcome == "stored" ? 0 : 1)

@@ -1,0 +1,173 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+
+const run = promisify(execFile);
+const clients = fileURLToPath(new URL('../../examples/clients/', import.meta.url));
+
+/** What the fake in front of the service does with a request: an error number, or one of these. */
+type Step = number | 'cut before' | 'cut after' | 'pass on';
+
+const STATUSES: Readonly<Record<number, number>> = { 4080: 408, 5030: 503, 5031: 503, 5032: 503 };
+
+interface Client {
+  readonly language: string;
+  /** What must be there to run it. */
+  readonly needs?: string;
+  prepare(folder: string): Promise<readonly [command: string, ...args: string[]]>;
+}
+
+const CLIENTS: readonly Client[] = [
+  {
+    language: 'TypeScript',
+    prepare: async () => [process.execPath, join(clients, 'typescript/dist/create-plant.js')],
+  },
+  {
+    language: 'Python',
+    needs: 'python3',
+    prepare: async () => ['python3', join(clients, 'python/create_plant.py')],
+  },
+  {
+    language: 'Go',
+    needs: 'go',
+    async prepare(folder) {
+      const binary = join(folder, 'create-plant');
+      await run('go', ['build', '-o', binary, 'create_plant.go'], { cwd: join(clients, 'go') });
+      return [binary];
+    },
+  },
+  {
+    language: 'Kotlin',
+    needs: 'kotlinc',
+    async prepare(folder) {
+      const jar = join(folder, 'create-plant.jar');
+      const source = join(clients, 'kotlin/CreatePlant.kt');
+      await run('kotlinc', [source, '-include-runtime', '-d', jar]);
+      return ['java', '-jar', jar];
+    },
+  },
+];
+
+describe('The clients of docs/clients.md', function () {
+  this.timeout(120_000);
+
+  let folder: string;
+  let front: Server;
+  let steps: Step[] = [];
+  let bodies: string[] = [];
+  let address: string;
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'clients-'));
+    const service = await serve({ ACCESS_TOKEN_SHA256 });
+    front = createServer((request, response) => forward(service.address, request, response));
+    await once(front.listen(0, '127.0.0.1'), 'listening');
+    address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  });
+
+  after(async () => {
+    front.close();
+    endAll();
+    await rm(folder, { recursive: true });
+  });
+
+  async function forward(to: string, request: IncomingMessage, response: ServerResponse) {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    bodies.push(body);
+    const step = steps.shift() ?? 'pass on';
+    if (typeof step === 'number') {
+      response.writeHead(STATUSES[step] ?? 400, { 'Retry-After': '0' });
+      response.end(JSON.stringify({ error: step, message: 'a fake' }));
+      return;
+    }
+    if (step === 'cut before') return void request.socket.destroy();
+    const headers = {
+      Authorization: request.headers.authorization ?? '',
+      'Content-Type': request.headers['content-type'] ?? '',
+    };
+    const reply = await fetch(`${to}${request.url}`, { method: 'POST', headers, body });
+    if (step === 'cut after') return void request.socket.destroy();
+    response.writeHead(reply.status, { 'Content-Type': 'application/json' });
+    response.end(await reply.text());
+  }
+
+  for (const { language, needs, prepare } of CLIENTS) {
+    describe(`in ${language}`, () => {
+      let command: readonly [string, ...string[]];
+
+      before(async function () {
+        if (needs !== undefined && !(await exists(needs))) {
+          process.stderr.write(
+            `\n!!! THE CLIENT IN ${language} IS NOT TESTED: no ${needs} !!!\n\n`,
+          );
+          this.skip();
+        }
+        command = await prepare(folder);
+      });
+
+      /** The outcome that the client reports. Every attempt has the same body, with the reported id. */
+      async function outcomeWith(...planned: Step[]): Promise<string> {
+        steps = planned;
+        bodies = [];
+        const [file, ...args] = command;
+        const env = { ...process.env, ACCESS_TOKEN: TOKEN };
+        const name = 'Ficus "elastica" \u{1F33F}';
+        const { stdout } = await run(file, [...args, address, name], { env }).catch(
+          (error: ExecFileException & { stdout: string }) => error,
+        );
+        const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(stdout) ?? [];
+        expect(new Set(bodies).size, 'different bodies').to.equal(1);
+        expect(bodies[0]).to.match(new RegExp(`"id": ?${id},`));
+        expect(JSON.parse(bodies[0] ?? '')).to.have.property('name', name);
+        return outcome;
+      }
+
+      it('creates a plant', async () => {
+        expect(await outcomeWith()).to.equal('stored');
+        expect(bodies).to.have.length(1);
+      });
+
+      it('retries when nothing was stored, or the outcome is unknown', async () => {
+        expect(await outcomeWith(5030, 5032, 4080, 5031, 'cut before')).to.equal('stored');
+        expect(bodies).to.have.length(6);
+      });
+
+      it('recognises its own plant in a 4006 after an unknown outcome', async () => {
+        expect(await outcomeWith('cut after')).to.equal('stored');
+        expect(bodies).to.have.length(2);
+      });
+
+      it('does not take a 4006 to its first attempt, nor after a 5030, for its own plant', async () => {
+        expect(await outcomeWith(4006)).to.equal('refused 4006');
+        expect(await outcomeWith(5030, 4006)).to.equal('refused 4006');
+      });
+
+      it('does not repeat a request that cannot succeed', async () => {
+        expect(await outcomeWith(4005)).to.equal('refused 4005');
+        expect(bodies).to.have.length(1);
+      });
+
+      it('reports an unknown outcome as unknown when it gives up', async () => {
+        expect(await outcomeWith(5031, 5030, 5030, 5030, 5030, 5030)).to.equal('unknown');
+        expect(await outcomeWith(5030, 5030, 5030, 5030, 5030, 5030)).to.equal('not stored');
+      });
+    });
+  }
+});
+
+async function exists(command: string): Promise<boolean> {
+  return run('sh', ['-c', `command -v ${command}`]).then(
+    () => true,
+    () => false,
+  );
+}
