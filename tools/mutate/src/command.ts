@@ -1,0 +1,61 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { mutatePackage } from './mutate-package.js';
+import { type PackageResult, tableOf } from './report.js';
+import { copyWorkspace, removeCopy, root } from './workspace-copy.js';
+
+const USAGE = `npm run mutate -- [options]
+
+Changes the compiled sources at random, one change at a time, in a copy of the workspace, and runs the
+tests of the package. Prints each change that no test notices, and a table.
+
+  --package <name>  a folder of packages/; may be repeated (all)
+  --sample <n>      how many changes of each package (30)
+  --seed <n>        chooses the changes: the same seed and sources give the same sample (1)
+  --source <part>   only sources whose path contains this
+  --without <part>  leaves out the tests whose path contains this; may be repeated
+`;
+
+const { values } = parseArgs({
+  options: {
+    package: { type: 'string', multiple: true, default: readdirSync(join(root, 'packages')) },
+    sample: { type: 'string', default: '30' },
+    seed: { type: 'string', default: '1' },
+    source: { type: 'string', default: '' },
+    without: { type: 'string', multiple: true, default: [] },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+function wholeNumber(option: 'sample' | 'seed'): number {
+  const value = Number(values[option]);
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new Error(`--${option}: expected a whole number, got "${values[option]}"`);
+}
+
+async function run(): Promise<void> {
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort());
+  const options = {
+    ...{ seed: wholeNumber('seed'), sample: wholeNumber('sample') },
+    ...{ source: values.source, without: values.without, signal: stopping.signal },
+    survived: (description: string) => process.stdout.write(`${description}\n`),
+  };
+  const results: PackageResult[] = [];
+  const workspace = await copyWorkspace();
+  try {
+    for (const name of values.package) {
+      if (stopping.signal.aborted) break;
+      results.push(await mutatePackage(workspace, name, options));
+    }
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+  } finally {
+    await removeCopy(workspace);
+    process.stdout.write(`\n${tableOf(results)}\n`);
+  }
+}
+
+if (values.help) process.stdout.write(USAGE);
+else await run();

@@ -1,0 +1,27 @@
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** The compiled sources of a package, as paths from the workspace. */
+export function sourcesOf(workspace: string, name: string): string[] {
+  return filesIn(workspace, join('packages', name, 'dist/src'), /(?<!\.d)\.js$/);
+}
+
+/** The compiled tests of a package, as paths from the workspace. */
+export function testsOf(workspace: string, name: string): string[] {
+  return filesIn(workspace, join('packages', name, 'dist/test'), /\.test\.js$/);
+}
+
+function filesIn(workspace: string, folder: string, pattern: RegExp): string[] {
+  return readdirSync(join(workspace, folder), { recursive: true, encoding: 'utf8' })
+    .filter((path) => pattern.test(path))
+    .map((path) => join(folder, path))
+    .sort();
+}
+
+/** The likeliest to notice a change of the source first: its own tests, then those of its folder. */
+export function inOrderFor(source: string, tests: readonly string[]): string[] {
+  const folder = dirname(source).replace('dist/src', 'dist/test');
+  const own = join(folder, `${basename(source, '.js')}.`);
+  const distance = (test: string) => (test.startsWith(own) ? 0 : dirname(test) === folder ? 1 : 2);
+  return tests.toSorted((a, b) => distance(a) - distance(b));
+}

@@ -1,0 +1,43 @@
+import type { Mutant } from './mutants.js';
+
+/** What became of the sample of one package. */
+export interface PackageResult {
+  readonly name: string;
+  /** How many changes the sample was chosen from. */
+  readonly mutants: number;
+  readonly killed: number;
+  readonly timedOut: number;
+  readonly survived: number;
+}
+
+/** A Markdown table, with a line for all packages together. */
+export function tableOf(results: readonly PackageResult[]): string {
+  const sum = (count: (result: PackageResult) => number) =>
+    results.reduce((total, result) => total + count(result), 0);
+  const all: PackageResult = {
+    name: 'all',
+    mutants: sum(({ mutants }) => mutants),
+    killed: sum(({ killed }) => killed),
+    timedOut: sum(({ timedOut }) => timedOut),
+    survived: sum(({ survived }) => survived),
+  };
+  return [
+    '| package | possible changes | sample | test failed | timed out | not noticed | noticed |',
+    '|---|---|---|---|---|---|---|',
+    ...[...results, all].map(rowOf),
+  ].join('\n');
+}
+
+function rowOf({ name, mutants, killed, timedOut, survived }: PackageResult): string {
+  const sample = killed + timedOut + survived;
+  const noticed = sample === 0 ? '' : `${Math.round((100 * (killed + timedOut)) / sample)} %`;
+  return `| ${[name, mutants, sample, killed, timedOut, survived, noticed].join(' | ')} |`;
+}
+
+/** Where a change is, and what it is, on one line. */
+export function describeMutant(path: string, source: string, { start, end, text }: Mutant): string {
+  const line = source.slice(0, start).split('\n').length;
+  const before = source.slice(start, end).replace(/\s+/g, ' ');
+  const whole = source.split('\n')[line - 1]?.trim() ?? '';
+  return `${path}:${line}: ${before} -> ${text}    in: ${whole}`;
+}
