@@ -8,6 +8,7 @@ import {
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';
+import { PendingTimers } from './pending-timers.js';
 
 const METADATA = '/.well-known/openid-configuration';
 const SECOND = 1_000;
@@ -231,6 +232,12 @@ describe("The issuer's keys", () => {
     });
   });
 
+  it('may leave out their use', async () => {
+    const { use: _, ...published } = first.published;
+    issuer.handlers.set('/jwks', (_, response) => json(response, { keys: [published] }));
+    await issuer.verifier().verify(await issuer.token());
+  });
+
   describe('that are rotated', () => {
     it('are picked up with the first token that names a new one', async () => {
       const verifier = issuer.verifier();
@@ -426,15 +433,63 @@ describe("The issuer's keys", () => {
     });
   });
 
-  it('are no longer waited for after close', async () => {
+  describe('leave no timer', () => {
+    const FETCH_TIMEOUT = 1_500;
+    const AFTER_A_FAILURE = 10_000;
+    const refreshInterval = 54_321;
+    let timers: PendingTimers;
+
+    beforeEach(() => {
+      timers = new PendingTimers();
+      timers.install();
+    });
+
+    afterEach(() => timers.uninstall());
+
+    it('of a fetch that has ended, and one for the next fetch', async () => {
+      const fetched = withResolvers<void>();
+      const verifier = issuer.verifier({ refreshInterval, observer: () => fetched.resolve() });
+      expect(timers.of(FETCH_TIMEOUT)).to.equal(1);
+      await fetched.promise;
+      await verifier.ready();
+      await new Promise(setImmediate);
+      expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
+      expect(timers.of(refreshInterval)).to.equal(1);
+    });
+
+    it('when they are closed', async () => {
+      const verifier = issuer.verifier({ refreshInterval });
+      await verifier.ready();
+      await new Promise(setImmediate);
+      await verifier.close();
+      expect(timers.of(refreshInterval)).to.equal(0);
+    });
+
+    it('when they are closed during a fetch', async () => {
+      const asked = withResolvers<void>();
+      issuer.handlers.set('/jwks', () => asked.resolve());
+      const verifier = issuer.verifier();
+      await asked.promise;
+      await verifier.close();
+      expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
+      expect(timers.of(AFTER_A_FAILURE)).to.equal(0);
+    });
+  });
+
+  it('are no longer fetched after close, which ends the fetch under way', async () => {
     const asked = withResolvers<void>();
     issuer.handlers.set('/jwks', () => asked.resolve());
-    const verifier = issuer.verifier();
+    const reported: string[] = [];
+    const verifier = issuer.verifier({ observer: ({ type }) => reported.push(type) });
+    const ready = verifier.ready().catch(textOf);
     const check = verifier.verify(await issuer.token());
     await asked.promise;
-    const started = performance.now();
     await Promise.all([rejects(check, TokenVerifierUnavailableError), verifier.close()]);
-    expect(performance.now() - started).to.be.below(1_500);
+    expect(await ready)
+      .to.contain('the token verifier is closed')
+      .and.not.to.contain('1500 ms');
+    expect(issuer.requests).to.deep.equal([METADATA, '/jwks']);
+    expect(reported).to.deep.equal(['token checked']);
   });
 });
 
