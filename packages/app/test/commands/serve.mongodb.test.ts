@@ -43,6 +43,14 @@ describe('The service on MongoDB', function () {
     }
   });
 
+  it('counts the batches that its storage reports', async () => {
+    const MONGODB_URI = uriOf(await sharedReplicaSet());
+    const service = await start({ MONGODB_URI, MANAGEMENT_PORT: '0' });
+    expect((await service.create(1, 'Monstera')).status).to.equal(200);
+    const metrics = await (await fetch(`${service.management}/metrics`)).text();
+    expect(metrics).to.match(/^plant_store_batch_size_sum 1$/m);
+  });
+
   it('drains before it closes the storage', async () => {
     const service = await start({ MONGODB_URI: uriOf(await sharedReplicaSet()) });
     await service.becomesReady();

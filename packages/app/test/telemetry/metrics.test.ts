@@ -8,6 +8,7 @@ import {
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import { AUDIENCE, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -42,6 +43,26 @@ describe('The metrics', () => {
     ];
     for (const name of series) expect(await value(name), name).to.equal(0);
   });
+
+  const limits = {
+    http_server_request_duration_seconds:
+      '0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf',
+    plant_store_batch_duration_seconds:
+      '0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf',
+    plant_store_batch_size: '1 2 5 10 20 50 100 200 500 1000 +Inf',
+  };
+
+  for (const [name, expected] of Object.entries(limits)) {
+    it(`have the buckets of ${name}`, async () => {
+      const labels = { method: 'GET', route: undefined, status: 200, error: undefined };
+      const exchange = { ...labels, duration: 1, requestId: 'a', client: undefined };
+      metrics.requestEnded({ ...exchange, refusal: undefined });
+      const buckets = (await metrics.text()).matchAll(
+        new RegExp(`^${name}_bucket{le="([^"]+)"`, 'gm'),
+      );
+      expect([...buckets].map(([, limit]) => limit).join(' ')).to.equal(expected);
+    });
+  }
 
   it('have what Node tells of the process', async () => {
     expect(await value('process_resident_memory_bytes')).to.be.above(0);
@@ -173,6 +194,34 @@ describe('A service that is measured', function () {
     expect(valueIn(text, plants('stored'))).to.equal(2);
     expect(valueIn(text, plants('taken'))).to.equal(1);
     expect(valueIn(text, 'plant_store_storage_reachable')).to.equal(1);
+  });
+
+  it('counts a create with its method, its route and its status', async () => {
+    const { create, metrics } = await start();
+    await create(1);
+    const labels =
+      'http_request_method="POST",http_route="/plants",http_response_status_code="200"';
+    const series = `http_server_request_duration_seconds_count{${labels}}`;
+    expect(valueIn(await metrics(), series)).to.equal(1);
+  });
+
+  it('counts what its token verifier reports', async () => {
+    const issuer = await OidcIssuer.start(await signingKey('first'));
+    try {
+      const env = { JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, MANAGEMENT_PORT: '0' };
+      const { address, management } = await serve(env);
+      const token = await issuer.token();
+      for (const id of [1, 2]) {
+        expect((await createPlant(address, id, 'Monstera', token)).status).to.equal(200);
+      }
+      const text = await (await fetch(`${management}/metrics`)).text();
+      expect(valueIn(text, 'plant_store_key_fetches_total{result="success"}')).to.equal(1);
+      expect(valueIn(text, 'plant_store_key_fetches_total{result="failure"}')).to.equal(0);
+      expect(valueIn(text, 'plant_store_token_checks_total{cache="miss"}')).to.equal(1);
+      expect(valueIn(text, 'plant_store_token_checks_total{cache="hit"}')).to.equal(1);
+    } finally {
+      await issuer.stop();
+    }
   });
 
   it('counts creates without a storage and logs them, but not the probes that find it not ready', async () => {

@@ -6,6 +6,7 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import { Metrics } from '../../src/telemetry/metrics.js';
 import { observe } from '../../src/telemetry/observer.js';
 
 const NONE = { storage: undefined, verifier: undefined };
@@ -56,5 +57,63 @@ describe('What the log says of the storage', () => {
 
   it('is nothing where a storage within the process is there', () => {
     expect(linesOf(undefined, { type: 'storage reachable' })).to.deep.equal([]);
+  });
+});
+
+describe('What is counted', () => {
+  const silent = pino({ level: 'silent' });
+
+  function counted() {
+    const metrics = new Metrics();
+    const { http, storage, tokens } = observe(silent, metrics, NONE);
+    const value = async (series: string) => {
+      const lines = (await metrics.text()).split('\n');
+      return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
+    };
+    return { http, storage, tokens, value };
+  }
+
+  it('is each request, from its beginning to its end', async () => {
+    const { http, value } = counted();
+    http.begun();
+    expect(await value('http_server_active_requests')).to.equal(1);
+    http.ended({
+      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, duration: 1 },
+      ...{ requestId: 'a', client: undefined, refusal: 'expired' },
+    });
+    expect(await value('http_server_active_requests')).to.equal(0);
+    expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
+  });
+
+  it('is each event of the storage', async () => {
+    const { storage, value } = counted();
+    storage({ type: 'batch written', plants: 7, durationMs: 250, failure: undefined });
+    expect(await value('plant_store_batch_size_sum')).to.equal(7);
+    storage({ type: 'storage reachable' });
+    expect(await value('plant_store_storage_reachable')).to.equal(1);
+  });
+
+  it('is each event of the token verifier', async () => {
+    const { tokens, value } = counted();
+    const fetches = (result: string) => value(`plant_store_key_fetches_total{result="${result}"}`);
+    const error = new TokenVerifierUnavailableError('out of reach');
+    tokens({ type: 'issuer not reached', error });
+    expect([await fetches('failure'), await fetches('success')]).to.deep.equal([1, 0]);
+    tokens({ type: 'issuer reached' });
+    expect([await fetches('failure'), await fetches('success')]).to.deep.equal([1, 1]);
+  });
+});
+
+describe('What the log says of the issuer', () => {
+  it('is a warning that begins with the variables, when its keys are not fetched', () => {
+    const entries: Record<string, unknown>[] = [];
+    const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
+    const { tokens } = observe(logger, undefined, { ...NONE, verifier: 'JWT_ISSUER, JWKS_URL' });
+    const error = new TokenVerifierUnavailableError('out of reach', { cause: new Error('why') });
+    tokens({ type: 'issuer reached' });
+    tokens({ type: 'issuer not reached', error });
+    expect(entries.map(({ level, msg }) => ({ level, msg }))).to.deep.equal([
+      { level: 40, msg: 'JWT_ISSUER, JWKS_URL: out of reach (why)' },
+    ]);
   });
 });
