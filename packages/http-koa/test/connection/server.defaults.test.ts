@@ -1,0 +1,25 @@
+import { createServer } from '@plant-store/http-koa';
+import { expect } from 'chai';
+import Koa from 'koa';
+
+describe('A server without options', () => {
+  const limits = {
+    headersTimeout: 10_000,
+    requestTimeout: 15_000,
+    maxConnections: 10_000,
+    // 72 s, of which Node adds half a second by itself.
+    keepAliveTimeout: 71_500,
+  };
+
+  it('has the limits that its options document', () => {
+    expect(createServer(new Koa())).to.include(limits);
+  });
+
+  for (const limit of Object.keys(limits)) {
+    it(`refuses a limit that is no whole number above 0: ${limit}`, () => {
+      for (const value of [0, 1.5, Number.NaN]) {
+        expect(() => createServer(new Koa(), { [limit]: value })).to.throw(RangeError, limit);
+      }
+    });
+  }
+});
