@@ -1,14 +1,9 @@
-import { setTimeout as wait } from 'node:timers/promises';
-import { StorageUnavailableError } from '@plant-store/domain';
 import { readConfiguration } from '../configuration/configuration.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
-
-/** What is left of the 5 seconds is for closing. */
-const PATIENCE_MS = 4500;
-const PAUSE_MS = 100;
+import { reasonNotReady } from './reason-not-ready.js';
 
 /** A part of the service that reaches something outside. */
 interface Part {
@@ -51,35 +46,9 @@ async function open() {
 }
 
 async function report(part: Part): Promise<boolean> {
-  const reason = await reasonNotReady(part);
-  const result = reason === undefined ? 'ready' : `not ready, ${reason}`;
+  const problem = await reasonNotReady(part);
+  const result =
+    problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, part.variables)}`;
   process.stdout.write(`${part.name}: ${result}\n`);
-  return reason === undefined;
-}
-
-/** What has only begun to connect gets some time to do so. What refuses at once gets none. */
-async function reasonNotReady(part: Part): Promise<string | undefined> {
-  const patience = new AbortController();
-  // Also keeps the process alive: a part that waits for a host that it does not know has nothing that does.
-  const expired = wait(PATIENCE_MS, 'expired', patience).catch(() => 'expired');
-  try {
-    let problem: unknown = new Error('it does not respond');
-    for (;;) {
-      const next = await Promise.race([problemOf(part), expired]);
-      if (next === undefined) return undefined;
-      if (next !== 'expired') problem = next;
-      const waits = problem instanceof StorageUnavailableError && problem.waits;
-      if (next === 'expired' || !waits) return sentenceOf(problem, part.variables);
-      await Promise.race([wait(PAUSE_MS), expired]);
-    }
-  } finally {
-    patience.abort();
-  }
-}
-
-async function problemOf(part: Part): Promise<unknown> {
-  return part.ready().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  return problem === undefined;
 }

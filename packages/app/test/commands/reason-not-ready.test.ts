@@ -1,0 +1,91 @@
+import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { expect } from 'chai';
+import { reasonNotReady } from '../../src/commands/reason-not-ready.js';
+
+const waiting = new StorageUnavailableError('no server yet', { waits: true });
+const refused = new StorageUnavailableError('the credentials are refused');
+const noKeys = new TokenVerifierUnavailableError('no keys');
+
+/** Timers that expire when a test says so. */
+class Pauses {
+  readonly #open = new Map<number, () => void>();
+
+  readonly pause = (ms: number, value: string, { signal }: { signal: AbortSignal }) =>
+    new Promise<string>((resolve, reject) => {
+      this.#open.set(ms, () => resolve(value));
+      signal.addEventListener('abort', () => {
+        this.#open.delete(ms);
+        reject(signal.reason);
+      });
+    });
+
+  /** The delays of the timers that are open, in milliseconds. */
+  get delays(): number[] {
+    return [...this.#open.keys()];
+  }
+
+  expire(ms: number): void {
+    this.#open.get(ms)?.();
+    this.#open.delete(ms);
+  }
+}
+
+describe('Why a part of the service is not ready', () => {
+  let pauses: Pauses;
+
+  beforeEach(() => {
+    pauses = new Pauses();
+  });
+
+  const turn = () => new Promise(setImmediate);
+
+  it('is nothing when it is ready, and nothing is waited for', async () => {
+    const part = { ready: async () => {} };
+    expect(await reasonNotReady(part, pauses.pause)).to.equal(undefined);
+    expect(pauses.delays).to.deep.equal([]);
+  });
+
+  for (const problem of [refused, noKeys]) {
+    it(`is known at once when waiting changes nothing: ${problem.message}`, async () => {
+      const part = { ready: () => Promise.reject(problem) };
+      expect(await reasonNotReady(part, pauses.pause)).to.equal(problem);
+      expect(pauses.delays).to.deep.equal([]);
+    });
+  }
+
+  it('is asked for again while it may still connect', async () => {
+    const problems = [waiting, waiting];
+    const part = {
+      async ready() {
+        const problem = problems.shift();
+        if (problem) throw problem;
+      },
+    };
+    const reason = reasonNotReady(part, pauses.pause);
+    for (const left of [1, 0]) {
+      await turn();
+      expect(problems).to.have.length(left);
+      expect(pauses.delays).to.have.members([4500, 100]);
+      pauses.expire(100);
+    }
+    expect(await reason).to.equal(undefined);
+    expect(pauses.delays).to.deep.equal([]);
+  });
+
+  it('is the last one when time is up, which is before 5 seconds', async () => {
+    const reason = reasonNotReady({ ready: () => Promise.reject(waiting) }, pauses.pause);
+    await turn();
+    pauses.expire(4500);
+    expect(await reason).to.equal(waiting);
+    expect(pauses.delays).to.deep.equal([]);
+  });
+
+  it('is its silence when it never responds', async () => {
+    const part = { ready: () => new Promise<void>(() => {}) };
+    const reason = reasonNotReady(part, pauses.pause);
+    await turn();
+    expect(pauses.delays).to.deep.equal([4500]);
+    pauses.expire(4500);
+    expect(await reason).to.have.property('message', 'it does not respond');
+  });
+});
