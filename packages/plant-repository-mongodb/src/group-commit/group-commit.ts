@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   type BatchTracer,
   OutcomeUnknownError,
@@ -17,7 +16,7 @@ import {
 import type { InsertAttempt, PlantCollection } from '../collection/plant-collection.js';
 import { documentSize, type PlantDocument } from '../collection/plant-document.js';
 import { Deadlines } from './deadlines.js';
-import { type BatchLimits, NaturalBatches, RETRY_PAUSE_MS } from './natural-batches.js';
+import { type BatchLimits, NaturalBatches, retryPause } from './natural-batches.js';
 
 /** How long a server may take over an insert, and over one that follows an unclear one. */
 const FIRST_ATTEMPT_MS = 1_000;
@@ -81,6 +80,7 @@ export class GroupCommit {
   readonly #readBacks: NaturalBatches<Entry>;
   readonly #deadlines = new Deadlines((now) => this.#expireUntil(now));
   readonly #tracer: BatchTracer;
+  readonly #closed = new AbortController();
   #lastFailure: unknown;
   #closing: Promise<void> | undefined;
   #drained: (() => void) | undefined;
@@ -95,8 +95,9 @@ export class GroupCommit {
     this.#collection = collection;
     this.#limits = limits;
     this.#observe = observe;
-    this.#inserts = new NaturalBatches(limits.batch, (batch) => this.#insert(batch));
-    this.#readBacks = new NaturalBatches(limits.batch, (batch) => this.#readBack(batch));
+    const { signal } = this.#closed;
+    this.#inserts = new NaturalBatches(limits.batch, (batch) => this.#insert(batch), signal);
+    this.#readBacks = new NaturalBatches(limits.batch, (batch) => this.#readBack(batch), signal);
   }
 
   /** As `PlantRepository.add`; an error of another kind means that the database refuses the document. */
@@ -137,6 +138,7 @@ export class GroupCommit {
       });
     }
     this.#deadlines.close();
+    this.#closed.abort();
   }
 
   #refuseWhenClosedOrFull(): void {
@@ -199,7 +201,7 @@ export class GroupCommit {
       if (entry.document.mark.equals(marks.get(entry.document._id))) this.#settle(entry);
       else this.#settle(entry, new PlantIdTakenError('a plant with this id was stored before'));
     }
-    if (absent.length > 0) await wait(RETRY_PAUSE_MS);
+    if (absent.length > 0) await retryPause(this.#closed.signal);
     if (absent.length > 0) this.#inserts.pushFront(absent);
     return [];
   }

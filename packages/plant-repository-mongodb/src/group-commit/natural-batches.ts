@@ -16,7 +16,12 @@ interface Sized {
 }
 
 /** How long to wait before what was given back is tried again. */
-export const RETRY_PAUSE_MS = 50;
+const RETRY_PAUSE_MS = 50;
+
+/** Resolves when it is time to try again, or when the signal aborts. */
+export function retryPause(signal: AbortSignal): Promise<void> {
+  return wait(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
+}
 
 /** Each takes a connection of its own. */
 const MAX_UNDER_WAY = 4;
@@ -33,6 +38,7 @@ const MAX_UNDER_WAY = 4;
 export class NaturalBatches<T extends Sized> {
   readonly #limits: BatchLimits;
   readonly #work: (batch: readonly T[]) => Promise<readonly T[]>;
+  readonly #closed: AbortSignal;
   /** A batch belongs to none of those who pushed its items: it runs in the context of this object's maker. */
   readonly #context = new AsyncResource('NaturalBatches');
   #queue: T[] = [];
@@ -40,10 +46,18 @@ export class NaturalBatches<T extends Sized> {
   #itemsUnderWay = 0;
   #starting = false;
 
-  /** @param work Deals with a batch, and gives back what is to be tried again before all others. Never rejects. */
-  constructor(limits: BatchLimits, work: (batch: readonly T[]) => Promise<readonly T[]>) {
+  /**
+   * @param work Deals with a batch, and gives back what is to be tried again before all others. Never rejects.
+   * @param closed Aborts when every item is settled and no more come: ends the pauses.
+   */
+  constructor(
+    limits: BatchLimits,
+    work: (batch: readonly T[]) => Promise<readonly T[]>,
+    closed: AbortSignal,
+  ) {
     this.#limits = limits;
     this.#work = work;
+    this.#closed = closed;
   }
 
   push(item: T): void {
@@ -85,7 +99,7 @@ export class NaturalBatches<T extends Sized> {
     this.#batchesUnderWay += 1;
     this.#itemsUnderWay += batch.length;
     const again = await this.#work(batch);
-    if (again.length > 0) await wait(RETRY_PAUSE_MS);
+    if (again.length > 0) await retryPause(this.#closed);
     this.#queue.unshift(...again);
     this.#batchesUnderWay -= 1;
     this.#itemsUnderWay -= batch.length;

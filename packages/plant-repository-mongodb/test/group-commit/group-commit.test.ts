@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { MongoServerError, ObjectId } from 'mongodb';
 import { toDocument } from '../../src/collection/plant-document.js';
 import { GroupCommit } from '../../src/group-commit/group-commit.js';
-import { FakePlantCollection } from '../support/fake-plant-collection.js';
+import { type FakeAttempt, FakePlantCollection } from '../support/fake-plant-collection.js';
 import { plant } from '../support/plant.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
@@ -382,6 +382,29 @@ describe('Closing', () => {
       time.uninstall();
     }
   });
+
+  const unfinished: Record<string, (attempt: FakeAttempt) => void> = {
+    'another insert': (attempt) => attempt.fail(),
+    'another look at what a majority keeps': (attempt) =>
+      attempt.reply({ writeErrors: [DUPLICATE] }),
+  };
+
+  for (const [what, end] of Object.entries(unfinished)) {
+    it(`ends the pause before ${what}`, async () => {
+      const time = new VirtualTime();
+      time.install();
+      try {
+        const { collection, plants, add } = open();
+        const adding = rejects(add(1n, BRIEF));
+        end(await collection.attempt(0));
+        const closing = plants.close();
+        await time.runOut(BRIEF);
+        await Promise.all([adding, closing]);
+      } finally {
+        time.uninstall();
+      }
+    });
+  }
 
   it('waits no longer than the deadlines', async () => {
     const { plants, add } = open();

@@ -23,7 +23,8 @@ export class VirtualTime {
       setTimeout: (act: () => void, ms: number) => this.#set(act, ms),
       clearTimeout: (timer: Timer) => this.#timers.delete(timer),
     });
-    const wait = (ms: number) => new Promise<void>((resolve) => this.#set(resolve, ms));
+    const wait = (ms: number, _: unknown, options?: { readonly signal?: AbortSignal }) =>
+      this.#wait(ms, options?.signal);
     Object.assign(promises, { setTimeout: wait });
     syncBuiltinESMExports();
   }
@@ -55,6 +56,16 @@ export class VirtualTime {
       if (this.#timers.delete(timer)) timer.act();
       await new Promise<void>((resolve) => process.nextTick(resolve));
     }
+  }
+
+  #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const timer = this.#set(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        this.#timers.delete(timer);
+        reject(signal.reason);
+      });
+    });
   }
 
   #set(act: () => void, ms: number): Timer {
