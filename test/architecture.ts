@@ -152,7 +152,7 @@ function unusedDependencies({ manifest, modules }: Package): string[] {
     .map((it) => `${manifest.name} depends on ${it}, which it never imports`);
 }
 
-/** TypeScript follows the references, npm the dependencies: both must tell the same story. */
+/** TypeScript follows the references, npm the dependencies: both must agree. */
 function driftedReferences({ folder, manifest, references }: Package): string[] {
   const expected = Object.keys(manifest.dependencies ?? {})
     .filter((it) => it.startsWith(SCOPE))

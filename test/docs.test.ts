@@ -42,12 +42,6 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
 /** Code, and the targets of links. */
 const NOT_CHECKED = /`[^`]+`|\]\([^)]*\)/g;
 
-/** Documents that do not use the words of the field yet, each with the reason. */
-const NOT_YET_IN_THESE_WORDS: ReadonlyMap<string, string> = new Map([
-  ['docs/clients.md', 'is rewritten separately'],
-  ['docs/errors.md', 'repeats texts of the code, which change with it'],
-]);
-
 /** A word in capitals alone may be anything, as `SELECT` is. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
 
@@ -84,15 +78,7 @@ describe('The documents', () => {
   });
 
   it('use the words of the field', () => {
-    const complete = documents.filter(({ path }) => !NOT_YET_IN_THESE_WORDS.has(path));
-    expect(complete.flatMap(replacedWords)).to.deep.equal([]);
-  });
-
-  it('are no exception to the words of the field without need', () => {
-    const exceptions = documents.filter(({ path }) => NOT_YET_IN_THESE_WORDS.has(path));
-    const needless = exceptions.filter((it) => replacedWords(it).length === 0);
-    expect(needless.map(({ path }) => path)).to.deep.equal([]);
-    expect(exceptions).to.have.length(NOT_YET_IN_THESE_WORDS.size);
+    expect(documents.flatMap(replacedWords)).to.deep.equal([]);
   });
 
   it('are listed in the index of docs', () => {

@@ -18,7 +18,7 @@ export const FREE_ADDRESSES = {
   MANAGEMENT_PORT: '0',
 };
 
-/** What whoever stops the service should wait beyond the longest stop before it kills. */
+/** The margin to wait beyond the longest stop before it kills. */
 export const STOP_MARGIN_MS = 5000;
 
 /** The longest that a stop takes, in milliseconds, with these variables set. */

@@ -225,7 +225,7 @@ describe('The Kubernetes manifests', function () {
         }
       });
 
-      it(`${title} lets the service write nothing and be nobody`, async () => {
+      it(`${title} lets the service write nothing, as a user without permissions`, async () => {
         const { pod, container } = of(title);
         expect(pod.securityContext).to.deep.include({ runAsNonRoot: true });
         expect(container)

@@ -81,7 +81,7 @@ function sources(): string {
     .join('');
 }
 
-/** What stands below each heading of a page, by the anchor of the heading. */
+/** What is below each heading of a page, by the anchor of the heading. */
 function sectionsOf(page: string): Map<string, string> {
   const parts = read(page).split(/^(?=#+ )/m);
   return new Map(

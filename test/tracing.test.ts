@@ -23,7 +23,7 @@ import {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The packages that the documented flags name, and what stands in for them here. */
+/** The packages that the documented flags name, and what replaces them here. */
 const PRELOADED: Readonly<Record<string, string>> = {
   '@opentelemetry/auto-instrumentations-node/register': 'test/tracing/preload.js',
   '@opentelemetry/instrumentation/hook.mjs': 'node_modules/@opentelemetry/instrumentation/hook.mjs',
@@ -154,7 +154,7 @@ describe('A service with instrumentation preloaded', function () {
     for (const [, parts] of expected) {
       const connection = await connect(service);
       connection.send(request(parts));
-      await connection.answer();
+      await connection.response();
     }
     const { spans } = await tracesOf(service);
     const servers = spans.filter(isServer);
@@ -167,7 +167,7 @@ describe('A service with instrumentation preloaded', function () {
     const service = await start(PRELOAD);
     const connection = await connect(service);
     connection.send(Buffer.concat([tracedCreate(1), lines('NOT HTTP')]));
-    const { fields } = (await connection.answersUntilEnd())[1] ?? { fields: [] };
+    const { fields } = (await connection.responsesUntilEnd())[1] ?? { fields: [] };
     const made = new Map(fields).get('x-request-id');
     const { log } = await tracesOf(service);
     expect(log.map(({ requestId, trace_id }) => [requestId, trace_id])).to.deep.equal([

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
-import { checkAnswer, type Expected, saysClose } from './check-answer.js';
-import { type Answer, RawConnection } from './raw-connection.js';
+import { checkResponse, type Expected, saysClose } from './check-response.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import { create, type Parts, request } from './requests.js';
 import type { UsedService } from './service.js';
 
-/** One request and the answer it must get. */
+/** One request and the response it must get. */
 export interface Case {
   readonly title: string;
   readonly bytes: Uint8Array;
@@ -24,9 +24,9 @@ export function asking(title: string, parts: Parts, expected: Expected): Case {
   return { title, bytes: request({ method: 'GET', ...parts }), expected: { toHead, ...expected } };
 }
 
-/** A case that a test was made of, the settings of its service, and the answer once it has come. */
+/** A case that a test was made of, the settings of its service, and the response once it has come. */
 export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
-  answer?: Answer;
+  response?: ReceivedResponse;
 }
 
 export const suite: TestedCase[] = [];
@@ -37,28 +37,28 @@ export function testEach(service: UsedService, cases: readonly Case[]): void {
     const tested: TestedCase = { ...one, settings: service.settings };
     suite.push(tested);
     it(one.title, async () => {
-      tested.answer = await exchange(service.port, one.bytes, one.expected);
+      tested.response = await exchange(service.port, one.bytes, one.expected);
     });
   }
 }
 
 /**
- * Sends the bytes on a new connection and checks the answer, and then the connection: it ends in
- * order after an answer that says so, and serves another request after any other.
+ * Sends the bytes on a new connection and checks the response, and then the connection: it ends in
+ * order after a response that says so, and serves another request after any other.
  */
 export async function exchange(
   port: number,
   bytes: Uint8Array,
   expected: Expected,
-): Promise<Answer> {
+): Promise<ReceivedResponse> {
   const connection = await RawConnection.open(port);
   try {
     connection.send(bytes);
-    const answer = await connection.answer(expected.toHead);
-    checkAnswer(answer, expected);
-    if (saysClose(answer)) await expectEnd(connection);
+    const response = await connection.response(expected.toHead);
+    checkResponse(response, expected);
+    if (saysClose(response)) await expectEnd(connection);
     else await expectService(connection);
-    return answer;
+    return response;
   } finally {
     connection.destroy();
   }
@@ -72,7 +72,7 @@ export async function expectEnd(connection: RawConnection): Promise<void> {
 /** The connection serves one more request. */
 export async function expectService(connection: RawConnection): Promise<void> {
   connection.send(request({ method: 'GET', target: '/livez' }));
-  checkAnswer(await connection.answer(), { otherContent: true });
+  checkResponse(await connection.response(), { otherContent: true });
 }
 
 function operation({ error }: Expected): Expected {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { exchange, expectEnd, expectService } from './cases.js';
-import { checkAnswer, type Expected, errorOf, saysClose } from './check-answer.js';
-import { type Answer, RawConnection } from './raw-connection.js';
+import { checkResponse, type Expected, errorOf, saysClose } from './check-response.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import {
   create,
   freshId,
@@ -23,19 +23,19 @@ describe('Connections', () => {
     return create({ body: `{"id":${freshId()},"name":"${name}"}`, ...parts });
   }
 
-  /** Sends everything at once and takes the answers until the connection ends. */
-  async function answersTo(...requests: Uint8Array[]): Promise<Answer[]> {
+  /** Sends everything at once and takes the responses until the connection ends. */
+  async function responsesTo(...requests: Uint8Array[]): Promise<ReceivedResponse[]> {
     const connection = await RawConnection.open(service.port);
     connection.send(Buffer.concat(requests));
     connection.halfClose();
-    const answers = await connection.answersUntilEnd();
+    const responses = await connection.responsesUntilEnd();
     connection.destroy();
-    return answers;
+    return responses;
   }
 
-  function checkAll(answers: Answer[], expected: Expected[]): void {
-    expect(answers.map(errorOf)).to.deep.equal(expected.map(({ error }) => error));
-    for (const [at, answer] of answers.entries()) checkAnswer(answer, expected[at] ?? {});
+  function checkAll(responses: ReceivedResponse[], expected: Expected[]): void {
+    expect(responses.map(errorOf)).to.deep.equal(expected.map(({ error }) => error));
+    for (const [at, response] of responses.entries()) checkResponse(response, expected[at] ?? {});
   }
 
   /** The plant was not created: its id is still free. */
@@ -44,17 +44,17 @@ describe('Connections', () => {
   }
 
   describe('Requests pipelined behind one another', () => {
-    it('are answered in order', async () => {
+    it('have their responses in order', async () => {
       const names = [...Array(50).keys()].map((at) => `plant ${at}`);
-      const answers = await answersTo(...names.map((name) => named(name)));
+      const responses = await responsesTo(...names.map((name) => named(name)));
       checkAll(
-        answers,
+        responses,
         names.map((name) => ({ plant: { name }, toOperation: true })),
       );
     });
 
-    it('are answered in order, whatever the answers are', async () => {
-      const answers = await answersTo(
+    it('have their responses in order, whatever the responses are', async () => {
+      const responses = await responsesTo(
         named('first'),
         LIVEZ,
         request({ method: 'GET', target: `/${MARK}` }),
@@ -64,7 +64,7 @@ describe('Connections', () => {
         request({ method: 'GET' }),
         named('last'),
       );
-      checkAll(answers, [
+      checkAll(responses, [
         { plant: { name: 'first' } },
         { otherContent: true },
         { error: 4040 },
@@ -76,60 +76,60 @@ describe('Connections', () => {
       ]);
     });
 
-    it('are answered in order when they arrive in pieces', async () => {
+    it('have their responses in order when they arrive in pieces', async () => {
       const bytes = Buffer.concat([named('first'), LIVEZ, named('second')]);
       const connection = await RawConnection.open(service.port);
       for (let at = 0; at < bytes.length; at += 7)
         await connection.sent(bytes.subarray(at, at + 7));
-      checkAnswer(await connection.answer(), { plant: { name: 'first' } });
-      checkAnswer(await connection.answer(), { otherContent: true });
-      checkAnswer(await connection.answer(), { plant: { name: 'second' } });
+      checkResponse(await connection.response(), { plant: { name: 'first' } });
+      checkResponse(await connection.response(), { otherContent: true });
+      checkResponse(await connection.response(), { plant: { name: 'second' } });
       connection.destroy();
     });
 
     it('may follow an empty line', async () => {
-      const answers = await answersTo(named('first'), Buffer.from('\r\n'), named('second'));
-      checkAll(answers, [{ plant: { name: 'first' } }, { plant: { name: 'second' } }]);
+      const responses = await responsesTo(named('first'), Buffer.from('\r\n'), named('second'));
+      checkAll(responses, [{ plant: { name: 'first' } }, { plant: { name: 'second' } }]);
     });
 
     it('with one id, create one plant', async () => {
       const same = create();
-      checkAll(await answersTo(same, same, same), [{}, { error: 4006 }, { error: 4006 }]);
+      checkAll(await responsesTo(same, same, same), [{}, { error: 4006 }, { error: 4006 }]);
     });
 
-    it('are all answered when there are five hundred', async () => {
-      const answers = await answersTo(...Array.from({ length: 500 }, () => create()));
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(500).fill(200));
+    it('are all responded when there are five hundred', async () => {
+      const responses = await responsesTo(...Array.from({ length: 500 }, () => create()));
+      expect(responses.map(({ status }) => status)).to.deep.equal(Array(500).fill(200));
     });
 
-    it('are answered before an error of the parser', async () => {
-      const answers = await answersTo(named('first'), named('second'), lines('GARBAGE'));
-      checkAll(answers, [
+    it('have their responses before an error of the parser', async () => {
+      const responses = await responsesTo(named('first'), named('second'), lines('GARBAGE'));
+      checkAll(responses, [
         { plant: { name: 'first' } },
         { plant: { name: 'second' } },
         { error: 4000, connection: 'close' },
       ]);
     });
 
-    it('are answered before a broken chunk', async () => {
+    it('have their responses before a broken chunk', async () => {
       const broken = headOf({
         headers: { 'transfer-encoding': 'chunked', 'x-request-id': 'broken' },
       });
-      const answers = await answersTo(named('first'), broken, Buffer.from('zz\r\n'), create());
-      checkAll(answers, [
+      const responses = await responsesTo(named('first'), broken, Buffer.from('zz\r\n'), create());
+      checkAll(responses, [
         { plant: { name: 'first' } },
         { error: 4000, connection: 'close', toOperation: true, requestId: 'broken' },
       ]);
     });
 
-    it('are answered before fields that are too large', async () => {
+    it('have their responses before fields that are too large', async () => {
       const large = create({ headers: { 'x-filler': 'x'.repeat(17_000) } });
-      const answers = await answersTo(named('first'), large);
-      checkAll(answers, [{ plant: { name: 'first' } }, { error: 4310, connection: 'close' }]);
+      const responses = await responsesTo(named('first'), large);
+      checkAll(responses, [{ plant: { name: 'first' } }, { error: 4310, connection: 'close' }]);
     });
   });
 
-  describe('A request behind an answer that closes is not carried out', () => {
+  describe('A request behind a response that closes is not carried out', () => {
     const closing: [title: string, first: Uint8Array, error: number | undefined][] = [
       ['Connection: close', create({ headers: { connection: 'close' } }), undefined],
       ['HTTP/1.0', create({ version: 'HTTP/1.0' }), undefined],
@@ -163,21 +163,21 @@ describe('Connections', () => {
     for (const [title, first, error] of closing) {
       it(title, async () => {
         const id = freshId();
-        const answers = await answersTo(first, create({ body: plantText(id) }));
-        const [answer] = answers;
-        if (answer === undefined) throw new Error('no answer');
-        checkAnswer(answer, error === undefined ? {} : { error });
-        expect(answers).to.have.length(saysClose(answer) ? 1 : 2);
-        if (saysClose(answer)) await expectFree(id);
-        else expect(answers[1]?.status).to.equal(200);
+        const responses = await responsesTo(first, create({ body: plantText(id) }));
+        const [response] = responses;
+        if (response === undefined) throw new Error('no response');
+        checkResponse(response, error === undefined ? {} : { error });
+        expect(responses).to.have.length(saysClose(response) ? 1 : 2);
+        if (saysClose(response)) await expectFree(id);
+        else expect(responses[1]?.status).to.equal(200);
       });
     }
 
-    it('nor is one that comes after the answer', async () => {
+    it('nor is one that comes after the response', async () => {
       const id = freshId();
       const connection = await RawConnection.open(service.port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));
-      checkAnswer(await connection.answer(), { error: 4003, connection: 'close' });
+      checkResponse(await connection.response(), { error: 4003, connection: 'close' });
       connection.send(' '.repeat(20_000));
       connection.send(create({ body: plantText(id) }));
       const { rest } = await connection.ending();
@@ -187,7 +187,7 @@ describe('Connections', () => {
     });
   });
 
-  describe('One request gets one answer', () => {
+  describe('One request gets one response', () => {
     const early: [title: string, parts: Parts, error: number][] = [
       ['4010', { headers: { authorization: undefined } }, 4010],
       ['4002', { headers: { 'content-type': undefined } }, 4002],
@@ -197,17 +197,17 @@ describe('Connections', () => {
     for (const [title, parts, error] of early) {
       it(`a broken chunk behind a ${title} adds none`, async () => {
         const headers = { ...parts.headers, 'transfer-encoding': 'chunked' };
-        const answers = await answersTo(
+        const responses = await responsesTo(
           headOf({ ...parts, headers }),
           Buffer.from('zz\r\nGARBAGE'),
         );
-        expect(answers.map(errorOf).join()).to.be.oneOf([`${error}`, '4000']);
+        expect(responses.map(errorOf).join()).to.be.oneOf([`${error}`, '4000']);
       });
       it(`a ${title} whose body is still to come says that the connection closes`, async () => {
         const connection = await RawConnection.open(service.port);
         const headers = { ...parts.headers, 'content-length': '50' };
         connection.send(headOf({ ...parts, headers }));
-        checkAnswer(await connection.answer(), { error, connection: 'close' });
+        checkResponse(await connection.response(), { error, connection: 'close' });
         await expectEnd(connection);
         connection.destroy();
       });
@@ -216,7 +216,7 @@ describe('Connections', () => {
         const headers = { ...parts.headers, 'content-length': '40000' };
         connection.send(headOf({ ...parts, headers }));
         for (let sent = 0; sent < 40_000; sent += 4000) await connection.sent(' '.repeat(4000));
-        checkAnswer(await connection.answer(), { error, connection: 'close' });
+        checkResponse(await connection.response(), { error, connection: 'close' });
         await expectEnd(connection);
         connection.destroy();
       });
@@ -224,41 +224,41 @@ describe('Connections', () => {
   });
 
   describe('A client that half-closes', () => {
-    it('gets its answer', async () => {
-      checkAll(await answersTo(named('half')), [{ plant: { name: 'half' } }]);
+    it('gets its response', async () => {
+      checkAll(await responsesTo(named('half')), [{ plant: { name: 'half' } }]);
     });
 
-    it('gets the answer to a body in chunks', async () => {
-      checkAll(await answersTo(create({ chunks: [plantText()] })), [{ toOperation: true }]);
+    it('gets the response to a body in chunks', async () => {
+      checkAll(await responsesTo(create({ chunks: [plantText()] })), [{ toOperation: true }]);
     });
 
     it('gets an error too', async () => {
-      checkAll(await answersTo(create({ body: '{}' })), [{ error: 4005 }]);
+      checkAll(await responsesTo(create({ body: '{}' })), [{ error: 4005 }]);
     });
 
-    it('later gets its answer too', async () => {
+    it('later gets its response too', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(named('half'));
-      checkAnswer(await connection.answer(), { plant: { name: 'half' } });
+      checkResponse(await connection.response(), { plant: { name: 'half' } });
       connection.send(named('more'));
       connection.halfClose();
-      checkAnswer(await connection.answer(), { plant: { name: 'more' } });
+      checkResponse(await connection.response(), { plant: { name: 'more' } });
       await expectEnd(connection);
       connection.destroy();
     });
 
     for (const framing of [{ 'content-length': '1000' }, { 'transfer-encoding': 'chunked' }]) {
-      it(`within a body is told so or let go: ${Object.keys(framing)}`, async () => {
+      it(`within a body gets a response or is closed: ${Object.keys(framing)}`, async () => {
         const id = freshId();
         const start = request({ headers: framing });
-        const answers = await answersTo(start, Buffer.from(`3e8\r\n${plantText(id)}`));
-        expect(answers.map(errorOf).join()).to.be.oneOf(['', '4000']);
+        const responses = await responsesTo(start, Buffer.from(`3e8\r\n${plantText(id)}`));
+        expect(responses.map(errorOf).join()).to.be.oneOf(['', '4000']);
         await expectFree(id);
       });
     }
 
-    it('without a request gets no answer', async () => {
-      expect(await answersTo()).to.deep.equal([]);
+    it('without a request gets no response', async () => {
+      expect(await responsesTo()).to.deep.equal([]);
     });
   });
 
@@ -270,34 +270,34 @@ describe('Connections', () => {
         headers: { expect: '100-continue', 'content-length': `${body.length}`, ...headers },
       });
 
-    it('gets the interim answer, and then the answer', async () => {
+    it('gets the interim response, and then the response', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(expecting({}));
       expect(await connection.nextStatus()).to.equal(100);
       connection.send(body);
-      const answer = await connection.answer();
-      checkAnswer(answer, { toOperation: true, connection: 'keep-alive' });
-      expect(answer.interim).to.deep.equal([100]);
+      const response = await connection.response();
+      checkResponse(response, { toOperation: true, connection: 'keep-alive' });
+      expect(response.interim).to.deep.equal([100]);
       await expectService(connection);
       connection.destroy();
     });
 
-    it('gets the interim answer for a body in chunks', async () => {
+    it('gets the interim response for a body in chunks', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(expecting({ 'content-length': undefined, 'transfer-encoding': 'chunked' }));
       expect(await connection.nextStatus()).to.equal(100);
       connection.send(`4e20\r\n${'x'.repeat(20_000)}\r\n0\r\n\r\n`);
-      checkAnswer(await connection.answer(), { error: 4003, connection: 'close' });
+      checkResponse(await connection.response(), { error: 4003, connection: 'close' });
       connection.destroy();
     });
 
-    it('gets the interim answer behind another request', async () => {
+    it('gets the interim response behind another request', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(Buffer.concat([named('first'), expecting({})]));
-      checkAnswer(await connection.answer(), { plant: { name: 'first' } });
+      checkResponse(await connection.response(), { plant: { name: 'first' } });
       expect(await connection.nextStatus()).to.equal(100);
       connection.send(plantText().slice(0, body.length));
-      checkAnswer(await connection.answer(), { toOperation: true });
+      checkResponse(await connection.response(), { toOperation: true });
       connection.destroy();
     });
 
@@ -314,22 +314,22 @@ describe('Connections', () => {
       ['an Expect it knows', { expect: '100-continue, x' }, {}, 4000],
     ];
     for (const [title, headers, parts, error] of refused) {
-      it(`gets no interim answer without ${title}`, async () => {
+      it(`gets no interim response without ${title}`, async () => {
         const connection = await RawConnection.open(service.port);
         connection.send(expecting(headers, parts));
-        const answer = await connection.answer();
-        checkAnswer(answer, error === 4001 ? { error } : { error, connection: 'close' });
-        expect(answer.interim).to.deep.equal([]);
+        const response = await connection.response();
+        checkResponse(response, error === 4001 ? { error } : { error, connection: 'close' });
+        expect(response.interim).to.deep.equal([]);
         connection.destroy();
       });
     }
 
-    it('gets no interim answer in HTTP/1.0', async () => {
+    it('gets no interim response in HTTP/1.0', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(create({ version: 'HTTP/1.0', headers: { expect: '100-continue' } }));
-      const answer = await connection.answer();
-      checkAnswer(answer, {});
-      expect(answer.interim).to.deep.equal([]);
+      const response = await connection.response();
+      checkResponse(response, {});
+      expect(response.interim).to.deep.equal([]);
       connection.destroy();
     });
   });
@@ -353,11 +353,11 @@ describe('With MAX_IN_FLIGHT=1', () => {
     const requests = Array.from({ length: 100 }, () => create());
     const connections = await Promise.all(requests.map(() => RawConnection.open(service.port)));
     for (const [at, connection] of connections.entries()) connection.send(requests[at] ?? '');
-    const answers = await Promise.all(connections.map((it) => it.answer()));
+    const responses = await Promise.all(connections.map((it) => it.response()));
     for (const connection of connections) connection.destroy();
-    for (const [at, answer] of answers.entries()) {
-      const refused = answer.status !== 200;
-      checkAnswer(answer, refused ? { error: 5032, toOperation: true } : {});
+    for (const [at, response] of responses.entries()) {
+      const refused = response.status !== 200;
+      checkResponse(response, refused ? { error: 5032, toOperation: true } : {});
       await exchange(service.port, requests[at] ?? Buffer.alloc(0), refused ? {} : { error: 4006 });
     }
   });
@@ -399,7 +399,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
 describe('With MAX_CONNECTIONS=3', () => {
   const service = useService({ MAX_CONNECTIONS: '3' });
 
-  it('a fourth connection is closed without an answer, until another has gone', async () => {
+  it('a fourth connection is closed without a response, until another has gone', async () => {
     const open = await Promise.all([1, 2, 3].map(() => RawConnection.open(service.port)));
     for (const connection of open) await expectService(connection);
     const fourth = await RawConnection.open(service.port);
@@ -418,12 +418,12 @@ describe('When the service stops', () => {
     await expectService(connection);
     const ended = service.stop();
     const readyz = request({ method: 'GET', target: '/readyz' });
-    let answer: Answer;
+    let response: ReceivedResponse;
     do {
       connection.send(readyz);
-      answer = await connection.answer();
-    } while (answer.status === 200 && !saysClose(answer));
-    checkAnswer(answer, { error: 5032 });
+      response = await connection.response();
+    } while (response.status === 200 && !saysClose(response));
+    checkResponse(response, { error: 5032 });
     connection.destroy();
     expect(await ended).to.equal(0);
   });

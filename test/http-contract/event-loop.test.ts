@@ -104,7 +104,7 @@ describe(`No request keeps the service busy for more than ${LONGEST_MS} ms`, () 
     const connection = await RawConnection.open(service.port);
     const before = await processorTime();
     connection.send(bytes);
-    await connection.answer();
+    await connection.response();
     connection.destroy();
     return (await processorTime()) - before;
   }

@@ -1,4 +1,4 @@
-// Mocha gives each file to a process of its own, and Prism is to judge the answers to all cases.
+// Mocha gives each file to a process of its own, and Prism is to judge the responses to all cases.
 import './cases/cors.js';
 import './cases/credentials.js';
 import './cases/http-syntax.js';
@@ -12,7 +12,7 @@ import './cases/routing.js';
 import type { Service } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { suite } from './cases.js';
-import { type Answer, RawConnection } from './raw-connection.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import { create } from './requests.js';
 import { startService } from './service.js';
 import { type Validated, ValidatingProxy } from './validating-proxy.js';
@@ -33,17 +33,22 @@ describe('Through Prism as a validating proxy', function () {
     await service?.stop();
   });
 
-  it('every answer to a case of this suite is one that the description lists', async () => {
-    await answerTheRest();
-    const answers = new Map<string, Answer>();
-    for (const { answer } of described()) if (answer) answers.set(contentOf(answer), answer);
-    const statuses = new Set([...answers.values()].map(({ status }) => status));
+  it('every response to a case of this suite is one that the description lists', async () => {
+    await respondToTheRest();
+    const responses = new Map<string, ReceivedResponse>();
+    for (const { response } of described())
+      if (response) responses.set(contentOf(response), response);
+    const statuses = new Set([...responses.values()].map(({ status }) => status));
     expect([...statuses]).to.include.members([200, 400, 401, 404, 405, 431]);
-    for (const answer of answers.values()) expectPassed(answer, await proxy.pass(answer));
+    for (const response of responses.values()) expectPassed(response, await proxy.pass(response));
   });
 
   describe('is found out', () => {
-    const altered: [title: string, change: (good: Answer) => Partial<Answer>, found: RegExp][] = [
+    const altered: [
+      title: string,
+      change: (good: ReceivedResponse) => Partial<ReceivedResponse>,
+      found: RegExp,
+    ][] = [
       ['a status that is not listed', () => ({ status: 418 }), /"response".*status code/],
       ['a member of another type', () => body('{"name":1}'), /name must be string/],
       ['a member left out', () => body('{}'), /required property 'name'/],
@@ -54,7 +59,7 @@ describe('Through Prism as a validating proxy', function () {
     ];
     for (const [title, change, found] of altered) {
       it(title, async () => {
-        const good = await answerTo(service.port, create());
+        const good = await responseTo(service.port, create());
         const bad = { ...good, ...change(good) };
         const validated = await proxy.pass(bad);
         expect(() => expectPassed(bad, validated)).to.throw();
@@ -64,7 +69,7 @@ describe('Through Prism as a validating proxy', function () {
   });
 });
 
-/** The cases that the operation answers with a body: not health checks and not pages. */
+/** The cases that the operation responses with a body: not health checks and not pages. */
 function described() {
   return suite.filter(({ expected }) => !expected.otherContent && !expected.toHead);
 }
@@ -73,14 +78,14 @@ function settingsOf({ settings }: { readonly settings: Record<string, string> })
   return JSON.stringify(settings);
 }
 
-/** Answers the cases whose tests were left out of this run. */
-async function answerTheRest(): Promise<void> {
-  const rest = described().filter(({ answer }) => answer === undefined);
+/** Responses the cases whose tests were left out of this run. */
+async function respondToTheRest(): Promise<void> {
+  const rest = described().filter(({ response }) => response === undefined);
   for (const settings of new Set(rest.map(settingsOf))) {
     const service = await startService(JSON.parse(settings));
     try {
       for (const one of rest) {
-        if (settingsOf(one) === settings) one.answer = await answerTo(service.port, one.bytes);
+        if (settingsOf(one) === settings) one.response = await responseTo(service.port, one.bytes);
       }
     } finally {
       await service.stop();
@@ -88,27 +93,27 @@ async function answerTheRest(): Promise<void> {
   }
 }
 
-async function answerTo(port: number, bytes: Uint8Array): Promise<Answer> {
+async function responseTo(port: number, bytes: Uint8Array): Promise<ReceivedResponse> {
   const connection = await RawConnection.open(port);
   connection.send(bytes);
-  return connection.answer().finally(() => connection.destroy());
+  return connection.response().finally(() => connection.destroy());
 }
 
-/** Equal for answers that differ in nothing but the time and the id of the request. */
-function contentOf({ status, fields, body }: Answer): string {
+/** Equal for responses that differ in nothing but the time and the id of the request. */
+function contentOf({ status, fields, body }: ReceivedResponse): string {
   const lasting = fields.filter(([name]) => name !== 'date' && name !== 'x-request-id');
   return JSON.stringify([status, lasting, body.toString()]);
 }
 
-function expectPassed(answer: Answer, { status, body, violations }: Validated): void {
-  expect(violations, `${answer.head}\n\n${answer.body}`).to.equal(null);
-  expect([status, body]).to.deep.equal([answer.status, answer.body.toString()]);
+function expectPassed(response: ReceivedResponse, { status, body, violations }: Validated): void {
+  expect(violations, `${response.head}\n\n${response.body}`).to.equal(null);
+  expect([status, body]).to.deep.equal([response.status, response.body.toString()]);
 }
 
-function body(text: string): Partial<Answer> {
+function body(text: string): Partial<ReceivedResponse> {
   return { body: Buffer.from(text) };
 }
 
-function without({ fields }: Answer, left: string): Partial<Answer> {
+function without({ fields }: ReceivedResponse, left: string): Partial<ReceivedResponse> {
   return { fields: fields.filter(([name]) => name !== left) };
 }

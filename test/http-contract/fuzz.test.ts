@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { exchange } from './cases.js';
-import { checkAnswer, type Expected, errorOf, STATUS, saysClose } from './check-answer.js';
+import { checkResponse, type Expected, errorOf, STATUS, saysClose } from './check-response.js';
 import { verdictOn, wholeNumber } from './oracle.js';
-import { type Answer, RawConnection } from './raw-connection.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import {
   chunked,
   create,
@@ -39,11 +39,11 @@ describe('Fuzzing', function () {
 
   const parameters = (numRuns: number) => ({ seed: SEED, numRuns: numRuns * FACTOR });
 
-  /** Creates on the one connection, and checks the answer against the verdict of the oracle. */
+  /** Creates on the one connection, and checks the response against the verdict of the oracle. */
   async function compare(body: Uint8Array): Promise<void> {
     connection.send(request({ body }));
-    const answer = await connection.answer();
-    checkAnswer(answer, { toOperation: true, ...expectedFor(body) });
+    const response = await connection.response();
+    checkResponse(response, { toOperation: true, ...expectedFor(body) });
   }
 
   function expectedFor(body: Uint8Array): Expected {
@@ -98,7 +98,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('a number near a limit is decided exactly, wherever its point stands', async () => {
+  it('a number near a limit is decided exactly, wherever its point is', async () => {
     const near = fc.tuple(
       fc.constantFrom(
         2n ** 63n,
@@ -124,14 +124,14 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('random bytes get a listed answer or none', async () => {
+  it('random bytes get a listed response or none', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), (bytes) => survives(service.port, bytes)),
       parameters(150),
     );
   });
 
-  it('a damaged request gets a listed answer', async () => {
+  it('a damaged request gets a listed response', async () => {
     await fc.assert(
       fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
         survives(service.port, damaged(bytes, all)),
@@ -140,7 +140,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('a request made of scraps gets a listed answer', async () => {
+  it('a request made of scraps gets a listed response', async () => {
     const scraps = fc.array(fc.constantFrom(...HTTP_SCRAPS), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(scraps, (all) =>
@@ -150,20 +150,20 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('random requests in one stream are answered in order, and none behind a close is carried out', async () => {
+  it('random requests in one stream have their responses in order, and none behind a close is carried out', async () => {
     const streams = fc.array(fc.constantFrom(...REQUESTS), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(streams, fc.array(fc.nat(3000), { maxLength: 4 }), async (kinds, cuts) => {
         const sent = kinds.map(([parts, error]) => ({ id: freshId(), parts, error }));
         const bytes = sent.map(({ id, parts }) => create({ body: plantText(id), ...parts }));
-        const answers = await answersInPieces(service.port, Buffer.concat(bytes), cuts);
-        expect(answers.map(errorOf)).to.deep.equal(
-          sent.slice(0, answers.length).map(({ error }) => error),
+        const responses = await respondsInPieces(service.port, Buffer.concat(bytes), cuts);
+        expect(responses.map(errorOf)).to.deep.equal(
+          sent.slice(0, responses.length).map(({ error }) => error),
         );
-        const last = answers.findIndex(saysClose);
-        expect(answers).to.have.length(last === -1 ? sent.length : last + 1);
+        const last = responses.findIndex(saysClose);
+        expect(responses).to.have.length(last === -1 ? sent.length : last + 1);
         for (const [at, { id, error }] of sent.entries()) {
-          const created = at < answers.length && error === undefined;
+          const created = at < responses.length && error === undefined;
           const again = create({ body: plantText(id) });
           await exchange(service.port, again, created ? { error: 4006 } : {});
         }
@@ -172,7 +172,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('a request is answered alike however it is cut into pieces', async () => {
+  it('a request has its response alike however it is cut into pieces', async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(cuts, async (places) => {
@@ -183,7 +183,7 @@ describe('Fuzzing', function () {
           await single.sent(bytes.subarray(from, to));
           from = to;
         }
-        checkAnswer(await single.answer(), { error: 4005, names: ['id', 'name'] });
+        checkResponse(await single.response(), { error: 4005, names: ['id', 'name'] });
         single.destroy();
       }),
       parameters(100),
@@ -218,7 +218,11 @@ const REQUESTS: readonly [parts: Parts, error: number | undefined][] = [
   [{ headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' } }, 4000],
 ];
 
-async function answersInPieces(port: number, bytes: Buffer, cuts: number[]): Promise<Answer[]> {
+async function respondsInPieces(
+  port: number,
+  bytes: Buffer,
+  cuts: number[],
+): Promise<ReceivedResponse[]> {
   const connection = await RawConnection.open(port);
   let from = 0;
   for (const to of [...cuts.sort((a, b) => a - b), bytes.length]) {
@@ -226,28 +230,28 @@ async function answersInPieces(port: number, bytes: Buffer, cuts: number[]): Pro
     from = Math.max(from, to);
   }
   connection.halfClose();
-  const answers = await connection.answersUntilEnd();
+  const responses = await connection.responsesUntilEnd();
   connection.destroy();
-  return answers;
+  return responses;
 }
 
-/** Whatever is sent, every answer is a listed one, and the connection ends when nothing more comes. */
+/** Whatever is sent, every response is a listed one, and the connection ends when nothing more comes. */
 async function survives(port: number, bytes: Uint8Array): Promise<void> {
   const connection = await RawConnection.open(port);
   connection.send(bytes);
   connection.halfClose();
   const toHead = /^\s*HEAD /.test(Buffer.from(bytes).toString('latin1'));
-  const answers = await connection.answersUntilEnd(toHead);
+  const responses = await connection.responsesUntilEnd(toHead);
   connection.destroy();
-  if (!toHead) for (const answer of answers) checkListed(answer);
+  if (!toHead) for (const response of responses) checkListed(response);
 }
 
-function checkListed(answer: Answer): void {
-  const error = errorOf(answer);
+function checkListed(response: ReceivedResponse): void {
+  const error = errorOf(response);
   const listed = Object.keys(STATUS)
     .map(Number)
     .filter((it) => it < 5000);
-  checkAnswer(answer, error === undefined ? { otherContent: true } : { error: listed });
+  checkResponse(response, error === undefined ? { otherContent: true } : { error: listed });
 }
 
 function quoted(text: string, coins: Iterator<boolean>): string {

@@ -1,4 +1,4 @@
-import type { Plant } from './check-answer.js';
+import type { Plant } from './check-response.js';
 
 /** What the service must make of a body, found in another way than the service finds it. */
 export type Verdict =
@@ -21,7 +21,7 @@ export function verdictOn(body: Uint8Array): Verdict {
   }
 }
 
-/** The whole number of int64 that a JSON number stands for, if it stands for one. */
+/** The whole number of int64 that a JSON number represents, if it represents one. */
 export function wholeNumber(spelling: string): bigint | undefined {
   const parts = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(spelling);
   if (parts === null) return undefined;

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net';
 
 const PATIENCE_MS = 6000;
 
-/** One answer as it came over the wire. */
-export interface Answer {
+/** One response as it came over the wire. */
+export interface ReceivedResponse {
   readonly version: string;
   readonly status: number;
   /** Status line and fields, as text. */
@@ -12,22 +12,22 @@ export interface Answer {
   /** Names in lower case. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** The interim answers that came before it, such as 100. */
+  /** The interim responses that came before it, such as 100. */
   readonly interim: readonly number[];
 }
 
-/** How a connection ended, and what came after the answers that were asked for. */
+/** How a connection ended, and what came after the responses that were asked for. */
 export interface Ending {
   readonly by: 'end' | 'reset';
   readonly rest: string;
 }
 
-/** All values of a field, which is one when the answer is as it should be. */
-export function fieldValues(answer: Answer, name: string): string[] {
-  return answer.fields.filter(([field]) => field === name).map(([, value]) => value);
+/** All values of a field, which is one when the response is as it should be. */
+export function fieldValues(response: ReceivedResponse, name: string): string[] {
+  return response.fields.filter(([field]) => field === name).map(([, value]) => value);
 }
 
-/** A connection that sends any bytes and reads answers, however many. */
+/** A connection that sends any bytes and reads responses, however many. */
 export class RawConnection {
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);
@@ -64,7 +64,7 @@ export class RawConnection {
     });
   }
 
-  /** Says that no more will be sent; answers can still come. */
+  /** Says that no more will be sent; responses can still come. */
   halfClose(): void {
     this.#socket.end();
   }
@@ -83,18 +83,18 @@ export class RawConnection {
     return this.#ending !== undefined;
   }
 
-  /** Resolves with the status of the next answer, interim ones included, without taking it. */
+  /** Resolves with the status of the next response, interim ones included, without taking it. */
   async nextStatus(): Promise<number> {
     return (await this.#message(false)).message.status;
   }
 
   /**
-   * Takes the next final answer. Rejects when the connection ends without one.
+   * Takes the next final response. Rejects when the connection ends without one.
    *
-   * @param toHead Whether it answers a HEAD, so that it has no body whatever its fields say.
+   * @param toHead Whether it is the response to a HEAD, so that it has no body whatever its fields say.
    * @param patience Milliseconds to wait for it.
    */
-  async answer(toHead = false, patience = PATIENCE_MS): Promise<Answer> {
+  async response(toHead = false, patience = PATIENCE_MS): Promise<ReceivedResponse> {
     const interim: number[] = [];
     for (;;) {
       const { message, length } = await this.#message(toHead, patience);
@@ -104,12 +104,12 @@ export class RawConnection {
     }
   }
 
-  /** Takes every answer until the other side ends the connection. */
-  async answersUntilEnd(toHead = false): Promise<Answer[]> {
+  /** Takes every response until the other side ends the connection. */
+  async responsesUntilEnd(toHead = false): Promise<ReceivedResponse[]> {
     await this.ending();
-    const answers: Answer[] = [];
-    while (this.#received.length > 0) answers.push(await this.answer(toHead));
-    return answers;
+    const responses: ReceivedResponse[] = [];
+    while (this.#received.length > 0) responses.push(await this.response(toHead));
+    return responses;
   }
 
   /** Resolves when the other side has ended the connection. */
@@ -125,9 +125,9 @@ export class RawConnection {
 
   #message(toHead: boolean, patience = PATIENCE_MS): Promise<Parsed> {
     return this.#until(() => {
-      const parsed = parseAnswer(this.#received, toHead);
+      const parsed = parseResponse(this.#received, toHead);
       if (parsed === undefined && this.#ending !== undefined) {
-        throw new Error(`no answer before the ${this.#ending}: ${this.#shown()}`);
+        throw new Error(`no response before the ${this.#ending}: ${this.#shown()}`);
       }
       return parsed;
     }, patience);
@@ -158,11 +158,11 @@ export class RawConnection {
 }
 
 interface Parsed {
-  readonly message: Omit<Answer, 'interim'>;
+  readonly message: Omit<ReceivedResponse, 'interim'>;
   readonly length: number;
 }
 
-function parseAnswer(bytes: Buffer, toHead: boolean): Parsed | undefined {
+function parseResponse(bytes: Buffer, toHead: boolean): Parsed | undefined {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const head = bytes.toString('latin1', 0, end);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { exchange, expectService } from './cases.js';
-import { checkAnswer, errorOf } from './check-answer.js';
-import { type Answer, RawConnection } from './raw-connection.js';
+import { checkResponse, errorOf } from './check-response.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import { create, freshId, lines, plantText, request } from './requests.js';
 import { useService } from './service.js';
 
@@ -42,7 +42,7 @@ describe('A request line that is not HTTP', () => {
   };
 
   /** Sends each segment only when the service has had the time to read the one before. */
-  async function answersTo(segments: readonly Uint8Array[]): Promise<Answer[]> {
+  async function responsesTo(segments: readonly Uint8Array[]): Promise<ReceivedResponse[]> {
     const other = await RawConnection.open(service.port);
     const connection = await RawConnection.open(service.port);
     for (const segment of segments) {
@@ -50,10 +50,10 @@ describe('A request line that is not HTTP', () => {
       await expectService(other);
     }
     connection.halfClose();
-    const answers = await connection.answersUntilEnd();
+    const responses = await connection.responsesUntilEnd();
     connection.destroy();
     other.destroy();
-    return answers;
+    return responses;
   }
 
   const before: Readonly<Record<string, () => Uint8Array[]>> = {
@@ -70,11 +70,11 @@ describe('A request line that is not HTTP', () => {
         const id = freshId();
         const later = isLookedAtLater(line) || requests().length === 0;
         for (const segments of later ? [requests(), [Buffer.concat(requests())]] : []) {
-          const answers = await answersTo([...segments, foreign(line, id)]);
-          expectRefused(answers, requests().length);
+          const responses = await responsesTo([...segments, foreign(line, id)]);
+          expectRefused(responses, requests().length);
         }
         expectRefused(
-          await answersTo([Buffer.concat([...requests(), foreign(line, id)])]),
+          await responsesTo([Buffer.concat([...requests(), foreign(line, id)])]),
           requests().length,
         );
         await exchange(service.port, create({ body: plantText(id) }), {});
@@ -91,8 +91,8 @@ describe('A request line that is not HTTP', () => {
           all.subarray(0, prefix.length + at),
           all.subarray(prefix.length + at),
         ]);
-        const answers = await Promise.all(parted.map(answersTo));
-        for (const some of answers) expectRefused(some, prefix.length === 0 ? 0 : 1);
+        const responses = await Promise.all(parted.map(responsesTo));
+        for (const some of responses) expectRefused(some, prefix.length === 0 ? 0 : 1);
       }
       await exchange(service.port, create({ body: plantText(id) }), {});
     });
@@ -100,29 +100,29 @@ describe('A request line that is not HTTP', () => {
     it(`${line} byte by byte is a 4000`, async () => {
       const id = freshId();
       const bytes = foreign(line, id);
-      expectRefused(await answersTo([...bytes].map((byte) => Buffer.of(byte))), 0);
+      expectRefused(await responsesTo([...bytes].map((byte) => Buffer.of(byte))), 0);
       await exchange(service.port, create({ body: plantText(id) }), {});
     });
 
     it(`${line} is not a 4000 in a body, wherever it is cut`, async () => {
       const body = () => `{"id":${freshId()},"name":"x",\r\n"tag":"${line}"\r\n}\r\n`;
       const requests = Array.from({ length: line.length + 2 }, () => create({ body: body() }));
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         requests.map((bytes, at) => {
           const middle = bytes.indexOf('"tag":"') + 6 + at;
-          return answersTo([bytes.subarray(0, middle), bytes.subarray(middle)]);
+          return responsesTo([bytes.subarray(0, middle), bytes.subarray(middle)]);
         }),
       );
-      expect(answers.flat().map(({ status }) => status)).to.deep.equal(
+      expect(responses.flat().map(({ status }) => status)).to.deep.equal(
         Array(requests.length).fill(200),
       );
     });
   }
 
-  function expectRefused(answers: readonly Answer[], before: number): void {
-    expect(answers.map(errorOf)).to.deep.equal([...Array(before).fill(undefined), 4000]);
-    const last = answers.at(-1);
-    if (last !== undefined) checkAnswer(last, { error: 4000, connection: 'close' });
+  function expectRefused(responses: readonly ReceivedResponse[], before: number): void {
+    expect(responses.map(errorOf)).to.deep.equal([...Array(before).fill(undefined), 4000]);
+    const last = responses.at(-1);
+    if (last !== undefined) checkResponse(last, { error: 4000, connection: 'close' });
   }
 });
 
@@ -140,8 +140,8 @@ describe('HTTP/2 without an upgrade', () => {
     it(`is a 4000 that no reset overtakes, ${title}`, async () => {
       const connection = await RawConnection.open(service.port);
       for (const segment of segments) await connection.sent(segment);
-      if (segments[0] === LIVEZ) checkAnswer(await connection.answer(), { otherContent: true });
-      checkAnswer(await connection.answer(), { error: 4000, connection: 'close' });
+      if (segments[0] === LIVEZ) checkResponse(await connection.response(), { otherContent: true });
+      checkResponse(await connection.response(), { error: 4000, connection: 'close' });
       expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
       connection.destroy();
     });

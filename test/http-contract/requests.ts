@@ -1,4 +1,4 @@
-/** Stands in every value a request carries; no answer but a created plant may show it. */
+/** Stands in every value a request carries; no response but a created plant may show it. */
 export const MARK = 'Zq7x';
 
 /** Stands in numbers a request carries, for the same purpose. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { exchange, expectEnd, expectService } from './cases.js';
-import { checkAnswer, type Expected, errorOf, saysClose } from './check-answer.js';
-import { type Answer, RawConnection } from './raw-connection.js';
+import { checkResponse, type Expected, errorOf, saysClose } from './check-response.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import {
   chunked,
   create,
@@ -87,7 +87,7 @@ describe('A request that offers an upgrade', () => {
     const connection = await RawConnection.open(service.port);
     try {
       await sendApart(connection, segments);
-      checkAnswer(await connection.answer(), { connection: 'keep-alive', ...expected });
+      checkResponse(await connection.response(), { connection: 'keep-alive', ...expected });
       await expectService(connection);
       await expectService(connection);
       connection.halfClose();
@@ -137,9 +137,12 @@ describe('A request that offers an upgrade', () => {
       const connection = await RawConnection.open(service.port);
       for (const headers of [JAVA, WEBSOCKET, JAVA, JAVA]) {
         connection.send(request({ ...LIVEZ, headers }));
-        checkAnswer(await connection.answer(), { otherContent: true, connection: 'keep-alive' });
+        checkResponse(await connection.response(), {
+          otherContent: true,
+          connection: 'keep-alive',
+        });
         connection.send(create({ headers }));
-        checkAnswer(await connection.answer(), { toOperation: true, connection: 'keep-alive' });
+        checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });
       }
       connection.destroy();
     });
@@ -148,7 +151,7 @@ describe('A request that offers an upgrade', () => {
       const connection = await RawConnection.open(service.port);
       await expectService(connection);
       connection.send(create({ headers: JAVA }));
-      checkAnswer(await connection.answer(), { toOperation: true, connection: 'keep-alive' });
+      checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });
       await expectService(connection);
       connection.destroy();
     });
@@ -161,15 +164,15 @@ describe('A request that offers an upgrade', () => {
       'with Content-Length',
       id,
     );
-    const answers = await answersTo([head, payload, payload]);
-    expect(answers.map(errorOf)).to.deep.equal([4010]);
+    const responses = await responsesTo([head, payload, payload]);
+    expect(responses.map(errorOf)).to.deep.equal([4010]);
     await expectFree(id);
   });
 
   it('in HTTP/1.0 is served, and closes', async () => {
     const connection = await RawConnection.open(service.port);
     connection.send(create({ version: 'HTTP/1.0', headers: JAVA }));
-    checkAnswer(await connection.answer(), { toOperation: true, connection: 'close' });
+    checkResponse(await connection.response(), { toOperation: true, connection: 'close' });
     await expectEnd(connection);
     connection.destroy();
   });
@@ -179,9 +182,9 @@ describe('A request that offers an upgrade', () => {
       for (const cut of ['in the same segment', 'in a second segment']) {
         it(`${framing}, the body ${cut}`, async () => {
           const { head, payload } = post(JAVA, framing);
-          const answers = await answersTo(DELIVERIES[cut]?.(head, payload) ?? []);
-          expect(answers).to.have.length(1);
-          for (const answer of answers) checkAnswer(answer, { toOperation: true });
+          const responses = await responsesTo(DELIVERIES[cut]?.(head, payload) ?? []);
+          expect(responses).to.have.length(1);
+          for (const response of responses) checkResponse(response, { toOperation: true });
         });
       }
     }
@@ -195,9 +198,9 @@ describe('A request that offers an upgrade', () => {
         connection.send(head);
         expect(await connection.nextStatus()).to.equal(100);
         await sendApart(connection, halves(payload));
-        const answer = await connection.answer();
-        checkAnswer(answer, { toOperation: true, connection: 'keep-alive' });
-        expect(answer.interim).to.deep.equal([100]);
+        const response = await connection.response();
+        checkResponse(response, { toOperation: true, connection: 'keep-alive' });
+        expect(response.interim).to.deep.equal([100]);
         await expectService(connection);
         connection.destroy();
       });
@@ -210,9 +213,9 @@ describe('A request that offers an upgrade', () => {
         'with Content-Length',
       );
       connection.send(head);
-      const answer = await connection.answer();
-      checkAnswer(answer, { error: 4010, connection: 'close' });
-      expect(answer.interim).to.deep.equal([]);
+      const response = await connection.response();
+      checkResponse(response, { error: 4010, connection: 'close' });
+      expect(response.interim).to.deep.equal([]);
       await expectEnd(connection);
       connection.destroy();
     });
@@ -224,8 +227,8 @@ describe('A request that offers an upgrade', () => {
         it(`${framing}, the body ${cut}`, async () => {
           const id = freshId();
           const { head, payload } = post(JAVA, framing, id);
-          const answers = await answersTo(segments(head, payload));
-          expect(answers.map(errorOf)).to.deep.equal([4004]);
+          const responses = await responsesTo(segments(head, payload));
+          expect(responses.map(errorOf)).to.deep.equal([4004]);
           await expectFree(id);
         });
       }
@@ -244,10 +247,10 @@ describe('A request that offers an upgrade', () => {
         it(`${title}, and a body ${framing} in the segment after its headers`, async () => {
           const id = freshId();
           const { head, payload } = post({}, framing, id);
-          const answers = await answersTo([Buffer.concat([...offering, head]), payload]);
+          const responses = await responsesTo([Buffer.concat([...offering, head]), payload]);
           await expectFree(id);
-          await expectNoneDropped(answers, [...offering, head]);
-          for (const it of answers.slice(offering.length)) expect(errorOf(it)).to.equal(4004);
+          await expectNoneDropped(responses, [...offering, head]);
+          for (const it of responses.slice(offering.length)) expect(errorOf(it)).to.equal(4004);
         });
       }
     }
@@ -276,30 +279,33 @@ describe('A request that offers an upgrade', () => {
     for (const [title, requests] of Object.entries(pipelines)) {
       it(`${title}, in one segment`, async () => {
         const all = requests();
-        await expectNoneDropped(await answersTo([Buffer.concat(all)]), all);
+        await expectNoneDropped(await responsesTo([Buffer.concat(all)]), all);
       });
 
       it(`${title}, in a segment each`, async () => {
         const all = requests();
-        await expectNoneDropped(await answersTo(all), all);
+        await expectNoneDropped(await responsesTo(all), all);
       });
 
       it(`${title}, cut within the second request`, async () => {
         const all = requests();
         const bytes = Buffer.concat(all);
         const at = (all[0]?.length ?? 0) + 20;
-        await expectNoneDropped(await answersTo([bytes.subarray(0, at), bytes.subarray(at)]), all);
+        await expectNoneDropped(
+          await responsesTo([bytes.subarray(0, at), bytes.subarray(at)]),
+          all,
+        );
       });
     }
   });
 
   /** Sends the segments apart, half-closes, and takes every response. */
-  async function answersTo(segments: readonly Uint8Array[]): Promise<Answer[]> {
+  async function responsesTo(segments: readonly Uint8Array[]): Promise<ReceivedResponse[]> {
     const connection = await RawConnection.open(service.port);
     try {
       await sendApart(connection, segments);
       connection.halfClose();
-      return await connection.answersUntilEnd();
+      return await connection.responsesUntilEnd();
     } finally {
       connection.destroy();
     }
@@ -309,17 +315,20 @@ describe('A request that offers an upgrade', () => {
    * Each request has its response, in order; or a response says that it is the last one, and
    * nothing after it was executed.
    */
-  async function expectNoneDropped(answers: readonly Answer[], requests: readonly Uint8Array[]) {
-    const last = answers.at(-1);
+  async function expectNoneDropped(
+    responses: readonly ReceivedResponse[],
+    requests: readonly Uint8Array[],
+  ) {
+    const last = responses.at(-1);
     if (last === undefined) throw new Error('no response');
-    expect(answers.slice(0, -1).some(saysClose), 'only the last response closes').to.equal(false);
-    if (answers.length !== requests.length)
+    expect(responses.slice(0, -1).some(saysClose), 'only the last response closes').to.equal(false);
+    if (responses.length !== requests.length)
       expect(
         saysClose(last),
         'a request has no response, and the last one does not close',
       ).to.equal(true);
-    expect(answers.length).to.be.at.most(requests.length);
-    for (const bytes of requests.slice(answers.length)) {
+    expect(responses.length).to.be.at.most(requests.length);
+    for (const bytes of requests.slice(responses.length)) {
       const id = /"id":(\d+)/.exec(Buffer.from(bytes).toString('latin1'))?.[1];
       if (id !== undefined) await expectFree(BigInt(id));
     }

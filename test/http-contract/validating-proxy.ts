@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Answer } from './raw-connection.js';
+import type { ReceivedResponse } from './raw-connection.js';
 
 const PRISM = createRequire(import.meta.url).resolve('@stoplight/prism-cli/dist/index.js');
 
@@ -35,18 +35,18 @@ export interface Validated {
 }
 
 /**
- * Prism as a proxy in front of a relay that repeats answers of the service.
+ * Prism as a proxy in front of a relay that repeats responses of the service.
  *
  * Prism reads the JSON of a request and writes it anew: the digits of an `id` get lost, and what is
  * not JSON, or not HTTP, it does not hand on. So the request that goes through it is always the same
- * good one, and the answer that comes back through it is the one to the request of a case.
+ * good one, and the response that comes back through it is the one to the request of a case.
  */
 export class ValidatingProxy {
   readonly #folder: string;
   readonly #prism: ChildProcess;
   readonly #relay: Server;
   #url = '';
-  #answer: Answer | undefined;
+  #response: ReceivedResponse | undefined;
 
   private constructor(folder: string, relay: Server) {
     this.#folder = folder;
@@ -60,8 +60,8 @@ export class ValidatingProxy {
     this.#prism.once('exit', () => running.delete(this.#prism));
     this.#relay = relay.on('request', (request, response) => {
       request.resume();
-      if (this.#answer === undefined) response.destroy();
-      else repeat(this.#answer, response);
+      if (this.#response === undefined) response.destroy();
+      else repeat(this.#response, response);
     });
   }
 
@@ -80,9 +80,9 @@ export class ValidatingProxy {
     return proxy;
   }
 
-  /** Lets an answer pass through Prism: one at a time. */
-  async pass(answer: Answer): Promise<Validated> {
-    this.#answer = answer;
+  /** Lets a response pass through Prism: one at a time. */
+  async pass(received: ReceivedResponse): Promise<Validated> {
+    this.#response = received;
     const response = await fetch(`${this.#url}/plants`, GOOD_REQUEST);
     const violations = response.headers.get('sl-violations');
     return { status: response.status, body: await response.text(), violations };
@@ -98,7 +98,7 @@ export class ValidatingProxy {
   }
 }
 
-function repeat({ status, fields, body }: Answer, response: ServerResponse): void {
+function repeat({ status, fields, body }: ReceivedResponse, response: ServerResponse): void {
   response.sendDate = false;
   for (const [name, value] of fields) {
     if (!HOP_FIELDS.has(name)) response.appendHeader(name, value);

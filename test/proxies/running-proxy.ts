@@ -21,7 +21,7 @@ interface Place {
 
 interface Kind {
   readonly file: string;
-  /** What stands in the file for the port and the certificate, and for nothing else. */
+  /** What the file has for the port and the certificate, and for nothing else. */
   readonly replaced: (place: Place) => Readonly<Record<string, string>>;
   /** Writes the configuration into the folder; returns the command line. */
   readonly command: (place: Place, configuration: string) => readonly string[];

@@ -1,4 +1,4 @@
-/** A span as `preload.js` writes it: the spans stand in the order in which they ended. */
+/** A span as `preload.js` writes it: the spans are in the order in which they ended. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;

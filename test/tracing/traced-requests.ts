@@ -57,5 +57,5 @@ export async function oneByOne(
 }
 
 async function nextStatus(connection: RawConnection): Promise<number> {
-  return (await connection.answer(false, PATIENCE_MS)).status;
+  return (await connection.response(false, PATIENCE_MS)).status;
 }

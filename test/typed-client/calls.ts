@@ -1,4 +1,4 @@
-// Usage: node calls.js <address> <token>. Prints what the typed client was answered.
+// Usage: node calls.js <address> <token>. Prints what the typed client was responded.
 import { stringify } from 'lossless-json';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/schema.js';
@@ -27,9 +27,9 @@ const message: string | undefined = bad.error?.message;
 const nameless: components['schemas']['NewPlant'] = { id: 1n };
 void nameless;
 
-const answers = {
+const responses = {
   good: { status: good.response.status, name, tag },
   neighbour: { status: neighbour.response.status },
   bad: { status: bad.response.status, error, message },
 };
-process.stdout.write(JSON.stringify(answers));
+process.stdout.write(JSON.stringify(responses));

@@ -102,6 +102,6 @@ describe('A page of another origin in Chromium', function () {
   it('can do nothing when its origin is not listed', async () => {
     expect(await create(other, '{"id":3,"name":"Ficus"}')).to.deep.equal({ failed: 'TypeError' });
     const { status } = await create(listed, '{"id":3,"name":"Ficus"}');
-    expect(status, 'nobody has taken the id').to.equal(200);
+    expect(status, 'the id is free').to.equal(200);
   });
 });

@@ -18,10 +18,10 @@ const noKeys = new TokenVerifierUnavailableError('no keys');
 /** A part whose state a test decides. */
 class Part {
   asked = 0;
-  ready: () => Promise<void> = () => this.#answer();
+  ready: () => Promise<void> = () => this.#response();
   problem: Error | undefined;
 
-  async #answer(): Promise<void> {
+  async #response(): Promise<void> {
     this.asked += 1;
     if (this.problem) throw this.problem;
   }
@@ -116,7 +116,7 @@ describe('The health of the service', () => {
     await rejects(after(SECOND), noKeys);
   });
 
-  it('knows since when an outage lasts though nobody asks', async () => {
+  it('knows since when an outage lasts though it is not asked', async () => {
     await health.ready();
     storage.problem = outage;
     const noticed = new Promise<void>((resolve) => {

@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { ACCESS_TOKEN_SHA256, command, endAll, freePort, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 
-async function answers(url: string): Promise<Response> {
+async function responses(url: string): Promise<Response> {
   for (;;) {
     const response = await fetch(url).catch(() => undefined);
     if (response) return response;
@@ -18,7 +18,7 @@ function runUnread(args: readonly string[], env: Record<string, string> = {}) {
   return running;
 }
 
-describe('An output that nobody reads', function () {
+describe('An output without a reader', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
@@ -37,9 +37,9 @@ describe('An output that nobody reads', function () {
       const PORT = await freePort();
       const service = runUnread(['serve'], { PORT, LOG_FORMAT, LOG_LEVEL: 'debug' });
       const url = `http://127.0.0.1:${PORT}/livez`;
-      expect((await answers(url)).status).to.equal(200);
+      expect((await responses(url)).status).to.equal(200);
       service.child.kill('SIGHUP');
-      expect((await answers(url)).status).to.equal(200);
+      expect((await responses(url)).status).to.equal(200);
       service.child.kill('SIGTERM');
       expect(await service.ended).to.equal(0);
     });

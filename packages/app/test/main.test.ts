@@ -82,12 +82,12 @@ describe('The plant-store command', () => {
     );
   });
 
-  it('tells every problem of the configuration at once, opens nothing, and ends with 2', async () => {
-    const faulty = run([], { PORT: 'many', BODY_LIMIT: '', POTR: '1' });
-    expect(await faulty.ended).to.equal(2);
-    expect(faulty.stdout()).to.equal('');
+  it('reports every problem of the configuration at once, opens nothing, and ends with 2', async () => {
+    const invalid = run([], { PORT: 'many', BODY_LIMIT: '', POTR: '1' });
+    expect(await invalid.ended).to.equal(2);
+    expect(invalid.stdout()).to.equal('');
     for (const variable of ['PORT', 'BODY_LIMIT', 'POTR']) {
-      expect(faulty.stderr()).to.match(new RegExp(`^  ${variable}: .+`, 'm'));
+      expect(invalid.stderr()).to.match(new RegExp(`^  ${variable}: .+`, 'm'));
     }
   });
 

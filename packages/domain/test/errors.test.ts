@@ -30,7 +30,7 @@ describe('An error of the domain', () => {
     });
   }
 
-  it('is a storage that nobody waits for, unless it says otherwise', () => {
+  it('is a storage that is not waited for, unless it says otherwise', () => {
     expect(new StorageUnavailableError('out of reach').waits).to.equal(false);
     expect(new StorageUnavailableError('out of reach', { waits: true }).waits).to.equal(true);
   });

@@ -86,7 +86,7 @@ describe('The application', () => {
     return (await response.json()) as { error: number; message: string };
   }
 
-  it('creates a plant and answers with it, without its id', async () => {
+  it('creates a plant and responses with it, without its id', async () => {
     const { create, stored } = await start();
     const response = await create(monstera);
     expect(response.status).to.equal(200);
@@ -138,7 +138,7 @@ describe('The application', () => {
     'of another media type': { error: 4002, headers: { 'Content-Type': 'text/plain' } },
     'without a body': { error: 4001, body: '' },
     'with too large a body': { error: 4003, body: `{"a":"${'x'.repeat(16_384)}"}` },
-    'with a faulty body': { error: 4004, body: '{' },
+    'with an invalid body': { error: 4004, body: '{' },
     'that is not a NewPlant': { error: 4005, body: '{}' },
     'to another path': { error: 4040, path: '/plants/' },
   };
@@ -187,7 +187,7 @@ describe('The application', () => {
     },
   };
   for (const [what, { cause, status, error, ours }] of Object.entries(outcomes)) {
-    it(`answers ${what} with ${error}${ours ? ', reported once with its cause' : ''}`, async () => {
+    it(`responds ${what} with ${error}${ours ? ', reported once with its cause' : ''}`, async () => {
       const { create, reports } = await start({ add: () => Promise.reject(cause) });
       const response = await create(monstera, { 'X-Request-Id': 'request-7' });
       expect(response.status).to.equal(status);
@@ -199,7 +199,7 @@ describe('The application', () => {
     });
   }
 
-  it('never tells an outage of the token verifier as an invalid token', async () => {
+  it('never reports an outage of the token verifier as an invalid token', async () => {
     const outage = new TokenVerifierUnavailableError('down');
     const { create } = await start({ verify: () => Promise.reject(outage) });
     const response = await create(monstera);
@@ -207,7 +207,7 @@ describe('The application', () => {
     expect((await failureOf(response)).error).to.equal(5030);
   });
 
-  it('refuses what exceeds the number in flight, and takes more once that is answered', async () => {
+  it('refuses what exceeds the number in flight, and takes more once that has its response', async () => {
     const begun: (() => void)[] = [];
     const add = () => new Promise<void>((resolve) => begun.push(resolve));
     const { create } = await start({ maxInFlight: 1, add });
@@ -252,7 +252,7 @@ describe('The application', () => {
     expect(asked).to.deep.equal([8192]);
   });
 
-  it('reads no further from a connection whose requests wait, and answers them all', async () => {
+  it('reads no further from a connection whose requests wait, and responses them all', async () => {
     const release = new Map<bigint, () => void>();
     const add = ({ id }: NewPlant) => new Promise<void>((resolve) => release.set(id, resolve));
     const { server, url } = await start({ add });
@@ -264,24 +264,24 @@ describe('The application', () => {
     client.write(requests.slice(0, 100).join(''));
     await paused;
     client.write(requests.slice(100).join(''));
-    let answers = '';
+    let responses = '';
     for (let id = 0n; id < 200n; id += 1n) {
       while (!release.has(id)) await new Promise(setImmediate);
       release.get(id)?.();
-      while (answers.split('{"name":""}').length <= id + 1n)
-        answers += (await once(client, 'data'))[0];
+      while (responses.split('{"name":""}').length <= id + 1n)
+        responses += (await once(client, 'data'))[0];
     }
     client.destroy();
   });
 
-  const faulty: [name: string, options: AppOptions, error: RegExp][] = [
+  const invalid: [name: string, options: AppOptions, error: RegExp][] = [
     ['a pattern for a base path', { basePath: '/:store' }, /basePath/],
     ['a base path that ends with a slash', { basePath: '/store/' }, /basePath/],
     ['no number for a limit', { bodyLimit: Number.NaN }, /bodyLimit/],
     ['no operation in flight', { maxInFlight: 0 }, /maxInFlight/],
     ['an endless deadline', { requestDeadline: Number.POSITIVE_INFINITY }, /requestDeadline/],
   ];
-  for (const [name, options, error] of faulty) {
+  for (const [name, options, error] of invalid) {
     it(`refuses ${name}`, async () => {
       const refused = await start(options).catch((reason: unknown) => reason);
       expect(refused).to.be.an('error').with.property('message').that.matches(error);
@@ -309,7 +309,7 @@ describe('The application', () => {
     expect((await fetch(`${url}/livez`)).status).to.equal(200);
   });
 
-  it('tells why it is not ready, and reports only a bug in finding that out', async () => {
+  it('reports why it is not ready, and reports only a bug in finding that out', async () => {
     for (const [cause, status, error] of [
       [new StorageUnavailableError('secret address'), 503, 5030],
       [new TypeError('secret address'), 500, 5000],

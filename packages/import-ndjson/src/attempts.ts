@@ -21,7 +21,7 @@ export class Attempts {
   readonly #backOff: BackOff;
   #retrying = 0;
 
-  /** @param backOff Ends the attempts when it is told to stop: those under way are the last ones. */
+  /** @param backOff Ends the attempts when it is stopped: those under way are the last ones. */
   constructor(options: AttemptOptions, backOff: BackOff) {
     this.#options = options;
     this.#backOff = backOff;
@@ -34,8 +34,8 @@ export class Attempts {
 
   /**
    * Resolves when the plant is stored. Rejects as `CreatePlant` does, but:
-   * - with `StorageUnavailableError` only when told to stop;
-   * - with `OutcomeUnknownError` only when told to stop, or when a later attempt has found the id taken: an
+   * - with `StorageUnavailableError` only when it is stopped;
+   * - with `OutcomeUnknownError` only when it is stopped, or when a later attempt has found the id taken: an
    *   earlier one may have taken it. After an unknown outcome nothing but "stored" is known.
    */
   create(plant: NewPlant): Promise<unknown> {

@@ -11,10 +11,10 @@ import { BackOff } from '../src/back-off.js';
 describe('The attempts to create plants', () => {
   it('follow each other at short distances again once a plant was stored', async () => {
     const pauses: number[] = [];
-    const answers = ['gone', 'gone', 'stored', 'gone', 'stored'];
+    const responses = ['gone', 'gone', 'stored', 'gone', 'stored'];
     const plants = {
       add: async () => {
-        if (answers.shift() === 'gone') throw new StorageUnavailableError('gone');
+        if (responses.shift() === 'gone') throw new StorageUnavailableError('gone');
       },
       ready: async () => undefined,
       close: async () => undefined,

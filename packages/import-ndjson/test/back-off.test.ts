@@ -21,7 +21,7 @@ describe('Backing off', () => {
     expect(pauses).to.deep.equal([100]);
   });
 
-  it('ends at once, and for good, when told to stop', async () => {
+  it('ends at once, and for good, when it is stopped', async () => {
     const stopping = new AbortController();
     const backOff = new BackOff(stopping.signal);
     const pause = backOff.pause();

@@ -28,7 +28,7 @@ function storing(add: PlantRepository['add']): PlantRepository {
   return { add, ready: async () => undefined, close: async () => undefined };
 }
 
-/** A store whose first answers to each plant are these errors; then it keeps it. */
+/** A store whose first responses to each plant are these errors; then it keeps it. */
 function failing(...errors: Error[]): PlantRepository {
   const attempts = new Map<bigint, number>();
   return storing(async ({ id }) => {

@@ -6,7 +6,7 @@ export interface CreateFailure {
 }
 
 /**
- * Every way in which a create can fail once somebody is authenticated. The key is the `code` of the error
+ * Every way in which a create can fail once a client is authenticated. The key is the `code` of the error
  * that causes it. Source: docs/specification.md, "Error".
  *
  * @param what What holds the plant, for the messages: "the body".

@@ -9,7 +9,7 @@ import { clientOf, closeClient, DATABASE, until, untilStored } from './support/o
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
-// Longer than a test may take: what is told only at its deadline fails.
+// Longer than a test may take: what is reported only at its deadline fails.
 const AMPLE = 100_000;
 const PASSWORD = 's3cret';
 const ROLES = [{ role: 'readWrite', db: DATABASE }];
@@ -78,7 +78,7 @@ describeOnMongod('The credentials of the service', function () {
     });
   }
 
-  it('that are wrong from the start are told once, and plants refused at once, until they work', async () => {
+  it('that are wrong from the start are reported once, and plants refused at once, until they work', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
     await rejects(add(), StorageUnavailableError);
@@ -93,7 +93,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
-  it('that are changed while connections are lost are told once, with advice that fits', async () => {
+  it('that are changed while connections are lost are reported once, with advice that fits', async () => {
     open();
     await add();
     await change({ updateUser: 'writer', pwd: 'another' });
@@ -111,7 +111,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(inspect(events.of('storage warning'))).to.not.include('grantRolesToUser');
   });
 
-  it('that are removed under open connections are told once, and work when they are made again', async () => {
+  it('that are removed under open connections are reported once, and work when they are made again', async () => {
     open();
     await Promise.all([add(), add(), add()]);
     await events.first('storage reachable');
@@ -137,7 +137,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(changes()).to.deep.equal(['reachable']);
   });
 
-  it('that are missing are told of, where the server asks for them', async () => {
+  it('that are missing are reported, where the server asks for them', async () => {
     open(`mongodb://${server.host}/?directConnection=true`);
     await rejects(add(), StorageUnavailableError);
     const warning = await events.first('storage warning', /plants are refused/);
@@ -145,7 +145,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(warning).to.not.have.property('command');
   });
 
-  it('are told nothing of, and nor are plants, when permissions are missing', async () => {
+  it('are not reported, nor are plants, when permissions are missing', async () => {
     await change({ updateUser: 'writer', roles: ['read'] });
     open();
     const error = await add().catch((reason: unknown) => reason);

@@ -110,7 +110,7 @@ describeOnMongod('A plant', () => {
     });
   }
 
-  it('is told apart from others when duplicates and a write concern error come together', async () => {
+  it('is distinguished from others when duplicates and a write concern error come together', async () => {
     const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out' };
     await failInserts({ writeConcernError }, { times: 2 });
     const outcomes = await addInOneBatch(-1n, 1n);
@@ -126,7 +126,7 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.include.members(['1 0', '2 1', '9007199254740993 3']);
   });
 
-  it('is taken when somebody else has its id in another numeric type', async () => {
+  it('is taken when another program has its id in another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
     const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
@@ -161,7 +161,7 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
-  it('is tried again, and stored, when its insert is never answered', async () => {
+  it('is tried again, and stored, when its insert is never responded', async () => {
     await behindNetwork(async (behind, network) => {
       network.loseResponses('silence');
       await behind.add(plant(1n), AMPLE);

@@ -42,7 +42,7 @@ describeOnMongod('Three nodes and two repositories', function () {
   ): Promise<Creates> {
     const creates = new Creates(repositories, timeLimit);
     await creates.during(CALLERS, async () => {
-      await creates.told(SOME, 'stored');
+      await creates.reported(SOME, 'stored');
       await happening(creates);
     });
     await creates.verify(set.uri, collection);
@@ -63,29 +63,29 @@ describeOnMongod('Three nodes and two repositories', function () {
     expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
   });
 
-  it('tell the truth, in time, when the primary freezes', async () => {
+  it('are true, in time, when the primary freezes', async () => {
     const primary = await set.primary();
     await createDuring(1_500, async (creates) => {
       primary.freeze();
-      await creates.told(1, 'unknown');
+      await creates.reported(1, 'unknown');
       primary.thaw();
     });
   });
 
-  it('tell the truth, in time, when all nodes are killed and started again', async () => {
+  it('are true, in time, when all nodes are killed and started again', async () => {
     await createDuring(1_000, async (creates) => {
       await Promise.all(set.members.map((member) => member.kill()));
-      await creates.told(CALLERS, 'unavailable');
+      await creates.reported(CALLERS, 'unavailable');
       await Promise.all(set.members.map((member) => member.restart()));
     });
   });
 
-  it('tell the truth when the primary cannot reach a majority', async () => {
+  it('are true when the primary cannot reach a majority', async () => {
     const primary = await set.primary();
     const others = set.members.filter((member) => member !== primary);
     await createDuring(1_000, async (creates) => {
       for (const member of others) member.freeze();
-      await creates.told(1, 'unknown');
+      await creates.reported(1, 'unknown');
       for (const member of others) member.thaw();
     });
   });

@@ -20,7 +20,7 @@ const AMPLE = 50_000;
 const BEYOND_AN_ATTEMPT = 1_500;
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
-describe('Without a server that answers', () => {
+describe('Without a server that responses', () => {
   let events: StorageEvents;
 
   beforeEach(() => {
@@ -59,7 +59,7 @@ describe('Without a server that answers', () => {
     expect(events.of('storage unreachable')).to.have.length(1);
   });
 
-  it('the name of a cluster that cannot be resolved is told, not thrown', async () => {
+  it('the name of a cluster that cannot be resolved is reported, not thrown', async () => {
     const repository = open('mongodb+srv://user:secret@cluster.plants.invalid/');
     await rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
     const unreachable = await events.first('storage unreachable');

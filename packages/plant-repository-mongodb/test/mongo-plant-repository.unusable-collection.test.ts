@@ -11,7 +11,7 @@ import { clientOf, DATABASE, freshCollection, untilStored } from './support/open
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
-// Longer than a test may take: what is told only at its deadline fails.
+// Longer than a test may take: what is reported only at its deadline fails.
 const AMPLE = 100_000;
 
 describeOnMongod('A collection that never takes a plant', function () {

@@ -198,7 +198,7 @@ describe("The issuer's keys", () => {
         ...published,
         key_ops: ['sign'],
       }),
-      'with faulty operations': ({ published }) => ({ ...published, key_ops: 7 }),
+      'with invalid operations': ({ published }) => ({ ...published, key_ops: 7 }),
       'with a part missing': ({ published: { x: _, ...rest } }) => rest,
       'of an unknown type': ({ published }) => ({ ...published, kty: 'PLANT' }),
       'that are secrets': () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'second', alg: 'ES256' }),
@@ -294,7 +294,7 @@ describe("The issuer's keys", () => {
     });
   });
 
-  describe('that nobody knows', () => {
+  describe('that are not known', () => {
     const unknown = (index: number) => issuer.token({}, { kid: `unknown ${index}` });
 
     it('are asked for at most once in 10 seconds', async () => {

@@ -62,20 +62,20 @@ describe('The options of a JwtTokenVerifier', () => {
 
   for (const options of refused) {
     it(`cannot be ${JSON.stringify(options)}`, () => {
-      const [faulty] = Object.keys(options);
+      const [invalid] = Object.keys(options);
       const problems = jwtOptionProblems({ ...sound, ...options });
-      expect(problems.map(({ option }) => option)).to.deep.equal([faulty]);
+      expect(problems.map(({ option }) => option)).to.deep.equal([invalid]);
     });
   }
 
   it('are refused at construction with everything that is wrong, and without secrets', () => {
-    const faulty = {
+    const invalid = {
       issuer: '',
       audience: '',
       algorithms: ['none'],
       jwksUrl: 'https://a:secret@b',
     };
-    expect(() => new JwtTokenVerifier(faulty))
+    expect(() => new JwtTokenVerifier(invalid))
       .to.throw(TypeError)
       .with.property('message')
       .that.matches(

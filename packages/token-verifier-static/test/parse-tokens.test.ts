@@ -49,7 +49,7 @@ describe('A tokens file', () => {
     ]);
   });
 
-  for (const text of ['', '\n', '# nobody\n']) {
+  for (const text of ['', '\n', '# no token\n']) {
     it(`is refused when it holds no token: ${JSON.stringify(text)}`, () => {
       expect(problemsOf(() => parseTokensFile(text))).to.deep.equal(['there is no token']);
     });

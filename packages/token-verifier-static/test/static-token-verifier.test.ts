@@ -21,7 +21,7 @@ async function open(): Promise<OpenVerifier> {
       { token, name: 'greenhouse', permissions: ['create plants'] },
       { token: next, name: 'nursery', permissions: ['create plants'] },
     ],
-    refused: { 'a token that nobody was given': newToken(), 'a digest': tokenDigest(token) },
+    refused: { 'a token that was not given out': newToken(), 'a digest': tokenDigest(token) },
   };
 }
 
@@ -58,7 +58,7 @@ describe('StaticTokenVerifier', () => {
 
   for (const digest of ['', 'abc', 'g'.repeat(64), 'a'.repeat(63), 'a'.repeat(65)]) {
     it(`cannot be made from the digest '${digest}'`, () => {
-      expect(() => new StaticTokenVerifier([{ sha256: digest, label: 'faulty' }]))
+      expect(() => new StaticTokenVerifier([{ sha256: digest, label: 'invalid' }]))
         .to.throw(TypeError)
         .with.property('message', 'token 1: the digest must be 64 hexadecimal digits');
     });
@@ -82,10 +82,10 @@ describe('Replacing the tokens of a StaticTokenVerifier', () => {
     await rejects(replaced.verify('first token'), InvalidTokenError);
   });
 
-  it('keeps all of the old tokens when one of the new ones is faulty', async () => {
+  it('keeps all of the old tokens when one of the new ones is invalid', async () => {
     const replaced = verifier();
-    const faulty = [known('fourth token', 'fourth'), { sha256: 'abc', label: 'faulty' }];
-    expect(() => replaced.replace(faulty)).to.throw(TypeError);
+    const invalid = [known('fourth token', 'fourth'), { sha256: 'abc', label: 'invalid' }];
+    expect(() => replaced.replace(invalid)).to.throw(TypeError);
     expect((await replaced.verify('first token')).name).to.equal('first');
     await rejects(replaced.verify('fourth token'), InvalidTokenError);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { asking, type Case, creating, exchange, expectService, testEach } from '../cases.js';
-import { type Answer, fieldValues, RawConnection } from '../raw-connection.js';
+import { fieldValues, RawConnection, type ReceivedResponse } from '../raw-connection.js';
 import { create, lines, type Parts, request } from '../requests.js';
 import { useService } from '../service.js';
 
@@ -18,8 +18,8 @@ const STRANGERS = [
 ];
 const PREFLIGHT = { 'access-control-request-method': 'POST' };
 
-function corsFields(answer: Answer): Record<string, string> {
-  return Object.fromEntries(answer.fields.filter(([name]) => name.startsWith('access-control-')));
+function corsFields(response: ReceivedResponse): Record<string, string> {
+  return Object.fromEntries(response.fields.filter(([name]) => name.startsWith('access-control-')));
 }
 
 function preflight(origin: string, parts: Parts = {}): Buffer {
@@ -31,13 +31,13 @@ function preflight(origin: string, parts: Parts = {}): Buffer {
 describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
   const service = useService({ CORS_ALLOWED_ORIGINS: `${SHOP}, ${DEVELOPMENT}` });
 
-  async function preflightAnswer(bytes: Buffer): Promise<Answer> {
+  async function preflightResponse(bytes: Buffer): Promise<ReceivedResponse> {
     const connection = await RawConnection.open(service.port);
     try {
       connection.send(bytes);
-      const answer = await connection.answer();
+      const response = await connection.response();
       await expectService(connection);
-      return answer;
+      return response;
     } finally {
       connection.destroy();
     }
@@ -47,17 +47,17 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     for (const origin of [SHOP, DEVELOPMENT]) {
       it(`of ${origin}`, async () => {
         const headers = { 'x-request-id': 'preflight-1' };
-        const answer = await preflightAnswer(preflight(origin, { headers }));
-        expect([answer.status, answer.body.length]).to.deep.equal([204, 0]);
-        expect(corsFields(answer)).to.deep.equal({
+        const response = await preflightResponse(preflight(origin, { headers }));
+        expect([response.status, response.body.length]).to.deep.equal([204, 0]);
+        expect(corsFields(response)).to.deep.equal({
           'access-control-allow-origin': origin,
           'access-control-allow-methods': 'POST',
           'access-control-allow-headers':
             'authorization,content-type,x-request-id,traceparent,tracestate',
           'access-control-max-age': '7200',
         });
-        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
-        expect(fieldValues(answer, 'x-request-id')).to.deep.equal(['preflight-1']);
+        expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
+        expect(fieldValues(response, 'x-request-id')).to.deep.equal(['preflight-1']);
       });
     }
   });
@@ -76,12 +76,12 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     ];
     for (const { title, bytes, expected } of cases) {
       it(title, async () => {
-        const answer = await exchange(service.port, bytes, expected);
-        expect(corsFields(answer)).to.deep.equal({
+        const response = await exchange(service.port, bytes, expected);
+        expect(corsFields(response)).to.deep.equal({
           'access-control-allow-origin': SHOP,
           'access-control-expose-headers': 'X-Request-Id,WWW-Authenticate,Retry-After,Allow',
         });
-        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+        expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
     }
   });
@@ -91,14 +91,14 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
       it(`${JSON.stringify(origin)}: a preflight is a 4050`, async () => {
         const expected = { error: 4050, allow: ['POST'] };
         const bytes = preflight(origin);
-        const answer = await exchange(service.port, bytes, expected);
-        expect(corsFields(answer)).to.deep.equal({});
-        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+        const response = await exchange(service.port, bytes, expected);
+        expect(corsFields(response)).to.deep.equal({});
+        expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
       it(`${JSON.stringify(origin)}: a response says nothing of it`, async () => {
-        const answer = await exchange(service.port, create({ headers: { origin } }), {});
-        expect(corsFields(answer)).to.deep.equal({});
-        expect(fieldValues(answer, 'vary')).to.deep.equal(['Origin']);
+        const response = await exchange(service.port, create({ headers: { origin } }), {});
+        expect(corsFields(response)).to.deep.equal({});
+        expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
     }
     it('nor to two at once', async () => {
@@ -118,8 +118,8 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   it('what is not valid HTTP is responded to without a look at the origin', async () => {
     const bytes = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);
-    const answer = await exchange(service.port, bytes, { error: 4000 });
-    expect(corsFields(answer)).to.deep.equal({});
+    const response = await exchange(service.port, bytes, { error: 4000 });
+    expect(corsFields(response)).to.deep.equal({});
   });
 });
 
@@ -131,9 +131,9 @@ describe('Pages of other origins, without CORS_ALLOWED_ORIGINS', () => {
       [create({ headers: { origin: SHOP } }), {}],
       [preflight(SHOP), { error: 4050 }],
     ] as const) {
-      const answer = await exchange(service.port, bytes, expected);
-      expect(corsFields(answer)).to.deep.equal({});
-      expect(fieldValues(answer, 'vary')).to.deep.equal([]);
+      const response = await exchange(service.port, bytes, expected);
+      expect(corsFields(response)).to.deep.equal({});
+      expect(fieldValues(response, 'vary')).to.deep.equal([]);
     }
   });
 });

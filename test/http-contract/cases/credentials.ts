@@ -109,8 +109,8 @@ describe('Credentials', () => {
       const bodies = new Set<string>();
       for (const [, authorization] of refused) {
         const bytes = create({ headers: { authorization } });
-        const answer = await exchange(service.port, bytes, { error: 4011 });
-        bodies.add(answer.body.toString());
+        const response = await exchange(service.port, bytes, { error: 4011 });
+        bodies.add(response.body.toString());
       }
       expect([...bodies]).to.have.length(1);
     });
@@ -133,7 +133,7 @@ describe('Credentials', () => {
     for (const body of ['{', '', plantText(), 'x'.repeat(16_385)]) {
       testEach(service, [
         {
-          title: `gets the same answer for a body of ${body.length} bytes`,
+          title: `gets the same response for a body of ${body.length} bytes`,
           bytes: request({ body, headers: { authorization: `Bearer ${MARK}` } }),
           expected: { error: 4011, toOperation: true },
         },

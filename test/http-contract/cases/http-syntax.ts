@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http';
 import { expect } from 'chai';
 import { asking, type Case, creating, exchange, testEach } from '../cases.js';
-import type { Expected } from '../check-answer.js';
+import type { Expected } from '../check-response.js';
 import { freshId, headOf, lines, MARK, type Parts, plantText, TOKEN } from '../requests.js';
 import { useService } from '../service.js';
 
@@ -368,7 +368,7 @@ describe('HTTP syntax', () => {
   describe('Chunks', () => {
     const plant = plantText();
     const size = plant.length.toString(16);
-    const faulty: [title: string, body: string][] = [
+    const invalid: [title: string, body: string][] = [
       ['a size that is no number', `${MARK}\r\n`],
       ['a size with a prefix', `0x${size}\r\n${plant}\r\n0\r\n\r\n`],
       ['a negative size', `-${size}\r\n${plant}\r\n0\r\n\r\n`],
@@ -389,7 +389,7 @@ describe('HTTP syntax', () => {
     ];
     testEach(
       service,
-      faulty.map(([title, body]) =>
+      invalid.map(([title, body]) =>
         chunkedRaw(`${title} is a 4000`, body, { ...MALFORMED, toOperation: true }),
       ),
     );

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { asking, type Case, creating, exchange, expectEnd, testEach } from '../cases.js';
-import { checkAnswer, type Expected } from '../check-answer.js';
+import { checkResponse, type Expected } from '../check-response.js';
 import { RawConnection } from '../raw-connection.js';
 import { chunked, create, freshId, headOf, MARK, plantOfSize, plantText } from '../requests.js';
 import { useService } from '../service.js';
@@ -66,7 +66,7 @@ describe('Size', () => {
       },
     ]);
 
-    it('an upload without end is answered and cut off', async () => {
+    it('an upload without end has its response and cut off', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(headOf({ headers: { 'transfer-encoding': 'chunked' } }));
       const piece = chunked(['x'.repeat(8192)]).subarray(0, -5);
@@ -157,7 +157,7 @@ describe('Time', () => {
     connection.send(bytes);
     const drip = setInterval(() => connection.send('x'), 100);
     try {
-      checkAnswer(await connection.answer(), { error: 4080, connection: 'close', ...expected });
+      checkResponse(await connection.response(), { error: 4080, connection: 'close', ...expected });
       return performance.now() - start;
     } finally {
       clearInterval(drip);
@@ -192,14 +192,14 @@ describe('Time', () => {
       },
     ]),
     [
-      'a connection that says nothing is closed without an answer',
+      'a connection that says nothing is closed without a response',
       async () => {
         const connection = await RawConnection.open(service.port);
         await expectEnd(connection);
       },
     ],
     [
-      'a connection that says nothing more is closed without an answer, when its time is over',
+      'a connection that says nothing more is closed without a response, when its time is over',
       async () => {
         const connection = await afterOneRequest();
         const start = performance.now();
@@ -212,7 +212,7 @@ describe('Time', () => {
       async () => {
         const connection = await afterOneRequest();
         connection.send('GET /livez');
-        checkAnswer(await connection.answer(), { error: 4080, connection: 'close' });
+        checkResponse(await connection.response(), { error: 4080, connection: 'close' });
         await expectEnd(connection);
       },
     ],
@@ -221,7 +221,7 @@ describe('Time', () => {
       async () => {
         const connection = await afterOneRequest();
         connection.send(headOf({ headers: { 'content-length': '10' } }));
-        checkAnswer(await connection.answer(), { error: 4080, toOperation: true });
+        checkResponse(await connection.response(), { error: 4080, toOperation: true });
         await expectEnd(connection);
       },
     ],
@@ -242,15 +242,15 @@ describe('Time', () => {
   async function afterOneRequest(): Promise<RawConnection> {
     const connection = await RawConnection.open(service.port);
     connection.send(create());
-    checkAnswer(await connection.answer(), {});
+    checkResponse(await connection.response(), {});
     return connection;
   }
 
-  it('a slow body of a request without credentials is answered at once', async () => {
+  it('a slow body of a request without credentials has its response at once', async () => {
     const connection = await RawConnection.open(service.port);
     const headers = { 'content-length': '10000', authorization: undefined };
     connection.send(headOf({ headers }));
-    checkAnswer(await connection.answer(), { error: 4010, connection: 'close' });
+    checkResponse(await connection.response(), { error: 4010, connection: 'close' });
     await expectEnd(connection);
     connection.destroy();
   });
@@ -258,7 +258,7 @@ describe('Time', () => {
   it('a request that takes its time within the limit is served', async () => {
     const connection = await RawConnection.open(service.port);
     for (const byte of create()) await connection.sent(Uint8Array.of(byte));
-    checkAnswer(await connection.answer(), { toOperation: true, connection: 'keep-alive' });
+    checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });
     connection.destroy();
   });
 });

@@ -193,34 +193,34 @@ describe('NewPlant', () => {
       `{"x":"${MARK}"}`,
     ];
     testEach(service, [
-      ...notNumbers.map((value) => faulty(`"id":${value},"name":"x"`, 'id')),
-      ...notStrings.map((value) => faulty(`"id":1,"name":${value}`, 'name')),
-      ...notStrings.map((value) => faulty(`"id":1,"name":"x","tag":${value}`, 'tag')),
+      ...notNumbers.map((value) => invalid(`"id":${value},"name":"x"`, 'id')),
+      ...notStrings.map((value) => invalid(`"id":1,"name":${value}`, 'name')),
+      ...notStrings.map((value) => invalid(`"id":1,"name":"x","tag":${value}`, 'tag')),
     ]);
   });
 
   describe('A message names every field that is wrong', () => {
     testEach(service, [
-      faulty('', 'id', 'name'),
-      faulty('"id":1', 'name'),
-      faulty('"name":"x"', 'id'),
-      faulty('"tag":"x"', 'id', 'name'),
-      faulty('"tag":null', 'id', 'name', 'tag'),
-      faulty('"id":null,"name":null,"tag":null', 'id', 'name', 'tag'),
-      faulty(`"id":"${MARK}","name":"x","tag":1`, 'id', 'tag'),
-      faulty('"id":1,"name":1,"tag":1', 'name', 'tag'),
-      faulty('"id":1.5,"name":1', 'id', 'name'),
-      faulty('"id":1e400,"name":"x","tag":[]', 'id', 'tag'),
-      faulty('"ID":1,"Name":"x","TAG":1', 'id', 'name'),
-      faulty('"id ":1," name":"x"', 'id', 'name'),
-      faulty('"i\\u0064\\u0000":1,"name":"x"', 'id'),
-      faulty(`"${MARK}":"${MARK}"`, 'id', 'name'),
-      faulty('"__proto__":{"id":1,"name":"x"}', 'id', 'name'),
-      faulty('"constructor":{"prototype":{"id":1,"name":"x"}}', 'id', 'name'),
-      faulty('"plant":{"id":1,"name":"x"}', 'id', 'name'),
-      faulty('"id":1,"__proto__":{"name":"x"}', 'name'),
-      faulty('"id":{"value":1},"name":{"value":"x"}', 'id', 'name'),
-      faulty('"id":{"isLosslessNumber":true,"value":"1"},"name":"x"', 'id'),
+      invalid('', 'id', 'name'),
+      invalid('"id":1', 'name'),
+      invalid('"name":"x"', 'id'),
+      invalid('"tag":"x"', 'id', 'name'),
+      invalid('"tag":null', 'id', 'name', 'tag'),
+      invalid('"id":null,"name":null,"tag":null', 'id', 'name', 'tag'),
+      invalid(`"id":"${MARK}","name":"x","tag":1`, 'id', 'tag'),
+      invalid('"id":1,"name":1,"tag":1', 'name', 'tag'),
+      invalid('"id":1.5,"name":1', 'id', 'name'),
+      invalid('"id":1e400,"name":"x","tag":[]', 'id', 'tag'),
+      invalid('"ID":1,"Name":"x","TAG":1', 'id', 'name'),
+      invalid('"id ":1," name":"x"', 'id', 'name'),
+      invalid('"i\\u0064\\u0000":1,"name":"x"', 'id'),
+      invalid(`"${MARK}":"${MARK}"`, 'id', 'name'),
+      invalid('"__proto__":{"id":1,"name":"x"}', 'id', 'name'),
+      invalid('"constructor":{"prototype":{"id":1,"name":"x"}}', 'id', 'name'),
+      invalid('"plant":{"id":1,"name":"x"}', 'id', 'name'),
+      invalid('"id":1,"__proto__":{"name":"x"}', 'name'),
+      invalid('"id":{"value":1},"name":{"value":"x"}', 'id', 'name'),
+      invalid('"id":{"isLosslessNumber":true,"value":"1"},"name":"x"', 'id'),
     ]);
   });
 
@@ -371,24 +371,24 @@ describe('NewPlant', () => {
 
     it('of many at once one alone is created', async () => {
       const body = plantText();
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 20 }, () => sendOnce(create({ body }))),
       );
-      expect(answers.filter((status) => status === 200)).to.have.length(1);
-      expect(answers.filter((status) => status === 400)).to.have.length(19);
+      expect(responses.filter((status) => status === 200)).to.have.length(1);
+      expect(responses.filter((status) => status === 400)).to.have.length(19);
     });
   });
 
   async function sendOnce(bytes: Uint8Array): Promise<number> {
     const connection = await RawConnection.open(service.port);
     connection.send(bytes);
-    const { status } = await connection.answer();
+    const { status } = await connection.response();
     connection.destroy();
     return status;
   }
 });
 
-function faulty(members: string, ...names: string[]): Case {
+function invalid(members: string, ...names: string[]): Case {
   return creating(`{${members}}`, { body: `{${members}}` }, { error: 4005, names });
 }
 

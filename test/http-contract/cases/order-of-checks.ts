@@ -47,7 +47,7 @@ describe('The order of checks', () => {
     );
   });
 
-  describe('Of two faults the earlier one is answered', () => {
+  describe('Of two faults the earlier one has its response', () => {
     testEach(
       service,
       HEAD_FAULTS.flatMap((fault, at) =>
@@ -113,7 +113,7 @@ function inOrder(first: Fault, ...later: Fault[]): Case {
   return creating(title, parts, { error: first.error, toOperation });
 }
 
-/** Two faults of the same field cannot stand in one request. */
+/** Two faults of the same field cannot be in one request. */
 function canMeet(one: Fault, other: Fault): boolean {
   const fields = Object.keys(one.parts.headers ?? {});
   return !fields.some((name) => name in (other.parts.headers ?? {}));

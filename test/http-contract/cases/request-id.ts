@@ -88,8 +88,8 @@ describe('X-Request-Id', () => {
     ]) {
       it(`instead of ${JSON.stringify(id)?.slice(0, 40)}`, async () => {
         const bytes = create({ headers: { 'x-request-id': id } });
-        const answer = await exchange(service.port, bytes, { toOperation: true });
-        const [made] = fieldValues(answer, 'x-request-id');
+        const response = await exchange(service.port, bytes, { toOperation: true });
+        const [made] = fieldValues(response, 'x-request-id');
         expect(made).not.to.be.oneOf([id, id?.[0]].flat());
         expect(made).to.have.length.greaterThan(7);
       });

@@ -143,10 +143,10 @@ describe('Paths and methods', () => {
   for (const target of ['/livez', '/readyz']) {
     describe(`${target}`, () => {
       testEach(service, [
-        asking('answers GET', bare(target), { otherContent: true, connection: 'keep-alive' }),
-        asking('answers HEAD', { ...bare(target), method: 'HEAD' }, { connection: 'keep-alive' }),
-        asking('answers with a query', bare(`${target}?x=1`), { otherContent: true }),
-        asking('answers an absolute target', bare(`http://a.example${target}`), {
+        asking('responses GET', bare(target), { otherContent: true, connection: 'keep-alive' }),
+        asking('responses HEAD', { ...bare(target), method: 'HEAD' }, { connection: 'keep-alive' }),
+        asking('responses with a query', bare(`${target}?x=1`), { otherContent: true }),
+        asking('responses an absolute target', bare(`http://a.example${target}`), {
           otherContent: true,
         }),
         asking(
@@ -165,7 +165,7 @@ describe('Paths and methods', () => {
           { otherContent: true, requestId: 'probe-1' },
         ),
         {
-          title: 'answers a GET that has a body',
+          title: 'responds to a GET that has a body',
           bytes: request({ method: 'GET', target, body: '{}' }),
           expected: { otherContent: true },
         },
@@ -205,8 +205,8 @@ describe('Paths and methods', () => {
     }
     it('is OpenAPI 3.1', async () => {
       const bytes = request({ method: 'GET', target: '/openapi.json' });
-      const answer = await exchange(service.port, bytes, { otherContent: true });
-      const { openapi, info } = JSON.parse(answer.body.toString());
+      const response = await exchange(service.port, bytes, { otherContent: true });
+      const { openapi, info } = JSON.parse(response.body.toString());
       if (!/^3\.1\./.test(openapi) || info.version !== '1.0.0') throw new Error(openapi);
     });
   });
@@ -232,7 +232,7 @@ describe('Paths under BASE_PATH', () => {
     asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
     asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
     {
-      title: 'answers early below it like without it',
+      title: 'responses early below it like without it',
       bytes: create({ target: '/garden/v1/plants', headers: { authorization: undefined } }),
       expected: { error: 4010, toOperation: true },
     },

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net';
 
 /** Takes the outcome of each create, in the order of the responses. */
-export type OnAnswer = (milliseconds: number, stored: boolean) => void;
+export type OnResponse = (milliseconds: number, stored: boolean) => void;
 
 /** All ids have 16 digits and are exact as a double, since not every peer keeps larger ones. */
 const FIRST_ID = 1e15;
@@ -14,15 +14,15 @@ const IDS = 8e15;
 export class CreatingConnection {
   readonly #socket: Socket;
   readonly #head: string;
-  readonly #onAnswer: OnAnswer;
+  readonly #onResponse: OnResponse;
   #sentAt = 0;
   #response = '';
   #ended = false;
 
-  constructor(socket: Socket, head: string, onAnswer: OnAnswer) {
+  constructor(socket: Socket, head: string, onResponse: OnResponse) {
     this.#socket = socket;
     this.#head = head;
-    this.#onAnswer = onAnswer;
+    this.#onResponse = onResponse;
     socket.setNoDelay().setEncoding('latin1');
     socket.on('data', (text: unknown) => this.#receive(text as string));
     socket.on('close', () => this.#lost());
@@ -30,13 +30,13 @@ export class CreatingConnection {
   }
 
   /** Resolves with a connection that is open and has not sent anything. */
-  static open(url: URL, token: string, onAnswer: OnAnswer): Promise<CreatingConnection> {
+  static open(url: URL, token: string, onResponse: OnResponse): Promise<CreatingConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect(Number(url.port), url.hostname);
       socket.once('error', reject);
       socket.once('connect', () => {
         socket.removeListener('error', reject);
-        resolve(new CreatingConnection(socket, headOf(url, token), onAnswer));
+        resolve(new CreatingConnection(socket, headOf(url, token), onResponse));
       });
     });
   }
@@ -56,12 +56,12 @@ export class CreatingConnection {
     if (!isComplete(this.#response)) return;
     const stored = this.#response.startsWith('HTTP/1.1 2');
     this.#response = '';
-    this.#onAnswer(performance.now() - this.#sentAt, stored);
+    this.#onResponse(performance.now() - this.#sentAt, stored);
     if (!this.#ended) this.send();
   }
 
   #lost(): void {
-    if (!this.#ended) this.#onAnswer(performance.now() - this.#sentAt, false);
+    if (!this.#ended) this.#onResponse(performance.now() - this.#sentAt, false);
   }
 }
 

@@ -4,11 +4,11 @@ import { CreatingConnection } from './creating-connection.js';
 export async function runLoadOnce(url: string, token: string): Promise<void> {
   let connection: CreatingConnection | undefined;
   const stored = await new Promise<boolean>((resolve, reject) => {
-    const onAnswer = (_: number, outcome: boolean) => {
+    const onResponse = (_: number, outcome: boolean) => {
       connection?.end();
       resolve(outcome);
     };
-    CreatingConnection.open(new URL(url), token, onAnswer).then((opened) => {
+    CreatingConnection.open(new URL(url), token, onResponse).then((opened) => {
       connection = opened;
       opened.send();
     }, reject);

@@ -14,12 +14,12 @@ async function load(options: LoadOptions): Promise<LoadFigures> {
   const { url, token, connections, warmUpMs, windowMs, pids } = options;
   let latencies: number[] = [];
   let failed = 0;
-  const onAnswer = (milliseconds: number, stored: boolean) => {
+  const onResponse = (milliseconds: number, stored: boolean) => {
     latencies.push(milliseconds);
     if (!stored) failed += 1;
   };
   const opened = await openAll(connections, () =>
-    CreatingConnection.open(new URL(url), token, onAnswer),
+    CreatingConnection.open(new URL(url), token, onResponse),
   );
   for (const connection of opened) connection.send();
   await wait(warmUpMs);

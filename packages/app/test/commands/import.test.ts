@@ -166,10 +166,10 @@ describe('plant-store import', () => {
         const it = run(['import', ...args], Object.fromEntries(set));
         expect(await it.ended).to.equal(2);
         expect(it.stdout()).to.equal('');
-        const [, told = ''] = /^plant-store: ([\s\S]*)\n$/.exec(it.stderr()) ?? [];
-        if (typeof problem === 'string') expect(told).to.equal(problem);
-        else expect(told).to.match(problem);
-        expect(told).not.to.include('a-secret');
+        const [, reported = ''] = /^plant-store: ([\s\S]*)\n$/.exec(it.stderr()) ?? [];
+        if (typeof problem === 'string') expect(reported).to.equal(problem);
+        else expect(reported).to.match(problem);
+        expect(reported).not.to.include('a-secret');
       });
     }
   });

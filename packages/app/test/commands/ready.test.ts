@@ -26,7 +26,7 @@ describe('plant-store ready', function () {
     expect(JSON.parse(command.stdout())).to.include({ error: 5030 });
   });
 
-  it('ends with 1 when nobody listens', async () => {
+  it('ends with 1 when no service listens', async () => {
     const PORT = await freePort();
     const command = run(['ready'], { PORT });
     expect(await command.ended).to.equal(1);

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { command, endAll, serve, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 
-const TOKEN = 'a-token-that-nobody-sees';
+const TOKEN = 'a-secret-token';
 const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
 
 const start = (env: Record<string, string> = {}) =>
@@ -14,9 +14,9 @@ const start = (env: Record<string, string> = {}) =>
 async function send(address: string, bytes: string): Promise<string> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
   socket.write(bytes);
-  const answer = await text(socket);
+  const response = await text(socket);
   socket.destroy();
-  return answer;
+  return response;
 }
 
 function values(metrics: string, label: string): Set<string | undefined> {
@@ -85,7 +85,7 @@ describe('The log of the process', function () {
     });
   }
 
-  /** Only util-linux's `script` can stand for a terminal without a package of native code. */
+  /** Only util-linux's `script` can be a terminal without a package of native code. */
   const hasScript = () => {
     try {
       return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
@@ -96,7 +96,7 @@ describe('The log of the process', function () {
 
   it('is for people on a terminal, where Ctrl-C stops the service', async function () {
     if (!hasScript()) {
-      const lack = 'no `script` of util-linux to stand for a terminal';
+      const lack = 'no `script` of util-linux in place of a terminal';
       if (process.env.CI) throw new Error(lack);
       process.stderr.write(`\n!!! THE SERVICE ON A TERMINAL IS NOT TESTED: ${lack} !!!\n\n`);
       this.skip();

@@ -32,14 +32,14 @@ describe('The service on MongoDB', function () {
     const MONGODB_URI = uriOf(await sharedReplicaSet());
     const first = await start({ MONGODB_URI });
     const ids = Array.from({ length: 50 }, (_, index) => index);
-    const answers = await Promise.all(ids.map((id) => first.create(id, 'before')));
-    expect(answers.every(({ status }) => status === 200)).to.equal(true);
+    const responses = await Promise.all(ids.map((id) => first.create(id, 'before')));
+    expect(responses.every(({ status }) => status === 200)).to.equal(true);
     first.child.kill('SIGKILL');
     expect(await first.ended).to.equal('SIGKILL');
     const second = await start({ MONGODB_URI });
     for (const id of ids) {
-      const answer = await second.create(id, 'after');
-      expect(await answer.json()).to.deep.include({ error: 4006 });
+      const response = await second.create(id, 'after');
+      expect(await response.json()).to.deep.include({ error: 4006 });
     }
   });
 
@@ -55,10 +55,10 @@ describe('The service on MongoDB', function () {
     const service = await start({ MONGODB_URI: uriOf(await sharedReplicaSet()) });
     await service.becomesReady();
     const ids = Array.from({ length: 200 }, (_, index) => index);
-    const answers = ids.map((id) => service.create(id, 'in time').then(({ status }) => status));
-    await Promise.race(answers);
+    const responses = ids.map((id) => service.create(id, 'in time').then(({ status }) => status));
+    await Promise.race(responses);
     service.child.kill('SIGTERM');
-    const settled = await Promise.allSettled(answers);
+    const settled = await Promise.allSettled(responses);
     const statuses = settled.flatMap((it) => (it.status === 'fulfilled' ? [it.value] : []));
     expect(new Set(statuses)).to.deep.equal(new Set([200]));
     expect(await service.ended).to.equal(0);
@@ -112,7 +112,7 @@ describe('The service on MongoDB', function () {
     expect(absent.stdout()).to.match(/^storage \(mongodb\): not ready, .+$/m);
   });
 
-  it('answers every create, and stays ready, through a fail-over that is shorter than the deadline', async () => {
+  it('responds every create, and stays ready, through a failover that is shorter than the deadline', async () => {
     const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: 2000 });
     const service = await start({ MONGODB_URI: uriOf(set) });
     await service.becomesReady();

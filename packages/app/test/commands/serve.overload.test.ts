@@ -40,13 +40,13 @@ describe('Overload', function () {
   it('is refused with 5032 while MAX_IN_FLIGHT others wait for a slow store, and is counted', async () => {
     const limits = { MAX_IN_FLIGHT: '1', REQUEST_DEADLINE_MS: '2000' };
     const service = await start({ MONGODB_URI, ...limits });
-    const answered: unknown[] = [];
+    const responded: unknown[] = [];
     const ask = async (id: number) => {
       const response = await createPlant(service.address, id);
-      answered.push(((await response.json()) as { error: number }).error);
+      responded.push(((await response.json()) as { error: number }).error);
     };
     await Promise.all([1, 2, 3].map(ask));
-    expect(answered).to.deep.equal([5032, 5032, 5030]);
+    expect(responded).to.deep.equal([5032, 5032, 5030]);
     expect(await service.metric('plant_store_requests_refused_total')).to.equal(2);
   });
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { contradictory, DIGEST, faulty } from '../configuration/broken-configurations.js';
+import { contradictory, DIGEST, invalid } from '../configuration/broken-configurations.js';
 import { silentServer } from '../silent-server.js';
 
 const AT_ONCE = 4;
@@ -13,10 +13,10 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** As few environments as hold every faulty value: the problems of one are told at once. */
+/** As few environments as hold every invalid value: the problems of one are reported at once. */
 function faultyTogether(): Record<string, string>[] {
   const environments: Record<string, string>[] = [];
-  for (const [variable, value] of faulty) {
+  for (const [variable, value] of invalid) {
     const free = environments.find((env) => !(variable in env));
     if (free) free[variable] = value;
     else environments.push({ [variable]: value });
@@ -28,7 +28,7 @@ describe('Starting with a broken configuration', function () {
   this.timeout(60_000);
   afterEach(endAll);
 
-  it(`is refused before anything is opened, naming the variable, in each of ${faulty.length + contradictory.length} cases`, async () => {
+  it(`is refused before anything is opened, naming the variable, in each of ${invalid.length + contradictory.length} cases`, async () => {
     const taken = createServer();
     const PORT = `${await listening(taken)}`;
     const check = async (env: Record<string, string>, all: boolean): Promise<void> => {
@@ -53,7 +53,7 @@ describe('Starting with a broken configuration', function () {
     taken.close();
   });
 
-  it('tells every problem at once', async () => {
+  it('reports every problem at once', async () => {
     const service = run([], {
       PORT: 'x',
       STORAGE: 'disk',
@@ -93,7 +93,7 @@ describe('Starting without what the configuration names', function () {
     ],
   ];
   for (const [variable, env] of absent) {
-    it(`serves, and soon tells in one line that the host of ${variable} refuses or is silent`, async () => {
+    it(`serves, and soon reports in one line that the host of ${variable} refuses or is silent`, async () => {
       await Promise.all([1, silent.port].map((port) => expectTold(variable, port, env)));
     });
   }
@@ -110,11 +110,11 @@ describe('Starting without what the configuration names', function () {
     await service.printed(/listening/);
     service.child.kill('SIGTERM');
     expect(await service.ended).to.equal(0);
-    const told = service
+    const reported = service
       .stdout()
       .split('\n')
       .filter((it) => it.includes(host));
-    expect(told).to.have.length(1);
+    expect(reported).to.have.length(1);
     expect(service.stdout() + service.stderr()).not.to.include('pass@');
   }
 });

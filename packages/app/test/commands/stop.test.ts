@@ -31,7 +31,7 @@ describe('Stopping', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
-  it('answers every request of 20 busy connections, and then ends with 0', async () => {
+  it('responds every request of 20 busy connections, and then ends with 0', async () => {
     const { address, child, ended } = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 20 });
     const statuses = new Map<number | undefined, number>();
@@ -63,14 +63,14 @@ describe('Stopping', function () {
     await fetch(`${address}/livez`);
     child.kill('SIGTERM');
     await refusesConnections(address);
-    let answer = '';
+    let response = '';
     socket.on('data', (text) => {
-      answer += text;
+      response += text;
     });
     socket.write('"name":""}');
     await once(socket, 'end');
-    expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/);
-    expect(answer).to.match(/\r\nConnection: close\r\n/);
+    expect(response).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(response).to.match(/\r\nConnection: close\r\n/);
     expect(await ended).to.equal(0);
   });
 

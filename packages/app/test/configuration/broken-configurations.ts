@@ -2,7 +2,7 @@ export const DIGEST = 'a'.repeat(64);
 export const JWT = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
 
 /** Values that no variable of this name takes. */
-export const faulty: readonly [variable: string, value: string][] = [
+export const invalid: readonly [variable: string, value: string][] = [
   ['PORT', '65536'],
   ['PORT', '-1'],
   ['PORT', '3000.5'],
@@ -56,7 +56,7 @@ export const faulty: readonly [variable: string, value: string][] = [
   ['CORS_ALLOWED_ORIGINS', 'https://gärtnerei.example'],
 ];
 
-/** Sets of variables that make no configuration, and the one problem that is told of each. */
+/** Sets of variables that make no configuration, and the one problem that is reported for each. */
 export const contradictory: readonly [env: Record<string, string>, problem: RegExp][] = [
   [{ ACCESS_TOKEN_SHA256: 'my-token' }, /^ACCESS_TOKEN_SHA256: token 1: .*64 hexadecimal digits/],
   [{ ACCESS_TOKEN_SHA256: `${DIGEST},` }, /^ACCESS_TOKEN_SHA256: token 2: /],

@@ -48,7 +48,7 @@ describe('plant-store openapi', () => {
     expect(description.servers[0].url).to.equal('/store/v1');
   });
 
-  it('exits with 2 when the base path is faulty', async () => {
+  it('exits with 2 when the base path is invalid', async () => {
     const command = run(['openapi'], { BASE_PATH: 'store/' });
     expect(await command.ended).to.equal(2);
     expect(command.stdout()).to.equal('');

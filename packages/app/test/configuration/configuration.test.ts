@@ -4,7 +4,7 @@ import { advice, readConfiguration } from '../../src/configuration/configuration
 import { ConfigurationError } from '../../src/configuration/configuration-error.js';
 import { readImportConfiguration } from '../../src/configuration/import-configuration.js';
 import { settings } from '../../src/configuration/settings.js';
-import { contradictory, DIGEST, faulty, JWT } from './broken-configurations.js';
+import { contradictory, DIGEST, invalid, JWT } from './broken-configurations.js';
 
 const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
 
@@ -40,7 +40,7 @@ describe('The configuration', () => {
     });
   });
 
-  it('logs for people on a terminal, unless it was told otherwise', async () => {
+  it('logs for people on a terminal, unless it is configured otherwise', async () => {
     expect((await readConfiguration({}, true)).LOG_FORMAT).to.equal('pretty');
     expect((await readConfiguration({ LOG_FORMAT: 'json' }, true)).LOG_FORMAT).to.equal('json');
   });
@@ -62,7 +62,7 @@ describe('The configuration', () => {
     ]);
   });
 
-  it('keeps plants in MongoDB when it is told where that is', async () => {
+  it('keeps plants in MongoDB when it is configured', async () => {
     const MONGODB_URI = 'mongodb://127.0.0.1:27017/?replicaSet=rs0';
     for (const more of [{}, { STORAGE: 'mongodb' }, { ...PRODUCTION }]) {
       const configuration = await readConfiguration({ MONGODB_URI, ...more }, false);
@@ -73,7 +73,7 @@ describe('The configuration', () => {
     }
   });
 
-  it('takes signed tokens when it is told the issuer and the audience', async () => {
+  it('takes signed tokens with the issuer and the audience', async () => {
     const { verifier } = await readConfiguration({ ...JWT, JWT_SCOPE: 'plants' }, false);
     expect(verifier).to.include({ name: 'jwt' });
   });
@@ -88,8 +88,8 @@ describe('The configuration', () => {
     expect(await problemsOf(said)).to.deep.equal([]);
   });
 
-  for (const [variable, value] of faulty) {
-    it(`refuses ${variable}=${JSON.stringify(value)}, naming the variable, the rule and the mend`, async () => {
+  for (const [variable, value] of invalid) {
+    it(`refuses ${variable}=${JSON.stringify(value)}, naming the variable, the rule and the fix`, async () => {
       const [problem = '', ...others] = await problemsOf({ [variable]: value });
       expect(others).to.deep.equal([]);
       expect(problem).to.match(

@@ -11,7 +11,7 @@ let lastId = 0;
 async function start(env: Record<string, string>) {
   const service = await serve({ LOG_LEVEL: 'debug', ...env });
   const sent: string[] = [];
-  /** Creates a plant and resolves with the answer; remembers which token was sent. */
+  /** Creates a plant and resolves with the response; remembers which token was sent. */
   const create = async (token: string) => {
     sent.push(token);
     lastId += 1;
@@ -120,7 +120,7 @@ describe('The service with signed tokens', function () {
     expectNoToken(log, service.sent);
   });
 
-  it('answers 4030 to one without the scope, and 200 when no scope is asked for', async () => {
+  it('responds 4030 to one without the scope, and 200 when no scope is asked for', async () => {
     const strict = await start(env);
     const { body, headers } = await strict.create(await provider.token(''));
     expect(JSON.parse(body)).to.include({ error: 4030 });
@@ -134,7 +134,7 @@ describe('The service with signed tokens', function () {
     await open.stop();
   });
 
-  it('answers 5030 as long as the provider was never reached, and says why in the log', async () => {
+  it('responds 5030 as long as the provider was never reached, and says why in the log', async () => {
     const closed = new LoopbackServer();
     await closed.listen();
     await closed.stop();
@@ -190,7 +190,7 @@ describe('The service with a file of tokens', () => {
     expectNoToken(log, [OLD, NEW]);
   });
 
-  it('keeps its tokens when the new file is faulty, and names the line in the log', async () => {
+  it('keeps its tokens when the new file is invalid, and names the line in the log', async () => {
     await writeFile(file, `${sha256(OLD)} nursery\n`);
     const service = await start({ ACCESS_TOKENS_FILE: file });
     await writeFile(file, `# a token instead of its digest\n${NEW} nursery\n`);

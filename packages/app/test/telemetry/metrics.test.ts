@@ -64,11 +64,11 @@ describe('The metrics', () => {
     });
   }
 
-  it('have what Node tells of the process', async () => {
+  it('have what Node reports about the process', async () => {
     expect(await value('process_resident_memory_bytes')).to.be.above(0);
   });
 
-  it('count a request while it is under way, and its time once it is answered', async () => {
+  it('count a request while it is under way, and its time once it has its response', async () => {
     metrics.requestBegun();
     expect(await value('http_server_active_requests')).to.equal(1);
     metrics.requestEnded({

@@ -107,7 +107,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   5031: {
     meaning: 'The outcome is unknown: the plant may or may not have been stored.',
     remedy:
-      'Send the same request again. 200: it is stored now. 4006: it was stored before, by the first attempt if nobody else uses this `id`.',
+      'Send the same request again. 200: it is stored now. 4006: it was stored before, by the first attempt if no other client uses this `id`.',
     retry: AFTER_A_PAUSE,
   },
   5032: {

@@ -14,17 +14,17 @@ const FULL = 17;
 const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const CONNECT = 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n';
-/** Its answers fill what the operating system buffers. */
+/** Its responses fill what the operating system buffers. */
 const BUNDLES = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8);
 
 const BRIEF = { headersTimeout: 50, requestTimeout: 50 };
 
 type Options = Parameters<typeof listeningApp>[0];
 
-/** Resolves when the client has received the head of so many answers. */
-async function answered(socket: Socket, answers = 1): Promise<void> {
+/** Resolves when the client has received the head of so many responses. */
+async function responded(socket: Socket, responses = 1): Promise<void> {
   let begun = 0;
-  for (let tail = ''; begun < answers; ) {
+  for (let tail = ''; begun < responses; ) {
     const parts = (tail + (await once(socket, 'data'))[0]).split('HTTP/1.1 200 OK');
     begun += parts.length - 1;
     tail = parts.at(-1)?.slice(-14) ?? '';
@@ -54,21 +54,21 @@ describe('A client', function () {
     return { server, client };
   }
 
-  it('that pipelines without an end is read no more than two chunks ahead of its answers', async () => {
+  it('that pipelines without an end is read no more than two chunks ahead of its responses', async () => {
     const { client } = await start();
     const { socket, accepted } = await client();
     const creates = Array.from({ length: 2_000 }, (_, at) =>
       rawCreate(`{"id":${1_000_000 + at},"name":"Monstera"}`),
     );
-    let answers = 0;
+    let responses = 0;
     let mostAhead = 0;
     onWrite(accepted, () => {
-      const answered = answers * (creates[0]?.length ?? 0);
-      mostAhead = Math.max(mostAhead, accepted.bytesRead - answered);
-      answers += 1;
+      const responded = responses * (creates[0]?.length ?? 0);
+      mostAhead = Math.max(mostAhead, accepted.bytesRead - responded);
+      responses += 1;
     });
     socket.write(creates.join(''));
-    while (answers < creates.length) await once(socket, 'data');
+    while (responses < creates.length) await once(socket, 'data');
     expect(mostAhead).to.be.within(1, 2 * CHUNK);
   });
 
@@ -76,32 +76,32 @@ describe('A client', function () {
     const { client } = await start();
     const clients: Awaited<ReturnType<typeof client>>[] = [];
     while (clients.length < MANY_CLIENTS) clients.push(await client());
-    let answers = 0;
+    let responses = 0;
     for (const { accepted } of clients) {
       onWrite(accepted, () => {
-        answers += 1;
+        responses += 1;
       });
     }
     for (const { socket } of clients) socket.write(LIVEZ.repeat(50));
     await Promise.race(clients.map(({ socket }) => once(socket, 'data')));
-    expect(answers).to.be.below(MANY_CLIENTS * 25);
+    expect(responses).to.be.below(MANY_CLIENTS * 25);
   });
 
   it('that pipelines is not late while it is made to wait', async () => {
-    let answer = (): void => undefined;
-    const ready = () => new Promise<void>((resolve) => (answer = resolve));
+    let response = (): void => undefined;
+    const ready = () => new Promise<void>((resolve) => (response = resolve));
     const { server, client } = await start({ ...BRIEF, ready });
     const { socket } = await client();
     socket.write(READYZ.repeat(FULL) + LIVEZ.slice(0, -4));
     await once(server, 'clientError');
-    const answering = setInterval(() => answer(), 1);
-    closing.push(() => clearInterval(answering));
-    await answered(socket, FULL);
+    const responding = setInterval(() => response(), 1);
+    closing.push(() => clearInterval(responding));
+    await responded(socket, FULL);
     socket.write(LIVEZ.slice(-4));
-    await answered(socket);
+    await responded(socket);
   });
 
-  it('that resets its CONNECT harms nobody', async () => {
+  it('that resets its CONNECT harms no other', async () => {
     const { client } = await start();
     const { socket, accepted } = await client();
     socket.write(CONNECT);
@@ -111,7 +111,7 @@ describe('A client', function () {
   });
 
   for (const [behind, request] of Object.entries({ 'at all': '', 'and sends CONNECT': CONNECT })) {
-    it(`that does not read its answers ${behind} is cut off`, async () => {
+    it(`that does not read its responses ${behind} is cut off`, async () => {
       const { client } = await start(BRIEF);
       const { socket, accepted } = await client();
       socket.pause().write(BUNDLES + request);
@@ -120,17 +120,17 @@ describe('A client', function () {
     });
   }
 
-  it('that waits for its answer is not cut off, though it has read the one before slowly', async () => {
-    let answer = (): void => undefined;
-    const ready = () => new Promise<void>((resolve) => (answer = resolve));
+  it('that waits for its response is not cut off, though it has read the one before slowly', async () => {
+    let response = (): void => undefined;
+    const ready = () => new Promise<void>((resolve) => (response = resolve));
     const { client } = await start({ headersTimeout: 500, requestTimeout: 500, ready });
     const { socket, accepted } = await client();
     socket.pause().write(BUNDLES + READYZ);
     await unread(accepted);
     while (accepted.timeout !== 500) await new Promise(setImmediate);
-    await Promise.all([once(accepted, 'timeout'), answered(socket.resume(), 8)]);
-    answer();
-    await answered(socket);
+    await Promise.all([once(accepted, 'timeout'), responded(socket.resume(), 8)]);
+    response();
+    await responded(socket);
   });
 
   describe('while the server stops', () => {
@@ -163,14 +163,14 @@ describe('A client', function () {
       await stopped;
     });
 
-    it('that reads slowly gets all of its answers', async () => {
+    it('that reads slowly gets all of its responses', async () => {
       const { server, client } = await start();
       const [slow, idle] = [await client(), await client()];
       slow.socket.pause().write(BUNDLES);
       await unread(slow.accepted);
       const stopped = server.drain(60_000);
       await once(idle.accepted, 'close');
-      await Promise.all([answered(slow.socket.resume(), 8), stopped]);
+      await Promise.all([responded(slow.socket.resume(), 8), stopped]);
     });
 
     it('that pipelines without an end does not hold it up', async () => {

@@ -55,7 +55,7 @@ describe('A lingering close', () => {
     expect(timers).to.be.empty;
   });
 
-  it('reads on, 64 KiB at the most', async () => {
+  it('reads on, 64 KiB at most', async () => {
     lingeringClose(accepted);
     client.write(Buffer.alloc(65_535));
     while (accepted.bytesRead < 65_535) await once(accepted, 'data');

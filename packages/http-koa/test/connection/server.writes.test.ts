@@ -4,9 +4,9 @@ import { expect } from 'chai';
 import { listeningApp, rawCreate } from '../listening-app.js';
 import { onAccepted, onWrite } from './accepted-sockets.js';
 
-const ANSWERS = 20;
+const RESPONSES = 20;
 
-/** The writes that it takes to answer requests, one after another on one connection. */
+/** The writes that it takes to response requests, one after another on one connection. */
 async function writesFor(port: number, requests: readonly string[]): Promise<number> {
   let writes = 0;
   const stop = onAccepted(port, (socket) => {
@@ -18,7 +18,8 @@ async function writesFor(port: number, requests: readonly string[]): Promise<num
   try {
     for (const text of requests) {
       socket.write(text);
-      for (let answer = ''; !answer.includes('}'); ) answer += (await once(socket, 'data'))[0];
+      for (let response = ''; !response.includes('}'); )
+        response += (await once(socket, 'data'))[0];
     }
   } finally {
     stop();
@@ -27,7 +28,7 @@ async function writesFor(port: number, requests: readonly string[]): Promise<num
   return writes;
 }
 
-describe('Writes per answer', () => {
+describe('Writes per response', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
   beforeEach(async () => {
     app = await listeningApp({});
@@ -35,14 +36,14 @@ describe('Writes per answer', () => {
   afterEach(() => app.close());
 
   it('is one for a created plant, head and body together', async () => {
-    const creates = Array.from({ length: ANSWERS }, (_, id) =>
+    const creates = Array.from({ length: RESPONSES }, (_, id) =>
       rawCreate(`{"id":${id},"name":"Monstera"}`),
     );
-    expect(await writesFor(app.port, creates)).to.equal(ANSWERS);
+    expect(await writesFor(app.port, creates)).to.equal(RESPONSES);
   });
 
   it('is one for a refused plant', async () => {
-    const faulty = Array.from({ length: ANSWERS }, () => rawCreate('{"id":"1"}'));
-    expect(await writesFor(app.port, faulty)).to.equal(ANSWERS);
+    const invalid = Array.from({ length: RESPONSES }, () => rawCreate('{"id":"1"}'));
+    expect(await writesFor(app.port, invalid)).to.equal(RESPONSES);
   });
 });

@@ -32,17 +32,17 @@ describe('The requests of one turn of the event loop', () => {
     return { plants, client };
   }
 
-  it('are all carried out before the first is answered', async () => {
+  it('are all carried out before the first has its response', async () => {
     const { plants, client } = await start();
     const clients = [await client(), await client(), await client()];
     const events: string[] = [];
     plants.stored = () => events.push('stored');
-    for (const { accepted } of clients) onWrite(accepted, () => events.push('answered'));
+    for (const { accepted } of clients) onWrite(accepted, () => events.push('responded'));
     clients.forEach(({ socket }, id) => {
       socket.write(rawCreate(`{"id":${id},"name":"Monstera"}`));
     });
     await Promise.all(clients.map(({ socket }) => once(socket, 'data')));
-    const inTurn = ['stored', 'stored', 'stored', 'answered', 'answered', 'answered'];
+    const inTurn = ['stored', 'stored', 'stored', 'responded', 'responded', 'responded'];
     expect(events).to.deep.equal(inTurn);
   });
 
@@ -65,8 +65,8 @@ describe('The requests of one turn of the event loop', () => {
       const body = `{"id":${id},"name":"Monstera","soil":""}`;
       const soil = 'x'.repeat(16_384 - body.length);
       socket.write(rawCreate(body.replace('""', `"${soil}"`)));
-      const [answer] = await once(socket, 'data');
-      expect(answer).to.match(/^HTTP\/1\.1 200 /);
+      const [response] = await once(socket, 'data');
+      expect(response).to.match(/^HTTP\/1\.1 200 /);
     }
     expect(plants.size).to.equal(3);
   });

@@ -59,7 +59,7 @@ describe('the docs', () => {
       expect(head.headers.get('content-length')).to.equal(`${bytes.length}`);
 
       const again = await fetch(`${app.origin}${path}`, {
-        // Without a Cache-Control of its own, fetch would ask for a full answer.
+        // Without a Cache-Control of its own, fetch would ask for a full response.
         headers: { 'If-None-Match': headers.etag ?? '', 'Cache-Control': 'max-age=0' },
       });
       expect(again.status).to.equal(304);
@@ -74,9 +74,9 @@ describe('the docs', () => {
       return readFile(path);
     });
     const asked = Array.from({ length: 20 }, async () => {
-      const answer = await fetch(`${app.origin}/docs/swagger-ui-bundle.js`);
-      expect(answer.status).to.equal(200);
-      await answer.arrayBuffer();
+      const response = await fetch(`${app.origin}/docs/swagger-ui-bundle.js`);
+      expect(response.status).to.equal(200);
+      await response.arrayBuffer();
     });
     await Promise.all(asked);
     expect(reads).to.equal(1);
@@ -106,19 +106,19 @@ describe('the docs', () => {
   });
 
   it('refuse other methods, naming those there are', async () => {
-    const answer = await fetch(`${app.origin}/docs`, { method: 'POST', body: 'x' });
-    expect(answer.status).to.equal(405);
-    expect(answer.headers.get('allow')).to.equal('HEAD, GET');
-    expect(await answer.json()).to.have.property('error', 4050);
+    const response = await fetch(`${app.origin}/docs`, { method: 'POST', body: 'x' });
+    expect(response.status).to.equal(405);
+    expect(response.headers.get('allow')).to.equal('HEAD, GET');
+    expect(await response.json()).to.have.property('error', 4050);
   });
 
   it('are not there at all when they are switched off', async () => {
     await app.close();
     app = await listeningApp({ docs: false });
     for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
-      const answer = await fetch(`${app.origin}${path}`);
-      expect(answer.status, path).to.equal(404);
-      expect(await answer.json(), path).to.have.property('error', 4040);
+      const response = await fetch(`${app.origin}${path}`);
+      expect(response.status, path).to.equal(404);
+      expect(await response.json(), path).to.have.property('error', 4040);
     }
   });
 });

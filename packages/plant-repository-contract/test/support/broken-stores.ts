@@ -219,7 +219,7 @@ export const PASSWORD = 'a-pass/word';
 
 /** Those that break a promise about faults of the storage. */
 const dishonestStores: Record<string, BrokenStore> = {
-  'finds plants that nobody added': {
+  'finds plants that were not added': {
     caughtBy: 'has kept nothing before the first add',
     begins: [newPlant({ id: 1n, name: 'of another test' })],
   },

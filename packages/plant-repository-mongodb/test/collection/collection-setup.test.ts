@@ -100,7 +100,7 @@ describeOnMongod('The collection', () => {
     expect(await validator()).to.deep.equal(withVersion(2));
   });
 
-  it('keeps the validator of somebody else, with a warning and the command to change it', async () => {
+  it('keeps the validator of another program, with a warning and the command to change it', async () => {
     const foreign = { name: { $exists: true } };
     await db.createCollection(name, { validator: foreign });
     const warning = await setUpCollection(db, name, signal);
@@ -109,7 +109,7 @@ describeOnMongod('The collection', () => {
   });
 });
 
-describeOnMongod('A user without the rights', () => {
+describeOnMongod('A user without the permissions', () => {
   const USERS = { reader: 'read', writer: 'readWrite', inserter: 'inserter', stranger: undefined };
   let server: MongodServer;
   let events: StorageEvents;
@@ -192,7 +192,7 @@ describeOnMongod('A user without the rights', () => {
     await repository.ready();
   });
 
-  it('to come in gets unavailable at once, and nothing tells the password', async () => {
+  it('to come in gets unavailable at once, and nothing shows the password', async () => {
     open(uriFor('writer', 'wr0ng'));
     const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
@@ -203,7 +203,7 @@ describeOnMongod('A user without the rights', () => {
     expect(said.join()).to.not.match(/wr0ng|s3cret/);
   });
 
-  it('is nobody who may read and write', async () => {
+  it('has no permission to read and write', async () => {
     open(uriFor('writer'));
     await repository.ready();
     await repository.add(plant(1n), 5_000);

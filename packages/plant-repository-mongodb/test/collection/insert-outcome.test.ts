@@ -154,7 +154,7 @@ describe('The reason of a refusal', () => {
     },
   };
   for (const [reason, error] of Object.entries(reasons)) {
-    it(`is told without the plant: ${reason}`, () => {
+    it(`is reported without the plant: ${reason}`, () => {
       expect(refusalReason({ index: 0, errmsg: byText('x'), ...error })).to.equal(reason);
     });
   }

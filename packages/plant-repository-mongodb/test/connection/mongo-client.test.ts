@@ -92,7 +92,7 @@ describe('The options that docs/storage.md says have a value of their own', () =
 
 describe('The options of MongoPlantRepository', () => {
   const uri = 'mongodb://127.0.0.1:1/';
-  const faulty = [
+  const invalid = [
     { collection: '' },
     { collection: 'a$b' },
     { collection: 'system.users' },
@@ -104,13 +104,13 @@ describe('The options of MongoPlantRepository', () => {
     { maxBatchBytes: 2 ** 24 + 1 },
     { maxBatch: 100_001 },
   ];
-  for (const option of faulty) {
+  for (const option of invalid) {
     it(`do not take ${Object.entries(option).join().replace(',', ' = ')}`, () => {
       expect(() => new MongoPlantRepository({ uri, ...option })).to.throw(RangeError);
     });
   }
 
-  it('take what MongoDB takes at the most', async () => {
+  it('take what MongoDB takes at most', async () => {
     const collection = 'p'.repeat(254 - 'plant-store'.length);
     const most = { collection, maxBatch: 100_000, maxBatchBytes: 2 ** 24 };
     await new MongoPlantRepository({ uri, ...most }).close();

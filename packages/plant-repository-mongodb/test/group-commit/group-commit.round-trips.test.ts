@@ -69,7 +69,7 @@ describeOnMongod('Round trips', () => {
     expect(commands).to.have.members(['find', 'connectionStatus']);
   });
 
-  it('are one for each create of a caller that waits for every answer', async () => {
+  it('are one for each create of a caller that waits for every response', async () => {
     for (let id = 0; id < 5; id += 1) await add(id);
     expect(commands).to.deep.equal(Array(5).fill('insert'));
   });

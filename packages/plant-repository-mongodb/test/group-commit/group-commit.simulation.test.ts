@@ -58,7 +58,7 @@ const insertFate = fc.record({
 });
 
 const scenario = fc.record({
-  /** Made by somebody else before. */
+  /** Made by another program before. */
   present: fc.uniqueArray(id, { maxLength: 1 }),
   fates: fc.record({
     inserts: fc.array(insertFate, { maxLength: 8 }),
@@ -88,21 +88,21 @@ const scenario = fc.record({
 });
 
 type Scenario = typeof scenario extends fc.Arbitrary<infer T> ? T : never;
-type Answer = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'refused';
+type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'refused';
 
-function answerOf(error: unknown): Answer {
+function responseOf(error: unknown): Outcome {
   if (error instanceof PlantIdTakenError) return 'taken';
   if (error instanceof StorageUnavailableError) return 'unavailable';
   return error instanceof OutcomeUnknownError ? 'unknown' : 'refused';
 }
 
 /**
- * Collects what is untrue about the answers of a scenario. The simulated majority loses nothing and
- * has each id once, so what it keeps at the moment of an answer tells enough about `stored` and
+ * Collects what is untrue about the outcomes of a scenario. The simulated majority loses nothing and
+ * has each id once, so what it keeps at the moment of an outcome tells enough about `stored` and
  * `taken`: that is for good, and for one create alone.
  */
 class Judge {
-  readonly answers: Answer[] = [];
+  readonly outcomes: Outcome[] = [];
   readonly complaints: string[] = [];
   readonly #database: SimulatedDatabase;
   /** What only the end of the scenario can tell. */
@@ -117,25 +117,26 @@ class Judge {
     const deadline = performance.now() + timeLimit;
     const holder = () => this.#database.kept(plantId);
     const isKept = () => document.mark.equals(holder()?.mark);
-    let answer: Answer | undefined;
-    const complain = (about: string) => this.complaints.push(`${plantId}: ${answer}, but ${about}`);
+    let outcome: Outcome | undefined;
+    const complain = (about: string) =>
+      this.complaints.push(`${plantId}: ${outcome}, but ${about}`);
 
-    const take = (told: Answer) => {
-      answer = told;
-      this.answers.push(answer);
+    const take = (reported: Outcome) => {
+      outcome = reported;
+      this.outcomes.push(outcome);
       if (performance.now() > deadline) complain('too late');
-      if (answer === 'stored' && !isKept()) complain('not kept');
-      if (answer === 'taken' && isKept()) complain('by itself');
-      if (answer === 'taken' && !holder()) complain('by nobody');
-      if (answer === 'unknown' && !this.#database.wasSent(document)) complain('never sent');
+      if (outcome === 'stored' && !isKept()) complain('not kept');
+      if (outcome === 'taken' && isKept()) complain('by itself');
+      if (outcome === 'taken' && !holder()) complain('by no plant');
+      if (outcome === 'unknown' && !this.#database.wasSent(document)) complain('never sent');
     };
     plants.add(document, timeLimit).then(
       () => take('stored'),
-      (error) => take(answerOf(error)),
+      (error) => take(responseOf(error)),
     );
     this.#lookBacks.push(() => {
-      if (answer === undefined) complain('never answered');
-      if ((answer === 'unavailable' || answer === 'refused') && isKept()) complain('kept');
+      if (outcome === undefined) complain('never responded');
+      if ((outcome === 'unavailable' || outcome === 'refused') && isKept()) complain('kept');
     });
   }
 
@@ -178,14 +179,14 @@ describe('Whatever a database does', () => {
   before(() => time.install());
   after(() => time.uninstall());
 
-  it('every create is told the truth in time', async () => {
-    const answers = new Set<Answer>();
+  it('every outcome is true and in time', async () => {
+    const outcomes = new Set<Outcome>();
     const truthful = fc.asyncProperty(scenario, async (script) => {
       const judge = await play(time, script);
       expect(judge.complaints).to.deep.equal([]);
-      for (const answer of judge.answers) answers.add(answer);
+      for (const outcome of judge.outcomes) outcomes.add(outcome);
     });
     await fc.assert(truthful, { numRuns: RUNS });
-    expect(answers).to.have.all.keys('stored', 'taken', 'unavailable', 'unknown', 'refused');
+    expect(outcomes).to.have.all.keys('stored', 'taken', 'unavailable', 'unknown', 'refused');
   });
 });

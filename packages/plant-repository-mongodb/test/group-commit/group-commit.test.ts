@@ -65,7 +65,7 @@ describe('Batches', () => {
     expect((await collection.attempt(2)).ids).to.deep.equal([1n]);
   });
 
-  it('are four at the most', async () => {
+  it('are four at most', async () => {
     const { collection, add, first } = await openBusy();
     for (let id = 1n; id <= 2n; id += 1n) void add(id);
     await collection.attempt(2);
@@ -267,7 +267,7 @@ describe('After a duplicate key a plant', () => {
     expect(collection.readBacks).to.equal(1);
   });
 
-  it('is looked up until the database answers', async () => {
+  it('is looked up until the database responses', async () => {
     const { collection, add } = open();
     collection.failingReadBacks = 2;
     collection.kept.set(1n, new ObjectId());
@@ -346,7 +346,7 @@ describe('At its deadline a plant', () => {
     collection.failingReadBacks = Number.POSITIVE_INFINITY;
     const adding = add(1n, BRIEF);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
-    await rejects(adding, { name: 'StorageUnavailableError', cause: new Error('no answer') });
+    await rejects(adding, { name: 'StorageUnavailableError', cause: new Error('no response') });
   });
 
   it('names a write concern that was not met as the cause', async () => {

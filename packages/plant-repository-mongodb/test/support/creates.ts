@@ -36,7 +36,7 @@ function outcomeOf(error: unknown): Outcome {
   return OUTCOMES.find(([type]) => error instanceof type)?.[1] ?? 'bug';
 }
 
-/** Callers that compete for ids while something happens to the database; and what they were told. */
+/** Callers that compete for ids while something happens to the database; and what was reported to them. */
 export class Creates {
   readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
@@ -49,7 +49,7 @@ export class Creates {
     this.#timeLimit = timeLimit;
   }
 
-  /** Keeps `callers` busy until `happening` is over and each has been told once more that it is stored. */
+  /** Keeps `callers` busy until `happening` is over and each has once more stored a plant. */
   async during(callers: number, happening: () => Promise<void>): Promise<void> {
     let over = false;
     let failed = false;
@@ -73,34 +73,34 @@ export class Creates {
     await Promise.all(calling);
   }
 
-  /** Resolves when so many more callers were told this outcome. */
-  async told(more: number, outcome: Outcome): Promise<void> {
+  /** Resolves when so many more callers got this outcome. */
+  async reported(more: number, outcome: Outcome): Promise<void> {
     const enough = this.count(outcome) + more;
-    while (this.count(outcome) < enough) await once(this.#emitter, 'told');
+    while (this.count(outcome) < enough) await once(this.#emitter, 'reported');
   }
 
   count(outcome: Outcome): number {
     return this.all.filter((create) => create.outcome === outcome).length;
   }
 
-  /** Holds what the callers were told against what a majority keeps. */
+  /** Compares what was reported with what a majority keeps. */
   async verify(uri: string, collection: string): Promise<void> {
     const documents = await keptDocuments(uri, collection);
     const kept = new Map<unknown, string>(documents.map(({ _id, name }) => [_id, name]));
     const holds = (create: Create) => kept.get(create.id) === create.name;
-    const told = (outcome: Outcome) => this.all.filter((create) => create.outcome === outcome);
+    const reported = (outcome: Outcome) => this.all.filter((create) => create.outcome === outcome);
     const late = this.all.filter(({ took }) => took > this.#timeLimit + MARGIN);
     expect(
-      told('stored').filter((it) => !holds(it)),
+      reported('stored').filter((it) => !holds(it)),
       'stored, not kept',
     ).to.deep.equal([]);
-    expect(told('taken').filter(holds), 'taken by itself').to.deep.equal([]);
+    expect(reported('taken').filter(holds), 'taken by itself').to.deep.equal([]);
     expect(
-      told('taken').filter(({ id }) => !kept.has(id)),
+      reported('taken').filter(({ id }) => !kept.has(id)),
       'taken by none',
     ).to.deep.equal([]);
-    expect(told('unavailable').filter(holds), 'unavailable, but kept').to.deep.equal([]);
-    expect(told('bug'), 'bugs').to.deep.equal([]);
+    expect(reported('unavailable').filter(holds), 'unavailable, but kept').to.deep.equal([]);
+    expect(reported('bug'), 'bugs').to.deep.equal([]);
     expect(late, 'later than its time limit').to.deep.equal([]);
   }
 
@@ -113,7 +113,7 @@ export class Creates {
     const adding = repository?.add(plant(id, name), this.#timeLimit) ?? Promise.reject();
     const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
     this.all.push({ id, name, outcome, took: performance.now() - started });
-    this.#emitter.emit('told');
+    this.#emitter.emit('reported');
     return outcome;
   }
 }

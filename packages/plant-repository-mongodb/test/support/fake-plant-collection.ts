@@ -63,7 +63,7 @@ export class FakePlantCollection implements PlantCollection {
 
   async committedMarks(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     this.readBacks += 1;
-    if (this.readBacks <= this.failingReadBacks) throw new Error('no answer');
+    if (this.readBacks <= this.failingReadBacks) throw new Error('no response');
     return new Map([...this.kept].filter(([id]) => ids.includes(id)));
   }
 

@@ -6,7 +6,7 @@ import { type Document, MongoClient } from 'mongodb';
 
 export const DATABASE = 'plant-store';
 
-/** For a collection of which nobody hears anything. */
+/** For a collection without an observer. */
 export const UNOBSERVED = { unauthorized: () => undefined, disclose: (error: Error) => error };
 
 const clients = new Map<string, MongoClient>();

@@ -15,7 +15,7 @@ export interface InsertFate {
   readonly abortIsLate: boolean;
   /** From sending to the loss of the connection. It says nothing about whether the insert arrives. */
   readonly loss: number;
-  /** From sending to the server carrying it out, whether or not somebody still waits for it. */
+  /** From sending to the server carrying it out, whether or not a caller still waits for it. */
   readonly arrival: number;
   /** From there to a majority having written it. */
   readonly majority: number;
@@ -32,7 +32,7 @@ export interface InsertFate {
 
 /**
  * The validator or another unique index refuses it; it comes to a view; a step-down comes before it,
- * and is told or not; a router loses the connection to the shard that has written it.
+ * and is reported or not; a router loses the connection to the shard that has written it.
  */
 export type Mishap = keyof typeof MISHAPS | 'not counted';
 
@@ -159,7 +159,7 @@ class SimulatedInsert implements InsertAttempt {
   }
 }
 
-/** A document in the log of the primary; one that somebody else made has no mark. */
+/** A document in the log of the primary; one that another program made has no mark. */
 interface Logged {
   readonly _id: bigint;
   readonly mark?: ObjectId;
@@ -168,7 +168,7 @@ interface Logged {
 /**
  * A replica set that does what a real one can do, as its {@link Fates} say, one after the other;
  * after the last of them it is calm. The primary keeps its documents in the order of their coming,
- * of which a majority has a part from the start; what is behind that may be gone with a fail-over.
+ * of which a majority has a part from the start; what follows that may be gone with a failover.
  */
 export class SimulatedDatabase implements PlantCollection {
   readonly #insertFates: InsertFate[];
@@ -181,7 +181,7 @@ export class SimulatedDatabase implements PlantCollection {
   /** Inserts that wait for a majority, with the last that they wrote. */
   readonly #waiting = new Map<SimulatedInsert, { last: Logged; reply: InsertReply }>();
 
-  /** @param ids Of documents that somebody else made before. */
+  /** @param ids Of documents that another program made before. */
   constructor({ inserts, reads, failOvers, largestReply }: Fates, ids: readonly bigint[]) {
     this.#largestReply = largestReply;
     this.#insertFates = [...inserts];
@@ -204,7 +204,7 @@ export class SimulatedDatabase implements PlantCollection {
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const { fails, takes, behind } = this.#readFates.shift() ?? CALM_READ;
     await wait(Math.min(takes, timeLimit));
-    if (fails || takes >= timeLimit) throw new Error('no answer');
+    if (fails || takes >= timeLimit) throw new Error('no response');
     const seen = this.#log.slice(0, Math.max(0, this.#kept - behind));
     return new Map(seen.filter(({ _id }) => ids.includes(_id)).map(({ _id, mark }) => [_id, mark]));
   }
@@ -268,7 +268,7 @@ export class SimulatedDatabase implements PlantCollection {
     return { reply: { n, writeErrors }, last };
   }
 
-  /** A majority gets the log up to this document, unless a fail-over has dropped it. */
+  /** A majority gets the log up to this document, unless a failover has dropped it. */
   #keep(upTo: Logged | undefined): void {
     if (upTo === undefined) return;
     this.#kept = Math.max(this.#kept, this.#log.indexOf(upTo) + 1);

@@ -8,7 +8,7 @@ interface Timer {
 
 /**
  * Time that passes only when nothing else is left to do: hours take no longer than what happens in
- * them, and the same run happens in the same order again. It stands in for `performance.now()`, the
+ * them, and the same run happens in the same order again. It replaces `performance.now()`, the
  * global `setTimeout` and that of `node:timers/promises`. Turns of the event loop stay real.
  */
 export class VirtualTime {

@@ -51,7 +51,7 @@ export class PlantsTable {
       keepAlive: true,
       allowExitOnIdle: true,
     });
-    // A lost connection emits `error`, which ends the process when nobody listens. It needs no other
+    // A lost connection emits `error`, which ends the process when no service listens. It needs no other
     // handling: the pool replaces idle connections, and a statement under way rejects.
     this.#pool.on('error', () => undefined);
     this.#pool.on('connect', (client) => client.on('error', () => undefined));

@@ -75,12 +75,12 @@ describe('plant-store import, into three nodes of which the primary is killed,',
     expect(others).to.deep.equal({});
     expect(invalid).to.equal(LINES / BROKEN);
     expect(stored + unknown).to.equal(LINES - LINES / BROKEN);
-    const told = new Map(rejectsIn(rejects).map(({ line, error }) => [line, error]));
-    expect(told.size).to.equal(LINES / BROKEN + unknown);
+    const reported = new Map(rejectsIn(rejects).map(({ line, error }) => [line, error]));
+    expect(reported.size).to.equal(LINES / BROKEN + unknown);
     const found = await kept.lines();
     for (let line = 1; line <= LINES; line += 1) {
-      if (told.get(line) === 5031) continue;
-      expect(told.has(line), `line ${line} is broken`).to.equal(isBroken(line));
+      if (reported.get(line) === 5031) continue;
+      expect(reported.has(line), `line ${line} is broken`).to.equal(isBroken(line));
       expect(found.has(line), `line ${line} is kept`).to.equal(!isBroken(line));
     }
     expect(await kept.count()).to.equal(found.size);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Answer, fieldValues } from './raw-connection.js';
+import { fieldValues, type ReceivedResponse } from './raw-connection.js';
 import { MARK, NUMBER_MARK } from './requests.js';
 
 /** The status that belongs to each error number. */
@@ -35,14 +35,14 @@ export interface Plant {
   readonly tag?: string;
 }
 
-/** What an answer must be. What is not given is not asked about, beyond what every answer must be. */
+/** What a response must be. What is not given is not asked about, beyond what every response must be. */
 export interface Expected {
   /** One of these errors; without it a 200. */
   readonly error?: number | readonly number[];
   /** The 200 is not a created plant but any other content. */
   readonly otherContent?: boolean;
   readonly plant?: Plant;
-  /** It answers a POST on the operation whose headers were read. */
+  /** It is the response to a POST on the operation whose headers were read. */
   readonly toOperation?: boolean;
   readonly toHead?: boolean;
   readonly requestId?: string;
@@ -52,31 +52,34 @@ export interface Expected {
   readonly connection?: 'close' | 'keep-alive';
 }
 
-/** Everything that holds for each answer of the service, and what the case adds to it. */
-export function checkAnswer(answer: Answer, expected: Expected): void {
-  checkHead(answer, expected);
+/** Everything that holds for each response of the service, and what the case adds to it. */
+export function checkResponse(response: ReceivedResponse, expected: Expected): void {
+  checkHead(response, expected);
   if (expected.toHead) {
-    expect(answer.status).to.be.oneOf(statuses(expected));
-    expect(answer.body).to.have.length(0);
-  } else if (expected.error === undefined) checkSuccess(answer, expected);
-  else checkError(answer, expected);
-  checkRelatedFields(answer, expected);
+    expect(response.status).to.be.oneOf(statuses(expected));
+    expect(response.body).to.have.length(0);
+  } else if (expected.error === undefined) checkSuccess(response, expected);
+  else checkError(response, expected);
+  checkRelatedFields(response, expected);
 }
 
-/** The error number of an answer, `undefined` for a 2xx. */
-export function errorOf(answer: Answer): number | undefined {
-  if (answer.status < 300) return undefined;
-  const { error } = JSON.parse(answer.body.toString());
+/** The error number of a response, `undefined` for a 2xx. */
+export function errorOf(response: ReceivedResponse): number | undefined {
+  if (response.status < 300) return undefined;
+  const { error } = JSON.parse(response.body.toString());
   return error;
 }
 
-export function saysClose(answer: Answer): boolean {
-  return fieldValues(answer, 'connection').some((value) => value.toLowerCase() === 'close');
+export function saysClose(response: ReceivedResponse): boolean {
+  return fieldValues(response, 'connection').some((value) => value.toLowerCase() === 'close');
 }
 
-function checkHead(answer: Answer, { requestId, toOperation, connection }: Expected): void {
-  const field = (name: string) => fieldValues(answer, name);
-  expect(answer.version).to.equal('HTTP/1.1');
+function checkHead(
+  response: ReceivedResponse,
+  { requestId, toOperation, connection }: Expected,
+): void {
+  const field = (name: string) => fieldValues(response, name);
+  expect(response.version).to.equal('HTTP/1.1');
   expect(field('x-powered-by'), 'X-Powered-By').to.deep.equal([]);
   expect(field('server'), 'Server').to.deep.equal([]);
   expect(field('transfer-encoding'), 'Transfer-Encoding').to.deep.equal([]);
@@ -85,32 +88,32 @@ function checkHead(answer: Answer, { requestId, toOperation, connection }: Expec
   if (requestId !== undefined) expect(field('x-request-id')).to.deep.equal([requestId]);
   if (toOperation) expect(field('cache-control'), 'Cache-Control').to.deep.equal(['no-store']);
   if (connection !== undefined) {
-    const said = `error ${errorIn(answer)} with Connection: ${field('connection')}`;
-    expect(saysClose(answer), said).to.equal(connection === 'close');
+    const said = `error ${errorIn(response)} with Connection: ${field('connection')}`;
+    expect(saysClose(response), said).to.equal(connection === 'close');
   }
 }
 
-function checkSuccess(answer: Answer, { plant, otherContent }: Expected): void {
-  expect(answer.status, answer.body.toString()).to.equal(200);
+function checkSuccess(response: ReceivedResponse, { plant, otherContent }: Expected): void {
+  expect(response.status, response.body.toString()).to.equal(200);
   if (otherContent) return;
-  expectJson(answer);
-  const content = JSON.parse(answer.body.toString());
+  expectJson(response);
+  const content = JSON.parse(response.body.toString());
   if (plant !== undefined) expect(content).to.deep.equal(plant);
   expect(content.name).to.be.a('string');
   expect(Object.keys(content).join()).to.be.oneOf(['name', 'name,tag', 'tag,name']);
 }
 
-function checkError(answer: Answer, expected: Expected): void {
-  expectJson(answer);
-  const content = JSON.parse(answer.body.toString());
+function checkError(response: ReceivedResponse, expected: Expected): void {
+  expectJson(response);
+  const content = JSON.parse(response.body.toString());
   expect(Object.keys(content).sort()).to.deep.equal(['error', 'message']);
   expect(content.error, content.message).to.be.oneOf([expected.error].flat());
-  expect(answer.status).to.equal(STATUS[content.error]);
+  expect(response.status).to.equal(STATUS[content.error]);
   expect(content.message)
     .to.be.a('string')
     .that.matches(/^\S[^\r\n]{5,}$/);
   expect(content.message).not.to.match(/node:|node_modules|\.[jt]s\b|\bat \w+ \(|HPE_|Error\b/);
-  expectNoEcho(answer);
+  expectNoEcho(response);
   if (expected.names !== undefined) {
     const named = ['id', 'name', 'tag'].filter((it) =>
       new RegExp(`\\b${it}\\b`).test(content.message),
@@ -119,31 +122,31 @@ function checkError(answer: Answer, expected: Expected): void {
   }
 }
 
-function checkRelatedFields(answer: Answer, { allow, toHead }: Expected): void {
-  const challenges = toHead ? undefined : (CHALLENGES[errorIn(answer) ?? 0] ?? []);
+function checkRelatedFields(response: ReceivedResponse, { allow, toHead }: Expected): void {
+  const challenges = toHead ? undefined : (CHALLENGES[errorIn(response) ?? 0] ?? []);
   if (challenges !== undefined) {
-    expect(fieldValues(answer, 'www-authenticate')).to.deep.equal(challenges);
+    expect(fieldValues(response, 'www-authenticate')).to.deep.equal(challenges);
   }
-  const allowed = fieldValues(answer, 'allow').flatMap((value) => value.split(/\s*,\s*/));
-  if (answer.status === 405) expect(allowed, 'Allow').not.to.deep.equal([]);
+  const allowed = fieldValues(response, 'allow').flatMap((value) => value.split(/\s*,\s*/));
+  if (response.status === 405) expect(allowed, 'Allow').not.to.deep.equal([]);
   if (allow !== undefined) expect(allowed, 'Allow').to.have.members([...allow]);
-  if (answer.status === 503) {
-    expect(fieldValues(answer, 'retry-after').join()).to.match(/^[1-9]\d*$/);
+  if (response.status === 503) {
+    expect(fieldValues(response, 'retry-after').join()).to.match(/^[1-9]\d*$/);
   }
 }
 
-function expectJson(answer: Answer): void {
-  expect(fieldValues(answer, 'content-type')).to.deep.equal(['application/json; charset=utf-8']);
+function expectJson(response: ReceivedResponse): void {
+  expect(fieldValues(response, 'content-type')).to.deep.equal(['application/json; charset=utf-8']);
 }
 
-function expectNoEcho(answer: Answer): void {
-  const shown = answer.head.replace(/^x-request-id:.*$/im, '') + answer.body.toString('latin1');
+function expectNoEcho(response: ReceivedResponse): void {
+  const shown = response.head.replace(/^x-request-id:.*$/im, '') + response.body.toString('latin1');
   expect(shown.toLowerCase()).not.to.include(MARK.toLowerCase());
   expect(shown).not.to.include(NUMBER_MARK);
 }
 
-function errorIn(answer: Answer): number | undefined {
-  return answer.body.length === 0 ? undefined : errorOf(answer);
+function errorIn(response: ReceivedResponse): number | undefined {
+  return response.body.length === 0 ? undefined : errorOf(response);
 }
 
 function statuses({ error }: Expected): (number | undefined)[] {
