@@ -5,6 +5,8 @@ import { toWholeNumber } from '../src/whole-number.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
+const SPACE = ' \t\r\n';
+
 /** What `JSON.parse` would have made of the same text. */
 function rounded(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
@@ -82,8 +84,17 @@ describe('Exact JSON', () => {
     });
   }
 
-  it('allows 32 levels', () => {
-    expect(() => parse('['.repeat(32) + ']'.repeat(32))).not.to.throw();
+  it('allows 32 levels, and any number of values side by side', () => {
+    const deepest = '['.repeat(31) + ']'.repeat(31);
+    expect(() => parse(`[${deepest},${'[],'.repeat(40)}${deepest}]`)).not.to.throw();
+    expect(() => parse(`[[],${'['.repeat(32)}`)).to.throw('nested deeper than 32 levels');
+  });
+
+  it('takes white space of all four kinds around every part, and in strings only spaces', () => {
+    const parts = ['{', '"a"', ':', '[', '1', ',', 'true', ']', ',', '"b"', ':', '{', '}', '}'];
+    const value = parse(`${SPACE}${parts.join(SPACE)}${SPACE}`);
+    expect(rounded(value)).to.deep.equal({ a: [1, true], b: {} });
+    expect(parse('" a b "')).to.equal(' a b ');
   });
 });
 

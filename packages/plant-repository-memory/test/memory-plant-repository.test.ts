@@ -1,4 +1,5 @@
-import type { NewPlant } from '@plant-store/domain';
+import { rejects } from 'node:assert/strict';
+import { type NewPlant, newPlant } from '@plant-store/domain';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 
@@ -13,4 +14,23 @@ async function open() {
 
 describePlantRepository('MemoryPlantRepository', open, {
   without: 'the storage is within the process',
+});
+
+describe('MemoryPlantRepository', () => {
+  const plant = newPlant({ id: 1n, name: 'Monstera' });
+
+  it('stores a plant in the last millisecond', async () => {
+    const { repository, stored } = await open();
+    await repository.add(plant, 1);
+    if ((await stored(1n)) === undefined) throw new Error('it was not stored');
+  });
+
+  it('reports why a plant is not stored', async () => {
+    const { repository } = await open();
+    await rejects(repository.add(plant, 0), { message: 'there is no time left' });
+    await repository.add(plant, 1);
+    await rejects(repository.add(plant, 1), { message: 'a plant with this id exists' });
+    await repository.close();
+    await rejects(repository.add(plant, 1), { message: 'the storage is closed' });
+  });
 });

@@ -17,6 +17,9 @@ describe('The options of a JwtTokenVerifier', () => {
     { issuer: 'http://keycloak:8080/realms/plants', jwksUrl: 'https://keycloak/certs' },
     { issuer: 'any name', jwksUrl: 'http://127.9.9.9/certs?version=2' },
     { algorithms: ['ES512', 'Ed25519'] },
+    { algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] },
+    { algorithms: ['ES256', 'ES384', 'EdDSA'] },
+    { refreshInterval: 3_600_000, rememberedTokens: 1_000_000 },
     { scope: 'https://plants.example/plants:create' },
     { refreshInterval: 1, rememberedTokens: 0 },
   ];
@@ -50,7 +53,9 @@ describe('The options of a JwtTokenVerifier', () => {
     { scope: 'plants:create plants:read' },
     { scope: 'plants"' },
     { refreshInterval: 0 },
+    { refreshInterval: 3_600_001 },
     { refreshInterval: Number.NaN },
+    { rememberedTokens: 1_000_001 },
     { rememberedTokens: -1 },
     { rememberedTokens: 1.5 },
   ];
@@ -58,6 +63,19 @@ describe('The options of a JwtTokenVerifier', () => {
   it('cannot be an empty issuer with a URL for its keys', () => {
     const options = { issuer: '', audience: 'plants', jwksUrl: 'https://issuer.example/certs' };
     expect(jwtOptionProblems(options)).to.deep.equal([{ option: 'issuer', expected: 'not empty' }]);
+  });
+
+  it('are refused with what is accepted', () => {
+    const refused = { algorithms: [], refreshInterval: 0, rememberedTokens: -1 };
+    expect(jwtOptionProblems({ ...sound, ...refused })).to.deep.equal([
+      {
+        option: 'algorithms',
+        expected:
+          'some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
+      },
+      { option: 'refreshInterval', expected: 'from 1 to 3600000' },
+      { option: 'rememberedTokens', expected: 'from 0 to 1000000' },
+    ]);
   });
 
   for (const options of refused) {

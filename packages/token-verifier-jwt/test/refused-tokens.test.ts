@@ -178,13 +178,13 @@ describe('JwtTokenVerifier', () => {
       it(`when its header is ${what}`, async () => {
         const [, ...rest] = (await issuer.token()).split('.');
         const header = Buffer.from(content, 'latin1').toString('base64url');
-        await refuses([header, ...rest].join('.'), 'the token is malformed');
+        await refuses([header, ...rest].join('.'), 'the token is malformed', 'malformed');
       });
 
       it(`when its claims are ${what}, even with a good signature`, async () => {
         const signing = new CompactSign(Buffer.from(content, 'latin1'));
         signing.setProtectedHeader({ alg: 'RS256', kid: 'first' });
-        await refuses(await signing.sign(key.privateKey), 'the token is malformed');
+        await refuses(await signing.sign(key.privateKey), 'the token is malformed', 'malformed');
       });
     }
 

@@ -46,6 +46,12 @@ describe('StaticTokenVerifier', () => {
     });
   }
 
+  it('reports that it is closed', async () => {
+    const closed = verifier();
+    await closed.close();
+    await rejects(closed.verify('first token'), { message: 'the token verifier is closed' });
+  });
+
   it('refuses every token when it knows none', async () => {
     await rejects(new StaticTokenVerifier([]).verify('first token'), InvalidTokenError);
   });

@@ -6,9 +6,17 @@ export function sourcesOf(workspace: string, name: string): string[] {
   return filesIn(workspace, join('packages', name, 'dist/src'), /(?<!\.d)\.js$/);
 }
 
-/** The compiled tests of a package, as paths from the workspace. */
+/** Tests outside a package that hold what the package does. */
+const TESTS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
+  ['http-koa', 'test/dist/http-contract'],
+]);
+
+/** The compiled tests of a package, as paths from the workspace: its own, then those elsewhere. */
 export function testsOf(workspace: string, name: string): string[] {
-  return filesIn(workspace, join('packages', name, 'dist/test'), /\.test\.js$/);
+  const elsewhere = TESTS_ELSEWHERE.get(name);
+  return [join('packages', name, 'dist/test'), ...(elsewhere ? [elsewhere] : [])].flatMap(
+    (folder) => filesIn(workspace, folder, /\.test\.js$/),
+  );
 }
 
 function filesIn(workspace: string, folder: string, pattern: RegExp): string[] {
