@@ -17,6 +17,9 @@ tests of the package. Prints each change that no test notices, and a table.
   --without <part>  leaves out the tests whose path contains this; may be repeated
 `;
 
+/** What shells take for an end by SIGINT. */
+const INTERRUPTED = 130;
+
 const { values } = parseArgs({
   options: {
     package: { type: 'string', multiple: true, default: readdirSync(join(root, 'packages')) },
@@ -36,7 +39,10 @@ function wholeNumber(option: 'sample' | 'seed'): number {
 
 async function run(): Promise<void> {
   const stopping = new AbortController();
-  process.once('SIGINT', () => stopping.abort());
+  process.once('SIGINT', () => {
+    process.exitCode = INTERRUPTED;
+    stopping.abort();
+  });
   const options = {
     ...{ seed: wholeNumber('seed'), sample: wholeNumber('sample') },
     ...{ source: values.source, without: values.without, signal: stopping.signal },

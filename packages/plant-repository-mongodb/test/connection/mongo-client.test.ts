@@ -106,7 +106,8 @@ describe('The options of MongoPlantRepository', () => {
   ];
   for (const option of invalid) {
     it(`do not take ${Object.entries(option).join().replace(',', ' = ')}`, () => {
-      expect(() => new MongoPlantRepository({ uri, ...option })).to.throw(RangeError);
+      const [name] = Object.keys(option);
+      expect(() => new MongoPlantRepository({ uri, ...option })).to.throw(RangeError, name);
     });
   }
 

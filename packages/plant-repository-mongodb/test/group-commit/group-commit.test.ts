@@ -289,7 +289,8 @@ describe('After a duplicate key a plant', () => {
 describe('At its deadline a plant', () => {
   it('is unknown when its insert was sent', async () => {
     const { collection, add } = open();
-    await rejects(add(1n, BRIEF), OutcomeUnknownError);
+    const message = 'it was not found out in time';
+    await rejects(add(1n, BRIEF), { name: 'OutcomeUnknownError', message });
     expect(collection.attempts[0]).to.have.property('aborted', false);
   });
 
@@ -304,7 +305,8 @@ describe('At its deadline a plant', () => {
   it('is taken back when its insert was not sent, and then unavailable', async () => {
     const { collection, add } = open();
     collection.sends = false;
-    await rejects(add(1n, BRIEF), StorageUnavailableError);
+    const message = 'the storage did not take it';
+    await rejects(add(1n, BRIEF), { name: 'StorageUnavailableError', message });
     expect(collection.attempts[0]).to.have.property('aborted', true);
   });
 
