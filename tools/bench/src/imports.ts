@@ -23,8 +23,6 @@ export interface ImportSample {
 
 const ROUNDS = 3;
 const LOOK_EVERY_MS = 50;
-/** Room for young objects, in MiB: the plants under way survive fewer collections. */
-const YOUNG = '--max-semi-space-size=64';
 
 interface Importer {
   readonly subject: string;
@@ -58,11 +56,6 @@ function importersOf(uri: string, file: string, plants: number, round: number): 
   const args = ['packages/app/bin/plant-store.js', 'import', file];
   return [
     { subject: '`plant-store import`', args, env: { ...env('imported'), ...client } },
-    {
-      subject: `\`plant-store import\` with \`NODE_OPTIONS=${YOUNG}\``,
-      args,
-      env: { ...env('roomy'), ...client, NODE_OPTIONS: YOUNG },
-    },
     {
       subject: '`insertMany` of documents in memory, four at a time',
       args: ['tools/bench/peers/bulk-insert.js'],
