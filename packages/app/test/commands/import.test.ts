@@ -237,15 +237,17 @@ describe('plant-store import, into a replica set,', function () {
     await kept.reach(1, first);
     first.child.kill('SIGKILL');
     expect(await first.ended).to.equal('SIGKILL');
-    const before = await kept.count();
 
     const rejects = files.newPath();
     const second = startImport([file, '--rejects', rejects], env);
     expect(await second.ended).to.equal(1);
-    const { stored = 0, taken = 0 } = countsOf(second);
+    // Inserts that were under way may have been stored after the end of the first.
+    const { stored = 0, taken = 0, ...others } = countsOf(second);
+    expect(others).to.deep.equal({});
     expect(stored + taken).to.equal(MANY);
-    expect(taken, 'some were on their way to the database').to.be.at.least(before);
-    expect(new Set(rejectsIn(rejects).map(({ error }) => error))).to.deep.equal(new Set([4006]));
+    expect(taken).to.be.above(0);
+    expect(rejectsIn(rejects).filter(({ error }) => error === 4006)).to.have.length(taken);
     expect(await kept.lines()).to.have.property('size', MANY);
+    expect(await kept.count()).to.equal(MANY);
   });
 });
