@@ -45,7 +45,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
   },
   async import(args) {
     const stopping = nextSignal();
-    const { importPlants } = await import('./commands/import.js');
+    const { importPlants } = await import('./commands/import/import-plants.js');
     return importPlants(args, stopping);
   },
   async check() {

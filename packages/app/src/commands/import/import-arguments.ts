@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 
 /** What the command line of an import says. */
 export interface ImportArguments {

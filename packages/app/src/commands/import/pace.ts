@@ -1,29 +1,5 @@
 import type { Progress } from '@plant-store/import-ndjson';
 
-/** What a display of progress needs. */
-export interface ProgressSource {
-  readonly progress: Progress;
-}
-
-/** Shows how far an import has come. */
-export interface ProgressDisplay {
-  /** Where the log goes meanwhile. */
-  readonly log: NodeJS.WritableStream;
-  /** @param size Bytes of the input, where they are known. */
-  start(source: ProgressSource, size: number | undefined): void;
-  stop(): void;
-}
-
-/** A bar on a terminal, otherwise a line each ten seconds. */
-export async function openProgressDisplay(output: NodeJS.WriteStream): Promise<ProgressDisplay> {
-  if (!output.isTTY) {
-    const { ProgressLines } = await import('./progress-lines.js');
-    return new ProgressLines(output);
-  }
-  const { ProgressBar } = await import('./progress-bar.js');
-  return new ProgressBar(output);
-}
-
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 /** A whole number to be read. */

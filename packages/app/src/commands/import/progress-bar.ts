@@ -1,12 +1,7 @@
 import { Writable } from 'node:stream';
 import cliProgress from 'cli-progress';
-import {
-  notStored,
-  Pace,
-  type ProgressDisplay,
-  type ProgressSource,
-  readable,
-} from './import-progress.js';
+import { notStored, Pace, readable } from './pace.js';
+import type { ProgressDisplay, ProgressSource } from './progress-display.js';
 
 const EVERY_MS = 1000;
 const PLANTS = '{stored} plants, {plants}/s{notes} | --from-line {nextLine}';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { Pace } from '../../src/commands/import-progress.js';
-import { lineOf } from '../../src/commands/progress-lines.js';
+import { Pace } from '../../../src/commands/import/pace.js';
+import { lineOf } from '../../../src/commands/import/progress-lines.js';
 
 const NONE = { stored: 0, taken: 0, invalid: 0, unavailable: 0, unknown: 0, failed: 0, blank: 0 };
 const progress = (bytes: number, stored: number) => ({

@@ -1,6 +1,9 @@
 import { expect } from 'chai';
-import { readImportArguments, resumeCommand } from '../../src/commands/import-arguments.js';
-import { UsageError } from '../../src/commands/usage-error.js';
+import {
+  readImportArguments,
+  resumeCommand,
+} from '../../../src/commands/import/import-arguments.js';
+import { UsageError } from '../../../src/commands/usage-error.js';
 
 describe('The arguments of an import', () => {
   for (const [line, expected] of [

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
-import { UsageError } from '../../src/commands/usage-error.js';
+import { RejectsFile, ShownRejects } from '../../../src/commands/import/rejects.js';
+import { UsageError } from '../../../src/commands/usage-error.js';
 
 const reject = (line: number) => ({
   line,

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { ProgressBar } from '../../src/commands/progress-bar.js';
+import { ProgressBar } from '../../../src/commands/import/progress-bar.js';
 
 const outcomes = {
   stored: 40_000,

@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, openSync, type Stats } from 'node:fs';
 import type { Reject } from '@plant-store/import-ndjson';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 
 /** Where lines that were not stored are reported. */
 export interface Rejects {

@@ -1,7 +1,7 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { UsageError } from './usage-error.js';
+import { UsageError } from '../usage-error.js';
 
 /** What an import reads. */
 export interface ImportInput {

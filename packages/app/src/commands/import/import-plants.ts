@@ -6,25 +6,22 @@ import {
 } from '@plant-store/domain';
 import { PlantImport, type Progress } from '@plant-store/import-ndjson';
 import type { Container } from 'inversify';
-import { ConfigurationError } from '../configuration/configuration-error.js';
+import { ConfigurationError } from '../../configuration/configuration-error.js';
 import {
   type ImportConfiguration,
   readImportConfiguration,
-} from '../configuration/import-configuration.js';
-import { createContainer, ids } from '../container.js';
-import { openLogger } from '../telemetry/logger.js';
-import { sentenceOf } from '../telemetry/observer.js';
+} from '../../configuration/import-configuration.js';
+import { createContainer, ids } from '../../container.js';
+import { openLogger } from '../../telemetry/logger.js';
+import { sentenceOf } from '../../telemetry/observer.js';
+import { StartError } from '../start-error.js';
+import { nextSignal } from '../stop.js';
 import { type ImportArguments, readImportArguments, resumeCommand } from './import-arguments.js';
 import { type ImportInput, openInput, sizeOf } from './import-input.js';
-import {
-  notStored,
-  openProgressDisplay,
-  type ProgressDisplay,
-  readable,
-} from './import-progress.js';
+import { openProgressDisplay } from './open-progress-display.js';
+import { notStored, readable } from './pace.js';
+import type { ProgressDisplay } from './progress-display.js';
 import { type Rejects, RejectsFile, ShownRejects } from './rejects.js';
-import { StartError } from './start-error.js';
-import { nextSignal } from './stop.js';
 
 /**
  * Creates the plants of a file. Resolves with the exit code: 0 when every line is stored, otherwise 1.

@@ -13,7 +13,7 @@ import {
   plantLine,
   rejectsIn,
   startImport,
-} from '../plant-files.js';
+} from '../../plant-files.js';
 
 const MANY = 30_000;
 const files = new PlantFiles();

@@ -12,7 +12,7 @@ import {
   plantLine,
   rejectsIn,
   startImport,
-} from '../plant-files.js';
+} from '../../plant-files.js';
 
 /** `IMPORT_LINES=1000000` imports a million. */
 const LINES = Number(process.env.IMPORT_LINES ?? 100_000);

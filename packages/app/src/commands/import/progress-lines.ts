@@ -1,11 +1,6 @@
 import type { Progress } from '@plant-store/import-ndjson';
-import {
-  notStored,
-  Pace,
-  type ProgressDisplay,
-  type ProgressSource,
-  readable,
-} from './import-progress.js';
+import { notStored, Pace, readable } from './pace.js';
+import type { ProgressDisplay, ProgressSource } from './progress-display.js';
 
 const EVERY_MS = 10_000;
 
