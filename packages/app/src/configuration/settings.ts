@@ -9,7 +9,7 @@ import {
   text,
   wholeNumber,
 } from './setting.js';
-import { storages } from './storages.js';
+import { demoStorage, storages } from './storages.js';
 import { verifiers } from './verifiers.js';
 
 const DAY_MS = 86_400_000;
@@ -31,7 +31,7 @@ export const serviceSettings = {
     example: '/store/v1',
   }),
   STORAGE: oneOf(
-    'where plants are kept; by default the storage whose variables are set, or else `memory`',
+    `where plants are kept; by default the storage whose variables are set, or else \`${demoStorage.name}\``,
     Object.keys(storages),
   ),
   CORS_ALLOWED_ORIGINS: origins(
