@@ -104,10 +104,10 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
   'the configuration to know the container': {
     plant: (packages) =>
       appendFileSync(
-        join(packages, 'app/src/configuration/settings.ts'),
+        join(packages, 'app/src/configuration/all-settings.ts'),
         "import '../container.js';\n",
       ),
-    found: 'packages/app/src/configuration/settings.ts must not import ../container.js',
+    found: 'packages/app/src/configuration/all-settings.ts must not import ../container.js',
   },
   'the telemetry to know a command': {
     plant: (packages) =>

@@ -254,7 +254,7 @@ function shellLines(blocks: readonly CodeBlock[]): string[] {
 /** Every setting that the process reads, from the code as it was built. */
 async function settingNames(): Promise<string[]> {
   const module = await import(
-    pathToFileURL(join(root, 'packages/app/dist/src/configuration/settings.js')).href
+    pathToFileURL(join(root, 'packages/app/dist/src/configuration/all-settings.js')).href
   );
   return Object.keys(module.settings);
 }

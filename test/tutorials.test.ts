@@ -58,7 +58,7 @@ describe('A tutorial that is followed to the letter', function () {
       'packages/app/test',
     );
     await test(place, 'plant-repository-files');
-    await mocha(place, 'packages/app/dist/test/configuration/settings.docs.test.js');
+    await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
     const plants = mkdtempSync(join(place.folder, 'plants-'));
     expect(await createPlant(place, { PLANTS_FOLDER: plants })).to.equal(200);
     expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
@@ -74,7 +74,7 @@ describe('A tutorial that is followed to the letter', function () {
     await place.run(
       'mocha',
       '--no-config',
-      'packages/app/dist/test/configuration/settings.docs.test.js',
+      'packages/app/dist/test/configuration/all-settings.docs.test.js',
     );
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
     const tested = await test(place, 'plant-repository-postgres');
@@ -103,7 +103,7 @@ describe('A tutorial that is followed to the letter', function () {
       'packages/app/test',
     );
     await test(place, 'token-verifier-introspection');
-    await mocha(place, 'packages/app/dist/test/configuration/settings.docs.test.js');
+    await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/verifiers.ts']);
   });
 

@@ -2,11 +2,11 @@ import { HangUps } from './commands/hang-ups.js';
 import { StartError } from './commands/start-error.js';
 import { nextSignal } from './commands/stop.js';
 import { UsageError } from './commands/usage-error.js';
+import { serviceSettings } from './configuration/all-settings.js';
 import { readConfiguration } from './configuration/configuration.js';
 import { ConfigurationError } from './configuration/configuration-error.js';
 import { nearest } from './configuration/nearest.js';
 import { readSettings } from './configuration/read-settings.js';
-import { serviceSettings } from './configuration/settings.js';
 import { version } from './version.js';
 
 const USAGE = `Usage: plant-store [command]

@@ -6,7 +6,7 @@ import { serveDocs } from './docs/serve-docs.js';
 import type { HttpObserver } from './frame/http-observer.js';
 import { InFlight } from './frame/in-flight.js';
 import { Koa } from './frame/koa.js';
-import { plainPath, wholeNumber } from './frame/options.js';
+import { checkedCount, plainPath } from './frame/options.js';
 import { respond } from './frame/respond.js';
 import { exactRouter, isRouted, serveRoutes } from './frame/routes.js';
 import { atOnce, FastKoa, throughKoa } from './frame/send.js';
@@ -103,9 +103,9 @@ function plantStoreRouter(dependencies: AppDependencies, options: RoutesOptions)
     createPlant({
       useCase: dependencies.createPlant,
       tokenVerifier: dependencies.tokenVerifier,
-      inFlight: new InFlight(wholeNumber('maxInFlight', options.maxInFlight ?? 1000)),
-      bodyLimit: wholeNumber('bodyLimit', options.bodyLimit ?? 16_384),
-      requestDeadline: wholeNumber('requestDeadline', options.requestDeadline ?? 15_000),
+      inFlight: new InFlight(checkedCount('maxInFlight', options.maxInFlight ?? 1000)),
+      bodyLimit: checkedCount('bodyLimit', options.bodyLimit ?? 16_384),
+      requestDeadline: checkedCount('requestDeadline', options.requestDeadline ?? 15_000),
     }),
   );
   addHealthRoutes(router, dependencies.ready);

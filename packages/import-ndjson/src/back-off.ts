@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 
 const FIRST_MS = 100;
-const LONGEST_MS = 10_000;
+const MAX_PAUSE_MS = 10_000;
 
 /** Resolves after so many milliseconds; rejects when the signal ends it before. */
 type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
@@ -34,7 +34,7 @@ export class BackOff {
 
   async #wait(): Promise<boolean> {
     const ms = this.#next;
-    this.#next = Math.min(2 * ms, LONGEST_MS);
+    this.#next = Math.min(2 * ms, MAX_PAUSE_MS);
     await this.#waitFor(ms, this.#stopping).catch(() => undefined);
     this.#pause = undefined;
     return !this.#stopping.aborted;

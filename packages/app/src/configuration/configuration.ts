@@ -1,9 +1,9 @@
 import { type Adapters, configureChosen, waysOf } from './adapter.js';
+import { serviceSettings, settings } from './all-settings.js';
 import { ConfigurationError } from './configuration-error.js';
 import { nearest } from './nearest.js';
 import { areComplete, readSettings } from './read-settings.js';
 import type { ValuesOf } from './setting.js';
-import { serviceSettings, settings } from './settings.js';
 import { type ConfiguredStorage, demoStorage, storages } from './storages.js';
 import { type ConfiguredVerifier, verifiers } from './verifiers.js';
 

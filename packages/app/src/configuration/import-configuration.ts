@@ -1,8 +1,8 @@
 import { waysOf } from './adapter.js';
+import { importSettings } from './all-settings.js';
 import { type Configuration, readConfiguration } from './configuration.js';
 import { ConfigurationError } from './configuration-error.js';
 import { readSettings } from './read-settings.js';
-import { importSettings } from './settings.js';
 import { demoStorage, storages } from './storages.js';
 import { type ConfiguredVerifier, verifiers } from './verifiers.js';
 

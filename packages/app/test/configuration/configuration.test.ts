@@ -1,9 +1,9 @@
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { settings } from '../../src/configuration/all-settings.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/configuration-error.js';
 import { readImportConfiguration } from '../../src/configuration/import-configuration.js';
-import { settings } from '../../src/configuration/settings.js';
 import { contradictory, DIGEST, invalid, JWT } from './broken-configurations.js';
 
 const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };

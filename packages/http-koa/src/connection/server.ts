@@ -4,7 +4,7 @@ import type Koa from 'koa';
 import { checkHttp, MAX_FIELDS, MAX_HEADER_BYTES } from '../frame/check-http.js';
 import { HttpError } from '../frame/failures.js';
 import type { HttpObserver } from '../frame/http-observer.js';
-import { wholeNumber } from '../frame/options.js';
+import { checkedCount } from '../frame/options.js';
 import { ReceivedRequest } from '../frame/received-request.js';
 import { Connections } from './connections.js';
 import { drain } from './drain.js';
@@ -46,9 +46,9 @@ const KEEP_ALIVE_BUFFER_MS = 1000;
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
 export function createServer(app: Koa, options: ServerOptions = {}): DrainableServer {
-  const headersTimeout = wholeNumber('headersTimeout', options.headersTimeout ?? 10_000);
-  const requestTimeout = wholeNumber('requestTimeout', options.requestTimeout ?? 15_000);
-  const keepAliveTimeout = wholeNumber('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
+  const headersTimeout = checkedCount('headersTimeout', options.headersTimeout ?? 10_000);
+  const requestTimeout = checkedCount('requestTimeout', options.requestTimeout ?? 15_000);
+  const keepAliveTimeout = checkedCount('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
     IncomingMessage: ReceivedRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -59,7 +59,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
-  server.maxConnections = wholeNumber('maxConnections', options.maxConnections ?? 10_000);
+  server.maxConnections = checkedCount('maxConnections', options.maxConnections ?? 10_000);
   const connections = new Connections({
     handle: app.callback(),
     observer: options.observer,

@@ -107,7 +107,7 @@ export function refusalReason(error: WriteError): string {
 }
 
 /** What went wrong with an insert as a whole, if anything. */
-export function failureOf(result: InsertResult): unknown {
+export function errorOf(result: InsertResult): unknown {
   return 'sent' in result ? result.error : result.writeConcernError;
 }
 

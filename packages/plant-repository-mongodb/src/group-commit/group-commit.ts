@@ -6,7 +6,7 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import {
-  failureOf,
+  errorOf,
   type InsertOutcome,
   type InsertReply,
   type InsertResult,
@@ -158,7 +158,7 @@ export class GroupCommit {
       for (const entry of batch) entry.attempt = attempt;
       return attempt.result;
     });
-    this.#lastFailure = failureOf(result);
+    this.#lastFailure = errorOf(result);
     const outcomes = insertOutcomes(result, batch.length);
     halveWhereStillUnclear(batch, outcomes);
     const again = batch.filter((entry, index) => this.#conclude(entry, outcomes[index]));
@@ -247,7 +247,7 @@ export class GroupCommit {
     outcomes: readonly InsertOutcome[],
     durationMs: number,
   ): void {
-    const failure = failureOf(result);
+    const failure = errorOf(result);
     this.#observe({ type: 'batch written', plants: batch.length, durationMs, failure });
     if (!('error' in result)) this.#alert(batch, result, outcomes);
   }

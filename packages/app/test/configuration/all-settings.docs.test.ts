@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { run } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { settings } from '../../src/configuration/settings.js';
+import { settings } from '../../src/configuration/all-settings.js';
 
 const page = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8');
 
