@@ -1,9 +1,4 @@
-import {
-  MongoNetworkError,
-  MongoNetworkTimeoutError,
-  MongoServerSelectionError,
-  type TopologyDescription,
-} from 'mongodb';
+import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerSelectionError } from 'mongodb';
 import { codeOf, credentialsRefused } from './server-code.js';
 
 /** The options of a connection string that an explanation depends on. */
@@ -13,6 +8,12 @@ export interface ConnectionOptions {
   /** Whether a client certificate names the user, instead of a password. */
   readonly x509: boolean;
   readonly clientCertificate: boolean;
+}
+
+/** What of the driver's `TopologyDescription` an explanation depends on. */
+export interface Topology {
+  readonly type: string;
+  readonly servers: ReadonlyMap<string, { readonly type: string; readonly error: Error | null }>;
 }
 
 /** For a host that accepts connections, or packets, and nothing more. */
@@ -72,7 +73,7 @@ export function explained(error: unknown, options: ConnectionOptions): Error {
 
 /** Explains in one sentence why no known server takes writes. */
 export function topologyProblem(
-  topology: TopologyDescription | undefined,
+  topology: Topology | undefined,
   options: ConnectionOptions,
 ): string {
   if (topology === undefined) return SILENT;

@@ -123,8 +123,50 @@ describe('Why connecting failed', () => {
     expect(explained(error, PLAIN)).to.include({ code: 'ENOTFOUND', message: 'a: code ENOTFOUND' });
     expect(explained(new Error('a'), PLAIN)).to.include({ code: undefined, message: 'a' });
   });
+});
+
+describe('Why no known server takes writes', () => {
+  const servers = (...described: [type: string, error?: Error][]) =>
+    new Map(described.map(([type, error = null], index) => [`host${index}`, { type, error }]));
+
+  const problem = (type: string, ...described: [type: string, error?: Error][]) =>
+    topologyProblem({ type, servers: servers(...described) }, { ...PLAIN, replicaSet: 'garden' });
 
   it('is silence before anything is known of the servers', () => {
     expect(topologyProblem(undefined, PLAIN)).to.equal(SILENT);
+    expect(problem('Unknown', ['Unknown'])).to.equal(SILENT);
+  });
+
+  it('is what happened to the first server that could not be reached', () => {
+    const refused = coded('CERT_HAS_EXPIRED');
+    expect(problem('Unknown', ['Unknown'], ['Unknown', refused])).to.equal(
+      'the certificate of the server has expired',
+    );
+  });
+
+  it('is another replica set', () => {
+    expect(problem('ReplicaSetNoPrimary')).to.equal('no host belongs to the replica set garden');
+  });
+
+  it('is a replica set that is not initiated', () => {
+    expect(problem('ReplicaSetNoPrimary', ['Unknown'], ['RSGhost'])).to.equal(
+      'the replica set is not initiated: run rs.initiate()',
+    );
+  });
+
+  it('is a secondary that is connected to alone', () => {
+    expect(problem('Single', ['RSSecondary'])).to.equal(
+      'the server is a secondary: it takes no writes',
+    );
+  });
+
+  it('is a replica set without a primary, and what happened to a member', () => {
+    const lost = new Error('connection lost');
+    expect(problem('ReplicaSetNoPrimary', ['RSSecondary'])).to.equal(
+      'the replica set has no primary',
+    );
+    expect(problem('ReplicaSetNoPrimary', ['RSSecondary'], ['Unknown', lost])).to.equal(
+      'the replica set has no primary: connection lost',
+    );
   });
 });
