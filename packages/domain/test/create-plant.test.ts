@@ -38,7 +38,8 @@ describe('Creating a plant', () => {
   it('refuses a client without the permission before the repository is asked', async () => {
     const { calls, repository } = recordingRepository();
     const execution = new CreatePlant(repository).execute(visitor, monstera, 1000);
-    await rejects(execution, PermissionDeniedError);
+    const message = 'the token does not permit creating plants';
+    await rejects(execution, new PermissionDeniedError(message));
     expect(calls).to.deep.equal([]);
   });
 
