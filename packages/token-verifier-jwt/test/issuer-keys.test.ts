@@ -55,6 +55,16 @@ describe("The issuer's keys", () => {
       expect(issuer.requests).to.deep.equal(['/jwks']);
     });
 
+    it('with a request for JSON', async () => {
+      const accepted = withResolvers<string | undefined>();
+      issuer.handlers.set('/jwks', ({ headers }, response) => {
+        accepted.resolve(headers.accept);
+        response.end();
+      });
+      issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
+      expect(await accepted.promise).to.equal('application/json, application/jwk-set+json');
+    });
+
     it('through OpenID Connect Discovery', async () => {
       await issuer.verifier().ready();
       expect(issuer.requests).to.deep.equal([METADATA, '/jwks']);

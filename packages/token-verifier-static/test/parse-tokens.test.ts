@@ -87,4 +87,10 @@ describe('A list of token digests', () => {
   it('is refused when it is empty', () => {
     expect(problemsOf(() => parseTokensList(''))).to.have.length(1);
   });
+
+  it('is refused with an error that has a name, a code and every problem in its message', () => {
+    const error = new InvalidTokensError(['a', 'b']);
+    expect(error).to.include({ name: 'InvalidTokensError', code: 'INVALID_TOKENS' });
+    expect(error.message).to.equal('a; b');
+  });
 });
