@@ -467,6 +467,16 @@ describe("The issuer's keys", () => {
       expect(timers.of(refreshInterval)).to.equal(1);
     });
 
+    it('of a fetch that has failed, and one for the next fetch', async () => {
+      issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
+      const verifier = issuer.verifier({ refreshInterval });
+      await rejects(verifier.ready(), TokenVerifierUnavailableError);
+      await new Promise(setImmediate);
+      expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
+      expect(timers.of(refreshInterval)).to.equal(0);
+      expect(timers.of(AFTER_A_FAILURE)).to.equal(1);
+    });
+
     it('when they are closed', async () => {
       const verifier = issuer.verifier({ refreshInterval });
       await verifier.ready();
