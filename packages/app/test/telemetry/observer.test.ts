@@ -60,6 +60,39 @@ describe('What the log says of the storage', () => {
   });
 });
 
+describe('What the log says of the events of a storage', () => {
+  function entriesOf(event: StorageEvent): Record<string, unknown>[] {
+    const entries: Record<string, unknown>[] = [];
+    const logger = pino(
+      { base: null, timestamp: false },
+      {
+        write: (line: string) => entries.push(JSON.parse(line)),
+      },
+    );
+    observe(logger, undefined, NONE).storage(event);
+    return entries;
+  }
+
+  it('is nothing about a batch', () => {
+    const batch = { plants: 7, durationMs: 250, failure: undefined };
+    expect(entriesOf({ type: 'batch written', ...batch })).to.deep.equal([]);
+  });
+
+  it('is a warning, with the command that an administrator needs', () => {
+    const warning = { message: 'permissions are missing', command: 'db.grantRolesToUser()' };
+    expect(entriesOf({ type: 'storage warning', ...warning })).to.deep.equal([
+      { level: 40, command: 'db.grantRolesToUser()', msg: 'permissions are missing' },
+    ]);
+  });
+
+  it('is an error about a plant that the database refused, without the plant', () => {
+    const event = { type: 'plant refused', id: 7n, code: 121, reason: 'the validator' } as const;
+    expect(entriesOf(event)).to.deep.equal([
+      { level: 50, code: 121, reason: 'the validator', msg: 'the database refused a plant' },
+    ]);
+  });
+});
+
 describe('What is counted', () => {
   const silent = pino({ level: 'silent' });
 
