@@ -6,6 +6,10 @@ describe('The nearest name', () => {
     expect(nearest('POTR', ['PORT'])).to.equal('PORT');
   });
 
+  it('is none with two swaps in a short name', () => {
+    expect(nearest('OPTR', ['PORT'])).to.equal(undefined);
+  });
+
   for (const name of ['POXR', 'POTX']) {
     it(`is none when only half of a swap is there: ${name}`, () => {
       expect(nearest(name, ['PORT'])).to.equal(undefined);
