@@ -86,6 +86,12 @@ describe('The options of a JwtTokenVerifier', () => {
     });
   }
 
+  it('are refused at construction when one of them is wrong', () => {
+    expect(() => new JwtTokenVerifier({ ...sound, audience: '' }))
+      .to.throw(TypeError)
+      .with.property('message', 'audience must be not empty');
+  });
+
   it('are refused at construction with everything that is wrong, and without secrets', () => {
     const invalid = {
       issuer: '',
