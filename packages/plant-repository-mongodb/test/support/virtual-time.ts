@@ -60,11 +60,15 @@ export class VirtualTime {
 
   #wait(ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = this.#set(resolve, ms);
-      signal?.addEventListener('abort', () => {
+      const abort = () => {
         this.#timers.delete(timer);
-        reject(signal.reason);
-      });
+        reject(signal?.reason);
+      };
+      const timer = this.#set(() => {
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', abort);
     });
   }
 
