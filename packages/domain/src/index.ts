@@ -9,7 +9,13 @@ export {
   type Plant,
   toPlant,
 } from './plant.js';
-export { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, type PlantId } from './plant-id.js';
+export {
+  isPlantId,
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  PLANT_ID_RULE,
+  type PlantId,
+} from './plant-id.js';
 export {
   OutcomeUnknownError,
   PlantIdTakenError,

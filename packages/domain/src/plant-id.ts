@@ -14,6 +14,9 @@ export const MIN_PLANT_ID = -9223372036854775808n;
 /** The largest id, 2^63 - 1. */
 export const MAX_PLANT_ID = 9223372036854775807n;
 
+/** What {@link isPlantId} requires, for the messages of errors. */
+export const PLANT_ID_RULE = `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
+
 /** Whether a whole number is in the range of int64. */
 export function isPlantId(value: bigint): value is PlantId {
   return value >= MIN_PLANT_ID && value <= MAX_PLANT_ID;

@@ -1,4 +1,4 @@
-import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, type PlantId } from './plant-id.js';
+import { isPlantId, PLANT_ID_RULE, type PlantId } from './plant-id.js';
 
 declare const checked: unique symbol;
 
@@ -37,7 +37,7 @@ export class InvalidNewPlantError extends Error {
 export function newPlant(fields: NewPlantFields): NewPlant {
   const { id, name, tag } = fields;
   const problems = [
-    isPlantId(id) ? '' : `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`,
+    isPlantId(id) ? '' : PLANT_ID_RULE,
     name.isWellFormed() ? '' : 'name must not contain a lone surrogate',
     tag === undefined || tag.isWellFormed() ? '' : 'tag must not contain a lone surrogate',
   ].filter((problem) => problem !== '');

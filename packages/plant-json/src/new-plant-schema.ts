@@ -1,9 +1,7 @@
-import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, newPlant } from '@plant-store/domain';
+import { isPlantId, newPlant, PLANT_ID_RULE } from '@plant-store/domain';
 import * as v from 'valibot';
 import { JsonNumber } from './exact-json.js';
 import { toWholeNumber } from './whole-number.js';
-
-const ID_RULE = `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
 
 const isObject = (input: unknown) =>
   typeof input === 'object' &&
@@ -14,10 +12,10 @@ const isObject = (input: unknown) =>
 const fields = v.object(
   {
     id: v.pipe(
-      v.instance(JsonNumber, ID_RULE),
+      v.instance(JsonNumber, PLANT_ID_RULE),
       v.transform(toWholeNumber),
-      v.bigint(ID_RULE),
-      v.check(isPlantId, ID_RULE),
+      v.bigint(PLANT_ID_RULE),
+      v.check(isPlantId, PLANT_ID_RULE),
     ),
     name: v.string('name must be a string'),
     tag: v.optional(v.string('tag must be a string, or absent')),

@@ -1,14 +1,11 @@
 import type { StorageEvent, TokenEvent } from '@plant-store/domain';
-import type { Exchange } from '@plant-store/http-koa';
+import { type Exchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** Seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
-
-const OVERLOADED = 5032;
-const BUG = 5000;
 
 const PLANT_OUTCOMES = ['stored', 'taken', 'unavailable', 'unknown'] as const;
 
@@ -112,9 +109,9 @@ export class Metrics {
       },
       duration / 1000,
     );
-    if (error === OVERLOADED) this.#refused.inc();
+    if (error === failures.OVERLOADED.error) this.#refused.inc();
     if (refusal !== undefined) this.#refusedTokens.inc({ reason: refusal });
-    if (error === BUG) this.#bugs.inc();
+    if (error === failures.INTERNAL.error) this.#bugs.inc();
   }
 
   plantSettled(outcome: PlantOutcome): void {
