@@ -54,7 +54,7 @@ interface Package {
 /**
  * Every place where the packages below `root` break the dependency rule: app → adapters → domain,
  * never sideways, never back, and only through a package's public entry. Between drivers and the domain
- * stands `plant-json`.
+ * is `plant-json`.
  */
 export function violations(root: string): string[] {
   const packages = readdirSync(join(root, 'packages')).map((folder) => readPackage(root, folder));

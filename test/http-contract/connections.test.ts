@@ -129,7 +129,7 @@ describe('Connections', () => {
     });
   });
 
-  describe('A request behind a response that closes is not carried out', () => {
+  describe('A request after a response that closes is not carried out', () => {
     const closing: [title: string, first: Uint8Array, error: number | undefined][] = [
       ['Connection: close', create({ headers: { connection: 'close' } }), undefined],
       ['HTTP/1.0', create({ version: 'HTTP/1.0' }), undefined],
@@ -291,7 +291,7 @@ describe('Connections', () => {
       connection.destroy();
     });
 
-    it('gets the interim response behind another request', async () => {
+    it('gets the interim response after another request', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(Buffer.concat([named('first'), expecting({})]));
       checkResponse(await connection.response(), { plant: { name: 'first' } });

@@ -150,7 +150,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('random requests in one stream have their responses in order, and none behind a close is carried out', async () => {
+  it('random requests in one stream have their responses in order, and none after a close is carried out', async () => {
     const streams = fc.array(fc.constantFrom(...REQUESTS), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(streams, fc.array(fc.nat(3000), { maxLength: 4 }), async (kinds, cuts) => {

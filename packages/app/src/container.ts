@@ -36,8 +36,8 @@ export const ids = {
 };
 
 /**
- * Wires the service. Which adapters there are is known to `storages.ts` and `verifiers.ts`. Everything is made once, when it is first asked for with `getAsync`: what a configuration does
- * not need is not loaded.
+ * Wires the service. Which adapters there are is known to `storages.ts` and `verifiers.ts`. Everything is
+ * made once, when it is first asked for with `getAsync`: what a configuration does not need is not loaded.
  */
 export function createContainer(
   configuration: Configuration,

@@ -98,7 +98,7 @@ function responseOf(error: unknown): Outcome {
 
 /**
  * Collects what is untrue about the outcomes of a scenario. The simulated majority loses nothing and
- * has each id once, so what it keeps at the moment of an outcome tells enough about `stored` and
+ * has each id once, so what it keeps at the moment of an outcome is enough to know about `stored` and
  * `taken`: that is for good, and for one create alone.
  */
 class Judge {

@@ -25,7 +25,7 @@ const CONNECTED_WITHIN_MS = 1_000;
 /** When a connection is closed on which a statement was sent that got no response. */
 const RESPONDS_WITHIN_MS = 3_000;
 
-/** A plant, and what tells it from an equal one of another `add`. */
+/** A plant, and what distinguishes it from an equal one of another `add`. */
 export interface Row {
   readonly id: bigint;
   readonly name: string;
@@ -93,7 +93,7 @@ export class PlantsTable {
       const { rows } = await this.#use(end, (client) =>
         client.query<{ mark: string }>(MARK_OF, [id]),
       );
-      // After a failover to a server that was behind there may be no row any more.
+      // After a failover to a server that had not caught up there may be no row any more.
       if (rows[0] === undefined) return { outcome: 'not stored' };
       return { outcome: rows[0].mark === mark ? 'stored' : 'taken' };
     } catch (error) {
