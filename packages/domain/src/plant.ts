@@ -36,11 +36,10 @@ export class InvalidNewPlantError extends Error {
  */
 export function newPlant(fields: NewPlantFields): NewPlant {
   const { id, name, tag } = fields;
-  const problems = [
-    isPlantId(id) ? '' : PLANT_ID_RULE,
-    name.isWellFormed() ? '' : 'name must not contain a lone surrogate',
-    tag === undefined || tag.isWellFormed() ? '' : 'tag must not contain a lone surrogate',
-  ].filter((problem) => problem !== '');
+  const problems: string[] = [];
+  if (!isPlantId(id)) problems.push(PLANT_ID_RULE);
+  if (!name.isWellFormed()) problems.push('name must not contain a lone surrogate');
+  if (tag?.isWellFormed() === false) problems.push('tag must not contain a lone surrogate');
   if (problems.length > 0) throw new InvalidNewPlantError(problems.join('; '));
   return Object.freeze(tag === undefined ? { id, name } : { id, name, tag }) as NewPlant;
 }

@@ -23,6 +23,9 @@ export interface JsonObject {
 /** A JSON value in which nothing was rounded, merged or replaced. */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
 
+/** What a decoder puts in place of invalid UTF-8. It may be in a valid text, too. */
+const REPLACEMENT = '\uFFFD';
+
 /** The outermost value is level 1. */
 const MAX_DEPTH = 32;
 
@@ -34,8 +37,9 @@ const MAX_DEPTH = 32;
  * @throws {InvalidJsonError}
  */
 export function parseJson(bytes: Buffer): JsonValue {
-  if (!isUtf8(bytes)) throw invalid('it is not UTF-8');
-  return new Reader(bytes.toString()).read();
+  const text = bytes.toString();
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) throw invalid('it is not UTF-8');
+  return new Reader(text).read();
 }
 
 function invalid(rule: string): InvalidJsonError {

@@ -8,27 +8,50 @@ import type { PlantStoreState } from '../frame/request-state.js';
 
 type Context = ParameterizedContext<PlantStoreState>;
 
-/**
- * Makes the reader of bodies: koa-bodyparser, set to hand over the bytes as they were sent.
- *
- * The reader rejects with {@link HttpError}: `BODY_MISSING`, `BODY_TOO_LARGE`, or the failure of the
- * request's arrival.
- *
- * @param limit Bytes that a body may have at most.
- */
-export function bodyReader(limit: number): (ctx: Context) => Promise<Buffer> {
-  const parse = rawBodyParser(limit);
-  return async function readBody(ctx) {
-    const { req, state } = ctx;
+/** Reads bodies as the bytes that were sent. */
+export class BodyReader {
+  readonly #limit: number;
+  readonly #parse: Middleware<PlantStoreState>;
+
+  /** @param limit Bytes that a body may have at most. */
+  constructor(limit: number) {
+    this.#limit = limit;
+    this.#parse = rawBodyParser(limit);
+  }
+
+  /**
+   * Takes the body of a request that has arrived completely, without the steps of a stream.
+   *
+   * @throws {HttpError} `BODY_MISSING`, `BODY_TOO_LARGE`, or the failure of the request's arrival.
+   */
+  take(ctx: Context): Buffer {
+    this.#begin(ctx);
+    return checkedBody(ctx, arrivedBody(ctx.req, this.#limit));
+  }
+
+  /**
+   * Receives the body of a request that is still arriving, through koa-bodyparser. Rejects as
+   * {@link take} throws.
+   */
+  async receive(ctx: Context): Promise<Buffer> {
+    this.#begin(ctx);
+    return checkedBody(ctx, await parsedBody(ctx, this.#parse));
+  }
+
+  #begin({ req, res }: Context): void {
     if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
-    if (Number(req.headers['content-length'] ?? 0) > limit) throw new HttpError('BODY_TOO_LARGE');
+    if (Number(req.headers['content-length'] ?? 0) > this.#limit) {
+      throw new HttpError('BODY_TOO_LARGE');
+    }
     refuseFailed(req);
-    sendContinue(req, ctx.res);
-    const body = req.complete ? arrivedBody(req, limit) : await parsedBody(ctx, parse);
-    state.plantStore.bodyRead = true;
-    if (body.length === 0) throw new HttpError('BODY_MISSING');
-    return body;
-  };
+    sendContinue(req, res);
+  }
+}
+
+function checkedBody({ state }: Context, body: Buffer): Buffer {
+  state.plantStore.bodyRead = true;
+  if (body.length === 0) throw new HttpError('BODY_MISSING');
+  return body;
 }
 
 function rawBodyParser(limit: number): Middleware<PlantStoreState> {
@@ -58,7 +81,6 @@ function typeOf(error: Error): string {
 
 async function noNext(): Promise<void> {}
 
-/** What has arrived before the request's turn came is taken without the steps of a stream. */
 function arrivedBody(request: IncomingMessage, limit: number): Buffer {
   if (request.readableLength > limit) throw new HttpError('BODY_TOO_LARGE');
   const chunks: Buffer[] = [];

@@ -5,7 +5,7 @@ import { bearerToken } from '../frame/bearer-token.js';
 import type { InFlight } from '../frame/in-flight.js';
 import type { PlantStoreState } from '../frame/request-state.js';
 import { plantResponse } from '../frame/response.js';
-import { bodyReader } from './body.js';
+import { BodyReader } from './body.js';
 import { checkMediaType } from './media-type.js';
 
 /** What the operation works with. */
@@ -29,19 +29,23 @@ const readNewPlant = newPlantReader('the body');
  */
 export function createPlant(options: CreatePlantOptions): Middleware<PlantStoreState> {
   const { useCase, tokenVerifier, inFlight, requestDeadline } = options;
-  const readBody = bodyReader(options.bodyLimit);
+  const bodies = new BodyReader(options.bodyLimit);
 
   return async function createPlant(ctx) {
     const state = ctx.state.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
     state.client = client.name;
     checkMediaType(ctx.req);
-    const arrivedAt = ctx.req.complete ? state.startedAt : undefined;
-    const body = await readBody(ctx);
-    const deadline = (arrivedAt ?? performance.now()) + requestDeadline;
-    const plant = await inFlight.run(() =>
-      useCase.execute(client, readNewPlant(body), deadline - performance.now()),
-    );
-    state.response = plantResponse(plant);
+    const hasArrived = ctx.req.complete;
+    const body = hasArrived ? bodies.take(ctx) : await bodies.receive(ctx);
+    const deadline = (hasArrived ? state.startedAt : performance.now()) + requestDeadline;
+    inFlight.enter();
+    try {
+      const timeLimit = deadline - performance.now();
+      const plant = await useCase.execute(client, readNewPlant(body), timeLimit);
+      state.response = plantResponse(plant);
+    } finally {
+      inFlight.leave();
+    }
   };
 }

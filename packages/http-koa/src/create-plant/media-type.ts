@@ -2,11 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../frame/failures.js';
 import { fieldValues, withoutSpace } from '../frame/header-fields.js';
 
+/** RFC 9110 section 8.3.1. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+
 /** Only `application/json`, whatever its parameters are, and not compressed. */
 export function checkMediaType(request: IncomingMessage): void {
   const [type = '', another] = fieldValues(request, 'content-type');
-  const essence = withoutSpace(type.split(';', 1)[0] ?? '').toLowerCase();
-  if (another !== undefined || essence !== 'application/json') {
+  if (another !== undefined || !JSON_TYPE.test(type)) {
     throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
   }
   for (const coding of fieldValues(request, 'content-encoding')) {

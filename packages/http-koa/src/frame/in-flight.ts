@@ -9,14 +9,17 @@ export class InFlight {
     this.#max = max;
   }
 
-  /** Rejects with `OVERLOADED`, before any of the work is done, when `max` others are under way. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Begins an operation. {@link leave} ends it.
+   *
+   * @throws {HttpError} `OVERLOADED`, when as many as the limit are in flight.
+   */
+  enter(): void {
     if (this.#count >= this.#max) throw new HttpError('OVERLOADED');
     this.#count += 1;
-    try {
-      return await work();
-    } finally {
-      this.#count -= 1;
-    }
+  }
+
+  leave(): void {
+    this.#count -= 1;
   }
 }

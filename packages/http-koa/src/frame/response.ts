@@ -22,8 +22,9 @@ const JSON_FIELDS: Fields = [
 ];
 
 /** A JSON text that is true only now. */
-export function jsonResponse(status: number, value: object, fields: Fields = []): Response {
-  return { status, fields: [...JSON_FIELDS, ...fields], body: JSON.stringify(value) };
+export function jsonResponse(status: number, value: object, fields?: Fields): Response {
+  const withJson = fields === undefined ? JSON_FIELDS : [...JSON_FIELDS, ...fields];
+  return { status, fields: withJson, body: JSON.stringify(value) };
 }
 
 /** A plant that was stored. Source: docs/specification.md, "Create a plant". */
