@@ -8,11 +8,13 @@ import { compare } from './compare.js';
 import { connectionCounts, databaseDelay, growth } from './growth.js';
 import { imports } from './imports.js';
 import { installedSize } from './installed-size.js';
+import { ownLoad } from './load-process.js';
 import { machine } from './machine.js';
 import type { Results } from './results.js';
 import { startUp } from './start-up.js';
 import { durable, inMemory, root } from './subject.js';
 import { writeDocument } from './write-document.js';
+import { hasWrk, wrk } from './wrk.js';
 
 /** The default cache of a `mongod`; those of the tests are configured with less. */
 const DEFAULT_CACHE_GIB = Math.max(0.25, (totalmem() / 2 ** 30 - 1) / 2);
@@ -20,7 +22,7 @@ const DEFAULT_CACHE_GIB = Math.max(0.25, (totalmem() / 2 ** 30 - 1) / 2);
 const USAGE = `npm run bench -- [options]
 
 What is measured: the comparison, unless something else is named.
-  --compare      the service and its peers, in memory and durable
+  --compare      the service and its peers, in memory and durable; with wrk, too, where it is installed
   --growth       creates into a collection with many plants, beside an empty one
   --connections  1 to 5,000 connections
   --delay        with the database 10 ms away, there and back
@@ -77,6 +79,7 @@ async function measured(set: ReplicaSet): Promise<Results> {
   const options = {
     rounds: quick ? 2 : Number(values.rounds),
     connections: [1, 50, 200],
+    loads: hasWrk() ? [ownLoad, wrk] : [ownLoad],
     runInMs: quick ? 900 : 5000,
     warmUpMs: quick ? 300 : 500,
     windowMs: quick ? 500 : Number(values.seconds) * 1000,

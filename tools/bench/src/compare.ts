@@ -1,10 +1,12 @@
-import { type LoadFigures, runLoad } from './load-process.js';
+import { type Load, type LoadFigures, ownLoad } from './load-process.js';
 import { peakMemory } from './processor-time.js';
 import { type Subject, start } from './subject.js';
 
 /** One window of one subject. */
 export interface Sample extends LoadFigures {
   readonly subject: string;
+  /** The name of the {@link Load}. */
+  readonly load: string;
   readonly connections: number;
   readonly round: number;
   /** MiB, of the server. */
@@ -14,6 +16,7 @@ export interface Sample extends LoadFigures {
 export interface CompareOptions {
   readonly rounds: number;
   readonly connections: readonly number[];
+  readonly loads: readonly Load[];
   /** How long the code runs in, before the first window of a process. */
   readonly runInMs: number;
   readonly warmUpMs: number;
@@ -49,18 +52,22 @@ export async function measure(
   subject: Subject,
   round: number,
   databases: readonly number[],
-  { connections, runInMs, warmUpMs, windowMs }: CompareOptions,
+  { connections, loads, runInMs, warmUpMs, windowMs }: CompareOptions,
 ): Promise<Sample[]> {
   const { url, token, pid, stop } = await start(subject);
   const pids = [pid, ...databases];
   const samples: Sample[] = [];
   try {
-    await runLoad({ url, token, pids, ...RUN_IN, windowMs: runInMs });
+    await ownLoad.run({ url, token, pids, ...RUN_IN, windowMs: runInMs });
     for (const count of connections) {
-      const figures = await runLoad({ url, token, pids, connections: count, warmUpMs, windowMs });
-      const sample = { subject: subject.name, connections: count, round, ...figures };
-      samples.push({ ...sample, peakMemory: peakMemory(pid) });
-      process.stderr.write(`${line(sample)}\n`);
+      for (const load of loads) {
+        const window = { url, token, pids, connections: count, warmUpMs, windowMs };
+        const figures = await load.run(window);
+        const on = { subject: subject.name, load: load.name, connections: count, round };
+        const sample = { ...on, ...figures };
+        samples.push({ ...sample, peakMemory: peakMemory(pid) });
+        process.stderr.write(`${line(sample)}\n`);
+      }
     }
   } finally {
     await stop();
@@ -69,11 +76,12 @@ export async function measure(
 }
 
 function line(sample: Omit<Sample, 'peakMemory'>): string {
-  const { round, subject, connections, perSecond, p50, p99, processors, failed } = sample;
+  const { round, subject, load, connections, perSecond, p50, p99, processors, failed } = sample;
   return [
     `round ${round + 1}`,
     subject.padEnd(20),
     `${connections} connections`.padEnd(16),
+    load,
     `${perSecond.toFixed(0)}/s`.padEnd(8),
     `p50 ${p50.toFixed(2)} ms`,
     `p99 ${p99.toFixed(2)} ms`,

@@ -2,6 +2,7 @@ import type { ReplicaSet } from '@plant-store/mongod';
 import { Long, MongoClient, ObjectId } from 'mongodb';
 import { type CompareOptions, compare, measure, type Sample } from './compare.js';
 import { delayingProxy } from './delaying-proxy.js';
+import { ownLoad } from './load-process.js';
 import { durable, type Subject } from './subject.js';
 
 export interface Extra {
@@ -56,7 +57,7 @@ function service(uri: string, collection: string): Subject {
 }
 
 function options({ runInMs, warmUpMs, windowMs }: Extra, connections: number[]): CompareOptions {
-  return { rounds: 1, connections, runInMs, warmUpMs, windowMs };
+  return { rounds: 1, connections, loads: [ownLoad], runInMs, warmUpMs, windowMs };
 }
 
 async function fill(uri: string, name: string, plants: number): Promise<void> {

@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { Used } from './stopwatch.js';
 
 export interface LoadOptions {
   readonly url: string;
@@ -9,19 +10,23 @@ export interface LoadOptions {
   /** After all connections are open and before the window, in milliseconds. */
   readonly warmUpMs: number;
   readonly windowMs: number;
-  /** Whose processor time is measured: the server first, then the database. */
+  /** Whose CPU time is measured: the server first, then the database. */
   readonly pids: readonly number[];
 }
 
-export interface LoadFigures {
+/** What a load generator has seen in its window. */
+export interface Responses {
   readonly requests: number;
   /** Responses other than 2xx, and lost connections. */
   readonly failed: number;
-  readonly perSecond: number;
   /** Milliseconds. */
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
+}
+
+export interface LoadFigures extends Responses {
+  readonly perSecond: number;
   /** Microseconds of each process for a request. */
   readonly processors: readonly number[];
   /** Processors that the load generator kept busy. */
@@ -30,16 +35,37 @@ export interface LoadFigures {
   readonly otherProcessors: number;
 }
 
+/** What sends the requests. */
+export interface Load {
+  readonly name: string;
+  run(options: LoadOptions): Promise<LoadFigures>;
+}
+
 const program = fileURLToPath(new URL('load.js', import.meta.url));
 
-/** Puts a server under load from another process. */
-export async function runLoad(options: LoadOptions): Promise<LoadFigures> {
-  const child = fork(program);
-  child.send(options);
-  const ended = once(child, 'exit').then(([code]) => {
-    throw new Error(`the load generator ended with ${code}`);
-  });
-  const [figures] = await Promise.race([once(child, 'message'), ended]);
-  ended.catch(() => undefined);
-  return figures as LoadFigures;
+/** The load generator of the benchmark, a process of its own. */
+export const ownLoad: Load = {
+  name: 'own',
+  async run(options) {
+    const child = fork(program);
+    child.send(options);
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`the load generator ended with ${code}`);
+    });
+    const [figures] = await Promise.race([once(child, 'message'), ended]);
+    ended.catch(() => undefined);
+    return figures as LoadFigures;
+  },
+};
+
+/** The figures of a window, from what was seen and what was used. */
+export function loadFigures(responses: Responses, used: Used): LoadFigures {
+  const { elapsed, processes, load, others } = used;
+  return {
+    ...responses,
+    perSecond: (responses.requests * 1e6) / elapsed,
+    processors: processes.map((it) => it / Math.max(1, responses.requests)),
+    loadProcessor: load / elapsed,
+    otherProcessors: others / elapsed,
+  };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { barsAt, chart } from './chart.js';
 import type { Sample } from './compare.js';
 import type { ImportSample } from './imports.js';
+import { ratioRows } from './ratios.js';
 import type { Results } from './results.js';
 import { root } from './subject.js';
 import { median, type Summary, summarise } from './summary.js';
@@ -20,8 +21,11 @@ export function writeDocument(results: Results): void {
   const when = `${machine.at.slice(0, 16).replace('T', ' ')} UTC, commit ${machine.commit}`;
   const sections: Record<string, string | undefined> = {
     machine: memory && machineText(results),
-    memory: memory && table(memory),
-    durable: durable && table(durable),
+    memory: memory && table(withLoad(memory, 'own')),
+    'memory-wrk': memory && wrkTable(memory),
+    durable: durable && table(withLoad(durable, 'own')),
+    'durable-wrk': durable && wrkTable(durable),
+    ratios: memory && durable && ratioTable(memory, durable),
     growth: growth && `${stamp(when, growth)}\n\n${table(growth)}`,
     connections: connections && `${stamp(when, connections)}\n\n${table(connections)}`,
     delay: delay && `${stamp(when, delay)}\n\n${table(delay)}`,
@@ -79,6 +83,26 @@ function machineText({ machine, options, memory = [], durable = [] }: Results): 
   ].join('\n');
 }
 
+function withLoad(samples: readonly Sample[], load: string): readonly Sample[] {
+  return samples.filter((it) => it.load === load);
+}
+
+function wrkTable(samples: readonly Sample[]): string {
+  const windows = withLoad(samples, 'wrk');
+  return windows.length > 0 ? table(windows) : 'Not measured in this run: wrk was not installed.';
+}
+
+function ratioTable(memory: readonly Sample[], durable: readonly Sample[]): string {
+  const connections = [...new Set(memory.map((it) => it.connections))];
+  const titles = ['', 'load', ...connections.map(String)];
+  const line = ['---', '---', ...connections.map(() => '--:')];
+  return markdown([titles, line, ...ratioRows(memory, durable)]);
+}
+
+function markdown(rows: readonly (readonly string[])[]): string {
+  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
 function table(samples: readonly Sample[]): string {
   const summaries = summarise(samples);
   const database = summaries.some((it) => it.database !== undefined);
@@ -96,9 +120,7 @@ function table(samples: readonly Sample[]): string {
     'failed',
   ];
   const line = titles.map((_, at) => (at === 1 ? '---' : '--:'));
-  return [titles, line, ...summaries.map((it) => row(it, database))]
-    .map((cells) => `| ${cells.join(' | ')} |`)
-    .join('\n');
+  return markdown([titles, line, ...summaries.map((it) => row(it, database))]);
 }
 
 function row(summary: Summary, database: boolean): string[] {
@@ -133,7 +155,7 @@ function importTable(samples: readonly ImportSample[]): string {
   });
   const titles = ['', 'plants/s', 'own µs', 'database µs', 'peak MiB'];
   const line = ['---', '--:', '--:', '--:', '--:'];
-  return [titles, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+  return markdown([titles, line, ...rows]);
 }
 
 function startUpText(taken: readonly number[]): string {
@@ -143,8 +165,8 @@ function startUpText(taken: readonly number[]): string {
 }
 
 function drawing(memory: readonly Sample[], durable: readonly Sample[]): string {
-  const inMemory = summarise(memory);
-  const kept = summarise(durable);
+  const inMemory = summarise(withLoad(memory, 'own'));
+  const kept = summarise(withLoad(durable, 'own'));
   return chart([
     {
       title: 'Processor time of a create, in memory, 50 connections',
