@@ -114,8 +114,14 @@ export class Connection {
 
   /** The request that is arriving is late. Reported once by Node, also while reading is paused. */
   failLate(): void {
-    if (this.#late.isExcused(this.#latest(), this.#isPaused())) return;
-    this.fail(new HttpError('REQUEST_TIMEOUT'));
+    this.#afterRead((hasRead) => {
+      const latest = this.#latest();
+      if (hasRead && latest?.complete) return;
+      if (hasRead) this.#late.resumed();
+      if (this.#late.isExcused(latest, this.#isPaused())) return;
+      if (this.#socket.bytesRead === 0 || !this.#socket.writable) this.abandon();
+      else this.fail(new HttpError('REQUEST_TIMEOUT'));
+    });
   }
 
   /** Closes after the response to the last request that has arrived, or else after the next one. */
@@ -135,12 +141,24 @@ export class Connection {
 
   /** Ends a connection on which nothing moves any more, unless it waits for a response. */
   stalled(): void {
-    if (this.#current === undefined || this.#current.response.writableEnded) this.#socket.destroy();
+    this.#afterRead((hasRead) => {
+      const isIdle = this.#current === undefined || this.#current.response.writableEnded;
+      if (isIdle && !hasRead) this.#socket.destroy();
+    });
   }
 
   /** Drops a connection whose client can no longer be responded to. */
   abandon(): void {
     if (!this.#isClosing) this.#socket.destroy();
+  }
+
+  /**
+   * Decides after the connection has been read. Timers run before reads: when the process was suspended,
+   * they end, and what they limit may have arrived in time.
+   */
+  #afterRead(decide: (hasRead: boolean) => void): void {
+    const { bytesRead } = this.#socket;
+    setImmediate(() => decide(this.#socket.bytesRead > bytesRead));
   }
 
   #begin(arrived: Arrived): void {

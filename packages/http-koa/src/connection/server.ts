@@ -98,8 +98,8 @@ function route(server: Server<typeof ReceivedRequest>, connections: Connections)
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.of(socket);
-      if (isGone(error, socket)) connection.abandon();
-      else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.failLate();
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.failLate();
+      else if (isGone(error, socket)) connection.abandon();
       else connection.fail(parserFailure(error));
     });
 }

@@ -202,5 +202,51 @@ describe('The time limits', function () {
         expect(plants.size).to.equal(1);
       });
     }
+
+    const cuts: Readonly<Record<string, number>> = {
+      'of which nothing had arrived': 0,
+      'that was cut in its headers': 30,
+      'that was cut in its body': CREATE.length - 5,
+    };
+    for (const [title, cut] of Object.entries(cuts)) {
+      it(`because the process is suspended, for a request ${title}`, async () => {
+        const { client, plants } = await start();
+        const waiting = await client();
+        if (cut > 0) await waiting.send(CREATE.slice(0, cut));
+        await new Promise(setImmediate);
+        waiting.socket.write(CREATE.slice(cut));
+        suspend();
+        await waiting.responses(1);
+        expect(waiting.statuses).to.deep.equal([200]);
+        expect(plants.size).to.equal(1);
+      });
+    }
+
+    it('because the process is suspended, for a second request', async () => {
+      const { client, limitsPassed } = await start({ keepAliveTimeout: 600 });
+      const waiting = await client();
+      await waiting.send(LIVEZ);
+      await waiting.responses(1);
+      waiting.socket.write(LIVEZ);
+      suspend();
+      await waiting.responses(2);
+      await limitsPassed();
+      expect(waiting.statuses).to.deep.equal([200, 200]);
+    });
+
+    it('but count anew for a request that is incomplete when the process goes on', async () => {
+      const { client } = await start();
+      const waiting = await client();
+      waiting.socket.write(CREATE.slice(0, 30));
+      suspend();
+      await waiting.ended;
+      expect(waiting.statuses).to.deep.equal([408]);
+    });
   });
 });
+
+/** Blocks the event loop for longer than any of the limits, as a suspended process is. */
+function suspend(): void {
+  const nothing = new Int32Array(new SharedArrayBuffer(4));
+  Atomics.wait(nothing, 0, 0, 1_500);
+}
