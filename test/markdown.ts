@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
+const NOT_RUN = /(?:^|\n)<!-- not run by a test: (.+) -->\n$/;
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated']);
 
 /** A fenced block of code. */
@@ -12,6 +13,8 @@ export interface CodeBlock {
   readonly text: string;
   /** The line of its fence, counted from 1. */
   readonly line: number;
+  /** Why no test runs it, from a comment on the line before: `<!-- not run by a test: … -->`. */
+  readonly notRun?: string;
 }
 
 /** A document of the project. */
@@ -43,8 +46,10 @@ function parse(text: string): Omit<Markdown, 'path'> {
   const blocks: CodeBlock[] = [];
   const prose = text.replace(/^```(.*)\n([\s\S]*?)^```$/gm, (all, info: string, code, offset) => {
     const [language = '', file] = info.trim().split(/\s+/);
-    const line = text.slice(0, offset).split('\n').length;
-    blocks.push({ language, file, text: code, line });
+    const before = text.slice(0, offset);
+    const line = before.split('\n').length;
+    const [, notRun] = NOT_RUN.exec(before) ?? [];
+    blocks.push({ language, file, text: code, line, ...(notRun !== undefined && { notRun }) });
     return all.replace(/[^\n]/g, '');
   });
   return { prose, blocks };

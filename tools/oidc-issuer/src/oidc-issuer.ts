@@ -5,7 +5,8 @@ import { LoopbackServer } from './loopback-server.js';
 export const AUDIENCE = 'https://plants.example';
 export const SCOPE = 'plants:create';
 
-const SECRET = 'only-used-in-tests';
+/** The only client of an issuer. */
+export const CLIENT = { id: 'nursery', secret: 'only-used-in-tests' };
 
 /** A new key for RS256, with its private half. */
 export async function signingKey(kid: string): Promise<JWK> {
@@ -47,8 +48,8 @@ export class OidcIssuer extends LoopbackServer {
       jwks: { keys },
       clients: [
         {
-          client_id: 'nursery',
-          client_secret: SECRET,
+          client_id: CLIENT.id,
+          client_secret: CLIENT.secret,
           grant_types: ['client_credentials'],
           redirect_uris: [],
           response_types: [],
@@ -74,7 +75,7 @@ export class OidcIssuer extends LoopbackServer {
   async token(scope = SCOPE): Promise<string> {
     const response = await fetch(`${this.url}/token`, {
       method: 'POST',
-      headers: { authorization: `Basic ${btoa(`nursery:${SECRET}`)}` },
+      headers: { authorization: `Basic ${btoa(`${CLIENT.id}:${CLIENT.secret}`)}` },
       body: new URLSearchParams({ grant_type: 'client_credentials', resource: AUDIENCE, scope }),
     });
     const { access_token: token } = (await response.json()) as { access_token?: unknown };

@@ -1,8 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import type { Readable } from 'node:stream';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
 /** The built command. */
@@ -38,10 +38,16 @@ export function run(
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   running.add(child);
+  child.once('close', () => running.delete(child));
   // The command may end before it has read everything.
   child.stdin.on('error', () => undefined);
   if (input === undefined) child.stdin.end();
   else input.pipe(child.stdin);
+  return watch(child);
+}
+
+/** Collects what a process prints from now on. */
+export function watch(child: ChildProcessByStdio<Writable | null, Readable, Readable>): Running {
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -50,10 +56,7 @@ export function run(
   child.stderr.setEncoding('utf8').on('data', (text) => {
     err += text;
   });
-  const ended = once(child, 'close').then(([code, signal]) => {
-    running.delete(child);
-    return code ?? signal;
-  });
+  const ended = once(child, 'close').then(([code, signal]) => code ?? signal);
   const printed = async (pattern: RegExp) => {
     for (;;) {
       const match = pattern.exec(out);

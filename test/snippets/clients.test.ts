@@ -1,0 +1,72 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { snippet, withReal } from './snippet.js';
+import { Terminal } from './terminal.js';
+
+/** In Node.js 20, `JSON.rawJSON` needs a flag. */
+const NODE = 'rawJSON' in JSON ? 'node' : 'node --harmony-json-parse-with-source';
+const ID = 9007199254740993n;
+
+describe('The snippets of docs/clients.md', function () {
+  this.timeout(30_000);
+  let terminal: Terminal;
+  let issuer: OidcIssuer;
+
+  before(async () => {
+    issuer = await OidcIssuer.start(await signingKey('first'));
+  });
+  beforeEach(() => {
+    terminal = new Terminal();
+  });
+  afterEach(() => terminal.close());
+  after(() => issuer.stop());
+
+  /** Runs a module, and resolves with what it prints. */
+  function runModule(text: string): Promise<string> {
+    writeFileSync(join(terminal.folder, 'snippet.mjs'), text);
+    return terminal.run(`${NODE} snippet.mjs`);
+  }
+
+  it('get a token from an issuer', async () => {
+    const getToken = snippet('docs/clients.md', 'curl -sS https://login.example');
+    const here = withReal(getToken, { 'https://login.example': issuer.url });
+    const credentials = { CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret };
+    const response = JSON.parse(await terminal.run(here, credentials));
+    expect(response).to.include.keys('access_token', 'expires_in');
+  });
+
+  it('create the plant that the page shows', async () => {
+    const address = await terminal.serve('plant-store', { ACCESS_TOKEN_SHA256 });
+    const create = snippet('docs/clients.md', 'curl -sS http://127.0.0.1:3000/plants');
+    const real = { 'http://127.0.0.1:3000': address, '<ACCESS_TOKEN>': TOKEN };
+    const plant = snippet('docs/clients.md', '{"name"');
+    expect(`${await terminal.run(withReal(create, real))}\n`).to.equal(plant);
+  });
+
+  it('write every digit of an id', async () => {
+    const template = snippet('docs/clients.md', '// Everywhere');
+    const rawJson = snippet('docs/clients.md', '// Node 22');
+    const body = '{"id":9007199254740993,"name":"Monstera deliciosa"}';
+    const given = `const id = ${ID}n; const name = 'Monstera deliciosa';`;
+    for (const text of [`${given}\n${template}`, rawJson]) {
+      expect(await runModule(`${text}process.stdout.write(body);`)).to.equal(body);
+    }
+  });
+
+  it('let a page of another origin create a plant', async () => {
+    const allow = snippet('docs/clients.md', 'CORS_ALLOWED_ORIGINS=');
+    const address = await terminal.serve(allow, { ACCESS_TOKEN_SHA256 });
+    for (const origin of ['https://nursery.example', 'http://localhost:5173']) {
+      const { headers } = await fetch(`${address}/livez`, { headers: { origin } });
+      expect(headers.get('access-control-allow-origin')).to.equal(origin);
+    }
+    const create = snippet('docs/clients.md', 'const response = await fetch(');
+    const here = withReal(create, { 'https://plants.example.com': address });
+    const given = `const id = ${ID}n; const name = 'Ficus'; const token = '${TOKEN}';`;
+    const status = 'process.stdout.write(`${response.status}`);';
+    expect(await runModule(`${given}\n${here}${status}`)).to.equal('200');
+  });
+});

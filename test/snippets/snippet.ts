@@ -1,0 +1,40 @@
+import { fileURLToPath } from 'node:url';
+import { type CodeBlock, type Markdown, readDocument } from '../markdown.js';
+
+export const root = fileURLToPath(new URL('../../..', import.meta.url));
+
+/**
+ * The text of the one block of a page that begins so. A test that calls this runs the block:
+ * `snippets.test.ts` finds the call, so both arguments must be literals.
+ */
+export function snippet(page: string, beginning: string): string {
+  return onlyBlock(readDocument(root, page), beginning).text;
+}
+
+/** Throws unless exactly one block begins so. */
+export function onlyBlock({ path, blocks }: Markdown, beginning: string): CodeBlock {
+  const [block, another] = blocks.filter(({ text }) => text.startsWith(beginning));
+  if (block === undefined) throw new Error(`${path}: no block begins with "${beginning}"`);
+  if (another !== undefined) throw new Error(`${path}: two blocks begin with "${beginning}"`);
+  return block;
+}
+
+/** The text with examples replaced by what is there in a test. Throws where an example is not in the text. */
+export function withReal(text: string, real: Readonly<Record<string, string>>): string {
+  return Object.entries(real).reduce((before, [example, value]) => {
+    if (!before.includes(example)) throw new Error(`"${example}" is not in\n${before}`);
+    return before.replaceAll(example, value);
+  }, text);
+}
+
+/** What a `console` block shows: the commands after `$ `, and what they print. */
+export function session(text: string): { commands: string; output: string } {
+  const isCommand: boolean[] = [];
+  const lines = text.trimEnd().split('\n');
+  for (const [at, line] of lines.entries()) {
+    const goesOn = isCommand[at - 1] === true && /[\\|]$/.test(lines[at - 1] ?? '');
+    isCommand.push(goesOn || line.startsWith('$ '));
+  }
+  const part = (command: boolean) => lines.filter((_, at) => isCommand[at] === command).join('\n');
+  return { commands: part(true).replaceAll(/^\$ /gm, ''), output: part(false) };
+}

@@ -1,0 +1,82 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { type Running, watch } from '@plant-store/service-process';
+import { root } from './snippet.js';
+
+const LEFT_OUT = new Set(['.git', '.cache']);
+const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*/;
+
+/** The programs of `bin` come first, then the Node.js of the tests and the commands of the project. */
+const PATH = [
+  join(root, 'test/snippets/bin'),
+  dirname(process.execPath),
+  join(root, 'node_modules/.bin'),
+  process.env.PATH ?? '',
+].join(delimiter);
+
+const running = new Set<ChildProcess>();
+
+/** A shell runs in a process group of its own, so that what it has started ends with it. */
+function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
+  if (pid !== undefined) process.kill(-pid, name);
+}
+
+process.once('exit', () => {
+  for (const child of running) signal(child, 'SIGKILL');
+});
+
+/** What a reader pastes commands into: Bash, in a folder that looks like the root of the project. */
+export class Terminal {
+  /** Files that are written here do not reach the project. */
+  readonly folder = mkdtempSync(join(tmpdir(), 'plant-store-snippets-'));
+  readonly #started: Running[] = [];
+
+  constructor() {
+    for (const name of readdirSync(root).filter((it) => !LEFT_OUT.has(it))) {
+      symlinkSync(join(root, name), join(this.folder, name));
+    }
+  }
+
+  /** Starts commands. */
+  start(commands: string, env: Readonly<Record<string, string>> = {}): Running {
+    const child = spawn('bash', ['-e', '-c', commands], {
+      cwd: this.folder,
+      env: { PATH, HOME: process.env.HOME, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      detached: true,
+    });
+    running.add(child);
+    child.once('close', () => running.delete(child));
+    const started = watch(child);
+    this.#started.push(started);
+    return started;
+  }
+
+  /** Starts commands that run the service; resolves with its address when it listens. */
+  async serve(commands: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const [address] = await this.start(commands, { PORT: '0', ...env }).printed(ADDRESS);
+    return address;
+  }
+
+  /** Runs commands; resolves with what they print, and rejects when one of them fails. */
+  async run(commands: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
+    const started = this.start(commands, env);
+    const ended = await started.ended;
+    const printed = started.stdout() + started.stderr();
+    if (ended !== 0) throw new Error(`${commands}\nended with ${ended}: ${printed}`);
+    return printed;
+  }
+
+  /** Ends what was started, and waits for it. */
+  async stop(): Promise<void> {
+    for (const { child } of this.#started) if (running.has(child)) signal(child, 'SIGTERM');
+    await Promise.all(this.#started.splice(0).map(({ ended }) => ended));
+  }
+
+  async close(): Promise<void> {
+    await this.stop();
+    rmSync(this.folder, { recursive: true });
+  }
+}
