@@ -56,7 +56,9 @@ describe('The check of the blocks', () => {
   });
 
   it('finds a test of a block that is gone, or that is there twice', () => {
-    expect(() => unaccounted(page({ text: 'cd\n' }), [claim])).to.throw('no block begins with "ls"');
+    expect(() => unaccounted(page({ text: 'cd\n' }), [claim])).to.throw(
+      'no block begins with "ls"',
+    );
     const twice = { ...page({}), blocks: [...page({}).blocks, ...page({}).blocks] };
     expect(() => unaccounted(twice, [claim])).to.throw('two blocks begin with "ls"');
   });

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { RawConnection } from './http-contract/raw-connection.js';
 import { lines, type Parts, plantText, request } from './http-contract/requests.js';
 import { startService } from './http-contract/service.js';
-import { readDocument } from './markdown.js';
+import { snippet } from './snippets/snippet.js';
 import { isServer, type Span, strays } from './tracing/spans.js';
 import {
   inOnePiece,
@@ -30,9 +30,11 @@ const PRELOADED: Readonly<Record<string, string>> = {
 };
 
 /** The flags of each command in docs/tracing.md that starts the service, as `NODE_OPTIONS`. */
-const documentedFlags = readDocument(root, 'docs/tracing.md')
-  .blocks.filter(({ language }) => language === 'sh')
-  .flatMap(({ text }) => [
+const documentedFlags = [
+  snippet('docs/tracing.md', 'node --import'),
+  snippet('docs/tracing.md', 'node --experimental-loader'),
+]
+  .flatMap((text) => [
     ...text
       .replaceAll(/ \\\n */g, ' ')
       .matchAll(/^node (--.*) packages\/app\/bin\/plant-store\.js$/gm),

@@ -9,7 +9,7 @@ export interface Claim {
   readonly beginning: string;
 }
 
-const CALL = /\bsnippet\(\s*'([^']+)',\s*'([^']+)',?\s*\)/g;
+const CALL = /\bsnippet\(\s*'([^']+)',\s*(['"])(.+?)\2,?\s*\)/g;
 const MARK = /<!-- *not run/g;
 
 /** Pages whose commands another test follows, block by block. */
@@ -20,7 +20,7 @@ export function claimsIn(folder: string): Claim[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
     .flatMap((name) => [...readFileSync(join(folder, name), 'utf8').matchAll(CALL)])
-    .map(([, page = '', beginning = '']) => ({ page, beginning }));
+    .map(([, page = '', , beginning = '']) => ({ page, beginning }));
 }
 
 /** What is wrong with the blocks of a page: each is run, shows a file, is checked as data, or is marked. */

@@ -54,7 +54,7 @@ describe('A page', function () {
     const { commands, output } = session(snippet('docs/configuration.md', '$ PORT=70000'));
     const command = terminal.start(commands);
     expect(await command.ended).to.equal(2);
-    expect(command.stderr()).to.equal(`${output}\n`);
+    expect(command.stdout()).to.equal(`${output}\n`);
   });
 
   it('shows the response to a plant without a name: docs/errors.md', async () => {

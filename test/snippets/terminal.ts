@@ -13,6 +13,7 @@ const PATH = [
   join(root, 'test/snippets/bin'),
   dirname(process.execPath),
   join(root, 'node_modules/.bin'),
+  join(root, '.cache/checkers/python/bin'),
   process.env.PATH ?? '',
 ].join(delimiter);
 
@@ -39,9 +40,9 @@ export class Terminal {
     }
   }
 
-  /** Starts commands. */
+  /** Starts commands. What they print to standard error comes on standard output, as on a screen. */
   start(commands: string, env: Readonly<Record<string, string>> = {}): Running {
-    const child = spawn('bash', ['-e', '-c', commands], {
+    const child = spawn('bash', ['-e', '-c', `exec 2>&1\n${commands}`], {
       cwd: this.folder,
       env: { PATH, HOME: process.env.HOME, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -64,14 +65,13 @@ export class Terminal {
   async run(commands: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
     const started = this.start(commands, env);
     const ended = await started.ended;
-    const printed = started.stdout() + started.stderr();
-    if (ended !== 0) throw new Error(`${commands}\nended with ${ended}: ${printed}`);
-    return printed;
+    if (ended !== 0) throw new Error(`${commands}\nended with ${ended}: ${started.stdout()}`);
+    return started.stdout();
   }
 
   /** Ends what was started, and waits for it. */
-  async stop(): Promise<void> {
-    for (const { child } of this.#started) if (running.has(child)) signal(child, 'SIGTERM');
+  async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<void> {
+    for (const { child } of this.#started) if (running.has(child)) signal(child, name);
     await Promise.all(this.#started.splice(0).map(({ ended }) => ended));
   }
 

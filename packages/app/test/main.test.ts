@@ -5,7 +5,6 @@ import { endAll, run, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 
 const manifest = new URL('../../package.json', import.meta.url);
-const readme = readFileSync(new URL('../../../../README.md', import.meta.url), 'utf8');
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
 
 describe('The plant-store command', () => {
@@ -24,17 +23,6 @@ describe('The plant-store command', () => {
     expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
     service.child.kill('SIGTERM');
     expect(await service.ended).to.equal(0);
-  });
-
-  it('creates the plant of the README, with the token of the README', async () => {
-    const [, digest = ''] = /^ACCESS_TOKEN_SHA256=(\S+) npm start$/m.exec(readme) ?? [];
-    const [, curl = ''] = /^(curl [\s\S]*?)\n```/m.exec(readme) ?? [];
-    const [, plant] = /^```json\n(.*)\n```/m.exec(readme) ?? [];
-    const service = run([], { PORT: '0', ACCESS_TOKEN_SHA256: digest });
-    const [address] = await service.printed(ADDRESS);
-    const here = curl.replace('http://127.0.0.1:3000', address);
-    const { stdout } = await promisify(execFile)('bash', ['-c', here]);
-    expect(stdout).to.equal(plant);
   });
 
   it('makes another token for each run', async () => {

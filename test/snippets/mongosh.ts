@@ -1,0 +1,24 @@
+import { runInNewContext } from 'node:vm';
+import { type Document, MongoClient } from 'mongodb';
+
+const PASSWORD = 'typed at the prompt';
+
+/** Runs a snippet that is meant for `mongosh`, with as much of it as the documents use. */
+export async function mongosh(uri: string, snippet: string): Promise<void> {
+  const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000 });
+  const database = (name: string) => ({
+    createUser: ({ user, ...rest }: Document) =>
+      client.db(name).command({ createUser: user, ...rest }),
+    runCommand: (command: Document) => client.db(name).command(command),
+  });
+  const admin = database('admin');
+  const globals = {
+    db: { getSiblingDB: database },
+    rs: { initiate: (config: Document) => admin.runCommand({ replSetInitiate: config }) },
+    passwordPrompt: () => PASSWORD,
+  };
+  await Promise.resolve(runInNewContext(snippet, globals)).finally(() => client.close());
+}
+
+/** The user that a snippet creates, with the password that was typed. */
+export const typedCredentials = (user: string) => `${user}:${encodeURIComponent(PASSWORD)}`;

@@ -1,0 +1,82 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { findMongod, needsMongod, SecureMongod } from '@plant-store/mongod';
+import {
+  ACCESS_TOKEN_SHA256,
+  createPlant,
+  endAll,
+  freePort,
+  serve,
+} from '@plant-store/service-process';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { mongosh, typedCredentials } from './mongosh.js';
+import { snippet, withReal } from './snippet.js';
+import { Terminal } from './terminal.js';
+
+const OWN_PATH = '/var/lib/mongodb';
+const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
+
+describe('The commands of docs/storage.md', () => {
+  before(needsMongod);
+
+  it('create a user with the permissions that the service needs', async () => {
+    const mongod = await SecureMongod.start();
+    const { administratorUri, host, tls } = mongod;
+    try {
+      await mongosh(
+        administratorUri,
+        `db.getSiblingDB('admin').runCommand({ dropUser: 'plant-store' })`,
+      );
+      await mongosh(administratorUri, snippet('docs/storage.md', 'db.getSiblingDB'));
+      const credentials = typedCredentials('plant-store');
+      const options = `replicaSet=plants&authSource=admin&${tls}`;
+      const MONGODB_URI = `mongodb://${credentials}@${host}/plant-store?${options}`;
+      const service = await serve({ MONGODB_URI, ACCESS_TOKEN_SHA256 });
+      expect((await createPlant(service.address, 1)).status).to.equal(200);
+      expect(service.stdout()).not.to.include('"level":"warn"');
+    } finally {
+      endAll();
+      await mongod.stop();
+    }
+  });
+
+  it('start three nodes, and make them a replica set', async () => {
+    const terminal = new Terminal();
+    const hosts = await Promise.all(HOSTS.map(async () => `127.0.0.1:${await freePort()}`));
+    const start = snippet('docs/storage.md', 'mongod --replSet');
+    const initiate = snippet('docs/storage.md', 'rs.initiate');
+    try {
+      await Promise.all(hosts.map((host) => startNode(terminal, start, host)));
+      const uri = `mongodb://${hosts[0]}/?directConnection=true`;
+      const real = Object.fromEntries(HOSTS.map((name, at) => [name, hosts[at] ?? '']));
+      await mongosh(uri, withReal(initiate, real));
+      expect(await membersOf(uri)).to.deep.equal(hosts);
+    } finally {
+      await terminal.stop('SIGKILL');
+      await terminal.close();
+    }
+  });
+});
+
+async function startNode(terminal: Terminal, command: string, host: string): Promise<void> {
+  const [address = '', port = ''] = host.split(':');
+  const path = join(terminal.folder, port);
+  mkdirSync(path);
+  const here = withReal(command, {
+    'mongod ': `'${(await findMongod())?.path}' `,
+    'localhost,node1.example': address,
+    [OWN_PATH]: `${path} --port ${port} --nounixsocket`,
+  });
+  await terminal.start(here).printed(/Waiting for connections/);
+}
+
+async function membersOf(uri: string): Promise<string[]> {
+  const client = new MongoClient(uri);
+  try {
+    const { config } = await client.db('admin').command({ replSetGetConfig: 1 });
+    return config.members.map(({ host }: { host: string }) => host);
+  } finally {
+    await client.close();
+  }
+}
