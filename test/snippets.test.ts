@@ -14,7 +14,7 @@ describe('Every block of the documents', () => {
 
   it('that a test runs is in a page that is read', () => {
     const paths = documents.map(({ path }) => path);
-    expect(claims).to.have.lengthOf.above(20);
+    expect(claims).to.have.lengthOf.above(30);
     expect(claims.filter(({ page }) => !paths.includes(page))).to.deep.equal([]);
   });
 });

@@ -66,7 +66,7 @@ describe('The snippets of docs/clients.md', function () {
     const create = snippet('docs/clients.md', 'const response = await fetch(');
     const here = withReal(create, { 'https://plants.example.com': address });
     const given = `const id = ${ID}n; const name = 'Ficus'; const token = '${TOKEN}';`;
-    const status = 'process.stdout.write(`${response.status}`);';
+    const status = 'process.stdout.write(String(response.status));';
     expect(await runModule(`${given}\n${here}${status}`)).to.equal('200');
   });
 });
