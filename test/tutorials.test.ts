@@ -1,22 +1,35 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { violations } from './architecture.js';
 import { expectPublishable } from './manifest.js';
 import { type Markdown, readDocument } from './markdown.js';
+import { withReal } from './snippets/snippet.js';
+import { Terminal } from './snippets/terminal.js';
 import { Workplace } from './tutorial.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Commands that run until they are stopped. */
+const STARTS = /^(?:\w+=\S+ )*(?:npm start|node .*)$/m;
+
+/** What has become of a tutorial. */
+interface Followed {
+  readonly place: Workplace;
+  readonly terminal: Terminal;
+  readonly printed: string;
+  /** The commands that start something. */
+  readonly start: string;
+}
+
 describe('A tutorial that is followed to the letter', function () {
   this.timeout(120_000);
   const places: Workplace[] = [];
+  const terminals: Terminal[] = [];
 
+  afterEach(() => Promise.all(terminals.splice(0).map((terminal) => terminal.stop())));
   after(() => {
     for (const place of places) place.remove();
   });
@@ -30,17 +43,34 @@ describe('A tutorial that is followed to the letter', function () {
     return place;
   }
 
-  /** Follows a tutorial, and resolves with the place where that was done once all it made is sound. */
-  async function follow(tutorial: string, ...projects: string[]): Promise<Workplace> {
-    const place = followed(page(tutorial));
+  /**
+   * Follows a tutorial: makes its changes, and runs every command but those that start something. Resolves once
+   * all it made is sound.
+   */
+  async function follow(tutorial: string, ...projects: string[]): Promise<Followed> {
+    const text = page(tutorial);
+    const place = followed(text);
+    const terminal = new Terminal(place.folder);
+    terminals.push(terminal);
+    const blocks = text.blocks.filter(({ language }) => language === 'sh');
+    const starts = blocks.filter((block) => STARTS.test(block.text));
     await place.run('biome', 'ci', 'packages');
-    await place.run('tsc', '-b', ...projects);
+    let printed = '';
+    for (const block of blocks.filter((it) => !starts.includes(it))) {
+      printed += await terminal.run(block.text, environment(projects));
+    }
     expect(violations(place.folder)).to.deep.equal([]);
     for (const name of readdirSync(join(place.folder, 'packages'))) {
       expectPublishable(place.folder, name);
     }
-    return place;
+    return { place, terminal, printed, start: starts.map((block) => block.text).join('') };
   }
+
+  const environment = (projects: readonly string[]) => ({
+    CI: process.env.CI ?? '',
+    PROJECTS: projects.join(' '),
+    PORT: '0',
+  });
 
   /** Runs the tests of packages, without the browser, the database and what only reads JSON. */
   const test = (place: Workplace, ...packages: string[]) => mocha(place, ...packages.map(testsOf));
@@ -52,63 +82,48 @@ describe('A tutorial that is followed to the letter', function () {
   const testsOf = (name: string) => `packages/${name}/dist/test/**/!(*.browser|*json*).test.js`;
 
   it('gives a store that passes the contract suite and that the service keeps plants in', async () => {
-    const place = await follow(
-      'add-a-storage-adapter',
-      'packages/plant-repository-files/test',
-      'packages/app/test',
-    );
-    await test(place, 'plant-repository-files');
+    const projects = ['packages/plant-repository-files/test', 'packages/app/test'];
+    const { place, terminal, start } = await follow('add-a-storage-adapter', ...projects);
     await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
-    const plants = mkdtempSync(join(place.folder, 'plants-'));
-    expect(await createPlant(place, { PLANTS_FOLDER: plants })).to.equal(200);
+    const plants = join(place.folder, 'plants');
+    await createPlant(terminal, withReal(start, { '/tmp/plants': plants }), environment(projects));
     expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
   });
 
   it('gives a store with a server that passes the contract suite and that the service keeps plants in', async function () {
-    const place = await follow(
+    const projects = ['packages/plant-repository-postgres/test', 'packages/app/test'];
+    const { place, terminal, printed, start } = await follow(
       'add-an-adapter-with-a-server',
-      'packages/plant-repository-postgres/test',
-      'packages/app/test',
+      ...projects,
     );
-    await place.run(
-      'mocha',
-      '--no-config',
-      'packages/app/dist/test/configuration/all-settings.docs.test.js',
-    );
+    await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
-    const tested = await test(place, 'plant-repository-postgres');
-    if (!/[1-9]\d* passing/.test(tested)) {
+    if (!/[1-9]\d* passing/.test(printed)) {
       // With `CI` set they have failed.
       process.stderr.write('\n*** NO POSTGRESQL: the tests of its tutorial did not run. ***\n\n');
       return this.skip();
     }
-    const database = startNode(place, 'packages/plant-repository-postgres/dist/test/command.js');
-    try {
-      const line = await printedLine(database, /^POSTGRES_URL/);
-      const url = line.split("'")[1] ?? '';
-      expect(await createPlant(place, { POSTGRES_URL: url })).to.equal(200);
-      expect(await plantsIn(url)).to.deep.equal([
-        { id: '9007199254740993', name: 'Monstera deliciosa' },
-      ]);
-    } finally {
-      await end(database);
-    }
+    const database = terminal.start(start, environment(projects));
+    const [line] = await database.printed(/^POSTGRES_URL=.*$/m);
+    await createPlant(terminal, `${line} npm start`, environment(projects));
+    expect(await plantsIn(line.split("'")[1] ?? '')).to.deep.equal([
+      { id: '9007199254740993', name: 'Monstera deliciosa' },
+    ]);
   });
 
   it('gives a token verifier that passes the contract suite', async () => {
-    const place = await follow(
+    const { place } = await follow(
       'add-a-token-verifier',
       'packages/token-verifier-introspection/test',
       'packages/app/test',
     );
-    await test(place, 'token-verifier-introspection');
     await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
     expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/verifiers.ts']);
   });
 
   it('gives an operation, and leaves those there were as they are', async () => {
-    const place = await follow(
+    const { place } = await follow(
       'add-an-operation',
       'packages/domain/test',
       'packages/plant-repository-memory/test',
@@ -141,36 +156,10 @@ function changedSources({ folder }: Workplace): string[] {
 
 const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** Starts the service of a workplace, and sends the plant of the `curl` line that it prints. Resolves with the status. */
-async function createPlant(place: Workplace, storage: NodeJS.ProcessEnv): Promise<number> {
-  const service = startNode(place, 'packages/app/bin/plant-store.js', { PORT: '0', ...storage });
-  try {
-    const curl = await printedLine(service, /^curl/);
-    const [, url = '', authorization = ''] = /^curl -sS (\S+) -H '[^:]+: ([^']+)'/.exec(curl) ?? [];
-    const { status } = await fetch(url, {
-      method: 'POST',
-      headers: { authorization, 'content-type': 'application/json' },
-      body: '{"id":9007199254740993,"name":"Monstera deliciosa"}',
-    });
-    return status;
-  } finally {
-    await end(service);
-  }
-}
-
-function startNode({ folder }: Workplace, script: string, env: NodeJS.ProcessEnv = {}) {
-  return spawn(process.execPath, [script], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill();
-  await ended;
+/** Starts the service, and runs the `curl` line that it prints. */
+async function createPlant(terminal: Terminal, start: string, env: Record<string, string>) {
+  const [curl] = await terminal.start(start, env).printed(/^curl .*$/m);
+  expect(await terminal.run(curl)).to.include('"name":"Monstera deliciosa"');
 }
 
 async function plantsIn(connectionString: string): Promise<unknown[]> {
@@ -184,10 +173,4 @@ async function plantsIn(connectionString: string): Promise<unknown[]> {
   } finally {
     await client.end();
   }
-}
-
-async function printedLine({ stdout }: ChildProcess, pattern: RegExp): Promise<string> {
-  if (stdout === null) throw new Error('the service has no output');
-  for await (const line of createInterface(stdout)) if (pattern.test(line)) return line;
-  throw new Error(`the service has not printed ${pattern}`);
 }

@@ -35,7 +35,8 @@ export function unaccounted(page: Markdown, claims: readonly Claim[]): string[] 
 }
 
 function problemOf({ path }: Markdown, block: CodeBlock, isRun: boolean): string[] {
-  const isTested = isRun || block.file !== undefined || (block.language === 'sh' && TUTORIALS.test(path));
+  const isTested =
+    isRun || block.file !== undefined || (block.language === 'sh' && TUTORIALS.test(path));
   if (isTested && block.notRun !== undefined) return ['is run by a test, and marked as not run'];
   if (isTested || block.notRun !== undefined || block.language === 'json') return [];
   if (block.language === 'mermaid') return diagramProblems(block.text);

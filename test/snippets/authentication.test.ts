@@ -17,7 +17,7 @@ describe('The commands of docs/authentication.md', function () {
     issuer = await OidcIssuer.start(await signingKey('first'));
   });
   beforeEach(() => {
-    terminal = new Terminal();
+    terminal = Terminal.atRoot();
   });
   afterEach(() => terminal.close());
   after(() => issuer.stop());

@@ -19,7 +19,7 @@ describe('The snippets of docs/clients.md', function () {
     issuer = await OidcIssuer.start(await signingKey('first'));
   });
   beforeEach(() => {
-    terminal = new Terminal();
+    terminal = Terminal.atRoot();
   });
   afterEach(() => terminal.close());
   after(() => issuer.stop());

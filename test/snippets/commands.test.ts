@@ -10,7 +10,7 @@ describe('The commands of the README', function () {
   let terminal: Terminal;
 
   beforeEach(() => {
-    terminal = new Terminal();
+    terminal = Terminal.atRoot();
   });
   afterEach(() => terminal.close());
 
@@ -46,7 +46,7 @@ describe('A page', function () {
   let terminal: Terminal;
 
   beforeEach(() => {
-    terminal = new Terminal();
+    terminal = Terminal.atRoot();
   });
   afterEach(() => terminal.close());
 

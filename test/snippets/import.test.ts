@@ -13,7 +13,7 @@ describe('The commands of docs/import.md', function () {
   let terminal: Terminal;
 
   beforeEach(() => {
-    terminal = new Terminal();
+    terminal = Terminal.atRoot();
     write('token', TOKEN);
   });
   afterEach(() => terminal.close());

@@ -11,7 +11,7 @@ describe('The commands of docs/operations.md', function () {
 
   it('make the secret of each overlay, and apply it', async function () {
     findChecker(this, 'kubectl');
-    const terminal = new Terminal();
+    const terminal = Terminal.atRoot();
     writeFileSync(join(terminal.folder, 'tokens.txt'), 'the tokens\n');
     const commands = snippet('docs/operations.md', '# Known tokens');
     const [known = '', issued = ''] = commands.split('\n\n');

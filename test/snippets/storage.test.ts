@@ -42,7 +42,7 @@ describe('The commands of docs/storage.md', () => {
   });
 
   it('start three nodes, and make them a replica set', async () => {
-    const terminal = new Terminal();
+    const terminal = Terminal.atRoot();
     const hosts = await Promise.all(HOSTS.map(async () => `127.0.0.1:${await freePort()}`));
     const start = snippet('docs/storage.md', 'mongod --replSet');
     const initiate = snippet('docs/storage.md', 'rs.initiate');

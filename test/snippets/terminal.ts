@@ -28,16 +28,22 @@ process.once('exit', () => {
   for (const child of running) signal(child, 'SIGKILL');
 });
 
-/** What a reader pastes commands into: Bash, in a folder that looks like the root of the project. */
+/** What a reader pastes commands into: Bash, in a folder. */
 export class Terminal {
-  /** Files that are written here do not reach the project. */
-  readonly folder = mkdtempSync(join(tmpdir(), 'plant-store-snippets-'));
+  readonly folder: string;
   readonly #started: Running[] = [];
 
-  constructor() {
+  constructor(folder = mkdtempSync(join(tmpdir(), 'plant-store-snippets-'))) {
+    this.folder = folder;
+  }
+
+  /** A terminal in a folder of links to the project: a file that is written there does not reach it. */
+  static atRoot(): Terminal {
+    const terminal = new Terminal();
     for (const name of readdirSync(root).filter((it) => !LEFT_OUT.has(it))) {
-      symlinkSync(join(root, name), join(this.folder, name));
+      symlinkSync(join(root, name), join(terminal.folder, name));
     }
+    return terminal;
   }
 
   /** Starts commands. What they print to standard error comes on standard output, as on a screen. */
@@ -75,6 +81,7 @@ export class Terminal {
     await Promise.all(this.#started.splice(0).map(({ ended }) => ended));
   }
 
+  /** Also removes the folder. */
   async close(): Promise<void> {
     await this.stop();
     rmSync(this.folder, { recursive: true });
