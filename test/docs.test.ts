@@ -39,6 +39,13 @@ const REPLACED: readonly (readonly [RegExp, string])[] = [
   [/\bfor\s+ever\b/gi, 'without a limit, permanently'],
 ];
 
+/** Where the text that `--help` prints is. */
+const USAGES: Readonly<Record<string, string>> = {
+  'plant-store import': 'packages/app/src/main.ts',
+  'npm run bench': 'tools/bench/src/command.ts',
+  'npm run mutate': 'tools/mutate/src/command.ts',
+};
+
 /** Code, and the targets of links. */
 const NOT_CHECKED = /`[^`]+`|\]\([^)]*\)/g;
 
@@ -62,6 +69,10 @@ describe('The documents', () => {
     const scripts = Object.keys(readJson('package.json').scripts as object);
     const words = commandWords();
     expect(documents.flatMap((it) => unknownCommands(it, scripts, words))).to.deep.equal([]);
+  });
+
+  it('name options that exist', () => {
+    expect(documents.flatMap(unknownOptions)).to.deep.equal([]);
   });
 
   it('name variables that exist', async () => {
@@ -122,6 +133,15 @@ describe('The check of the documents', () => {
       ['check'],
     );
     expect(found).to.deep.equal(['docs/page.md: npm run gone', 'docs/page.md: plant-store gone']);
+  });
+
+  it('finds options that are not there', () => {
+    const text = { language: 'sh', text: 'A=1 plant-store import a --gone 1 --rejects b\n' };
+    const prose = '`npm run bench -- --quick --gone` `npm run mutate -- --help` `mongod --gone`';
+    expect(unknownOptions(page(prose, text))).to.deep.equal([
+      'docs/page.md: npm run bench --gone',
+      'docs/page.md: plant-store import --gone',
+    ]);
   });
 
   it('finds variables that are not there', () => {
@@ -190,6 +210,18 @@ function unknownCommands(
       .filter(([all]) => line.startsWith(all) || /(?:^|[\s/=])(?:npm|plant-store) /.test(line))
       .map(([all]) => `${path}: ${all}`),
   );
+}
+
+function unknownOptions({ path, prose, blocks }: Markdown): string[] {
+  return [...codeWords(prose), ...shellLines(blocks)].flatMap((line) => {
+    const [, tool = '', rest = ''] = /\b(plant-store import|npm run [a-z]+)\b(.*)/.exec(line) ?? [];
+    const usage = USAGES[tool];
+    if (usage === undefined) return [];
+    const listed = readFileSync(join(root, usage), 'utf8');
+    return [...rest.matchAll(/ (--[a-z][a-z-]*)/g)]
+      .filter(([, option = '']) => option !== '--help' && !listed.includes(` ${option}`))
+      .map(([, option]) => `${path}: ${tool} ${option}`);
+  });
 }
 
 function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<string>): string[] {
