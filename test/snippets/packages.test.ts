@@ -70,14 +70,17 @@ const PROGRAMS = {
   domain: PLANTS + CLIENT + domain,
   'http-koa': PLANTS + CLIENT + OBSERVER + withReal(koa, { 'listen(3000,': 'listen(0,' }),
   'import-ndjson': PLANTS + CLIENT + CREATE_PLANT + ndjson,
-  'plant-json': json,
+  'plant-json': json.replace(
+    /^(\w.*); \/\/ (\d+n)$/m,
+    "if ($1 !== $2) throw new Error('another id');",
+  ),
   'plant-repository-memory': memory,
   'plant-repository-mongodb': withReal(mongodb, {
     'mongodb://127.0.0.1:27017/?replicaSet=rs0': 'MONGODB_URI',
   }),
   'token-verifier-jwt': `const token = 'TOKEN';${withReal(jwt, {
     'https://login.example/realms/garden': 'ISSUER',
-  })}`,
+  })}if (client.permissions.size !== 1) throw new Error('no permission');`,
   'token-verifier-static': known,
 };
 

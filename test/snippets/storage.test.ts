@@ -9,12 +9,12 @@ import {
   serve,
 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { MongoClient } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 import { mongosh, typedCredentials } from './mongosh.js';
 import { snippet, withReal } from './snippet.js';
 import { Terminal } from './terminal.js';
 
-const OWN_PATH = '/var/lib/mongodb';
+const WARNING = /"level":"warn"/;
 const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
 
 describe('The commands of docs/storage.md', () => {
@@ -22,19 +22,18 @@ describe('The commands of docs/storage.md', () => {
 
   it('create a user with the permissions that the service needs', async () => {
     const mongod = await SecureMongod.start();
-    const { administratorUri, host, tls } = mongod;
+    const { administratorUri: uri, host, tls } = mongod;
     try {
-      await mongosh(
-        administratorUri,
-        `db.getSiblingDB('admin').runCommand({ dropUser: 'plant-store' })`,
-      );
-      await mongosh(administratorUri, snippet('docs/storage.md', 'db.getSiblingDB'));
-      const credentials = typedCredentials('plant-store');
+      await mongosh(uri, `db.getSiblingDB('admin').runCommand({ dropUser: 'plant-store' })`);
+      await mongosh(uri, snippet('docs/storage.md', 'db.getSiblingDB'));
+      // Without a validator, which takes another permission to add.
+      await mongosh(uri, `db.getSiblingDB('plant-store').runCommand({ create: 'plants' })`);
       const options = `replicaSet=plants&authSource=admin&${tls}`;
-      const MONGODB_URI = `mongodb://${credentials}@${host}/plant-store?${options}`;
+      const MONGODB_URI = `mongodb://${typedCredentials('plant-store')}@${host}/plant-store?${options}`;
       const service = await serve({ MONGODB_URI, ACCESS_TOKEN_SHA256 });
       expect((await createPlant(service.address, 1)).status).to.equal(200);
-      expect(service.stdout()).not.to.include('"level":"warn"');
+      while (!(await hasValidator(uri)) && !WARNING.test(service.stdout()));
+      expect(service.stdout()).not.to.match(WARNING);
     } finally {
       endAll();
       await mongod.stop();
@@ -66,17 +65,25 @@ async function startNode(terminal: Terminal, command: string, host: string): Pro
   const here = withReal(command, {
     'mongod ': `'${(await findMongod())?.path}' `,
     'localhost,node1.example': address,
-    [OWN_PATH]: `${path} --port ${port} --nounixsocket`,
+    '/var/lib/mongodb': `${path} --port ${port} --nounixsocket`,
   });
   await terminal.start(here).printed(/Waiting for connections/);
 }
 
 async function membersOf(uri: string): Promise<string[]> {
+  const { config } = await command(uri, 'admin', { replSetGetConfig: 1 });
+  return config.members.map(({ host }: { host: string }) => host);
+}
+
+async function hasValidator(uri: string): Promise<boolean> {
+  const { cursor } = await command(uri, 'plant-store', { listCollections: 1 });
+  return cursor.firstBatch[0].options.validator !== undefined;
+}
+
+async function command(uri: string, database: string, document: Document): Promise<Document> {
   const client = new MongoClient(uri);
-  try {
-    const { config } = await client.db('admin').command({ replSetGetConfig: 1 });
-    return config.members.map(({ host }: { host: string }) => host);
-  } finally {
-    await client.close();
-  }
+  return client
+    .db(database)
+    .command(document)
+    .finally(() => client.close());
 }
