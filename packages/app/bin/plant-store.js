@@ -1,10 +1,7 @@
 #!/usr/bin/env node
 import module from 'node:module';
 
-// Until the command listens, a SIGHUP would end the process.
-process.on('SIGHUP', () => {});
-
-// It would end the process before the service can listen to it.
+// Without a listener, a SIGHUP ends the process: also while the service starts, and during an import.
 process.on('SIGHUP', () => {});
 // When the reader of the output has gone, the service goes on.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});

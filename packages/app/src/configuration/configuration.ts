@@ -135,11 +135,24 @@ function noVerifier(adapters: Adapters<unknown>): string {
   return `${variable}: expected to be set under NODE_ENV=production. Set it to ${setting?.example}, or choose another of ${waysOf(adapters)}`;
 }
 
-/** What is allowed but unwise. Each line names the variable and why. */
+/** How late the server reports, at most, that a request did not arrive in time. */
+const LATENESS_MS = 1000;
+
+/** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
 export function advice(configuration: Configuration): string[] {
   const { production, REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
   return [
+    ...shutdownAdvice(configuration),
     ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
     ...(verifier?.advice?.() ?? []),
+  ];
+}
+
+function shutdownAdvice(configuration: Configuration): string[] {
+  const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, SHUTDOWN_TIMEOUT_MS } = configuration;
+  const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;
+  if (SHUTDOWN_TIMEOUT_MS >= longestMs) return [];
+  return [
+    `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`,
   ];
 }

@@ -129,6 +129,17 @@ describe('The configuration', () => {
     expect(await advised({})).to.deep.equal([]);
   });
 
+  it('advises a longer shutdown than a request takes, and is content with the default', async () => {
+    const adviceFor = async (env: Record<string, string>) =>
+      advice(await readConfiguration(env, false)).join();
+    const times = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
+    expect(await adviceFor({ ...times, SHUTDOWN_TIMEOUT_MS: '51000' })).to.equal('');
+    expect(await adviceFor({ ...times, SHUTDOWN_TIMEOUT_MS: '50999' })).to.match(
+      /^SHUTDOWN_TIMEOUT_MS: .* up to 51000 ms .*\. Set it to 51000 or more$/,
+    );
+    expect(await adviceFor(times)).to.match(/^SHUTDOWN_TIMEOUT_MS: /);
+  });
+
   for (const [name, meant] of Object.entries({
     PROT: 'PORT',
     PORTS: 'PORT',
