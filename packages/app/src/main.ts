@@ -13,10 +13,9 @@ const USAGE = `Usage: plant-store [command]
 
 Commands:
   serve      start the service (the default)
-  import     create the plants of a file of newline-delimited JSON, or of standard
-             input: exit 0 when all are stored, otherwise 1
-  check      check the configuration and reach what it names: exit 0, otherwise 1
-  ready      ask a running service's /readyz: exit 0 when it is ready, otherwise 1
+  import     create the plants of a file of newline-delimited JSON
+  check      check the configuration, and connect to the storage and the issuer
+  ready      check whether the running service is ready
   token      print a new random token, and its digest on the second line
   openapi    print the interface description as JSON
 
@@ -25,8 +24,15 @@ Options:
   --version  print the version
 
 Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
-             --rejects records the lines that were not stored, --from-line resumes
-             an import; ACCESS_TOKEN is the token of the client who imports
+
+  Reads FILE, or standard input. Set ACCESS_TOKEN to the bearer token of the
+  client that imports.
+
+  --rejects FILE      write the lines that were not stored to FILE
+  --from-line NUMBER  skip the lines before this one, to resume an import
+
+Exit codes: 0 success; 1 failure, for example not ready, or a line not stored;
+2 the command line or the configuration is invalid.
 
 Configuration is read from environment variables: see docs/configuration.md.
 `;

@@ -26,7 +26,7 @@ export async function reasonNotReady(
   // Also keeps the process alive: a part that waits for a host that it does not know has nothing that does.
   const expired = pause(PATIENCE_MS, 'expired', patience).catch(() => 'expired');
   try {
-    let problem: unknown = new Error('it does not respond');
+    let problem: unknown = new Error('no response');
     for (;;) {
       const next = await Promise.race([problemOf(part), expired]);
       if (next === undefined) return undefined;

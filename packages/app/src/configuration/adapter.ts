@@ -89,7 +89,7 @@ function conflict(
 ): string {
   if (selector?.name === undefined) {
     const variables = [chosen, ...others].map((it) => it?.given[0]).join(', ');
-    return `${variables}: expected one of ${waysOf(adapters)}. Unset the others`;
+    return `${variables}: expected only one of ${waysOf(adapters)}. Unset the others`;
   }
   const expected = others.map(({ name }) => name).join(' or ');
   const variables = others.flatMap(({ given }) => given).join(', ');

@@ -132,7 +132,8 @@ function noVerifier(adapters: Adapters<unknown>): string {
   const [[variable, setting] = ['', undefined]] = Object.values(adapters).flatMap((it) =>
     Object.entries(it.settings),
   );
-  return `${variable}: expected to be set under NODE_ENV=production. Set it to ${setting?.example}, or choose another of ${waysOf(adapters)}`;
+  const [, ...others] = Object.entries(adapters);
+  return `${variable}: expected to be set under NODE_ENV=production. Set it to ${setting?.example}, or set ${waysOf(Object.fromEntries(others))}`;
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */

@@ -44,7 +44,7 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
 export function oneOf<const T extends string>(meaning: string, choices: readonly T[]) {
   return {
     meaning,
-    expected: choices.join(' or '),
+    expected: choices.join(', ').replace(/, ([^,]+)$/, ' or $1'),
     example: choices[0] ?? '',
     parse: (text: string): T | undefined => choices.find((choice) => choice === text),
   };
@@ -84,7 +84,7 @@ export function origins(meaning: string) {
   return {
     meaning,
     expected:
-      'different origins as browsers send them, separated by commas: scheme, host and a port that is not the usual one, without a path',
+      'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
     example: 'https://nursery.example',
     parse(text: string): readonly string[] | undefined {
       const list = text.split(',').map((part) => part.trim());

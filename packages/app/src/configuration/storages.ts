@@ -13,7 +13,7 @@ export interface ConfiguredStorage {
   /** It reports itself when it becomes unreachable. Every other is asked each second. */
   readonly reportsReachability?: true;
   readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<PlantRepository>;
-  /** What is allowed but unwise. Each line names the variable and why. */
+  /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: (service: Circumstances) => readonly string[];
 }
 
@@ -23,7 +23,7 @@ interface Circumstances {
   readonly requestDeadlineMs: number;
 }
 
-const FORGETS = 'memory forgets every plant on exit';
+const DRAWBACK = 'memory loses every plant when the process ends';
 
 /** The longest election of a replica set with default settings, and a second to notice its end. */
 const ELECTION_MS = 12_000;
@@ -32,9 +32,10 @@ const memory = adapter({
   settings: {},
   required: [],
   configure: (): ConfiguredStorage => ({
-    note: 'memory (plants are forgotten on exit)',
+    note: 'memory (plants are lost when the process ends)',
     open: async () => new MemoryPlantRepository(),
-    advice: ({ production }) => (production ? [`STORAGE: ${FORGETS}`] : []),
+    advice: ({ production }) =>
+      production ? [`STORAGE: ${DRAWBACK}. Set MONGODB_URI to keep plants`] : [],
   }),
 });
 
@@ -42,7 +43,7 @@ const mongodb = adapter({
   settings: {
     MONGODB_URI: {
       ...matching(
-        'the connection string; its database is used, or else `plant-store`',
+        'the connection string; without a database in it, `plant-store` is used',
         /^mongodb(?:\+srv)?:\/\/./,
         {
           expected: 'a connection string of MongoDB',
@@ -52,7 +53,7 @@ const mongodb = adapter({
       secret: true,
     },
     MONGODB_COLLECTION: matching(
-      'the collection that plants are kept in',
+      'the collection in which plants are kept',
       /^(?!system\.|\.)[^$\0]{1,120}$/,
       { expected: 'the name of a collection', example: 'plants', default: 'plants' },
     ),
@@ -80,7 +81,7 @@ const mongodb = adapter({
       advice: ({ requestDeadlineMs }) =>
         requestDeadlineMs < ELECTION_MS
           ? [
-              'REQUEST_DEADLINE_MS: a replica set with default settings takes up to 11 s to elect a primary; creates fail while it does',
+              `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
             ]
           : [],
     };
@@ -91,4 +92,4 @@ const mongodb = adapter({
 export const storages: Adapters<ConfiguredStorage> = { memory, mongodb };
 
 /** The storage outside of production, where none is chosen. */
-export const demoStorage = { name: 'memory', adapter: memory, drawback: FORGETS };
+export const demoStorage = { name: 'memory', adapter: memory, drawback: DRAWBACK };

@@ -18,7 +18,7 @@ export interface ConfiguredVerifier {
   /** The variables that name what it depends on; they begin its log lines. */
   readonly variables?: string;
   readonly open: (observer: TokenObserver) => Promise<OpenVerifier>;
-  /** What is allowed but unwise. Each line names the variable and why. */
+  /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: () => readonly string[];
   /** The token of a verifier for this run only, to be shown at startup. */
   readonly demoToken?: string;
@@ -38,7 +38,7 @@ export interface OpenVerifier {
 const list = adapter({
   settings: {
     ACCESS_TOKEN_SHA256: {
-      ...text('hex SHA-256 digests of accepted tokens, comma-separated', {
+      ...text('hexadecimal SHA-256 digests of the accepted tokens, comma-separated', {
         expected: 'SHA-256 digests',
         example: '<the second line that `plant-store token` prints>',
       }),
@@ -48,7 +48,7 @@ const list = adapter({
   required: ['ACCESS_TOKEN_SHA256'],
   configure({ ACCESS_TOKEN_SHA256: digests }): ConfiguredVerifier {
     const fix =
-      'Set it to the second line that `plant-store token` prints, several separated by commas';
+      'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
     const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, () => parseTokensList(digests));
     return { open: async () => ({ verifier: new StaticTokenVerifier(tokens) }) };
   },
@@ -57,7 +57,7 @@ const list = adapter({
 const file = adapter({
   settings: {
     ACCESS_TOKENS_FILE: text(
-      'a file with a `digest label` a line and `#` comments; read again on `SIGHUP`',
+      'a file with a `digest label` on each line and `#` comments; read again on `SIGHUP`',
       { expected: 'the path of a file', example: '/etc/plant-store/tokens' },
     ),
   },
@@ -85,22 +85,22 @@ const jwt = adapter({
       expected: 'the issuer of tokens',
       example: 'https://login.example.com/realms/plants',
     }),
-    JWT_AUDIENCE: text('the audience that signed tokens must be meant for', {
+    JWT_AUDIENCE: text('the audience that signed tokens must name', {
       expected: 'an audience',
       example: 'plant-store',
     }),
-    JWKS_URL: text("the issuer's keys; found through its metadata by default", {
+    JWKS_URL: text('where the issuer publishes its keys; by default the URL in its metadata', {
       expected: 'a URL',
       example: 'https://login.example.com/keys',
     }),
     JWT_ALGORITHMS: {
-      ...text('the signature algorithms that are accepted, comma-separated', {
+      ...text('the accepted signature algorithms, comma-separated', {
         expected: 'names of algorithms, separated by commas',
         example: 'RS256,ES256',
       }),
       default: 'RS256,PS256,ES256,EdDSA',
     },
-    JWT_SCOPE: text('the scope that permits creating plants; without it any valid token does', {
+    JWT_SCOPE: text('the scope that permits creating plants; without it every valid token does', {
       expected: 'a scope',
       example: 'plants:create',
     }),
@@ -125,7 +125,9 @@ const jwt = adapter({
       open: async (observer) => ({ verifier: new JwtTokenVerifier({ ...options, observer }) }),
       advice: () =>
         options.scope === undefined
-          ? ['JWT_SCOPE: without it every valid token of the issuer permits creating plants']
+          ? [
+              'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
+            ]
           : [],
     };
   },

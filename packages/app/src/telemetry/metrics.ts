@@ -27,12 +27,12 @@ export class Metrics {
   });
   readonly #active = new Gauge({
     name: 'http_server_active_requests',
-    help: 'Requests under way.',
+    help: 'Requests in progress.',
     registers: [this.#registry],
   });
   readonly #refused = this.#counter(
     'plant_store_requests_refused_total',
-    'Requests refused because of too many in flight.',
+    'Requests refused with a 5032: too many in flight.',
   );
   readonly #bugs = this.#counter(
     'plant_store_bugs_total',
@@ -50,18 +50,18 @@ export class Metrics {
   });
   readonly #batchDuration = new Histogram({
     name: 'plant_store_batch_duration_seconds',
-    help: 'Time of one insert, until it was acknowledged or given up.',
+    help: 'Time of one insert, until it was acknowledged or timed out.',
     buckets: DURATION_BUCKETS,
     registers: [this.#registry],
   });
   readonly #storageReachable = new Gauge({
     name: 'plant_store_storage_reachable',
-    help: '1 while a server that takes writes is known and accepts the credentials, otherwise 0.',
+    help: '1 while a server that accepts writes is known and accepts the credentials, otherwise 0.',
     registers: [this.#registry],
   });
   readonly #refusedPlants = this.#counter(
     'plant_store_plants_refused_by_database_total',
-    'Plants that the database itself refused: a bug, or a validator that is not the own one.',
+    'Plants that a validator or a unique index of the database refused.',
   );
   readonly #tokenChecks = new Counter({
     name: 'plant_store_token_checks_total',

@@ -86,6 +86,6 @@ describe('Why a part of the service is not ready', () => {
     await turn();
     expect(pauses.delays).to.deep.equal([4500]);
     pauses.expire(4500);
-    expect(await reason).to.have.property('message', 'it does not respond');
+    expect(await reason).to.have.property('message', 'no response');
   });
 });

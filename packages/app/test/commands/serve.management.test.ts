@@ -117,7 +117,7 @@ describe('The log of the process', function () {
     );
     let printed = '';
     service.stdout.setEncoding('utf8').on('data', (part) => {
-      if (!printed.includes('forgets') && `${printed}${part}`.includes('forgets')) {
+      if (!printed.includes('loses') && `${printed}${part}`.includes('loses')) {
         service.stdin.write('\x03');
       }
       printed += part;
@@ -125,7 +125,7 @@ describe('The log of the process', function () {
     const [code] = await once(service, 'close');
     expect(code).to.equal(0);
     expect(printed).to.match(/^Plant Store .* listens on /);
-    expect(printed).to.match(/WARN.*: .*STORAGE: memory forgets/);
+    expect(printed).to.match(/WARN.*: .*STORAGE: memory loses/);
     expect(printed).to.match(/INFO.*: .*stopping/);
   });
 });

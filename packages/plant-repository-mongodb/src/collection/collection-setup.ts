@@ -7,8 +7,8 @@ const NAMESPACE_EXISTS = 48;
 
 const AGAIN_AFTER_MS = 1_000;
 
-const FOREIGN = 'the collection has a validator that this service has not made, and keeps it';
-const UNPERMITTED = 'the collection cannot be given its validator: the permission is missing';
+const FOREIGN = 'the validator of the collection stays as it is: this service did not create it';
+const UNPERMITTED = 'the validator of the collection cannot be set: the permission is missing';
 
 /** Rises with every change of {@link VALIDATOR}. */
 const VERSION = 1;
@@ -58,7 +58,7 @@ async function validatorOf(
   const [collection] = cursor.firstBatch;
   const { type = 'collection', options = {} } = collection ?? {};
   if (type !== 'collection') {
-    throw new UnusableCollectionError(`"${name}" is a ${type}, which takes no plants`);
+    throw new UnusableCollectionError(`"${name}" is a ${type}, not a collection`);
   }
   return collection && (options.validator ?? {});
 }

@@ -69,8 +69,8 @@ const BY_DOCUMENT: ReadonlyMap<number, InsertOutcome> = new Map([
 ]);
 
 const REASONS: ReadonlyMap<number, string> = new Map([
-  [INVALID, 'the validator of the collection does not take it'],
-  [TOO_LARGE, 'it is too large'],
+  [INVALID, 'the validator of the collection refuses the plant'],
+  [TOO_LARGE, 'the plant is too large'],
 ]);
 
 /** Codes of a whole insert that the server looks at no further. */

@@ -37,7 +37,7 @@ class CommandAttempt implements InsertAttempt {
     this.result = this.#outcome(send);
   }
 
-  abort(reason: unknown = new Error('the insert was given up')): void {
+  abort(reason: unknown = new Error('the insert timed out')): void {
     this.#abort.abort(reason);
   }
 

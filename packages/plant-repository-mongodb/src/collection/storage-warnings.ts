@@ -1,7 +1,7 @@
 import type { StorageObserver } from '@plant-store/domain';
 
 const STANDALONE =
-  'the server is a standalone one: it keeps no second copy. Run a replica set to lose nothing';
+  'the server is a standalone: there is no second copy of the plants. Use a replica set';
 export const DENIED = 'plants are refused: the permissions to read and insert them are missing';
 export const NO_CREDENTIALS =
   'plants are refused: the server asks for credentials, and the connection string has none';

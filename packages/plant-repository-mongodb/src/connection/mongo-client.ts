@@ -32,8 +32,8 @@ const DATABASE_NAME = /^[^/\\. "$\0]{1,63}$/;
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
 const HOSTS =
-  'after "mongodb://" it has hosts, each with its port if not 27017, and before them user:password@ ' +
-  'with both percent-encoded; after "mongodb+srv://" it has one host without a port';
+  'the form is mongodb://user:password@host:port,host:port/database or ' +
+  'mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
 
 /**
  * What the driver does not like. It quotes hosts, and where the `@` is missing they are credentials:
@@ -42,7 +42,7 @@ const HOSTS =
 function messageWithoutCredentials(uri: string): string {
   const [, scheme, hosts = '', rest] = PARTS.exec(uri) ?? [];
   const others = hosts.split(',').fill('host.example.com');
-  if (scheme === undefined) return 'it begins with "mongodb://" or "mongodb+srv://"';
+  if (scheme === undefined) return 'it must begin with "mongodb://" or "mongodb+srv://"';
   try {
     new MongoClient(`${scheme}user:password@${others}${rest}`, OPTIONS);
   } catch (error) {
@@ -70,7 +70,9 @@ function parsed(uri: string): MongoClient {
 /** Only the server would refuse the name, and every insert with it. */
 function databaseProblem(uri: string): string | undefined {
   const invalid = !DATABASE_NAME.test(databaseOf(uri) ?? 'none');
-  return invalid ? 'the name of a database has 1 to 63 characters, none of /\\. "$' : undefined;
+  return invalid
+    ? 'the name of the database must have 1 to 63 characters, none of /\\. "$'
+    : undefined;
 }
 
 /** The driver would complain at each attempt to connect. */

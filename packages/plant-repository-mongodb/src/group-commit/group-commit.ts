@@ -144,7 +144,9 @@ export class GroupCommit {
   #refuseWhenClosedOrFull(): void {
     if (this.#closing) throw new StorageUnavailableError('the storage is closed');
     if (this.#pending.size < this.#limits.pending) return;
-    throw new StorageUnavailableError(`${this.#limits.pending} plants wait to be stored already`);
+    throw new StorageUnavailableError(
+      `${this.#limits.pending} plants are already waiting to be stored`,
+    );
   }
 
   async #insert(batch: readonly Entry[]): Promise<readonly Entry[]> {
@@ -183,7 +185,7 @@ export class GroupCommit {
   /** What the database refuses now, it may have taken before it was taught to refuse it. */
   #refuse(entry: Entry): void {
     if (entry.maybeWritten) this.#readBacks.push(entry);
-    else this.#settle(entry, new Error('the database refuses a plant that the domain takes'));
+    else this.#settle(entry, new Error('the database refuses a plant that the service accepts'));
   }
 
   async #readBack(batch: readonly Entry[]): Promise<readonly Entry[]> {
@@ -224,12 +226,12 @@ export class GroupCommit {
     const { attempt, maybeWritten } = entry;
     const options = { cause: this.#lastFailure };
     if (attempt?.sent || maybeWritten) {
-      this.#settle(entry, new OutcomeUnknownError('it was not found out in time', options));
+      this.#settle(entry, new OutcomeUnknownError('the outcome was not known in time', options));
     } else if (attempt) {
       // Once it is surely taken back, it comes here again. The others of its batch go on.
       attempt.abort();
     } else {
-      this.#settle(entry, new StorageUnavailableError('the storage did not take it', options));
+      this.#settle(entry, new StorageUnavailableError('the plant was not stored', options));
     }
   }
 

@@ -147,8 +147,8 @@ describe('The outcome of an insert of two documents', () => {
 
 describe('The reason of a refusal', () => {
   const reasons: Record<string, { code: number; keyPattern?: Record<string, unknown> }> = {
-    'the validator of the collection does not take it': { code: INVALID },
-    'it is too large': { code: TOO_LARGE },
+    'the validator of the collection refuses the plant': { code: INVALID },
+    'the plant is too large': { code: TOO_LARGE },
     'the unique index on name, tag has an entry with the same keys': {
       ...{ code: DUPLICATE, keyPattern: { name: 1, tag: 1 } },
     },

@@ -49,7 +49,7 @@ describe('A connection string', () => {
     'mongodb://a:b@host,other/?directConnection=true': 'exactly one host',
     'mongodb://a:b@host/?minPoolSize=17': 'minPoolSize must not be above 16',
     'mongodb://a:b@host/?colour=green': 'colour',
-    'mongodb://a:b@host:port/': 'each with its port',
+    'mongodb://a:b@host:port/': 'percent-encoded',
   };
   for (const [uri, problem] of Object.entries(named)) {
     it(`is refused for what is wrong with it: ${problem}`, () => {

@@ -128,7 +128,7 @@ describe('A plant that is added', () => {
     (await collection.attempt(1)).reply({ writeErrors: [REFUSED] });
     await Promise.all([first, good]);
     await rejects(bad, { name: 'Error' });
-    const reason = 'the validator of the collection does not take it';
+    const reason = 'the validator of the collection refuses the plant';
     expect(events).to.deep.include({ type: 'plant refused', id: 2n, code: 121, reason });
   });
 
@@ -289,7 +289,7 @@ describe('After a duplicate key a plant', () => {
 describe('At its deadline a plant', () => {
   it('is unknown when its insert was sent', async () => {
     const { collection, add } = open();
-    const message = 'it was not found out in time';
+    const message = 'the outcome was not known in time';
     await rejects(add(1n, BRIEF), { name: 'OutcomeUnknownError', message });
     expect(collection.attempts[0]).to.have.property('aborted', false);
   });
@@ -305,7 +305,7 @@ describe('At its deadline a plant', () => {
   it('is taken back when its insert was not sent, and then unavailable', async () => {
     const { collection, add } = open();
     collection.sends = false;
-    const message = 'the storage did not take it';
+    const message = 'the plant was not stored';
     await rejects(add(1n, BRIEF), { name: 'StorageUnavailableError', message });
     expect(collection.attempts[0]).to.have.property('aborted', true);
   });

@@ -36,9 +36,7 @@ function parsed(args: readonly string[]) {
 
 function lineNumber(text = '1'): number {
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
-  throw new UsageError(
-    `import: --from-line: expected the number of a line, from 1 on, found '${text}'`,
-  );
+  throw new UsageError(`import: --from-line: expected a line number of 1 or more, found '${text}'`);
 }
 
 /** The command line that resumes the import at this line. */

@@ -77,7 +77,7 @@ async function authenticate(
   } catch (error) {
     if (error instanceof InvalidTokenError) {
       throw new ConfigurationError([
-        `ACCESS_TOKEN: expected a token that is accepted (${error.message}). Set it to another one`,
+        `ACCESS_TOKEN: expected a token that the service accepts (${error.message}). Set it to another one`,
       ]);
     }
     if (!(error instanceof TokenVerifierUnavailableError)) throw error;
@@ -121,7 +121,7 @@ function stop(
   given: ImportArguments,
   { log }: ProgressDisplay,
 ): void {
-  log.write(`${signal}: waiting for the plants under way\n`);
+  log.write(`${signal}: waiting for the plants in progress\n`);
   plantImport.stop();
   void nextSignal().then(() => {
     process.stderr.write(`To resume: ${resumeCommand(given, plantImport.progress.nextLine)}\n`);

@@ -71,7 +71,9 @@ export class ShownRejects implements Rejects {
     this.#count += 1;
     if (this.#count <= SHOWN) this.#output.write(`line ${line}: ${error}, ${message}\n`);
     if (this.#count === SHOWN) {
-      this.#output.write('further lines are only counted: --rejects FILE records each\n');
+      this.#output.write(
+        'further lines are counted only. Use --rejects FILE to record each of them\n',
+      );
     }
     return false;
   }

@@ -26,14 +26,11 @@ describe('The arguments of an import', () => {
     ['a b', "import: expected one FILE, found 'b' too"],
     ['--reject r', "import: Unknown option '--reject'"],
     ['--rejects', "import: Option '--rejects <value>' argument missing"],
-    ['--from-line 0', "import: --from-line: expected the number of a line, from 1 on, found '0'"],
-    [
-      '--from-line 1e3',
-      "import: --from-line: expected the number of a line, from 1 on, found '1e3'",
-    ],
+    ['--from-line 0', "import: --from-line: expected a line number of 1 or more, found '0'"],
+    ['--from-line 1e3', "import: --from-line: expected a line number of 1 or more, found '1e3'"],
     [
       '--from-line 1000000000000000',
-      "import: --from-line: expected the number of a line, from 1 on, found '1000000000000000'",
+      "import: --from-line: expected a line number of 1 or more, found '1000000000000000'",
     ],
   ] as const) {
     it(`are refused in '${line}'`, () => {

@@ -137,7 +137,7 @@ describe('plant-store import', () => {
         'without a storage',
         [],
         { STORAGE: undefined },
-        /STORAGE: expected to be set for an import, since memory forgets/,
+        /STORAGE: expected to be set for an import, since memory loses/,
       ],
       [
         'without a token',

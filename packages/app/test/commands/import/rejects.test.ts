@@ -70,6 +70,8 @@ describe('Rejects without a file', () => {
     const shown = `${output.read()}`.trimEnd().split('\n');
     expect(shown).to.have.length(11);
     expect(shown[0]).to.equal('line 1: 4005, name is required');
-    expect(shown[10]).to.equal('further lines are only counted: --rejects FILE records each');
+    expect(shown[10]).to.equal(
+      'further lines are counted only. Use --rejects FILE to record each of them',
+    );
   });
 });
