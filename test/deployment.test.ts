@@ -148,7 +148,7 @@ describe('The time to stop, by default', () => {
   it('is what docs/operations.md and the commands for containers give the service', () => {
     const operations = read('docs/operations.md');
     expect(operations).to.include(
-      `together before it kills the process: ${longestStop({}) / 1000} s by\ndefault`,
+      `\`REQUEST_DEADLINE_MS\` together: ${longestStop({}) / 1000} s by default`,
     );
     const grace = (longestStop({}) + STOP_MARGIN_MS) / 1000;
     expect(operations).to.include(`--stop-timeout ${grace} `);

@@ -131,7 +131,7 @@ describe('plant-store import', () => {
         'with a token that is refused',
         [],
         { ACCESS_TOKEN: 'a-secret' },
-        /ACCESS_TOKEN: expected a token that is accepted \(/,
+        /ACCESS_TOKEN: expected a token that the service accepts \(/,
       ],
       [
         'without a storage',
