@@ -4,10 +4,10 @@ COPY . .
 RUN npm ci --ignore-scripts \
  && npm run prepare \
  && npx --no-install tsc -b packages/app
-# What runs has no compiler, no tests and no npm scripts: the second `npm ci` leaves only what the service
-# loads. TypeScript is an optional peer of a dependency, hence `--omit=optional`. Of the dependencies, source
-# maps and types are deleted, and of Swagger UI all but the two files of the docs page; licences stay.
-# test/image.test.ts runs this instruction.
+# Leaves only what the service loads: no compiler, no tests, no npm scripts. `--omit=optional` leaves out
+# TypeScript, which is an optional peer of a dependency. Source maps and types of the dependencies are deleted.
+# Of Swagger UI, only the two files of the docs page stay. Licences stay. test/image.test.ts runs this
+# instruction.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
  && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete \
@@ -20,12 +20,12 @@ WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
-# By number, so that Kubernetes can tell that it is not root.
+# A number, so that Kubernetes can verify that the user is not root.
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=6s --start-period=10s --retries=3 \
   CMD ["node", "packages/app/bin/plant-store.js", "ready"]
-# Without npm or a shell in between, so that signals reach the service.
+# Neither npm nor a shell, so that signals reach the service.
 ENTRYPOINT ["node", "packages/app/bin/plant-store.js"]
 CMD ["serve"]

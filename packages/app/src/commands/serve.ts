@@ -117,7 +117,7 @@ function demoLines(configuration: Configuration, address: string, token: string)
   const url = `${address}${configuration.BASE_PATH ?? ''}/plants`;
   const plant = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';
   return [
-    `Token: ${token} (made for this run; set ACCESS_TOKEN_SHA256 to choose your own)`,
+    `Token: ${token} (for this run only; set ACCESS_TOKEN_SHA256 to use your own)`,
     'Create a plant:',
     `curl -sS ${url} -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${plant}'`,
   ];
