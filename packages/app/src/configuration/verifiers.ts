@@ -154,7 +154,7 @@ const JWT_VARIABLES: Readonly<Record<string, string>> = {
 };
 
 function tokensOf(path: string): TokenDigest[] {
-  const fix = 'Each line must be a digest and a label, as in docs/authentication.md';
+  const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
   return checkedTokens('ACCESS_TOKENS_FILE', fix, () =>
     parseTokensFile(readFileSync(path, 'utf8')),
   );

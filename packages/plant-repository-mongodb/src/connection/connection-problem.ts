@@ -84,7 +84,7 @@ export function topologyProblem(
   if (servers.length === 0) return `no host belongs to the replica set ${options.replicaSet}`;
   if (is('RSGhost')) return 'the replica set is not initiated: run rs.initiate()';
   if (!is('RSSecondary')) return failed ? connectionProblem(failed.error, options) : SILENT;
-  if (topology.type === 'Single') return 'the server is a secondary: it takes no writes';
+  if (topology.type === 'Single') return 'the server is a secondary: it accepts no writes';
   return ['the replica set has no primary', ...messagesOf(failed?.error)].join(': ');
 }
 

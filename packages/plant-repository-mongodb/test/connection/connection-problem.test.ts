@@ -156,7 +156,7 @@ describe('Why no known server takes writes', () => {
 
   it('is a secondary that is connected to alone', () => {
     expect(problem('Single', ['RSSecondary'])).to.equal(
-      'the server is a secondary: it takes no writes',
+      'the server is a secondary: it accepts no writes',
     );
   });
 
