@@ -14,9 +14,20 @@ const run = promisify(execFile);
 const clients = fileURLToPath(new URL('../../examples/clients/', import.meta.url));
 
 /** What the fake in front of the service does with a request: an error number, or one of these. */
-type Step = number | 'cut before' | 'cut after' | 'pass on';
+type Step = number | 'cut before' | 'cut after' | 'pass on' | keyof typeof PROXY;
 
 const STATUSES: Readonly<Record<number, number>> = { 4080: 408, 5030: 503, 5031: 503, 5032: 503 };
+
+/** Responses that a proxy makes itself. */
+const PROXY = {
+  'bad gateway': [
+    502,
+    { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' },
+    '{"error":"Bad Gateway"}',
+  ],
+  'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
+  'redirect to a login page': [302, { Location: '/login' }, ''],
+} as const;
 
 interface Client {
   readonly language: string;
@@ -83,6 +94,7 @@ describe('The clients of docs/clients.md', function () {
   });
 
   async function forward(to: string, request: IncomingMessage, response: ServerResponse) {
+    if (request.url === '/login') return void response.end('<h1>Log in</h1>');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
@@ -91,6 +103,11 @@ describe('The clients of docs/clients.md', function () {
     if (typeof step === 'number') {
       response.writeHead(STATUSES[step] ?? 400, { 'Retry-After': '0' });
       response.end(JSON.stringify({ error: step, message: 'a fake' }));
+      return;
+    }
+    if (step in PROXY) {
+      const [status, headers, text] = PROXY[step as keyof typeof PROXY];
+      response.writeHead(status, headers).end(text);
       return;
     }
     if (step === 'cut before') return void request.socket.destroy();
@@ -160,6 +177,16 @@ describe('The clients of docs/clients.md', function () {
 
       it('does not repeat a request that cannot succeed', async () => {
         expect(await outcomeWith(4005)).to.equal('refused 4005');
+        expect(bodies).to.have.length(1);
+      });
+
+      it('takes the error of a proxy for an unknown outcome, and its rate limit for a refusal', async () => {
+        expect(await outcomeWith('bad gateway', 4006)).to.equal('stored');
+        expect(await outcomeWith('rate limit', 4006)).to.equal('refused 4006');
+      });
+
+      it('does not follow a redirect', async () => {
+        expect(await outcomeWith('redirect to a login page')).to.equal('refused 302');
         expect(bodies).to.have.length(1);
       });
 

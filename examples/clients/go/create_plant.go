@@ -16,8 +16,12 @@ import (
 
 const maxAttempts = 6
 
-// Longer than the deadline of the service, which is 15 s.
-var client = http.Client{Timeout: 20 * time.Second}
+var client = http.Client{
+	// Longer than the deadline of the service, which is 15 s.
+	Timeout: 20 * time.Second,
+	// A redirect can lead to a login page, whose status is 200.
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
 
 type newPlant struct {
 	ID   int64  `json:"id"`
@@ -25,8 +29,7 @@ type newPlant struct {
 }
 
 type reply struct {
-	status     int
-	number     int // the error number; 0 when the body has none
+	code       int // the error number; the status when the body has none
 	retryAfter time.Duration
 }
 
@@ -45,9 +48,12 @@ func send(address string, body []byte) (reply, error) {
 	var failure struct {
 		Error int `json:"error"`
 	}
-	_ = json.NewDecoder(response.Body).Decode(&failure)
-	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After"))
-	return reply{response.StatusCode, failure.Error, time.Duration(seconds) * time.Second}, nil
+	code := response.StatusCode
+	if json.NewDecoder(response.Body).Decode(&failure) == nil && failure.Error != 0 {
+		code = failure.Error
+	}
+	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for the date of a proxy
+	return reply{code, time.Duration(seconds) * time.Second}, nil
 }
 
 func createPlant(address string, body []byte) string {
@@ -55,16 +61,17 @@ func createPlant(address string, body []byte) string {
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
 		got, err := send(address, body)
 		switch {
-		case err == nil && (got.status == 200 || got.number == 4006 && unknown):
+		case err == nil && (got.code == 200 || got.code == 4006 && unknown):
 			return "stored"
-		case err != nil || got.number == 5031 || got.number == 0 && got.status >= 500:
+		case err != nil || got.code == 5031 || got.code >= 500 && got.code <= 599:
+			// No response, or a proxy has no response of the service.
 			unknown = true
-		case got.number == 4080 || got.number == 5030 || got.number == 5032:
-			// Nothing was stored, and the same request can succeed later.
+		case got.code == 429 || got.code == 4080 || got.code == 5030 || got.code == 5032:
+			// Nothing was stored, and the same request can succeed later. A proxy sends 429.
 		case unknown:
 			return "unknown"
 		default:
-			return fmt.Sprintf("refused %d", max(got.number, got.status))
+			return fmt.Sprintf("refused %d", got.code)
 		}
 		if attempt < maxAttempts {
 			backOff := float64(int(100)<<attempt) * mathrand.Float64()

@@ -11,12 +11,13 @@ import kotlin.system.exitProcess
 
 const val MAX_ATTEMPTS = 6
 
-/** Nothing was stored, and the same request can succeed later. */
-val NOT_STORED = setOf(4080, 5030, 5032)
+/** Nothing was stored, and the same request can succeed later. A proxy sends 429. */
+val NOT_STORED = setOf(429, 4080, 5030, 5032)
 
+/** Does not follow redirects, by default: a redirect can lead to a login page, whose status is 200. */
 val client: HttpClient = HttpClient.newHttpClient()
 
-/** A string as JSON. With a JSON library, use that instead. */
+/** Writes a string as JSON. Use a JSON library instead if your app has one. */
 fun json(text: String): String = text.asSequence().joinToString("", "\"", "\"") {
     if (it < ' ' || it == '"' || it == '\\') "\\u%04x".format(it.code) else it.toString()
 }
@@ -31,29 +32,33 @@ fun send(address: String, body: String): HttpResponse<String> {
     return client.send(request, HttpResponse.BodyHandlers.ofString())
 }
 
-/** The error number; 0 when the body has none. */
-fun errorOf(body: String): Int =
-    Regex("\"error\"\\s*:\\s*(\\d+)").find(body)?.groupValues?.get(1)?.toInt() ?: 0
+/** The error number. The status when the body has none, as in a response of a proxy. */
+fun codeOf(response: HttpResponse<String>): Int =
+    Regex("\"error\"\\s*:\\s*(\\d+)").find(response.body())?.groupValues?.get(1)?.toIntOrNull() ?: response.statusCode()
+
+/** 0 for the date of a proxy. */
+fun retryAfterMs(response: HttpResponse<String>): Long =
+    response.headers().firstValue("Retry-After").orElse("").toLongOrNull()?.times(1000) ?: 0
 
 fun createPlant(address: String, body: String): String {
     var unknown = false
     for (attempt in 1..MAX_ATTEMPTS) {
-        var retryAfterMs = 0L
+        var delayMs = Random.nextLong(100L shl attempt)
         try {
             val response = send(address, body)
-            val error = errorOf(response.body())
-            retryAfterMs = response.headers().firstValue("Retry-After").map { it.toLong() * 1000 }.orElse(0)
+            val code = codeOf(response)
+            delayMs += retryAfterMs(response)
             when {
-                response.statusCode() == 200 || (error == 4006 && unknown) -> return "stored"
-                error == 5031 || (error == 0 && response.statusCode() >= 500) -> unknown = true
-                error in NOT_STORED -> {}
+                code == 200 || (code == 4006 && unknown) -> return "stored"
+                code == 5031 || code in 500..599 -> unknown = true // a proxy has no response of the service
+                code in NOT_STORED -> {}
                 unknown -> return "unknown"
-                else -> return "refused ${if (error == 0) response.statusCode() else error}"
+                else -> return "refused $code"
             }
         } catch (_: IOException) { // no connection, a broken one, a time-out
             unknown = true
         }
-        if (attempt < MAX_ATTEMPTS) Thread.sleep(retryAfterMs + Random.nextLong(100L shl attempt))
+        if (attempt < MAX_ATTEMPTS) Thread.sleep(delayMs)
     }
     return if (unknown) "unknown" else "not stored"
 }

@@ -12,27 +12,39 @@ import urllib.request
 
 TIMEOUT = 20  # seconds: longer than the deadline of the service, which is 15 s
 MAX_ATTEMPTS = 6
-NOT_STORED = {4080, 5030, 5032}  # the same request can succeed later
+NOT_STORED = {429, 4080, 5030, 5032}  # the same request can succeed later; a proxy sends 429
+
+
+class NoRedirects(urllib.request.HTTPRedirectHandler):
+    """A redirect can lead to a login page, whose status is 200."""
+
+    def redirect_request(self, *_):
+        return None
+
+
+opener = urllib.request.build_opener(NoRedirects)
 
 
 def send(address, body):
-    """Returns the status, the error number (0 when there is none) and the seconds of Retry-After."""
+    """Returns the error number, or the status when the body has none, and the seconds of Retry-After."""
     headers = {"Authorization": f"Bearer {os.environ['ACCESS_TOKEN']}", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{address}/plants", body, headers, method="POST")
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+        with opener.open(request, timeout=TIMEOUT) as response:
             response.read()
-            return response.status, 0, 0
+            return response.status, 0
     except urllib.error.HTTPError as response:
         with response:
-            return response.code, error_of(response.read()), int(response.headers.get("Retry-After", 0))
+            seconds = response.headers.get("Retry-After", "")  # a proxy may send a date
+            return error_of(response.read()) or response.code, int(seconds) if seconds.isdecimal() else 0
 
 
 def error_of(text):
     try:
-        return json.loads(text)["error"]
+        error = json.loads(text)["error"]
     except (ValueError, KeyError, TypeError):
-        return 0
+        return None
+    return error if isinstance(error, int) else None
 
 
 def create_plant(address, body):
@@ -40,13 +52,13 @@ def create_plant(address, body):
     for attempt in range(1, MAX_ATTEMPTS + 1):
         retry_after = 0
         try:
-            status, error, retry_after = send(address, body)
-            if status == 200 or (error == 4006 and unknown):
+            code, retry_after = send(address, body)
+            if code == 200 or (code == 4006 and unknown):
                 return "stored"
-            if error == 5031 or (error == 0 and status >= 500):
+            if code == 5031 or 500 <= code <= 599:  # a proxy has no response of the service
                 unknown = True
-            elif error not in NOT_STORED:
-                return "unknown" if unknown else f"refused {error or status}"
+            elif code not in NOT_STORED:
+                return "unknown" if unknown else f"refused {code}"
         except (OSError, http.client.HTTPException):  # no connection, a broken one, a time-out
             unknown = True
         if attempt < MAX_ATTEMPTS:

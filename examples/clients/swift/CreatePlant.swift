@@ -14,8 +14,20 @@ struct Failure: Decodable {
 }
 
 let maxAttempts = 6
-/// Nothing was stored, and the same request can succeed later.
-let notStored: Set = [4080, 5030, 5032]
+/// Nothing was stored, and the same request can succeed later. A proxy sends 429.
+let notStored: Set = [429, 4080, 5030, 5032]
+
+/// A redirect can lead to a login page, whose status is 200.
+final class NoRedirects: NSObject, URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+}
+
+let session = URLSession(configuration: .ephemeral, delegate: NoRedirects(), delegateQueue: nil)
 
 func createPlant(at address: String, body: Data) async throws -> String {
     var request = URLRequest(url: URL(string: address + "/plants")!)
@@ -30,15 +42,16 @@ func createPlant(at address: String, body: Data) async throws -> String {
     for attempt in 1...maxAttempts {
         var retryAfter = 0.0
         do {
-            let (data, response) = try await URLSession.shared.data(for: request)
+            let (data, response) = try await session.data(for: request)
             let http = response as! HTTPURLResponse
-            let error = (try? JSONDecoder().decode(Failure.self, from: data))?.error ?? 0
+            // The error number. The status when the body has none, as in a response of a proxy.
+            let code = (try? JSONDecoder().decode(Failure.self, from: data))?.error ?? http.statusCode
             retryAfter = Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
-            if http.statusCode == 200 || (error == 4006 && unknown) { return "stored" }
-            if error == 5031 || (error == 0 && http.statusCode >= 500) {
+            if code == 200 || (code == 4006 && unknown) { return "stored" }
+            if code == 5031 || (500...599).contains(code) { // a proxy has no response of the service
                 unknown = true
-            } else if !notStored.contains(error) {
-                return unknown ? "unknown" : "refused \(error == 0 ? http.statusCode : error)"
+            } else if !notStored.contains(code) {
+                return unknown ? "unknown" : "refused \(code)"
             }
         } catch is URLError { // no connection, a broken one, a time-out
             unknown = true

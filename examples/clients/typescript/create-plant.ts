@@ -4,21 +4,21 @@ import { randomBytes } from 'node:crypto';
 /** Longer than the deadline of the service, which is 15 s. */
 const TIMEOUT_MS = 20_000;
 const MAX_ATTEMPTS = 6;
-/** Nothing was stored, and the same request can succeed later. */
-const NOT_STORED = [4080, 5030, 5032];
+/** Nothing was stored, and the same request can succeed later. A proxy sends 429. */
+const NOT_STORED = [429, 4080, 5030, 5032];
 
 const [address, name] = process.argv.slice(2);
 const id = randomBytes(8).readBigInt64BE();
-// One body for all attempts. A bigint in a template is its digits.
+// One body for all attempts. A template writes all digits of a bigint.
 const body = `{"id":${id},"name":${JSON.stringify(name)}}`;
 
 interface Reply {
-  readonly status: number;
-  /** The error number; 0 when the body has none, as in a response of a proxy. */
-  readonly error: number;
+  /** The error number. The status when the body has none, as in a response of a proxy. */
+  readonly code: number;
   readonly retryAfterMs: number;
 }
 
+/** Resolves with `undefined` without a response: no connection, a broken one, a time-out. */
 async function send(): Promise<Reply | undefined> {
   try {
     const response = await fetch(`${address}/plants`, {
@@ -28,38 +28,46 @@ async function send(): Promise<Reply | undefined> {
         'Content-Type': 'application/json',
       },
       body,
+      redirect: 'manual', // A redirect can lead to a login page, whose status is 200.
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const retryAfterMs = Number(response.headers.get('Retry-After') ?? 0) * 1_000;
-    return { status: response.status, error: errorOf(await response.text()), retryAfterMs };
+    const code = errorOf(await response.text()) ?? response.status;
+    // A proxy may send a date, which is not a number.
+    return { code, retryAfterMs: (Number(response.headers.get('Retry-After')) || 0) * 1_000 };
   } catch {
     return undefined;
   }
 }
 
-function errorOf(text: string): number {
+function errorOf(text: string): number | undefined {
   try {
-    return JSON.parse(text).error ?? 0;
+    const { error } = JSON.parse(text);
+    return typeof error === 'number' ? error : undefined;
   } catch {
-    return 0;
+    return undefined;
   }
 }
 
-/** Doubles with each attempt, with a random part, and never less than `Retry-After`. */
+/** Waits for `Retry-After`, and a random time whose limit doubles with each attempt. */
 function pause(attempt: number, retryAfterMs: number): Promise<void> {
   const delayMs = retryAfterMs + Math.random() * 100 * 2 ** attempt;
   return new Promise((resolve) => setTimeout(resolve, delayMs));
+}
+
+/** A status without an error number: a proxy has no response of the service. */
+function isServerError(code: number): boolean {
+  return code >= 500 && code <= 599;
 }
 
 async function createPlant(): Promise<string> {
   let unknown = false;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const reply = await send();
-    if (reply?.status === 200 || (reply?.error === 4006 && unknown)) return 'stored';
-    if (reply === undefined || reply.error === 5031 || (reply.error === 0 && reply.status >= 500)) {
+    if (reply?.code === 200 || (reply?.code === 4006 && unknown)) return 'stored';
+    if (reply === undefined || reply.code === 5031 || isServerError(reply.code)) {
       unknown = true;
-    } else if (!NOT_STORED.includes(reply.error)) {
-      return unknown ? 'unknown' : `refused ${reply.error || reply.status}`;
+    } else if (!NOT_STORED.includes(reply.code)) {
+      return unknown ? 'unknown' : `refused ${reply.code}`;
     }
     if (attempt < MAX_ATTEMPTS) await pause(attempt, reply?.retryAfterMs ?? 0);
   }
