@@ -30,7 +30,7 @@ describe('a typed client generated from the interface description', function () 
     expect(JSON.parse(stdout)).to.deep.equal({
       good: { status: 200, name: 'Monstera deliciosa', tag: 'tropical' },
       neighbour: { status: 200 },
-      bad: { status: 400, error: 4006, message: 'id is taken: a plant with it exists' },
+      bad: { status: 400, error: 4006, message: 'id is taken: a plant with this id exists' },
     });
   });
 });

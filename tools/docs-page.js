@@ -12,10 +12,6 @@ const page = await browser.newPage({
 });
 await page.goto(`${service.address}/docs`);
 await page.getByLabel('Access token').fill(TOKEN);
-await page.locator('textarea').evaluate((text) => {
-  text.style.height = '110px';
-  text.style.minHeight = '0';
-});
 await page.locator('.btn.execute').click();
 const response = page.locator('.live-responses-table .highlight-code');
 await response.waitFor();

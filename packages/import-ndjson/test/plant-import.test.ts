@@ -98,7 +98,7 @@ describe('An import', () => {
     expect(again.rejected[7]).to.deep.equal({
       line: 8,
       error: 4006,
-      message: 'id is taken: a plant with it exists',
+      message: 'id is taken: a plant with this id exists',
       text: '{"id":7,"name":"plant 7"}',
     });
     expect(kept.size).to.equal(100);
@@ -123,7 +123,7 @@ describe('An import', () => {
         'two values',
         '{"id":7,"name":""}{"id":8,"name":""}',
         4004,
-        `${notJson}: there is text after the end of its value`,
+        `${notJson}: there is text after the end of the value`,
       ],
       ['half a plant', '{"id":7,"na', 4004, `${notJson}: a string is not closed`],
       [
@@ -143,7 +143,7 @@ describe('An import', () => {
         'a byte order mark inside',
         '\uFEFF{"id":7,"name":""}',
         4004,
-        `${notJson}: a value is missing or misspelt`,
+        `${notJson}: a value is missing or invalid`,
       ],
     ] as const) {
       it(what, async () => {

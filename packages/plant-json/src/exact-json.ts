@@ -76,7 +76,7 @@ class Reader {
   read(): JsonValue {
     this.#skipSpace();
     const value = this.#value();
-    if (this.#at < this.#text.length) throw invalid('there is text after the end of its value');
+    if (this.#at < this.#text.length) throw invalid('there is text after the end of the value');
     return value;
   }
 
@@ -125,15 +125,15 @@ class Reader {
       if (Object.hasOwn(object, name)) throw invalid('a name is repeated in one object');
       object[name] = this.#value();
     } while (this.#skip(','));
-    this.#expect('}');
+    if (!this.#skip('}')) throw invalid("a ',' or '}' is missing");
     return object;
   }
 
   #name(): string {
-    if (this.#text[this.#at] !== '"') throw invalid('a member of an object has no name');
+    if (this.#text[this.#at] !== '"') throw invalid('a name in double quotes is missing');
     const name = this.#string();
     this.#skipSpace();
-    this.#expect(':');
+    if (!this.#skip(':')) throw invalid("a ':' is missing");
     this.#skipSpace();
     return name;
   }
@@ -145,7 +145,7 @@ class Reader {
       this.#skipSpace();
       values.push(this.#value());
     } while (this.#skip(','));
-    this.#expect(']');
+    if (!this.#skip(']')) throw invalid("a ',' or ']' is missing");
     return values;
   }
 
@@ -190,13 +190,13 @@ class Reader {
   }
 
   #literal<T>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) throw invalid('a value is missing or misspelt');
+    if (!this.#text.startsWith(word, this.#at)) throw invalid('a value is missing or invalid');
     this.#at += word.length;
     return value;
   }
 
   #number(): JsonNumber {
-    return new JsonNumber(this.#match(NUMBER) ?? fail('a value is missing or misspelt'));
+    return new JsonNumber(this.#match(NUMBER) ?? fail('a value is missing or invalid'));
   }
 
   #match(pattern: RegExp): string | undefined {
@@ -210,10 +210,6 @@ class Reader {
     if (this.#text[this.#at] !== character) return false;
     this.#at += 1;
     return true;
-  }
-
-  #expect(character: string): void {
-    if (!this.#skip(character)) throw invalid(`a '${character}' is missing`);
   }
 
   #skipSpace(): void {

@@ -49,16 +49,16 @@ describe('Exact JSON', () => {
       Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
       Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
     ],
-    'there is text after the end of its value': ['{}x', '1 2', '01', 'truely', '[]]'],
+    'there is text after the end of the value': ['{}x', '1 2', '01', 'truely', '[]]'],
     'a name is repeated in one object': ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"":1,"":2}]'],
     'a string has a lone surrogate': ['"\\ud800"', '"\\udc00\\ud800"', '{"\\ud800":1}'],
     'it is nested deeper than 32 levels': ['['.repeat(33), '{"a":'.repeat(33)],
-    'a member of an object has no name': ['{a:1}', '{,}', '{"a":1,}', "{'a':1}"],
+    'a name in double quotes is missing': ['{a:1}', '{,}', '{"a":1,}', "{'a':1}"],
     'a string has a control character that is not escaped': ['"\n"', '"\u0000"', '{"a\u001f":1}'],
     'a string is not closed': ['"', '"\\"', '"a\\u0041'],
     'a string has an unknown escape': ['"\\x41"', '"\\', '"\\\n"', '"\\U0041"'],
     'a string has an incomplete \\u escape': ['"\\u00', '"\\u00g0"', '"\\u-123"'],
-    'a value is missing or misspelt': [
+    'a value is missing or invalid': [
       '',
       ' ',
       '\uFEFF1',
@@ -71,8 +71,8 @@ describe('Exact JSON', () => {
       'True',
     ],
     "a ':' is missing": ['{"a"}', '{"a",1}'],
-    "a '}' is missing": ['{"a":1', '{"a":1;'],
-    "a ']' is missing": ['[1', '[1}', '[1 2]'],
+    "a ',' or '}' is missing": ['{"a":1', '{"a":1;', '{"a":01}'],
+    "a ',' or ']' is missing": ['[1', '[1}', '[1 2]'],
   };
   for (const [rule, texts] of Object.entries(refused)) {
     it(`says that ${rule}`, () => {

@@ -16,7 +16,7 @@ describe('Reading a NewPlant', () => {
     [
       '{',
       'INVALID_JSON',
-      'the line is not valid JSON (RFC 8259): a member of an object has no name',
+      'the line is not valid JSON (RFC 8259): a name in double quotes is missing',
     ],
     ['[]', 'INVALID_NEW_PLANT', 'the line must be a JSON object'],
     ['{"id":1}', 'INVALID_NEW_PLANT', 'name is required'],

@@ -40,9 +40,7 @@ export class BodyReader {
 
   #begin({ req, res }: Context): void {
     if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
-    if (Number(req.headers['content-length'] ?? 0) > this.#limit) {
-      throw new HttpError('BODY_TOO_LARGE');
-    }
+    if (Number(req.headers['content-length'] ?? 0) > this.#limit) throw tooLarge(this.#limit);
     refuseFailed(req);
     sendContinue(req, res);
   }
@@ -63,6 +61,7 @@ function rawBodyParser(limit: number): Middleware<PlantStoreState> {
     textLimit: `${limit}b`,
     onerror(error) {
       const code = PARSER_FAILURES[typeOf(error)];
+      if (code === 'BODY_TOO_LARGE') throw tooLarge(limit);
       throw code === undefined ? error : new HttpError(code);
     },
   });
@@ -79,10 +78,14 @@ function typeOf(error: Error): string {
   return 'type' in error ? String(error.type) : '';
 }
 
+function tooLarge(limit: number): HttpError {
+  return new HttpError('BODY_TOO_LARGE', `the body must have at most ${limit} bytes`);
+}
+
 async function noNext(): Promise<void> {}
 
 function arrivedBody(request: IncomingMessage, limit: number): Buffer {
-  if (request.readableLength > limit) throw new HttpError('BODY_TOO_LARGE');
+  if (request.readableLength > limit) throw tooLarge(limit);
   const chunks: Buffer[] = [];
   // Once, but Node 26 hands over one chunk at a time.
   while (request.readableLength > 0) chunks.push(request.read());

@@ -15,7 +15,7 @@ export function checkMediaType(request: IncomingMessage): void {
     if (withoutSpace(coding).toLowerCase() !== 'identity') {
       throw new HttpError(
         'MEDIA_TYPE_NOT_SUPPORTED',
-        'the body must be sent without a content coding',
+        'the body must not be compressed: send it without Content-Encoding',
       );
     }
   }

@@ -9,10 +9,10 @@ export function tryItPage(): string {
       <li>
         <label for="access-token">Access token</label>
         <input id="access-token" type="password" autocomplete="off" spellcheck="false" aria-describedby="access-token-note">
-        <span id="access-token-note">From the operator of the service. It stays in this page.</span>
+        <span id="access-token-note">From the operator of the service. The page does not store it.</span>
       </li>
       <li>Edit the plant, then select <b>Execute</b>.</li>
-      <li>A <b>200</b> means that the plant is stored. Any other response has an error number: <a href="/docs/errors">what it means</a>.</li>
+      <li>A <b>200</b> means that the plant is stored. Any other response has an error number: see <a href="/docs/errors">what it means</a>.</li>
     </ol>
     <div id="try-it"><noscript>This page needs JavaScript. The <a href="/openapi.json">interface description</a> does not.</noscript></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
@@ -37,7 +37,7 @@ export function errorsPage(): string {
   return page(
     'Errors · Plant Store',
     `<h2>Errors</h2>
-    <p>Every response that is not a 200 has the body <code>{"error": number, "message": text}</code>. A number keeps its meaning in every release. A message is for a person, and may change.</p>
+    <p>Every response that is not a 200 has the body <code>{"error": number, "message": text}</code>. A number keeps its meaning in every release. A message is for people, and may change.</p>
     <table class="errors">
       <thead><tr>${COLUMNS.map((title) => `<th scope="col">${title}</th>`).join('')}</tr></thead>
       <tbody>${rows.join('\n')}</tbody>

@@ -19,9 +19,9 @@ const AFTER_A_PAUSE = 'Yes, after the seconds in `Retry-After`';
 export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   4000: {
     meaning:
-      'The request is not valid HTTP: its first line, its headers, or the framing of its body.',
+      'The request is not valid HTTP: its request line, its headers, or the framing of its body.',
     remedy:
-      'Correct what sends it. HTTP/1.1 needs exactly one `Host`; a body needs `Content-Length` or `Transfer-Encoding: chunked`; `Expect` may only be `100-continue`.',
+      'Correct what sends the request. HTTP/1.1 needs exactly one `Host`. A body needs `Content-Length` or `Transfer-Encoding: chunked`. `Expect` may only be `100-continue`.',
     retry: NO,
   },
   4001: {
@@ -35,62 +35,63 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     retry: NO,
   },
   4003: {
-    meaning:
-      'The body is larger than the service takes: 16 KiB, unless it is configured otherwise.',
-    remedy: 'Send a smaller plant.',
+    meaning: 'The body is larger than the limit: 16 KiB, unless the operator sets `BODY_LIMIT`.',
+    remedy: 'Send a shorter `name` or `tag`.',
     retry: NO,
   },
   4004: {
-    meaning: 'The body is not valid JSON. The message names the rule it breaks.',
+    meaning: 'The body is not valid JSON. The message names the rule that it breaks.',
     remedy:
-      'Let a JSON library write the body, in UTF-8 without a byte order mark, with every name once in an object and at most 32 levels deep.',
+      'Write the body with a JSON library. Send UTF-8 without a byte order mark and without lone surrogates. Use each name once in an object, and at most 32 levels.',
     retry: NO,
   },
   4005: {
     meaning: 'The body is JSON, but not a NewPlant. The message names every field and its rule.',
     remedy:
-      'Send `id` as a whole number of 64 bits, `name` as a string, and `tag` as a string or not at all.',
+      'Send `id` as a whole number of 64 bits, and `name` as a string. Send `tag` as a string, or leave it out.',
     retry: NO,
   },
   4006: {
     meaning: 'A plant with this `id` exists already.',
     remedy:
-      'Choose another `id`. After a 5031, or a response that never arrived, it usually means that the first attempt has stored the plant.',
+      'Choose another `id`. After an attempt whose outcome is unknown, the stored plant is yours if no other client uses this `id`.',
     retry: NO,
   },
   4010: {
-    meaning: 'The request carries no bearer token.',
+    meaning: 'The request has no bearer token.',
     remedy: 'Send `Authorization: Bearer <ACCESS_TOKEN>`.',
     retry: 'Yes, with a token',
   },
   4011: {
     meaning: 'The bearer token is malformed, unknown, expired, or not meant for this service.',
-    remedy: 'Obtain a new token. The log of the service has the reason.',
+    remedy:
+      'Get a new token. If it is refused, too, ask the operator: the log of the service has the reason.',
     retry: 'Yes, with another token',
   },
   4030: {
     meaning: 'The token is valid, but does not permit this operation.',
-    remedy: 'Obtain a token with the scope that the operator of the service asks for.',
+    remedy: 'Get a token with the scope that the operator of the service requires.',
     retry: 'Yes, with another token',
   },
   4040: {
     meaning: 'There is nothing at this path.',
     remedy:
-      'Compare the path byte by byte: `/plants/` and `/Plants` are other paths than `/plants`, and a base path may precede it.',
+      'Check the address, with the base path if the service has one. `/plants/` and `/Plants` are other paths than `/plants`.',
     retry: NO,
   },
   4050: {
-    meaning: 'The path exists, but not for this method. The header `Allow` lists the allowed ones.',
-    remedy: 'Use `POST`. A redirect on the way may have turned it into a `GET`.',
+    meaning: 'This path does not allow this method. The header `Allow` lists the allowed methods.',
+    remedy: 'Use `POST`. If you do, a redirect may have changed it to `GET`: correct the address.',
     retry: NO,
   },
   4080: {
     meaning: 'The headers or the body did not arrive in time. Nothing was stored.',
-    remedy: 'Send the whole request at once, or look for what is slow on the way.',
+    remedy: 'Send the whole request without a pause. If you do, the network or a proxy is slow.',
     retry: AS_IT_IS,
   },
   4310: {
-    meaning: 'The first line and the headers are larger than 16 KiB, or more than 1,000 fields.',
+    meaning:
+      'The request line and the headers are larger than 16 KiB, or there are more than 1,000 headers.',
     remedy: 'Send fewer or shorter headers. Cookies and a long token are the usual reason.',
     retry: NO,
   },
@@ -100,19 +101,20 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     retry: NO,
   },
   5030: {
-    meaning: 'The storage, or what verifies tokens, cannot be reached. Nothing was stored.',
+    meaning: 'The storage or the keys of the token issuer cannot be reached. Nothing was stored.',
     remedy: 'Wait, and send the request again.',
     retry: AFTER_A_PAUSE,
   },
   5031: {
     meaning: 'The outcome is unknown: the plant may or may not have been stored.',
     remedy:
-      'Send the same request again. 200: it is stored now. 4006: it was stored before, by the first attempt if no other client uses this `id`.',
+      'Send the same request again. 200: the plant is stored. 4006: a plant with this `id` is stored, yours if no other client uses this `id`.',
     retry: AFTER_A_PAUSE,
   },
   5032: {
     meaning: 'Too many requests are in flight, or the service is stopping. Nothing was stored.',
-    remedy: 'Wait, and send the request again, less often if it happens repeatedly.',
+    remedy:
+      'Wait, and send the request again. If this happens repeatedly, send fewer requests at once.',
     retry: AFTER_A_PAUSE,
   },
 };

@@ -5,15 +5,15 @@ type FailureStatus = (typeof failures)[FailureCode]['status'];
 
 /** What every status means, beside the meaning of the failures that have it. */
 const STATUSES: Readonly<Record<FailureStatus, string>> = {
-  400: 'An error occurred: something is wrong with what was sent. The request was not carried out.',
-  401: 'The bearer token is missing or not accepted. The request was not carried out.',
+  400: 'An error occurred: the request is invalid, or its `id` is taken. It was not carried out.',
+  401: 'The bearer token is missing or invalid. The request was not carried out.',
   403: 'The bearer token does not permit this operation. The request was not carried out.',
-  404: 'The request went to a path that does not exist, for example without the base path.',
-  405: 'The request arrived with another method, for example after a redirect.',
+  404: 'The path does not exist: the base path may be missing.',
+  405: 'The path does not allow the method: a redirect may have changed it.',
   408: 'The request did not arrive in time. It was not carried out.',
   431: 'The headers are too large. The request was not carried out.',
-  500: 'The service has a bug.',
-  503: 'The service cannot carry out the request now. With any number but 5031 it was not carried out.',
+  500: 'The service has a bug. Report it to the operator.',
+  503: 'The service cannot carry out the request now. After a 5031 the outcome is unknown. After any other error the request was not carried out.',
 };
 
 /** The failures that every operation can have. */
@@ -45,12 +45,12 @@ export function interfaceDescription(basePath = '') {
       version: '1.0.0',
       summary: 'A small store of plants.',
       description:
-        'Its one operation lets an authenticated client create a plant. Every response that is not a 200 has an `Error` as its body, whose number is stable across releases.',
+        'An authenticated client creates plants with `POST /plants`. Every response that is not a 200 has an `Error` as its body. Its number keeps its meaning in every release.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath || '/', description: 'This service' }],
     security: [{ bearerAuth: [] }],
-    tags: [{ name: 'plants', description: 'Plants, and what can be done with them' }],
+    tags: [{ name: 'plants', description: 'Create plants' }],
     paths: { '/plants': { post: createPlant() } },
     components: { schemas, headers, securitySchemes },
   };
@@ -65,9 +65,9 @@ function createPlant() {
     tags: ['plants'],
     summary: 'Create a plant',
     description:
-      'A 200 means that the plant is stored. An `id` identifies one plant: the second request with it is refused, even with the same content. The digits of `id` are kept exactly, also beyond 2^53.',
+      'A 200 means that the plant is stored. An `id` identifies one plant: a second request with the same `id` is an error, even with the same content. The service keeps all digits of an `id`, also beyond 2^53.',
     requestBody: {
-      description: 'The plant to create. Properties other than these three are ignored.',
+      description: 'The plant to create. Properties other than `id`, `name` and `tag` are ignored.',
       required: true,
       content: json('NewPlant', {
         tagged: {
@@ -125,7 +125,7 @@ function headersOf(failure: Failure | undefined) {
 
 function example({ error, message }: Failure) {
   const { meaning } = failureGuide[error as keyof typeof failureGuide];
-  return { summary: `${error}: ${meaning}`, value: { error, message } };
+  return { summary: `${error}: ${meaning.replaceAll('`', '')}`, value: { error, message } };
 }
 
 function json<Examples extends object>(schema: keyof typeof schemas, examples: Examples) {
@@ -177,7 +177,7 @@ const schemas = {
 const headers = {
   RequestId: {
     description:
-      'Names the request in the log of the service: the `X-Request-Id` that was sent, when it has 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
+      'Identifies the request in the log of the service. It is the `X-Request-Id` of the request if that has 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
     required: true,
     schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
   },
@@ -187,7 +187,8 @@ const headers = {
     schema: { type: 'string', const: 'no-store' },
   },
   Challenge: {
-    description: 'Which credentials are needed, and what is wrong with those sent (RFC 6750).',
+    description:
+      'The credentials that are needed, and what is wrong with the credentials that were sent (RFC 6750).',
     required: true,
     schema: { type: 'string' },
     example: failures.INVALID_TOKEN.challenge,

@@ -53,7 +53,7 @@ function checkHeaderSize(request: IncomingMessage): void {
 /** RFC 9112 section 3.2.2: an absolute form names a host. */
 function checkTarget({ url = '' }: IncomingMessage): void {
   if (NO_AUTHORITY.test(url)) {
-    throw new HttpError('MALFORMED_REQUEST', 'the request target names no host');
+    throw new HttpError('MALFORMED_REQUEST', 'the request target must contain a host');
   }
 }
 
@@ -64,7 +64,10 @@ function checkHost(request: IncomingMessage): void {
     throw new HttpError('MALFORMED_REQUEST', 'the request must have exactly one Host header');
   }
   if (host !== undefined && !HOST.test(host)) {
-    throw new HttpError('MALFORMED_REQUEST', 'Host must be a name or an address, and a port');
+    throw new HttpError(
+      'MALFORMED_REQUEST',
+      'Host must be a name or an address, with or without a port',
+    );
   }
 }
 
@@ -75,7 +78,7 @@ function checkTransferEncoding(request: IncomingMessage): void {
   const chunked =
     codings.length === 1 && withoutSpace(codings[0] ?? '').toLowerCase() === 'chunked';
   if (!chunked) {
-    throw new HttpError('MALFORMED_REQUEST', 'the only transfer coding supported is chunked');
+    throw new HttpError('MALFORMED_REQUEST', 'Transfer-Encoding must be chunked, in one header');
   }
   if (request.httpVersion === '1.0') {
     throw new HttpError(
@@ -89,7 +92,7 @@ function checkTransferEncoding(request: IncomingMessage): void {
 function checkExpect(request: IncomingMessage): void {
   for (const expectation of fieldValues(request, 'expect')) {
     if (withoutSpace(expectation).toLowerCase() !== '100-continue') {
-      throw new HttpError('MALFORMED_REQUEST', 'the only expectation supported is 100-continue');
+      throw new HttpError('MALFORMED_REQUEST', 'Expect must be 100-continue');
     }
   }
 }

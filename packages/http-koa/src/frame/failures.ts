@@ -31,12 +31,12 @@ export const failures = {
   BODY_MISSING: {
     error: 4001,
     status: 400,
-    message: 'the body is missing: a NewPlant is required',
+    message: 'the body is missing: send a NewPlant as JSON',
   },
   MEDIA_TYPE_NOT_SUPPORTED: {
     error: 4002,
     status: 400,
-    message: 'the body must be sent as Content-Type: application/json',
+    message: 'Content-Type must be application/json, in one header',
   },
   BODY_TOO_LARGE: { ...create.TOO_LARGE, status: 400 },
   INVALID_JSON: { ...create.INVALID_JSON, status: 400 },
@@ -45,7 +45,7 @@ export const failures = {
   CREDENTIALS_MISSING: {
     error: 4010,
     status: 401,
-    message: 'a bearer token is required: Authorization: Bearer <ACCESS_TOKEN>',
+    message: 'the bearer token is missing: send Authorization: Bearer <ACCESS_TOKEN>',
     challenge: CHALLENGE,
   },
   INVALID_TOKEN: {
@@ -64,7 +64,7 @@ export const failures = {
   METHOD_NOT_ALLOWED: {
     error: 4050,
     status: 405,
-    message: 'this method is not allowed here: the header Allow lists those that are',
+    message: 'this method is not allowed here: the header Allow lists the allowed methods',
   },
   REQUEST_TIMEOUT: {
     error: 4080,
@@ -75,7 +75,7 @@ export const failures = {
   HEADERS_TOO_LARGE: {
     error: 4310,
     status: 431,
-    message: 'the request line and headers are larger than 16 KiB, or more than 1,000 fields',
+    message: 'the request line and headers must have at most 16 KiB, and 1,000 headers',
     closes: true,
   },
   INTERNAL: { ...create.INTERNAL, status: 500, ours: true },

@@ -82,6 +82,18 @@ describe('A body in many chunks', () => {
     }
   });
 
+  it('is refused with the limit when it is too large, announced, arrived or still arriving', async () => {
+    const chunks = inChunks(plantOf(16_385), 1000);
+    const announced = HEAD.replace('Transfer-Encoding: chunked', 'Content-Length: 16385');
+    for (const parts of [[announced], [`${HEAD + chunks}0\r\n\r\n`], [HEAD, chunks]]) {
+      const response = await respond(...parts);
+      expect(response).to.include(
+        '"error":4003,"message":"the body must have at most 16384 bytes"',
+      );
+      expect(plants.size).to.equal(0);
+    }
+  });
+
   it('does not keep its chunks while it waits for the response before it', async () => {
     let arrived: WeakRef<Buffer>[] = [];
     const noteChunks = (message: unknown) => {
