@@ -1,5 +1,5 @@
 // npm runs this after each `npm ci` and `npm install` (`prepare`): it makes one file of the 246 that
-// Inversify loads, which would take 0.1 s of each start. See docs/decisions/0044-inversify-8-in-one-file.md.
+// Inversify loads, which would take 0.1 s of each start. See docs/decisions/0044-inversify-8-as-a-bundle.md.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
