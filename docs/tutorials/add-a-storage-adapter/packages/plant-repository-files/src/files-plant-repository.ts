@@ -14,7 +14,7 @@ export class FilesPlantRepository implements PlantRepository {
   readonly #underWay = new Set<Promise<void>>();
   #closed = false;
 
-  /** @param folder Where the plants are kept. It is never made: a disk that is gone is an outage. */
+  /** @param folder Where the plants are kept. Never created: a disk that is not mounted is an outage. */
   constructor(folder: string) {
     this.#folder = folder;
   }
@@ -52,7 +52,7 @@ export class FilesPlantRepository implements PlantRepository {
   }
 }
 
-/** Settles like `promise`, or after `timeLimit` milliseconds rejects with what `late` makes. */
+/** Settles like `promise`, or rejects with the error of `late` after `timeLimit` milliseconds. */
 async function within(timeLimit: number, promise: Promise<void>, late: () => Error): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {

@@ -9,7 +9,7 @@ import {
   toPlant,
 } from '@plant-store/domain';
 
-/** One attempt to keep one plant: written in full under a passing name, then given its own. */
+/** One attempt to store one plant: writes a complete draft, then links it to its final name. */
 export class PlantFile {
   readonly #folder: string;
   readonly #draft: string;
@@ -30,7 +30,7 @@ export class PlantFile {
     return this.#published;
   }
 
-  /** From now on the plant is not published, if it has not been so far. */
+  /** Prevents the publication from now on. Has no effect once the plant is published. */
   giveUp(): void {
     this.#givenUp = true;
   }
@@ -55,7 +55,7 @@ export class PlantFile {
     }
   }
 
-  /** `link` fails when the name exists: the file system decides who was first. */
+  /** `link` fails when the name exists: the file system decides which plant is first. */
   async #publish(): Promise<void> {
     try {
       const taken = await link(this.#draft, this.#path).then(() => false, isTaken);
@@ -67,7 +67,7 @@ export class PlantFile {
     }
   }
 
-  /** A new name is durable once its folder is. */
+  /** A new name is durable when its folder is flushed. */
   async #flushFolder(): Promise<void> {
     const folder = await open(this.#folder);
     await folder.sync().finally(() => folder.close());

@@ -7,14 +7,14 @@ import {
 } from '@plant-store/domain';
 import { type Introspection, readIntrospection } from './introspection.js';
 
-/** Where to ask about tokens, and what a token must hold. */
+/** Where to ask about tokens, and what a token must contain. */
 export interface IntrospectionOptions {
   /** The introspection endpoint of the issuer: https, or http on the loopback interface. */
   readonly url: string;
-  /** Who this service is to the issuer. */
+  /** The name of this service at the issuer. */
   readonly clientId: string;
   readonly clientSecret: string;
-  /** What tokens for this service have in their `aud`. */
+  /** The `aud` of tokens for this service. */
   readonly audience: string;
   /** The scope that permits creating plants. */
   readonly scope: string;
@@ -39,7 +39,7 @@ export class IntrospectionTokenVerifier implements TokenVerifier {
 
   async verify(token: string): Promise<Client> {
     const found = await this.#ask(token);
-    if (!found.active) throw new InvalidTokenError('the issuer says that the token is not active');
+    if (!found.active) throw new InvalidTokenError('the token is not active');
     if (!found.audiences.includes(this.#options.audience)) {
       throw new InvalidTokenError('the token is meant for another service');
     }

@@ -1,7 +1,7 @@
 /** What an issuer knows about a token. */
 export interface Introspection {
   readonly active: boolean;
-  /** Who the token was given to, fit for a log line. */
+  /** The client that the token was issued to: short and printable, for log lines. */
   readonly name: string;
   readonly audiences: readonly unknown[];
   readonly scopes: readonly string[];
@@ -12,7 +12,7 @@ const PRINTABLE = /^[\x20-\x7E]{1,128}$/;
 /**
  * Reads a response of the introspection endpoint. Source: RFC 7662 section 2.2.
  *
- * @throws {TypeError} when it is no such response, which leaves the token undecided.
+ * @throws {TypeError} when it is no such response. Then nothing is known about the token.
  */
 export function readIntrospection(text: string): Introspection {
   const json = parsed(text);

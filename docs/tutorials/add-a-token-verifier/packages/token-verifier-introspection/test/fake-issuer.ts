@@ -5,9 +5,9 @@ import { text } from 'node:stream/consumers';
 
 /** An introspection endpoint that knows the tokens it is given. */
 export class FakeIssuer {
-  /** What is known about a token. Every other is not active. */
+  /** What is known about each token. Every other token is not active. */
   readonly tokens = new Map<string, object>();
-  /** Given instead of what is known about the token. */
+  /** Sent instead of what is known about the token. */
   reply: { status: number; body: string } | undefined;
   readonly #server = createServer(async (request, response) => {
     const { status, body } = this.reply ?? (await this.#introspect(request));
