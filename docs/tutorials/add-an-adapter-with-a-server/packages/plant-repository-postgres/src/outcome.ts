@@ -13,7 +13,7 @@ export type Outcome =
   | 'turned away'
   /** Nothing was stored: the table does not accept this plant. */
   | 'refused'
-  /** It was sent. It may be stored, or may still come to be. */
+  /** It was sent. It may be stored now, or later. */
   | 'unclear';
 
 /** By the SQLSTATE of an error and the constraint that it names. The first that matches counts. */

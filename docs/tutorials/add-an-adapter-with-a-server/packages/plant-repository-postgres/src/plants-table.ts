@@ -14,15 +14,15 @@ const INSERT = `INSERT INTO plants (id, name, tag, mark)
   SELECT $1::bigint, $2::bytea, $3::bytea, $4::uuid
   FROM set_config('synchronous_commit', 'on', true)`;
 
-/** Fails whenever an insert would, and inserts nothing. */
+/** Fails whenever an insert would fail, and inserts nothing. */
 const INSERT_NOTHING = `INSERT INTO plants (id, name, tag, mark)
   SELECT id, name, tag, mark FROM plants WHERE false`;
 
 const MARK_OF = 'SELECT mark FROM plants WHERE id = $1';
 
-/** How long it takes at most to get a connection, also from a full pool. */
+/** The longest wait for a connection, also from a full pool. */
 const CONNECTED_WITHIN_MS = 1_000;
-/** When a connection is closed on which a statement was sent that got no response. */
+/** The longest wait for the response to a statement. Then its connection is closed. */
 const RESPONDS_WITHIN_MS = 3_000;
 
 /** A plant, and what distinguishes it from an equal one of another `add`. */
@@ -101,7 +101,7 @@ export class PlantsTable {
     }
   }
 
-  /** Lends a connection. One that does not respond in time is closed: the pool needs its place. */
+  /** Runs `work` with a connection of the pool. Closes one that does not respond in time, so that the pool can open another. */
   async #use<T>(end: number, work: (client: PoolClient) => Promise<T>): Promise<T> {
     const connecting = this.#pool.connect();
     const client = await before(end, connecting).catch((error: unknown) => {

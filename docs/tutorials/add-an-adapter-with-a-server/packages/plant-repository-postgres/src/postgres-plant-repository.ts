@@ -11,7 +11,7 @@ import {
 import { DatabaseError } from 'pg';
 import { CREATE_TABLE, PlantsTable, type Row } from './plants-table.js';
 
-/** Where plants are kept, and who learns of what happens there. */
+/** Where plants are kept, and who receives the events. */
 export interface PostgresPlantRepositoryOptions {
   /** As `postgres://user:password@host:5432/database?sslmode=verify-full`. */
   readonly url: string;
