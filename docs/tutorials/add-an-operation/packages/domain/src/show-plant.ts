@@ -20,7 +20,7 @@ export class ShowPlant {
   /**
    * Rejects with {@link PlantNotFoundError}, or with whatever {@link PlantCatalogue.find} rejects with.
    *
-   * @param _client The proof that somebody was authenticated.
+   * @param _client The proof that a token was verified.
    */
   async execute(_client: Client, id: PlantId): Promise<Plant> {
     const plant = await this.#plants.find(id);

@@ -14,7 +14,7 @@ import { plantResponse } from '../frame/response.js';
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
-/** The operation: the credentials become a client, the path an id, the id a plant. */
+/** The operation `GET /plants/{id}`. The token is verified first. */
 export function showPlant(
   useCase: ShowPlant,
   tokenVerifier: TokenVerifier,
