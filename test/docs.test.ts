@@ -88,6 +88,11 @@ describe('The documents', () => {
     expect(documents.flatMap(driftedFiles)).to.deep.equal([]);
   });
 
+  it('name each file that a reader of a tutorial creates above its block: the fence is not visible', () => {
+    const tutorials = documents.filter(({ path }) => path.startsWith('docs/tutorials/'));
+    expect(tutorials.flatMap(unnamedFiles)).to.deep.equal([]);
+  });
+
   it('use the words of the field', () => {
     expect(documents.flatMap(replacedWords)).to.deep.equal([]);
   });
@@ -156,6 +161,14 @@ describe('The check of the documents', () => {
     const drifted = { language: 'json', file: 'package.json', text: '{,}' };
     expect(brokenJson(page('', drifted))).to.have.length(1);
     expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
+  });
+
+  it('finds files that are not named', () => {
+    const block = { language: 'ts', file: 'src/a.ts', text: '', line: 3 };
+    expect(unnamedFiles(page('`src/a.ts`:\n\n', block))).to.deep.equal([]);
+    const unnamed = ['docs/page.md:3 does not name src/a.ts'];
+    expect(unnamedFiles(page('The source:\n\n', block))).to.deep.equal(unnamed);
+    expect(unnamedFiles(page('', { ...block, line: 1 }))).to.have.length(1);
   });
 
   it('finds replaced words', () => {
@@ -260,6 +273,16 @@ function driftedFiles({ path, blocks }: Markdown): string[] {
     const place = places.find((it) => existsSync(it));
     const same = place !== undefined && readFileSync(place, 'utf8') === text;
     return same ? [] : [`${path}:${line} is not ${file}`];
+  });
+}
+
+/** The last line of text before a block names the file that the block shows. */
+function unnamedFiles({ path, prose, blocks }: Markdown): string[] {
+  const lines = prose.split('\n');
+  return blocks.flatMap(({ file, line }) => {
+    if (file === undefined) return [];
+    const caption = lines.slice(0, line - 1).findLast((it) => it.trim() !== '') ?? '';
+    return caption.includes(`\`${file}\``) ? [] : [`${path}:${line} does not name ${file}`];
   });
 }
 
