@@ -4,9 +4,9 @@ import type { PlantId } from './plant-id.js';
 /** Port: finds plants that were stored. */
 export interface PlantCatalogue {
   /**
-   * Resolves with the plant that was stored for good under this id, `undefined` when there is none.
+   * Resolves with the plant that was stored durably under this id, `undefined` when there is none.
    *
-   * Rejects with `StorageUnavailableError` when that cannot be found out; any other error is a bug.
+   * Rejects with `StorageUnavailableError` when that cannot be determined; any other error is a bug.
    */
   find(id: PlantId): Promise<Plant | undefined>;
 }
