@@ -3,7 +3,7 @@
  * them, so it runs in no caller's asynchronous context: it can only be linked to them.
  */
 export interface BatchTracer<Caller = unknown> {
-  /** What identifies the caller of `add`; called in its context. */
+  /** Returns what identifies the caller of `add`. Called in the asynchronous context of that caller. */
   caller(): Caller;
   /** Runs one command for the plants of these callers. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;

@@ -2,7 +2,7 @@ import type { Client } from './client.js';
 import { type NewPlant, type Plant, toPlant } from './plant.js';
 import type { PlantRepository } from './plant-repository.js';
 
-/** The client is who it says, but was not given the permission for the operation. */
+/** The client is authenticated, but does not have the permission for the operation. */
 export class PermissionDeniedError extends Error {
   override readonly name = 'PermissionDeniedError';
   readonly code = 'PERMISSION_DENIED';
@@ -17,12 +17,12 @@ export class CreatePlant {
   }
 
   /**
-   * Resolves with the plant once it is stored for good.
+   * Creates a plant. Resolves with it, without its id, once it is stored durably.
    *
    * Rejects with {@link PermissionDeniedError}, before the repository is asked, or with whatever
    * {@link PlantRepository.add} rejects with.
    *
-   * @param timeLimit Milliseconds until the call is settled at the latest.
+   * @param timeLimit Milliseconds within which the call settles.
    */
   async execute(client: Client, plant: NewPlant, timeLimit: number): Promise<Plant> {
     if (!client.permissions.has('create plants')) {

@@ -1,14 +1,14 @@
 import type { NewPlant } from './plant.js';
 
-/** Another plant with this id is stored for good; it is unchanged, and nothing was stored now. */
+/** Another plant with this id is stored durably. It is unchanged, and this call stored nothing. */
 export class PlantIdTakenError extends Error {
   override readonly name = 'PlantIdTakenError';
   readonly code = 'PLANT_ID_TAKEN';
 }
 
 /**
- * The storage cannot be reached, refuses access, or takes no more now. The plant is not stored, and
- * never will be by this call.
+ * The storage cannot be reached, refuses access, or accepts no more plants now. The plant is not stored,
+ * and this call will not store it later.
  */
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
@@ -25,39 +25,39 @@ export class StorageUnavailableError extends Error {
   }
 }
 
-/** The plant may be stored, or may still come to be. It could not be found out in time. */
+/** The plant may be stored now, or may be stored later: the time limit passed before the outcome was known. */
 export class OutcomeUnknownError extends Error {
   override readonly name = 'OutcomeUnknownError';
   readonly code = 'OUTCOME_UNKNOWN';
 }
 
 /**
- * Port: keeps plants. An id identifies one plant for ever.
+ * Port: stores plants. An id identifies one plant permanently.
  *
  * Names and tags are kept exactly: every Unicode string, the empty one and those with U+0000 included,
  * neither trimmed nor normalised. `newPlant` lets no lone surrogate through. An absent tag stays absent.
  *
  * An outage ends without a restart: when the storage can be used again, the same repository uses it.
- * That includes credentials and permissions that were put right in the storage.
+ * That includes credentials and permissions that were corrected in the storage.
  *
  * Errors are logged with their causes. None carries credentials, or the name or the tag of a plant, in
  * any property or cause. An adapter leaves out a cause that may.
  */
 export interface PlantRepository {
   /**
-   * Stores a new plant. Resolves when it is stored for good: it is kept when the storage is killed
-   * right after.
+   * Stores a new plant. Resolves when it is stored durably: the storage still has it when it is killed
+   * immediately afterwards.
    *
    * Rejects with exactly one of these; any other error is a bug.
    *
-   * - {@link PlantIdTakenError}, only once the other plant is stored for good.
+   * - {@link PlantIdTakenError}, only once the other plant is stored durably.
    * - {@link StorageUnavailableError}, only when nothing is stored, now or later: nothing was sent, or
    *   what was sent is known to be refused or undone. Credentials that the storage refuses and missing
    *   permissions are such cases. So is an outage that began before anything was sent.
    * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time.
    *
    * Of several concurrent calls with one id at most one resolves, whichever repositories on the same
-   * storage they are made to. A call never changes the fate of another.
+   * storage they are made to. A call never changes the outcome of another.
    *
    * The adapter decides whether it tries again within the time limit. A new attempt that finds the plant
    * of an earlier attempt of the same call resolves. It recognises its own plant by something that no
@@ -66,19 +66,19 @@ export interface PlantRepository {
    * At least 100 calls may be under way at once. A call that finds every connection busy waits for one,
    * up to its time limit. An adapter that bounds how many wait rejects further ones at once, as unavailable.
    *
-   * @param timeLimit Milliseconds until the call is settled at the latest: an unfinished attempt is then
+   * @param timeLimit Milliseconds within which the call settles. An attempt that is unfinished then is
    * unavailable or unknown, whichever is true. A call with 0 or less is rejected with
    * {@link StorageUnavailableError} at once.
    */
   add(plant: NewPlant, timeLimit: number): Promise<void>;
 
   /**
-   * Reports whether the storage can be used at this moment. Resolves when it takes plants; otherwise
-   * rejects with {@link StorageUnavailableError}: also when it refuses the credentials, or when
+   * Reports whether the storage can be used at this moment. Resolves when it accepts plants. Otherwise
+   * rejects with {@link StorageUnavailableError}, also when it refuses the credentials, or when
    * permissions are missing. Settles within 2 seconds, whatever the storage does, and writes nothing.
    *
-   * The adapter decides what becomes of an `add` now, and sets `waits` of the error. How long an
-   * outage may last before the service is not ready is decided by the service, from its own deadline.
+   * The adapter decides whether an `add` would wait now, and sets `waits` of the error. The service
+   * decides, from its own deadline, how long an outage may last before the service is not ready.
    */
   ready(): Promise<void>;
 

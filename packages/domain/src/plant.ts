@@ -2,7 +2,7 @@ import { isPlantId, PLANT_ID_RULE, type PlantId } from './plant-id.js';
 
 declare const checked: unique symbol;
 
-/** A plant as its reader sees it. Source: docs/specification.md, "Plant". */
+/** A plant as a response shows it, without its id. Source: docs/specification.md, "Plant". */
 export interface Plant {
   readonly name: string;
   /** The type of the plant. Absent when the plant was created without one. */
@@ -15,7 +15,7 @@ export interface NewPlant extends Plant {
   readonly [checked]: 'NewPlant';
 }
 
-/** What a client asks to create, not yet checked. */
+/** The fields of a plant to be created, not yet checked. */
 export interface NewPlantFields {
   readonly id: bigint;
   readonly name: string;
@@ -29,10 +29,11 @@ export class InvalidNewPlantError extends Error {
 }
 
 /**
- * The only way to a {@link NewPlant}. The result is frozen and shares nothing with `fields`.
+ * Checks fields and returns them as a {@link NewPlant}; there is no other way to get one. The result is
+ * frozen and shares nothing with `fields`.
  *
  * @throws {InvalidNewPlantError} when `id` is outside int64, or `name` or `tag` holds a lone
- * surrogate: such a string has no UTF-8 form, so no store could keep it exactly.
+ * surrogate: such a string has no UTF-8 form, so no storage could keep it exactly.
  */
 export function newPlant(fields: NewPlantFields): NewPlant {
   const { id, name, tag } = fields;
@@ -44,7 +45,7 @@ export function newPlant(fields: NewPlantFields): NewPlant {
   return Object.freeze(tag === undefined ? { id, name } : { id, name, tag }) as NewPlant;
 }
 
-/** The part of a new plant that its reader sees: everything but the id. */
+/** Returns the part of a new plant that a response shows: everything but the id. */
 export function toPlant({ name, tag }: NewPlant): Plant {
   return tag === undefined ? { name } : { name, tag };
 }

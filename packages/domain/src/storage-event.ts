@@ -1,30 +1,30 @@
 import type { StorageUnavailableError } from './plant-repository.js';
 
 /**
- * Something about a storage that operators want to log or to measure.
+ * An event of a storage, for logs and metrics.
  *
- * Every adapter of `PlantRepository` can report these events, and none has to: the service asks an
- * adapter that does not report whether it is reachable with `ready`. No event holds a password, or
- * anything of a plant but its id.
+ * An adapter of `PlantRepository` may report these events, but need not: the service calls `ready` of an
+ * adapter that does not report whether its storage is reachable. No event holds a password, or anything
+ * of a plant but its id.
  */
 export type StorageEvent =
   | {
-      /** The storage takes plants, for the first time or again. Reported at a change only. */
+      /** The storage accepts plants, for the first time or again. Reported at a change only. */
       readonly type: 'storage reachable';
     }
   | {
-      /** The storage takes no plants. Reported at a change only. */
+      /** The storage accepts no plants. Reported at a change only. */
       readonly type: 'storage unreachable';
-      /** What `ready` rejects with now: what is wrong, and why. */
+      /** The error that `ready` rejects with now: what is wrong, and why. */
       readonly error: StorageUnavailableError;
     }
   | {
-      /** One write of several plants has ended, whatever became of them. */
+      /** One write of several plants has ended, whatever the outcome of each. */
       readonly type: 'batch written';
       readonly plants: number;
-      /** From handing the write to the storage until it was acknowledged or given up. */
+      /** Milliseconds from handing the write to the storage until it was acknowledged or abandoned. */
       readonly durationMs: number;
-      /** What went wrong with the write as a whole; `undefined` when nothing did. */
+      /** The error of the write as a whole; `undefined` when there was none. */
       readonly failure: unknown;
     }
   | {
@@ -33,7 +33,7 @@ export type StorageEvent =
       readonly id: bigint;
       /** The storage's own error code. */
       readonly code: number | string;
-      /** Holds nothing of the plant. */
+      /** Why the storage refuses the plant, without any value of the plant. */
       readonly reason: string;
     }
   | {

@@ -1,26 +1,26 @@
 import type { TokenVerifierUnavailableError } from './token-verifier.js';
 
 /**
- * Something about the verification of tokens that operators want to log or to measure.
+ * An event of the verification of tokens, for logs and metrics.
  *
- * Every adapter of `TokenVerifier` can report these events, and none has to. No event holds a token,
- * a part or a digest of one, or a password.
+ * An adapter of `TokenVerifier` may report these events, but need not. No event holds a token, a part or a
+ * digest of one, or a password.
  */
 export type TokenEvent =
   | {
       /** A token is about to be verified. */
       readonly type: 'token checked';
-      /** It was verified before, and the result was remembered. */
+      /** Whether the token was verified before and the result is still cached. */
       readonly remembered: boolean;
     }
   | {
-      /** The issuer, or whatever knows which tokens are valid, has responded. */
+      /** The issuer, or another service that knows which tokens are valid, has responded. */
       readonly type: 'issuer reached';
     }
   | {
-      /** The issuer, or whatever knows which tokens are valid, could not be asked. */
+      /** The issuer, or another service that knows which tokens are valid, could not be reached. */
       readonly type: 'issuer not reached';
-      /** What could not be done, and why. */
+      /** What failed, and why. */
       readonly error: TokenVerifierUnavailableError;
     };
 

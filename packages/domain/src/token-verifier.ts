@@ -1,6 +1,6 @@
 import type { Client } from './client.js';
 
-/** Why a token is refused: for the log, since clients get one response to all of them. */
+/** Why a token is refused: for the log only, since clients get the same response for every reason. */
 export type TokenRefusal =
   | 'malformed'
   | 'unknown token'
@@ -27,7 +27,7 @@ export class InvalidTokenError extends Error {
   }
 }
 
-/** Whether the token is valid cannot be found out now. It says nothing about the token. */
+/** It cannot be determined now whether the token is valid. This says nothing about the token. */
 export class TokenVerifierUnavailableError extends Error {
   override readonly name = 'TokenVerifierUnavailableError';
   readonly code = 'TOKEN_VERIFIER_UNAVAILABLE';
@@ -52,12 +52,12 @@ export interface TokenVerifier {
    * Rejects with exactly one of these; any other error is a bug.
    *
    * - {@link InvalidTokenError}: the token is known not to be valid.
-   * - {@link TokenVerifierUnavailableError}: whether it is valid cannot be found out. That includes
-   *   credentials of the verifier that are refused, missing permissions, a response that cannot be
-   *   read, and a busy connection pool.
+   * - {@link TokenVerifierUnavailableError}: it cannot be determined whether the token is valid. Causes
+   *   include refused credentials of the verifier, missing permissions, a response that cannot be read,
+   *   and a busy connection pool.
    *
-   * An outage is never reported as an invalid token, nor the other way round. The adapter decides
-   * whether it tries again. Settles within 2 seconds also when what it depends on does not respond.
+   * An outage is never reported as an invalid token, nor an invalid token as an outage. The adapter
+   * decides whether it tries again. Settles within 2 seconds, also when what it depends on does not respond.
    */
   verify(token: string): Promise<Client>;
 
@@ -65,7 +65,7 @@ export interface TokenVerifier {
    * Resolves when a valid token would be accepted now; otherwise rejects with
    * {@link TokenVerifierUnavailableError}. Settles within 2 seconds, whatever the verifier depends on does.
    *
-   * The adapter decides which outages it bridges, for example with what it remembers. While this
+   * The adapter decides which outages it bridges, for example with cached results. While this
    * rejects, `verify` accepts no token, so the service is not ready at once.
    */
   ready(): Promise<void>;

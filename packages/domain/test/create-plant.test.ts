@@ -35,7 +35,7 @@ describe('Creating a plant', () => {
     expect(calls).to.deep.equal([{ plant: monstera, timeLimit: 1234 }]);
   });
 
-  it('refuses a client without the permission before the repository is asked', async () => {
+  it('refuses a client without the permission, without calling the repository', async () => {
     const { calls, repository } = recordingRepository();
     const execution = new CreatePlant(repository).execute(visitor, monstera, 1000);
     const message = 'the token does not permit creating plants';
@@ -43,13 +43,13 @@ describe('Creating a plant', () => {
     expect(calls).to.deep.equal([]);
   });
 
-  it('passes on what the repository rejects with, as it is', async () => {
+  it('rejects with the same error as the repository', async () => {
     const taken = new PlantIdTakenError('taken');
     const { repository } = recordingRepository(() => Promise.reject(taken));
     await rejects(new CreatePlant(repository).execute(gardener, monstera, 1000), taken);
   });
 
-  it('returns the plant only after the repository has stored it', async () => {
+  it('resolves only after the repository has stored the plant', async () => {
     const order: string[] = [];
     const { repository } = recordingRepository(async () => {
       await new Promise(setImmediate);

@@ -30,12 +30,12 @@ describe('An error of the domain', () => {
     });
   }
 
-  it('is a storage that is not waited for, unless it says otherwise', () => {
+  it('about an unavailable storage has `waits` false by default', () => {
     expect(new StorageUnavailableError('out of reach').waits).to.equal(false);
     expect(new StorageUnavailableError('out of reach', { waits: true }).waits).to.equal(true);
   });
 
-  it('is a token refused for another reason, unless it says which', () => {
+  it('about an invalid token has the reason "other" by default', () => {
     expect(new InvalidTokenError('no').reason).to.equal('other');
     expect(new InvalidTokenError('no', { reason: 'expired' }).reason).to.equal('expired');
   });

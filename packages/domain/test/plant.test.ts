@@ -13,12 +13,12 @@ const anyId = fc.bigInt({ min: MIN_PLANT_ID, max: MAX_PLANT_ID });
 const anyText = fc.string({ unit: 'binary' });
 
 describe('A plant id', () => {
-  it('is every whole number of int64', () => {
+  it('is any whole number in the range of int64', () => {
     fc.assert(fc.property(anyId, isPlantId));
     expect([0n, -(2n ** 63n), 2n ** 63n - 1n].every(isPlantId)).to.equal(true);
   });
 
-  it('is no number outside int64', () => {
+  it('is not a number outside the range of int64', () => {
     fc.assert(fc.property(fc.bigInt({ min: 2n ** 63n }), (value) => !isPlantId(value)));
     fc.assert(fc.property(fc.bigInt({ max: -(2n ** 63n) - 1n }), (value) => !isPlantId(value)));
     expect(isPlantId(2n ** 63n)).to.equal(false);
@@ -27,7 +27,7 @@ describe('A plant id', () => {
 });
 
 describe('A new plant', () => {
-  it('carries exactly the id, name and tag it was made from', () => {
+  it('has exactly the id, name and tag it was made from', () => {
     fc.assert(
       fc.property(anyId, anyText, anyText, (id, name, tag) => {
         expect(newPlant({ id, name, tag })).to.deep.equal({ id, name, tag });
@@ -44,7 +44,7 @@ describe('A new plant', () => {
     expect(newPlant({ id: 1n, name: '', tag: '' })).to.deep.equal({ id: 1n, name: '', tag: '' });
   });
 
-  it('cannot be changed, nor through the fields it was made from', () => {
+  it('is frozen, and does not change with the fields it was made from', () => {
     const fields = { id: 1n, name: 'before' };
     const plant = newPlant(fields);
     fields.name = 'after';
@@ -52,7 +52,7 @@ describe('A new plant', () => {
     expect(plant).to.be.frozen;
   });
 
-  it('names every field that is wrong, with its rule', () => {
+  it('is refused with a message that names every invalid field and its rule', () => {
     const wrong = { id: MAX_PLANT_ID + 1n, name: 'a\uD800', tag: '\uDC00b' };
     expect(() => newPlant(wrong))
       .to.throw(InvalidNewPlantError)
@@ -69,12 +69,12 @@ describe('A new plant', () => {
     { id: 1n, name: '\uD83C' },
     { id: 1n, name: '', tag: '\uDF35' },
   ]) {
-    it(`is refused for one wrong field alone: ${JSON.stringify(fields, (_, it) => `${it}`)}`, () => {
+    it(`is refused when one field is invalid: ${JSON.stringify(fields, (_, it) => `${it}`)}`, () => {
       expect(() => newPlant({ ...fields })).to.throw(InvalidNewPlantError);
     });
   }
 
-  it('is shown as a plant without its id', () => {
+  it('is returned by toPlant without its id', () => {
     expect(toPlant(newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' }))).to.deep.equal({
       name: 'Monstera',
       tag: 'tropical',
