@@ -11,24 +11,24 @@ import {
 import { expect } from 'chai';
 import type { OpenStore, StorageHook } from './open-store.js';
 
-/** One promise of the port. `run` rejects when the store breaks it. */
+/** One promise of the port as a test. `run` rejects when the store breaks the promise. */
 export interface ContractCase {
   readonly title: string;
-  /** What it uses of the store, beyond the repository. */
+  /** The hooks of the store that the case needs. */
   readonly needs?: readonly StorageHook[];
   run(store: OpenStore): Promise<void>;
 }
 
-/** For an add that is expected to succeed. */
+/** The time limit of an add that is expected to succeed. */
 export const TIME_LIMIT_MS = 10_000;
-/** For an add that is expected not to. */
-export const BRIEF_MS = 100;
-/** When a call that should have been settled after {@link BRIEF_MS} is taken for one that never is. */
-const PATIENCE_MS = 3_000;
-const RECOVERS_WITHIN_MS = 20_000;
-const LOOK_EVERY_MS = 10;
+/** The time limit of an add that is expected to fail. */
+export const SHORT_LIMIT_MS = 100;
+/** A call that should settle within {@link SHORT_LIMIT_MS} fails the case when it takes longer than this. */
+const MAX_SETTLE_MS = 3_000;
+const MAX_RECOVERY_MS = 20_000;
+const POLL_INTERVAL_MS = 10;
 
-/** What became of an add, unless the id was taken. */
+/** The outcome of an add whose id was free. */
 export type Outcome = 'stored' | 'unavailable' | 'unknown';
 
 export function add(
@@ -39,14 +39,14 @@ export function add(
   return repository.add(newPlant(fields), timeLimit);
 }
 
-/** Settles like `promise`, unless it has not for too long. */
+/** Settles like `promise`; rejects when that takes longer than 3 seconds. */
 export async function settled(promise: Promise<void>): Promise<void> {
-  const patience = new AbortController();
-  const late = wait(PATIENCE_MS, undefined, patience).then(() => expect.fail('never settled'));
-  await Promise.race([promise, late]).finally(() => patience.abort());
+  const timeout = new AbortController();
+  const late = wait(MAX_SETTLE_MS, undefined, timeout).then(() => expect.fail('never settled'));
+  await Promise.race([promise, late]).finally(() => timeout.abort());
 }
 
-/** Rejects when the id was taken, and with every error that the port does not know. */
+/** Resolves with the outcome of an add. Rejects when the id is taken, and with every error that the port does not name. */
 export async function outcomeOf(adding: Promise<void>): Promise<Outcome> {
   try {
     await adding;
@@ -58,26 +58,26 @@ export async function outcomeOf(adding: Promise<void>): Promise<Outcome> {
   }
 }
 
-/** Resolves when an add is rejected in time, with an error that the port knows. */
+/** Resolves when an add is rejected in time with an error that the port names. */
 export async function isRejected(adding: Promise<void>): Promise<void> {
   const known = [PlantIdTakenError, StorageUnavailableError, OutcomeUnknownError];
   await rejects(settled(adding), (error) => known.some((type) => error instanceof type));
 }
 
-/** Causes a fault, or ends all. */
-export async function cause(store: OpenStore, hook: StorageHook): Promise<void> {
+/** Calls a hook of the store: causes a fault, or ends all faults. */
+export async function causeFault(store: OpenStore, hook: StorageHook): Promise<void> {
   if (store[hook] === undefined) {
     expect.fail(`the store has no ${hook}(): offer it, or give a reason in \`without\``);
   }
   await store[hook]();
 }
 
-/** Resolves when the repository, which was not opened again, reports that it takes plants. */
+/** Resolves when the same repository, without a restart, is ready. Rejects after 20 seconds. */
 export async function readyAgain(repository: PlantRepository): Promise<void> {
-  const end = performance.now() + RECOVERS_WITHIN_MS;
+  const end = performance.now() + MAX_RECOVERY_MS;
   while (!(await isReady(repository))) {
     if (performance.now() > end) expect.fail('the repository was not ready again');
-    await wait(LOOK_EVERY_MS);
+    await wait(POLL_INTERVAL_MS);
   }
 }
 

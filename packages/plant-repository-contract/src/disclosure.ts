@@ -1,11 +1,11 @@
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { add, BRIEF_MS, type ContractCase, cause } from './contract-case.js';
+import { add, type ContractCase, causeFault, SHORT_LIMIT_MS } from './contract-case.js';
 import type { OpenStore, StorageHook } from './open-store.js';
 
 const PLANT = { id: 1n, name: 'name-of-a-rare-plant', tag: 'tag-of-a-rare-plant' };
 
-/** With all causes, collected errors, and properties that are not enumerable. */
+/** Shows an error with all its causes, collected errors, and properties that are not enumerable. */
 const EVERYTHING = {
   depth: 20,
   showHidden: true,
@@ -29,26 +29,26 @@ async function expectNoSecret({ secrets = [] }: OpenStore, errors: readonly unkn
   }
 }
 
-function showsNothing(fault: StorageHook, when: string): ContractCase {
+function revealsNothing(fault: StorageHook, when: string): ContractCase {
   return {
-    title: `shows no secret and nothing of a plant in its errors when ${when}`,
+    title: `reveals no secret and no value of a plant in its errors when ${when}`,
     needs: [fault],
     async run(store) {
-      await cause(store, fault);
+      await causeFault(store, fault);
       const errors = [
-        await errorOf(add(store, PLANT, BRIEF_MS)),
+        await errorOf(add(store, PLANT, SHORT_LIMIT_MS)),
         await errorOf(store.repository.ready()),
-        await errorOf(add(store, PLANT, BRIEF_MS)),
+        await errorOf(add(store, PLANT, SHORT_LIMIT_MS)),
       ];
       await expectNoSecret(store, errors);
     },
   };
 }
 
-/** An error goes into the log, with its causes. */
+/** Cases about errors: they are logged with their causes, so they reveal nothing. */
 export const disclosure: readonly ContractCase[] = [
   {
-    title: 'shows no secret and nothing of a plant in its errors',
+    title: 'reveals no secret and no value of a plant in its errors',
     async run(store) {
       await add(store, PLANT);
       const errors = [await errorOf(add(store, PLANT)), await errorOf(add(store, PLANT, 0))];
@@ -58,7 +58,7 @@ export const disclosure: readonly ContractCase[] = [
       await expectNoSecret(store, errors);
     },
   },
-  showsNothing('silenceAfterWrite', 'the storage falls silent after the write'),
-  showsNothing('outage', 'the storage cannot be reached'),
-  showsNothing('refuseAccess', 'the storage refuses access'),
+  revealsNothing('silenceAfterWrite', 'the storage stops responding after the write'),
+  revealsNothing('outage', 'the storage cannot be reached'),
+  revealsNothing('refuseAccess', 'the storage refuses access'),
 ];

@@ -9,10 +9,10 @@ import {
 import { expect } from 'chai';
 import { add, type ContractCase, TIME_LIMIT_MS } from './contract-case.js';
 
-/** From opening to closing, and opening again. */
+/** Cases about `ready`, `close`, and a store that is opened again. */
 export const lifetime: readonly ContractCase[] = [
   {
-    title: 'is not changed by what the caller does to its object afterwards',
+    title: 'keeps a copy: later changes of the object of its caller have no effect',
     async run(store) {
       const plant = { ...newPlant({ id: 1n, name: 'before', tag: 'before' }) };
       const adding = store.repository.add(plant, TIME_LIMIT_MS);
@@ -23,21 +23,21 @@ export const lifetime: readonly ContractCase[] = [
     },
   },
   {
-    title: 'is ready when it takes plants',
+    title: 'is ready when it accepts plants',
     async run(store) {
       await add(store, { id: 1n, name: 'before' });
       await store.repository.ready();
     },
   },
   {
-    title: 'closes twice as well as once',
+    title: 'can be closed more than once',
     async run({ repository }) {
       await Promise.all([repository.close(), repository.close()]);
       await repository.close();
     },
   },
   {
-    title: 'rejects use after close as storage unavailable',
+    title: 'rejects every call after close as unavailable',
     async run(store) {
       await store.repository.close();
       await rejects(add(store, { id: 1n, name: 'too late' }), StorageUnavailableError);
@@ -59,7 +59,7 @@ export const lifetime: readonly ContractCase[] = [
     },
   },
   {
-    title: 'keeps a plant for good: it is there when the store is opened again',
+    title: 'keeps a plant durably: it is there when the store is opened again',
     async run(store) {
       await add(store, { id: 7n, name: 'kept' });
       const repository = await store.reopen();

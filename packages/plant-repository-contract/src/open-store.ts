@@ -1,30 +1,30 @@
 import type { NewPlantFields, PlantRepository } from '@plant-store/domain';
 
 /**
- * Faults of the storage that a test can cause. A suite runs the cases of the faults that a store offers.
- * `without` of `describePlantRepository` gives the reasons for the others.
+ * Faults of the storage that a test can cause, as hooks. The suite runs the cases of the hooks that a
+ * store offers. The option `without` of `describePlantRepository` gives the reasons for the others.
  */
 export interface StorageFaults {
-  /** From now on the storage does not respond. Connections stay open, and what is sent may arrive later. */
+  /** From now on, the storage does not respond. Connections stay open, and what is sent may arrive later. */
   stall(): Promise<void>;
-  /** Lets the storage carry out the next write. From then on it does not respond, nor to that write. */
+  /** The storage carries out the next write, but from then on responds to nothing, not even to that write. */
   silenceAfterWrite(): Promise<void>;
-  /** Lets the storage carry out the next write, and loses its response: the connection ends. */
+  /** The storage carries out the next write, but the connection ends before the response. */
   loseNextAcknowledgement(): Promise<void>;
-  /** From now on the storage cannot be reached: open connections end, and new ones are refused. */
+  /** From now on, the storage cannot be reached: open connections end, and new ones are refused. */
   outage(): Promise<void>;
-  /** From now on the storage refuses the repository: its credentials, or its permissions. */
+  /** From now on, the storage refuses the credentials or the permissions of the repository. */
   refuseAccess(): Promise<void>;
-  /** Kills the storage, which then has only what it has made durable, and starts it again. */
+  /** Kills the storage, so that only durable data remains, and starts it again. */
   crash(): Promise<void>;
-  /** Ends every fault: the storage can be used as before. What is under way may still arrive. */
+  /** Ends every fault: the storage can be used as before. Writes under way may still arrive. */
   recover(): Promise<void>;
 }
 
 /** The name of one of {@link StorageFaults}. */
 export type StorageHook = keyof StorageFaults;
 
-/** Every name there is. */
+/** The names of all {@link StorageFaults}. */
 export const STORAGE_HOOKS: readonly StorageHook[] = [
   'stall',
   'silenceAfterWrite',
@@ -35,16 +35,16 @@ export const STORAGE_HOOKS: readonly StorageHook[] = [
   'recover',
 ];
 
-/** A new, empty store: the repository under test, and a look at what it has kept. */
+/** A new, empty store under test: its repository, and functions that read and reopen its storage. */
 export interface OpenStore extends Partial<StorageFaults> {
   readonly repository: PlantRepository;
   /**
-   * Reads the plant as it is kept, past the repository. `undefined` when there is none: also before
-   * anything was kept, when the table or the folder may not exist. Not called while a fault lasts.
+   * Reads the stored plant directly from the storage, without the repository. Resolves with `undefined`
+   * when there is none, also while the table or the folder does not exist. Not called during a fault.
    */
   stored(id: bigint): Promise<NewPlantFields | undefined>;
-  /** Opens another repository on what this one keeps, as after a crash: this one was not closed. */
+  /** Opens another repository on the same storage, as after a crash: the first one was not closed. */
   reopen(): Promise<PlantRepository>;
-  /** Passwords and the like that the repository was given. No error may carry one. */
+  /** Passwords and other secrets that the repository was given. No error may contain one. */
   readonly secrets?: readonly string[];
 }

@@ -3,13 +3,13 @@ import { type NewPlantFields, PlantIdTakenError } from '@plant-store/domain';
 import { expect } from 'chai';
 import {
   add,
-  BRIEF_MS,
   type ContractCase,
-  cause,
+  causeFault,
   isRejected,
   type Outcome,
   outcomeOf,
   readyAgain,
+  SHORT_LIMIT_MS,
   settled,
 } from './contract-case.js';
 import type { OpenStore, StorageHook } from './open-store.js';
@@ -17,8 +17,8 @@ import type { OpenStore, StorageHook } from './open-store.js';
 const PLANT = { id: 2n, name: 'during', tag: 'the fault' };
 
 /**
- * Compares an outcome with what is kept once the storage is used again, and once nothing is left
- * under way: another plant was acknowledged, and the repository is closed.
+ * Compares an outcome with what is stored: once the storage can be used again, and once nothing is
+ * under way any more, because another plant was acknowledged and the repository is closed.
  */
 async function expectTrue(store: OpenStore, outcome: Outcome, plant: NewPlantFields) {
   await readyAgain(store.repository);
@@ -33,40 +33,41 @@ async function expectTrue(store: OpenStore, outcome: Outcome, plant: NewPlantFie
   }
 }
 
-function isTrueAfter(fault: StorageHook, when: string): ContractCase {
+function reportsTruth(fault: StorageHook, when: string): ContractCase {
   return {
-    title: `reports nothing as unavailable that is stored, now or later, when ${when}`,
+    title: `never reports a stored plant as unavailable when ${when}`,
     needs: [fault, 'recover'],
     async run(store) {
       await add(store, { id: 1n, name: 'before' });
-      await cause(store, fault);
-      const outcome = await outcomeOf(settled(add(store, PLANT, BRIEF_MS)));
-      await cause(store, 'recover');
+      await causeFault(store, fault);
+      const outcome = await outcomeOf(settled(add(store, PLANT, SHORT_LIMIT_MS)));
+      await causeFault(store, 'recover');
       await expectTrue(store, outcome, PLANT);
     },
   };
 }
 
-/** What is reported of a plant is true, whatever the storage loses. */
+/** Cases about outcomes: each is true, whatever the storage loses. */
 export const outcomes: readonly ContractCase[] = [
-  isTrueAfter('silenceAfterWrite', 'the storage falls silent after the write'),
-  isTrueAfter('stall', 'the storage does not respond'),
-  isTrueAfter('outage', 'the storage cannot be reached'),
+  reportsTruth('silenceAfterWrite', 'the storage stops responding after the write'),
+  reportsTruth('stall', 'the storage does not respond'),
+  reportsTruth('outage', 'the storage cannot be reached'),
   {
     title: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
     needs: ['loseNextAcknowledgement'],
     async run(store) {
       await add(store, { id: 1n, name: 'before' });
-      await cause(store, 'loseNextAcknowledgement');
+      await causeFault(store, 'loseNextAcknowledgement');
       await expectTrue(store, await outcomeOf(add(store, PLANT)), PLANT);
     },
   },
   {
-    title: "never takes another's plant for its own, also with the same content",
+    title:
+      'does not mistake the plant of another call for its own, even when the content is the same',
     needs: ['loseNextAcknowledgement'],
     async run(store) {
       await add(store, PLANT);
-      await cause(store, 'loseNextAcknowledgement');
+      await causeFault(store, 'loseNextAcknowledgement');
       await isRejected(add(store, PLANT));
       await readyAgain(store.repository);
       await rejects(add(store, { ...PLANT, name: 'another' }), PlantIdTakenError);
@@ -74,17 +75,18 @@ export const outcomes: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reports the truth to 100 callers that wait at once while the storage does not respond',
+    title:
+      'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
     needs: ['stall', 'recover'],
     async run(store) {
       const plants = Array.from({ length: 100 }, (_, index) => ({
         id: BigInt(index),
         name: `plant ${index}`,
       }));
-      await cause(store, 'stall');
-      const adding = plants.map((plant) => outcomeOf(settled(add(store, plant, BRIEF_MS))));
+      await causeFault(store, 'stall');
+      const adding = plants.map((plant) => outcomeOf(settled(add(store, plant, SHORT_LIMIT_MS))));
       const reported = await Promise.all(adding);
-      await cause(store, 'recover');
+      await causeFault(store, 'recover');
       await readyAgain(store.repository);
       await Promise.all(plants.map(({ id, name }) => add(store, { id: id + 100n, name })));
       await store.repository.close();
@@ -100,7 +102,7 @@ export const outcomes: readonly ContractCase[] = [
     async run(store) {
       const ids = Array.from({ length: 20 }, (_, index) => BigInt(index));
       await Promise.all(ids.map((id) => add(store, { id, name: `plant ${id}` })));
-      await cause(store, 'crash');
+      await causeFault(store, 'crash');
       const repository = await store.reopen();
       await readyAgain(repository);
       await rejects(add({ repository }, { id: 7n, name: 'late' }), PlantIdTakenError).finally(() =>

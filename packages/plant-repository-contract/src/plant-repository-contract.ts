@@ -10,10 +10,10 @@ import { roundTrips } from './round-trips.js';
 import { timeLimits } from './time-limits.js';
 import { uniqueness } from './uniqueness.js';
 
-/** For a storage that takes its time to come back. */
-const CASE_WITHIN_MS = 60_000;
+/** The time limit of a case, long enough for a storage that is slow to restart. */
+const CASE_TIMEOUT_MS = 60_000;
 
-/** The promises of the port, in a form that a runner other than Mocha can run too. */
+/** The promises of the port as cases, for test runners other than Mocha. */
 export const contractCases: readonly ContractCase[] = [
   ...roundTrips,
   ...uniqueness,
@@ -24,17 +24,17 @@ export const contractCases: readonly ContractCase[] = [
   ...lifetime,
 ];
 
-/** What a suite cannot test of an adapter. */
+/** Declares what the suite cannot test of an adapter. */
 export interface PlantRepositorySuiteOptions {
   /**
-   * Why a store offers no such hook: one reason for each, or a single one for all. The reason becomes
-   * part of the report. A case that needs a hook for which there is neither fails.
+   * Why the store does not offer a hook: one reason for each hook, or a single one for all. The report
+   * shows the reason. A case that needs a hook without a function and without a reason fails.
    */
   readonly without?: string | Readonly<Partial<Record<StorageHook, string>>>;
 }
 
 /**
- * Declares the suite that every `PlantRepository` must pass.
+ * Declares the Mocha suite that every `PlantRepository` must pass.
  *
  * @param name The adapter's name, for the report.
  * @param open Opens a new, empty store for each case. The suite closes its repository.
@@ -56,7 +56,7 @@ export function describePlantRepository(
     });
 
   describe(`${name} as a PlantRepository`, function () {
-    this.timeout(CASE_WITHIN_MS);
+    this.timeout(CASE_TIMEOUT_MS);
     for (const hook of STORAGE_HOOKS) {
       const reason = reasonFor(hook);
       if (reason === undefined) continue;

@@ -39,10 +39,10 @@ async function keepsExactly(store: OpenStore, fields: NewPlantFields): Promise<v
   expect(await store.stored(fields.id)).to.deep.equal(fields);
 }
 
-/** What was added is kept exactly. */
+/** Cases about values: they are stored exactly as they were added. */
 export const roundTrips: readonly ContractCase[] = [
   {
-    title: 'has kept nothing before the first add',
+    title: 'is empty before the first add',
     async run({ stored }) {
       expect(await stored(1n)).to.equal(undefined);
     },
@@ -56,7 +56,7 @@ export const roundTrips: readonly ContractCase[] = [
     run: (store) => keepsExactly(store, { id: 1n, name: 'Monstera' }),
   },
   {
-    title: 'keeps ids across the whole int64 range apart',
+    title: 'distinguishes ids across the whole range of int64',
     async run(store) {
       for (const id of IDS) await add(store, { id, name: `plant ${id}` });
       for (const id of IDS) {

@@ -1,15 +1,22 @@
 import { rejects } from 'node:assert/strict';
 import { newPlant, StorageUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { add, BRIEF_MS, type ContractCase, cause, isRejected, settled } from './contract-case.js';
+import {
+  add,
+  type ContractCase,
+  causeFault,
+  isRejected,
+  SHORT_LIMIT_MS,
+  settled,
+} from './contract-case.js';
 
-/** A timer of Node may fire this much early. */
+/** A timer of Node.js may fire this much too early. */
 const TIMER_PRECISION_MS = 1;
 
-/** Every call is settled in time. */
+/** Cases about time limits: every call settles in time. */
 export const timeLimits: readonly ContractCase[] = [
   {
-    title: 'rejects an add without time as unavailable, and stores nothing',
+    title: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
     async run({ repository, stored }) {
       const plant = newPlant({ id: 1n, name: 'no time' });
       for (const timeLimit of [0, -1]) {
@@ -23,28 +30,28 @@ export const timeLimits: readonly ContractCase[] = [
     needs: ['stall'],
     async run(store) {
       await add(store, { id: 1n, name: 'before' });
-      await cause(store, 'stall');
-      await isRejected(add(store, { id: 2n, name: 'during' }, BRIEF_MS));
+      await causeFault(store, 'stall');
+      await isRejected(add(store, { id: 2n, name: 'during' }, SHORT_LIMIT_MS));
     },
   },
   {
-    title: 'reports that a storage that does not respond cannot be reached',
+    title: 'is not ready when the storage does not respond',
     needs: ['stall'],
     async run(store) {
-      await cause(store, 'stall');
+      await causeFault(store, 'stall');
       await rejects(settled(store.repository.ready()), StorageUnavailableError);
     },
   },
   {
-    title: 'lets a plant wait when ready reports that it does',
+    title: 'waits up to the time limit when ready has reported that an add waits',
     needs: ['stall'],
     async run(store) {
-      await cause(store, 'stall');
+      await causeFault(store, 'stall');
       const error: unknown = await store.repository.ready().catch((reason: unknown) => reason);
       if (!(error instanceof StorageUnavailableError && error.waits)) return;
       const started = performance.now();
-      await isRejected(add(store, { id: 1n, name: 'waiting' }, BRIEF_MS));
-      expect(performance.now() - started).to.be.at.least(BRIEF_MS - TIMER_PRECISION_MS);
+      await isRejected(add(store, { id: 1n, name: 'waiting' }, SHORT_LIMIT_MS));
+      expect(performance.now() - started).to.be.at.least(SHORT_LIMIT_MS - TIMER_PRECISION_MS);
     },
   },
 ];

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { add, type ContractCase } from './contract-case.js';
 import type { OpenStore } from './open-store.js';
 
-/** Every repository gets a plant of its own with one id, at the same time. */
+/** Adds different plants with one id to all repositories at the same time; exactly one must be stored. */
 async function oneWins(store: OpenStore, repositories: readonly PlantRepository[]): Promise<void> {
   const outcomes = await Promise.allSettled(
     repositories.map((repository, index) =>
@@ -18,10 +18,10 @@ async function oneWins(store: OpenStore, repositories: readonly PlantRepository[
   expect((await store.stored(7n))?.name).to.equal(`racer ${winners[0]}`);
 }
 
-/** An id identifies one plant. */
+/** Cases about ids: an id identifies one plant. */
 export const uniqueness: readonly ContractCase[] = [
   {
-    title: 'rejects the second create of an id and keeps the first plant',
+    title: 'rejects a second create with an id and keeps the first plant',
     async run(store) {
       await add(store, { id: 7n, name: 'first', tag: 'kept' });
       await rejects(add(store, { id: 7n, name: 'second' }), PlantIdTakenError);
@@ -29,25 +29,25 @@ export const uniqueness: readonly ContractCase[] = [
     },
   },
   {
-    title: 'rejects the second create even with the same content',
+    title: 'rejects a second create with an id even when the content is the same',
     async run(store) {
       await add(store, { id: 7n, name: 'same' });
       await rejects(add(store, { id: 7n, name: 'same' }), PlantIdTakenError);
     },
   },
   {
-    title: 'lets exactly one of 100 concurrent creates of an id win',
+    title: 'stores exactly one of 100 concurrent creates with one id',
     run: (store) => oneWins(store, Array(100).fill(store.repository)),
   },
   {
-    title: 'lets exactly one of two repositories on the same storage win',
+    title: 'stores exactly one of two concurrent creates with one id through two repositories',
     async run(store) {
       const other = await store.reopen();
       await oneWins(store, [store.repository, other]).finally(() => other.close());
     },
   },
   {
-    title: 'stores every one of 100 concurrent creates of different ids',
+    title: 'stores all of 100 concurrent creates with different ids',
     async run(store) {
       const ids = Array.from({ length: 100 }, (_, index) => BigInt(index));
       await Promise.all(ids.map((id) => add(store, { id, name: `plant ${id}` })));
@@ -55,7 +55,7 @@ export const uniqueness: readonly ContractCase[] = [
     },
   },
   {
-    title: 'reports to each of the concurrent callers its own outcome',
+    title: 'reports the outcome of its own plant to each concurrent caller',
     async run(store) {
       await add(store, { id: 3n, name: 'first' });
       const ids = [1n, 2n, 3n, 4n];

@@ -10,21 +10,21 @@ import {
   CONNECTION_STRING,
   PASSWORD,
 } from './support/broken-stores.js';
+import { correctStore } from './support/correct-store.js';
 import { SimulatedStorage } from './support/simulated-storage.js';
-import { soundStore } from './support/sound-store.js';
 
 function open(broken: BrokenStore = { caughtBy: [] }): OpenStore {
   const storage = new SimulatedStorage();
-  for (const plant of broken.begins ?? []) storage.keep(plant);
-  const sound = soundStore(storage);
+  for (const plant of broken.initialPlants ?? []) storage.keep(plant);
+  const correct = correctStore(storage);
   const { stall, silenceAfterWrite, loseNextAcknowledgement } = storage;
   const { outage, refuseAccess, crash, recover } = storage;
   return {
-    repository: { ...sound, ...broken.breaks?.(sound, storage) },
+    repository: { ...correct, ...broken.breaks?.(correct, storage) },
     stored: async (id) => storage.stored(id),
     async reopen() {
-      if (broken.forgets) storage.rows.clear();
-      return soundStore(storage);
+      if (broken.losesPlantsOnReopen) storage.rows.clear();
+      return correctStore(storage);
     },
     secrets: [CONNECTION_STRING, PASSWORD],
     ...{ stall, silenceAfterWrite, loseNextAcknowledgement },
@@ -45,20 +45,20 @@ async function passes(title: string, store: OpenStore): Promise<boolean> {
 
 describe('The suite for every PlantRepository', () => {
   for (const title of titles) {
-    it(`passes a sound store: ${title}`, async () => {
+    it(`passes for a correct store: ${title}`, async () => {
       expect(await passes(title, open())).to.equal(true);
     });
   }
 
   for (const [defect, broken] of Object.entries(brokenStores)) {
     for (const title of [broken.caughtBy].flat()) {
-      it(`catches a store that ${defect}: ${title}`, async () => {
+      it(`fails for a store that ${defect}: ${title}`, async () => {
         expect(await passes(title, open(broken))).to.equal(false);
       });
     }
   }
 
-  it('catches a broken store with each case that needs a fault', () => {
+  it('has a broken store for each case that needs a fault', () => {
     const caught = Object.values(brokenStores).flatMap(({ caughtBy }) => caughtBy);
     const faults = contractCases.filter(({ needs = [] }) => needs.length > 0);
     expect(faults.map(({ title }) => title).filter((it) => !caught.includes(it))).to.deep.equal([]);
@@ -67,7 +67,7 @@ describe('The suite for every PlantRepository', () => {
     );
   });
 
-  it('fails for a store without a fault that a case needs', async () => {
+  it('fails in each case that needs a hook when the store has no hooks', async () => {
     for (const { title, needs = [] } of contractCases) {
       if (needs.length === 0) continue;
       const { repository, stored, reopen } = open();

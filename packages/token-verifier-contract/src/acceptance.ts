@@ -1,17 +1,17 @@
 import { expect } from 'chai';
 import { accepts, type ContractCase } from './contract-case.js';
-import { expectNoSecret, formsOf, PART } from './secrets.js';
+import { expectNoSecret, formsOf, MIN_PART_LENGTH } from './secrets.js';
 
-/** A valid token leads to its client. */
+/** Cases about valid tokens: each is accepted as its client. */
 export const acceptance: readonly ContractCase[] = [
   {
-    title: 'accepts a valid token as the client it was given to',
+    title: 'accepts a valid token and returns the client that it was issued to',
     async run(open) {
       for (const accepted of open.accepted) await accepts(open, accepted);
     },
   },
   {
-    title: 'accepts a valid token again and again',
+    title: 'accepts a valid token repeatedly',
     async run(open) {
       for (let count = 0; count < 5; count += 1) await accepts(open, open.accepted[0]);
     },
@@ -29,7 +29,7 @@ export const acceptance: readonly ContractCase[] = [
       for (const { token } of accepted) {
         const { name } = await verifier.verify(token);
         expect(name).to.match(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u);
-        const parts = token.split('.').filter((part) => part.length > PART);
+        const parts = token.split('.').filter((part) => part.length > MIN_PART_LENGTH);
         expectNoSecret(name, [...formsOf(token), ...parts]);
       }
     },

@@ -4,20 +4,20 @@ import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/d
 import { expect } from 'chai';
 import type { AcceptedToken, OpenVerifier, VerifierHook } from './open-verifier.js';
 
-/** One promise of the port. `run` rejects when the verifier breaks it. */
+/** One promise of the port as a test. `run` rejects when the verifier breaks the promise. */
 export interface ContractCase {
   readonly title: string;
-  /** What it uses of what is under test, beyond the verifier. */
+  /** The hooks that the case needs. */
   readonly needs?: readonly VerifierHook[];
   run(open: OpenVerifier): Promise<void>;
 }
 
-/** When a call that takes 2 seconds at most is taken for one that is never settled. */
-const PATIENCE_MS = 5_000;
-const RECOVERS_WITHIN_MS = 20_000;
-const LOOK_EVERY_MS = 10;
+/** A call that must settle within 2 seconds fails the case when it takes longer than this. */
+const MAX_SETTLE_MS = 5_000;
+const MAX_RECOVERY_MS = 20_000;
+const POLL_INTERVAL_MS = 10;
 
-/** What is made of a valid token, so that it is not valid. */
+/** Changes that make a valid token invalid, by description. */
 export const alterations: Record<string, (token: string) => string> = {
   'without its first character': (token) => token.slice(1),
   'without its last ten characters': (token) => token.slice(0, -10),
@@ -44,22 +44,22 @@ export async function accepts(
 export const refuses = ({ verifier }: OpenVerifier, token: string, what: string) =>
   rejects(verifier.verify(token), InvalidTokenError, `${what} was not refused`);
 
-/** Settles like `promise`, unless it has not for too long. */
+/** Settles like `promise`; rejects when that takes longer than 5 seconds. */
 export async function settled<T>(promise: Promise<T>): Promise<T> {
-  const patience = new AbortController();
-  const late = wait(PATIENCE_MS, undefined, patience).then(() => expect.fail('never settled'));
-  return Promise.race([promise, late]).finally(() => patience.abort());
+  const timeout = new AbortController();
+  const late = wait(MAX_SETTLE_MS, undefined, timeout).then(() => expect.fail('never settled'));
+  return Promise.race([promise, late]).finally(() => timeout.abort());
 }
 
-/** Causes a fault, or ends all. */
-export async function cause(open: OpenVerifier, hook: VerifierHook): Promise<void> {
+/** Calls a hook: causes a fault, or ends all faults. */
+export async function causeFault(open: OpenVerifier, hook: VerifierHook): Promise<void> {
   if (open[hook] === undefined) {
     expect.fail(`the verifier has no ${hook}(): offer it, or give a reason in \`without\``);
   }
   await open[hook]();
 }
 
-/** Whether a valid token would be accepted now. */
+/** Resolves with whether the verifier is ready. */
 export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
   try {
     await settled(verifier.ready());
@@ -71,16 +71,16 @@ export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
 }
 
 /**
- * Resolves when the verifier, which was not made again, reports that it accepts tokens. Tokens go on
- * arriving meanwhile: it may take one to look again.
+ * Resolves when the same verifier, without a restart, is ready. Rejects after 20 seconds. Verifies tokens
+ * meanwhile, since a verifier may check its dependency only when a token arrives.
  */
 export async function readyAgain(open: OpenVerifier): Promise<void> {
-  const end = performance.now() + RECOVERS_WITHIN_MS;
+  const end = performance.now() + MAX_RECOVERY_MS;
   const [{ token }] = open.accepted;
   while (!(await isReady(open))) {
     await settled(open.verifier.verify(token)).catch(ignoreOutage);
     if (performance.now() > end) expect.fail('the verifier was not ready again');
-    await wait(LOOK_EVERY_MS);
+    await wait(POLL_INTERVAL_MS);
   }
 }
 

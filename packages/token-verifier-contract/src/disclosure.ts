@@ -1,9 +1,9 @@
 import { expect } from 'chai';
-import { alterations, type ContractCase, cause, settled } from './contract-case.js';
+import { alterations, type ContractCase, causeFault, settled } from './contract-case.js';
 import type { OpenVerifier, VerifierHook } from './open-verifier.js';
 import { expectNoSecret, formsOf, secretsOf } from './secrets.js';
 
-/** Tokens of every kind that the verifier has to do with. */
+/** Valid, invalid and altered tokens. */
 function tokensOf({ accepted, refused }: OpenVerifier): string[] {
   const altered = Object.values(alterations).map((alter) => alter(accepted[0].token));
   return [...accepted.map(({ token }) => token), ...Object.values(refused), ...altered];
@@ -16,8 +16,8 @@ async function errorOf(call: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** Compares all errors with all secrets: one call may have left something for the next. */
-async function errorsShowNothing(open: OpenVerifier): Promise<unknown[]> {
+/** Looks for all secrets in all errors: an error of one call may contain a secret of another. */
+async function errorsRevealNothing(open: OpenVerifier): Promise<unknown[]> {
   const tokens = tokensOf(open);
   const secrets = [...tokens.flatMap(secretsOf), ...(open.secrets ?? []).flatMap(formsOf)];
   const calls = tokens.map((token) => errorOf(open.verifier.verify(token)));
@@ -26,28 +26,28 @@ async function errorsShowNothing(open: OpenVerifier): Promise<unknown[]> {
   return errors;
 }
 
-function showsNothing(fault: VerifierHook, when: string): ContractCase {
+function revealsNothing(fault: VerifierHook, when: string): ContractCase {
   return {
-    title: `shows nothing of a token, and no other secret, in its errors when ${when}`,
+    title: `reveals no part of a token, and no other secret, in its errors when ${when}`,
     needs: [fault],
     async run(open) {
-      await cause(open, fault);
-      await errorsShowNothing(open);
+      await causeFault(open, fault);
+      await errorsRevealNothing(open);
     },
   };
 }
 
-/** An error goes into the log, with its causes. */
+/** Cases about errors: they are logged with their causes, so they reveal nothing. */
 export const disclosure: readonly ContractCase[] = [
   {
-    title: 'shows nothing of a token, and no other secret, in its errors',
+    title: 'reveals no part of a token, and no other secret, in its errors',
     async run(open) {
-      await errorsShowNothing(open);
+      await errorsRevealNothing(open);
       await open.verifier.close();
-      expect(await errorsShowNothing(open)).to.not.include(undefined);
+      expect(await errorsRevealNothing(open)).to.not.include(undefined);
     },
   },
-  showsNothing('outage', 'what it depends on cannot be reached'),
-  showsNothing('stall', 'what it depends on does not respond'),
-  showsNothing('malfunction', 'what it depends on responds with a page'),
+  revealsNothing('outage', 'what it depends on cannot be reached'),
+  revealsNothing('stall', 'what it depends on does not respond'),
+  revealsNothing('malfunction', 'what it depends on responds with an unexpected page'),
 ];

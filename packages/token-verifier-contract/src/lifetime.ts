@@ -2,14 +2,14 @@ import { rejects } from 'node:assert/strict';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { ContractCase } from './contract-case.js';
 
-/** From opening to closing. */
+/** Cases about `ready` and `close`. */
 export const lifetime: readonly ContractCase[] = [
   {
     title: 'is ready when it is open',
     run: ({ verifier }) => verifier.ready(),
   },
   {
-    title: 'closes twice as well as once',
+    title: 'can be closed more than once',
     async run({ verifier }) {
       await Promise.all([verifier.close(), verifier.close()]);
       await verifier.close();

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import {
   accepts,
   type ContractCase,
-  cause,
+  causeFault,
   isReady,
   readyAgain,
   refuses,
@@ -15,8 +15,8 @@ import type { OpenVerifier, VerifierHook } from './open-verifier.js';
 const isKnown = (error: unknown) =>
   error instanceof InvalidTokenError || error instanceof TokenVerifierUnavailableError;
 
-/** An adapter may bridge an outage, and is ready then. Otherwise it reports every valid token as unavailable. */
-async function judgesNoToken(open: OpenVerifier): Promise<void> {
+/** An adapter that bridges an outage is ready. Any other reports every valid token as unavailable. */
+async function judgesTokensCorrectly(open: OpenVerifier): Promise<void> {
   const refusals = Object.values(open.refused).map((token) =>
     rejects(settled(open.verifier.verify(token)), isKnown),
   );
@@ -31,12 +31,12 @@ async function judgesNoToken(open: OpenVerifier): Promise<void> {
 
 function isReported(fault: VerifierHook, when: string): ContractCase {
   return {
-    title: `neither accepts nor refuses a token wrongly when ${when}`,
+    title: `does not misjudge a token when ${when}`,
     needs: [fault],
     async run(open) {
       await accepts(open, open.accepted[0]);
-      await cause(open, fault);
-      await judgesNoToken(open);
+      await causeFault(open, fault);
+      await judgesTokensCorrectly(open);
     },
   };
 }
@@ -46,9 +46,9 @@ function isOver(fault: VerifierHook, when: string): ContractCase {
     title: `recovers without a restart when ${when}`,
     needs: [fault, 'recover'],
     async run(open) {
-      await cause(open, fault);
-      await judgesNoToken(open);
-      await cause(open, 'recover');
+      await causeFault(open, fault);
+      await judgesTokensCorrectly(open);
+      await causeFault(open, 'recover');
       await readyAgain(open);
       for (const accepted of open.accepted) await accepts(open, accepted);
       for (const [what, token] of Object.entries(open.refused)) await refuses(open, token, what);
@@ -56,11 +56,11 @@ function isOver(fault: VerifierHook, when: string): ContractCase {
   };
 }
 
-/** An outage of what the verifier depends on says nothing about a token, and passes. */
+/** Cases about outages: they say nothing about a token, and end without a restart. */
 export const outages: readonly ContractCase[] = [
   isReported('outage', 'what it depends on cannot be reached'),
   isReported('stall', 'what it depends on does not respond'),
-  isReported('malfunction', 'what it depends on responds with a page'),
+  isReported('malfunction', 'what it depends on responds with an unexpected page'),
   isOver('outage', 'what it depends on can be reached again'),
   isOver('stall', 'what it depends on responds again'),
   isOver('malfunction', 'what it depends on responds as before'),

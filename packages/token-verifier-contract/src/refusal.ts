@@ -13,10 +13,10 @@ const FOREIGN_TOKENS = {
   '100,000 dots': '.'.repeat(100_000),
 };
 
-/** Any other token is refused. */
+/** Cases about invalid tokens: each is refused. */
 export const refusal: readonly ContractCase[] = [
   {
-    title: 'refuses what is not a token at all',
+    title: 'refuses text that is not a token',
     async run(open) {
       for (const [what, token] of Object.entries(FOREIGN_TOKENS)) await refuses(open, token, what);
     },
@@ -28,7 +28,7 @@ export const refusal: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses a valid token that was altered, also after it has accepted the true one',
+    title: 'refuses an altered token, also after it has accepted the original',
     async run(open) {
       const [{ token }] = open.accepted;
       for (const alter of Object.values(alterations)) await refuses(open, alter(token), 'before');
@@ -39,12 +39,12 @@ export const refusal: readonly ContractCase[] = [
     },
   },
   {
-    title: 'refuses an invalid token every time, also beside valid ones',
+    title: 'refuses an invalid token every time, also among concurrent valid ones',
     async run(open) {
       const [refused = 'token'] = Object.values(open.refused);
       const checks = Array.from({ length: 20 }).flatMap(() => [
         accepts(open, open.accepted[0]),
-        refuses(open, refused, 'a token beside valid ones'),
+        refuses(open, refused, 'a token among valid ones'),
       ]);
       await Promise.all(checks);
     },

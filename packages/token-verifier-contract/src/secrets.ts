@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 
-/** So many characters of a token in a row are a part of it. */
-export const PART = 8;
+/** The length of the shortest part of a token that must stay secret, in characters. */
+export const MIN_PART_LENGTH = 8;
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
-/** A secret, also as it is encoded on its way, and its digests. */
+/** Returns a secret and its digests, in each encoding. */
 export function formsOf(secret: string): string[] {
   const bytes = Buffer.from(secret);
   const digests = ['sha256', 'sha512', 'sha1', 'md5'].map((algorithm) =>
@@ -17,22 +17,23 @@ export function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret.toWellFormed()), inForm, ...encoded];
 }
 
-/** A token, each part of it, and its digests. */
+/** Returns a token, its parts, and its digests, in each encoding. */
 export function secretsOf(token: string): string[] {
-  const parts = Array.from({ length: Math.max(0, token.length - PART + 1) }, (_, start) =>
-    token.slice(start, start + PART),
+  const parts = Array.from(
+    { length: Math.max(0, token.length - MIN_PART_LENGTH + 1) },
+    (_, start) => token.slice(start, start + MIN_PART_LENGTH),
   );
   return [...parts, ...formsOf(token)];
 }
 
-/** Fails when a secret is anywhere in a value: in its text, its causes, its hidden properties, its bytes. */
+/** Fails when a secret is anywhere in a value: in its text, causes, hidden properties or bytes. */
 export function expectNoSecret(value: unknown, secrets: readonly string[]): void {
   const text = textsIn(value).join('\n');
   const found = secrets.findIndex((secret) => text.includes(secret));
   expect(found, `a secret was found in: ${text}`).to.equal(-1);
 }
 
-/** Every string that can be reached from a value. */
+/** Returns every string that can be reached from a value. */
 function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value === 'symbol') return [value.description ?? ''];
@@ -47,7 +48,7 @@ function textsIn(value: unknown, seen = new Set<unknown>()): string[] {
 const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
   Buffer.from(buffer, byteOffset, byteLength);
 
-/** Such as that of a `URL`, which is no property. */
+/** The text of a value such as a `URL`, which keeps it in no property. */
 function textOf(value: object): string {
   try {
     return String(value);

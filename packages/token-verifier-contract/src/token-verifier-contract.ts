@@ -8,10 +8,10 @@ import { type OpenVerifier, VERIFIER_HOOKS, type VerifierHook } from './open-ver
 import { outages } from './outages.js';
 import { refusal } from './refusal.js';
 
-/** For a dependency that takes its time to come back. */
-const CASE_WITHIN_MS = 60_000;
+/** The time limit of a case, long enough for a dependency that is slow to restart. */
+const CASE_TIMEOUT_MS = 60_000;
 
-/** Every promise of the port, in a form that a runner other than Mocha can run too. */
+/** The promises of the port as cases, for test runners other than Mocha. */
 export const contractCases: readonly ContractCase[] = [
   ...acceptance,
   ...refusal,
@@ -20,17 +20,17 @@ export const contractCases: readonly ContractCase[] = [
   ...lifetime,
 ];
 
-/** What a suite cannot test of an adapter. */
+/** Declares what the suite cannot test of an adapter. */
 export interface TokenVerifierSuiteOptions {
   /**
-   * Why a verifier offers no such hook: one reason for each, or a single one for all. The reason becomes
-   * part of the report. A case that needs a hook for which there is neither fails.
+   * Why the verifier does not offer a hook: one reason for each hook, or a single one for all. The report
+   * shows the reason. A case that needs a hook without a function and without a reason fails.
    */
   readonly without?: string | Readonly<Partial<Record<VerifierHook, string>>>;
 }
 
 /**
- * Declares the suite that every `TokenVerifier` must pass.
+ * Declares the Mocha suite that every `TokenVerifier` must pass.
  *
  * @param name The adapter's name, for the report.
  * @param open Opens a new verifier for each case. The suite closes it.
@@ -52,7 +52,7 @@ export function describeTokenVerifier(
     });
 
   describe(`${name} as a TokenVerifier`, function () {
-    this.timeout(CASE_WITHIN_MS);
+    this.timeout(CASE_TIMEOUT_MS);
     for (const hook of VERIFIER_HOOKS) {
       const reason = reasonFor(hook);
       if (reason === undefined) continue;

@@ -12,7 +12,7 @@ interface Report {
   readonly failures: readonly { readonly fullTitle: string }[];
 }
 
-/** What Mocha reports of suites with and without hooks. It ends with an error, as some must fail. */
+/** Mocha's report about suites with and without hooks. Mocha exits with an error, since some tests must fail. */
 function report(): Promise<Report> {
   const args = [mocha, '--no-config', '--reporter', 'json', suites];
   return new Promise((resolve) => {
@@ -40,22 +40,22 @@ describe('A hook that a TokenVerifier under test does not offer', () => {
   const untested = (reason: string) =>
     VERIFIER_HOOKS.map((hook) => `is not tested with ${hook}: ${reason}`);
 
-  it('lets every case fail that needs it, unless there is a reason', () => {
+  it('makes every case that needs it fail, unless there is a reason', () => {
     expect(of(failures, 'without reasons')).to.deep.equal(faults.map(({ title }) => title));
   });
 
-  it('is reported with the reason, in place of the cases that need it', () => {
+  it('is reported with its reason instead of the cases that need it', () => {
     const others = contractCases.filter((it) => !faults.includes(it)).map(({ title }) => title);
     const titles = of(tests, 'with one reason');
     expect(titles).to.deep.equal([...untested('it is simulated'), ...others]);
     expect(of(failures, 'with one reason')).to.deep.equal([]);
   });
 
-  it('needs a reason that is not empty', () => {
+  it('fails with an empty reason', () => {
     expect(of(failures, 'with an empty reason')).to.deep.equal(untested(''));
   });
 
-  it('has no reason when it is offered', () => {
+  it('fails with a reason when the verifier offers the hook', () => {
     const failed = of(failures, 'with a reason and the hook');
     expect(failed).to.deep.equal(['is not tested with stall: it is simulated']);
   });

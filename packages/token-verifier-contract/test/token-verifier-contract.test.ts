@@ -6,21 +6,21 @@ import {
 import { expect } from 'chai';
 import { type BrokenVerifier, brokenVerifiers } from './support/broken-verifiers.js';
 import {
+  correctVerifier,
   EXPIRED,
   PASSWORD,
   SimulatedIssuer,
-  soundVerifier,
   TOKENS,
-} from './support/sound-verifier.js';
+} from './support/correct-verifier.js';
 
 function open(broken: BrokenVerifier = { caughtBy: [] }): OpenVerifier {
   const issuer = new SimulatedIssuer();
-  const sound = soundVerifier(issuer);
+  const correct = correctVerifier(issuer);
   const failing = (fault: SimulatedIssuer['fault']) => async () => {
     issuer.fault = fault;
   };
   return {
-    verifier: { ...sound, ...broken.breaks?.(sound, issuer) },
+    verifier: { ...correct, ...broken.breaks?.(correct, issuer) },
     accepted: [
       { token: TOKENS.gardener, name: 'gardener', permissions: ['create plants'] },
       { token: TOKENS.visitor, name: 'visitor', permissions: [] },
@@ -45,20 +45,20 @@ async function passes(title: string, opened: OpenVerifier): Promise<boolean> {
 
 describe('The suite for every TokenVerifier', () => {
   for (const { title } of contractCases) {
-    it(`passes a sound verifier: ${title}`, async () => {
+    it(`passes for a correct verifier: ${title}`, async () => {
       expect(await passes(title, open())).to.equal(true);
     });
   }
 
   for (const [defect, broken] of Object.entries(brokenVerifiers)) {
     for (const title of [broken.caughtBy].flat()) {
-      it(`catches a verifier that ${defect}: ${title}`, async () => {
+      it(`fails for a verifier that ${defect}: ${title}`, async () => {
         expect(await passes(title, open(broken))).to.equal(false);
       });
     }
   }
 
-  it('catches a broken verifier with each of its cases', () => {
+  it('has a broken verifier for each case', () => {
     const caught = Object.values(brokenVerifiers).flatMap(({ caughtBy }) => caughtBy);
     const idle = contractCases.filter(({ title }) => !caught.includes(title));
     expect(idle.map(({ title }) => title)).to.deep.equal([]);
@@ -67,7 +67,7 @@ describe('The suite for every TokenVerifier', () => {
     );
   });
 
-  it('fails for a verifier without a fault that a case needs', async () => {
+  it('fails in each case that needs a hook when the verifier has no hooks', async () => {
     for (const { title, needs = [] } of contractCases) {
       if (needs.length === 0) continue;
       const { verifier, accepted, refused } = open();

@@ -7,26 +7,26 @@ import {
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import { within } from './correct-store.js';
 import { type SimulatedStorage, WriteError } from './simulated-storage.js';
-import { within } from './sound-store.js';
 
-/** A store that breaks one promise, and the titles of the cases that must notice. */
+/** A store that breaks one promise, and the titles of the cases that must fail. */
 export interface BrokenStore {
   readonly caughtBy: string | readonly string[];
-  /** What it does otherwise than the sound store. */
-  breaks?(sound: PlantRepository, storage: SimulatedStorage): Partial<PlantRepository>;
-  /** What it has kept when it is opened. */
-  readonly begins?: readonly NewPlant[];
-  /** Whether it keeps nothing for those who open it again. */
-  readonly forgets?: true;
+  /** The methods that differ from those of the correct store. */
+  breaks?(correct: PlantRepository, storage: SimulatedStorage): Partial<PlantRepository>;
+  /** The plants that are stored when it is opened. */
+  readonly initialPlants?: readonly NewPlant[];
+  /** Whether it loses its plants when it is opened again. */
+  readonly losesPlantsOnReopen?: true;
 }
 
-const changing = (change: (plant: NewPlant) => NewPlant) => (sound: PlantRepository) => ({
-  add: (plant: NewPlant) => sound.add(change(plant), 1000),
+const changing = (change: (plant: NewPlant) => NewPlant) => (correct: PlantRepository) => ({
+  add: (plant: NewPlant) => correct.add(change(plant), 1000),
 });
 
-/** Those that break a promise while nothing fails. */
-const carelessStores: Record<string, BrokenStore> = {
+/** The stores that break a promise while no fault occurs. */
+const brokenWithoutFaults: Record<string, BrokenStore> = {
   'trims names': {
     caughtBy: 'keeps leading and trailing space, as name and as tag',
     breaks: changing((plant) => ({ ...plant, name: plant.name.trim() })),
@@ -44,11 +44,11 @@ const carelessStores: Record<string, BrokenStore> = {
     breaks: changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
   },
   'rounds ids to doubles': {
-    caughtBy: 'keeps ids across the whole int64 range apart',
+    caughtBy: 'distinguishes ids across the whole range of int64',
     breaks: changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) as NewPlant['id'] })),
   },
   'overwrites the first plant': {
-    caughtBy: 'rejects the second create of an id and keeps the first plant',
+    caughtBy: 'rejects a second create with an id and keeps the first plant',
     breaks: (_, storage) => ({
       async add(plant) {
         storage.keep({ ...plant });
@@ -56,15 +56,15 @@ const carelessStores: Record<string, BrokenStore> = {
     }),
   },
   'takes the same content for the same create': {
-    caughtBy: 'rejects the second create even with the same content',
-    breaks: (sound, storage) => ({
+    caughtBy: 'rejects a second create with an id even when the content is the same',
+    breaks: (correct, storage) => ({
       async add(plant) {
-        if (storage.stored(plant.id)?.name !== plant.name) await sound.add(plant, 1000);
+        if (storage.stored(plant.id)?.name !== plant.name) await correct.add(plant, 1000);
       },
     }),
   },
-  'looks first and writes later': {
-    caughtBy: 'lets exactly one of 100 concurrent creates of an id win',
+  'looks up the id first and writes later': {
+    caughtBy: 'stores exactly one of 100 concurrent creates with one id',
     breaks: (_, storage) => ({
       async add(plant) {
         const taken = storage.stored(plant.id) !== undefined;
@@ -74,8 +74,8 @@ const carelessStores: Record<string, BrokenStore> = {
       },
     }),
   },
-  'knows only of its own plants under way': {
-    caughtBy: 'lets exactly one of two repositories on the same storage win',
+  'checks ids only against its own concurrent adds': {
+    caughtBy: 'stores exactly one of two concurrent creates with one id through two repositories',
     breaks(_, storage) {
       const underWay = new Set<bigint>();
       return {
@@ -90,16 +90,16 @@ const carelessStores: Record<string, BrokenStore> = {
       };
     },
   },
-  'has room for ten plants at once': {
-    caughtBy: 'stores every one of 100 concurrent creates of different ids',
-    breaks(sound) {
+  'accepts only ten plants at once': {
+    caughtBy: 'stores all of 100 concurrent creates with different ids',
+    breaks(correct) {
       let adding = 0;
       return {
         async add(plant, timeLimit) {
           if (adding === 10) throw new StorageUnavailableError('full');
           adding += 1;
           await setImmediate();
-          await sound.add(plant, timeLimit).finally(() => {
+          await correct.add(plant, timeLimit).finally(() => {
             adding -= 1;
           });
         },
@@ -107,12 +107,12 @@ const carelessStores: Record<string, BrokenStore> = {
     },
   },
   'reports one outcome to all callers at the same time': {
-    caughtBy: 'reports to each of the concurrent callers its own outcome',
-    breaks(sound) {
+    caughtBy: 'reports the outcome of its own plant to each concurrent caller',
+    breaks(correct) {
       let batch: Promise<unknown>[] = [];
       return {
         async add(plant, timeLimit) {
-          const adding = sound.add(plant, timeLimit);
+          const adding = correct.add(plant, timeLimit);
           adding.catch(() => undefined);
           batch.push(adding);
           await setImmediate();
@@ -122,23 +122,23 @@ const carelessStores: Record<string, BrokenStore> = {
       };
     },
   },
-  'takes no time for all the time there is': {
-    caughtBy: 'rejects an add without time as unavailable, and stores nothing',
-    breaks: (sound) => ({
-      add: (plant, timeLimit) => sound.add(plant, timeLimit || Number.POSITIVE_INFINITY),
+  'does not limit the time of an add with the time limit 0': {
+    caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
+    breaks: (correct) => ({
+      add: (plant, timeLimit) => correct.add(plant, timeLimit || Number.POSITIVE_INFINITY),
     }),
   },
-  'waits for its storage however long that takes': {
+  'waits for its storage without a limit': {
     caughtBy: 'settles an add at its time limit when the storage does not respond',
-    breaks: (sound, storage) => ({
+    breaks: (correct, storage) => ({
       async add(plant, timeLimit) {
         if (storage.silent) await new Promise(() => undefined);
-        await sound.add(plant, timeLimit);
+        await correct.add(plant, timeLimit);
       },
     }),
   },
-  'keeps the object of its caller': {
-    caughtBy: 'is not changed by what the caller does to its object afterwards',
+  'stores the object of its caller, not a copy': {
+    caughtBy: 'keeps a copy: later changes of the object of its caller have no effect',
     breaks: (_, storage) => ({
       async add(plant) {
         storage.keep(plant);
@@ -146,30 +146,30 @@ const carelessStores: Record<string, BrokenStore> = {
     }),
   },
   'is never ready': {
-    caughtBy: 'is ready when it takes plants',
+    caughtBy: 'is ready when it accepts plants',
     breaks: () => ({ ready: () => Promise.reject(new StorageUnavailableError('never')) }),
   },
   'is ready while its storage does not respond': {
-    caughtBy: 'reports that a storage that does not respond cannot be reached',
+    caughtBy: 'is not ready when the storage does not respond',
     breaks: () => ({ async ready() {} }),
   },
-  'never reports whether it is ready': {
-    caughtBy: 'reports that a storage that does not respond cannot be reached',
+  'has a ready that never settles': {
+    caughtBy: 'is not ready when the storage does not respond',
     breaks: () => ({ ready: () => new Promise(() => {}) }),
   },
-  'reports that plants wait, and refuses them at once': {
-    caughtBy: 'lets a plant wait when ready reports that it does',
+  'reports that an add waits, but refuses it at once': {
+    caughtBy: 'waits up to the time limit when ready has reported that an add waits',
     breaks: () => ({ add: () => Promise.reject(new StorageUnavailableError('refused')) }),
   },
   'cannot be closed twice': {
-    caughtBy: 'closes twice as well as once',
-    breaks: (sound) => {
+    caughtBy: 'can be closed more than once',
+    breaks: (correct) => {
       let closings = 0;
       return {
         async close() {
           closings += 1;
           if (closings > 1) throw new Error('closed already');
-          await sound.close();
+          await correct.close();
         },
       };
     },
@@ -183,12 +183,12 @@ const carelessStores: Record<string, BrokenStore> = {
       },
     }),
   },
-  'forgets its plants when it is opened again': {
-    caughtBy: 'keeps a plant for good: it is there when the store is opened again',
-    forgets: true,
+  'loses its plants when it is opened again': {
+    caughtBy: 'keeps a plant durably: it is there when the store is opened again',
+    losesPlantsOnReopen: true,
   },
-  'goes on after close': {
-    caughtBy: 'rejects use after close as storage unavailable',
+  'still works after close': {
+    caughtBy: 'rejects every call after close as unavailable',
     breaks: () => ({ async close() {} }),
   },
 };
@@ -201,33 +201,33 @@ const writesOnce = async (storage: SimulatedStorage, plant: NewPlant) => {
 
 const isOutage = (error: unknown) => error instanceof StorageUnavailableError;
 
-/** Replaces the errors of `add` and `ready` that are about the storage. */
+/** Makes a store whose `add` and `ready` reject with changed errors in an outage. */
 const failing =
   (change: (error: Error, plant?: NewPlant) => Error) =>
-  (sound: PlantRepository): Partial<PlantRepository> => {
+  (correct: PlantRepository): Partial<PlantRepository> => {
     const changed = (plant?: NewPlant) => (error: Error) => {
       throw isOutage(error) || error instanceof OutcomeUnknownError ? change(error, plant) : error;
     };
     return {
-      add: (plant, timeLimit) => sound.add(plant, timeLimit).catch(changed(plant)),
-      ready: () => sound.ready().catch(changed()),
+      add: (plant, timeLimit) => correct.add(plant, timeLimit).catch(changed(plant)),
+      ready: () => correct.ready().catch(changed()),
     };
   };
 
 export const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 export const PASSWORD = 'a-pass/word';
 
-/** Those that break a promise about faults of the storage. */
-const dishonestStores: Record<string, BrokenStore> = {
-  'finds plants that were not added': {
-    caughtBy: 'has kept nothing before the first add',
-    begins: [newPlant({ id: 1n, name: 'of another test' })],
+/** The stores that break a promise when the storage fails. */
+const brokenUnderFaults: Record<string, BrokenStore> = {
+  'has plants that were not added': {
+    caughtBy: 'is empty before the first add',
+    initialPlants: [newPlant({ id: 1n, name: 'of another test' })],
   },
-  'reports what it did not hear of in time as unavailable': {
+  'reports a write without a response as unavailable': {
     caughtBy: [
-      'reports nothing as unavailable that is stored, now or later, when the storage falls silent after the write',
-      'reports nothing as unavailable that is stored, now or later, when the storage does not respond',
-      'reports the truth to 100 callers that wait at once while the storage does not respond',
+      'never reports a stored plant as unavailable when the storage stops responding after the write',
+      'never reports a stored plant as unavailable when the storage does not respond',
+      'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
     ],
     breaks: (_, storage) => ({
       add: (plant, timeLimit) =>
@@ -238,17 +238,16 @@ const dishonestStores: Record<string, BrokenStore> = {
         ),
     }),
   },
-  'goes on trying to write what it has reported as unavailable': {
-    caughtBy:
-      'reports nothing as unavailable that is stored, now or later, when the storage cannot be reached',
-    breaks: (sound, storage) => ({
+  'still tries to write a plant that it has reported as unavailable': {
+    caughtBy: 'never reports a stored plant as unavailable when the storage cannot be reached',
+    breaks: (correct, storage) => ({
       async add(plant, timeLimit) {
         const again = async () => {
           while (!storage.reachable) await setImmediate();
-          await sound.add(plant, timeLimit);
+          await correct.add(plant, timeLimit);
         };
         if (!storage.reachable) void again().catch(() => undefined);
-        await sound.add(plant, timeLimit);
+        await correct.add(plant, timeLimit);
       },
     }),
   },
@@ -261,7 +260,7 @@ const dishonestStores: Record<string, BrokenStore> = {
         }),
     }),
   },
-  "takes its own plant for another's when it writes again": {
+  "mistakes its own plant for another's when it retries": {
     caughtBy: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
     breaks: (_, storage) => ({
       add: (plant) =>
@@ -271,8 +270,9 @@ const dishonestStores: Record<string, BrokenStore> = {
         }),
     }),
   },
-  'knows its own plant by the content when it writes again': {
-    caughtBy: "never takes another's plant for its own, also with the same content",
+  'recognises its own plant by the content when it retries': {
+    caughtBy:
+      'does not mistake the plant of another call for its own, even when the content is the same',
     breaks: (_, storage) => ({
       add: (plant) =>
         writesOnce(storage, plant).catch((error: unknown) => {
@@ -283,14 +283,14 @@ const dishonestStores: Record<string, BrokenStore> = {
   },
   'loses a connection with each add that times out': {
     caughtBy:
-      'reports the truth to 100 callers that wait at once while the storage does not respond',
-    breaks(sound) {
+      'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
+    breaks(correct) {
       let connections = 100;
       return {
         async add(plant, timeLimit) {
           if (connections === 0) throw new StorageUnavailableError('no connection');
           connections -= 1;
-          await sound.add(plant, timeLimit);
+          await correct.add(plant, timeLimit);
           connections += 1;
         },
       };
@@ -307,9 +307,9 @@ const dishonestStores: Record<string, BrokenStore> = {
   'reports every outage as unknown': {
     caughtBy:
       'reports every plant as unavailable once ready reports that the storage cannot be reached',
-    breaks: (sound) => ({
+    breaks: (correct) => ({
       add: (plant, timeLimit) =>
-        sound.add(plant, timeLimit).catch((error: unknown) => {
+        correct.add(plant, timeLimit).catch((error: unknown) => {
           throw isOutage(error) ? new OutcomeUnknownError('unknown') : error;
         }),
     }),
@@ -319,77 +319,77 @@ const dishonestStores: Record<string, BrokenStore> = {
       'reports every plant as unavailable once ready reports that the storage cannot be reached',
     breaks: () => ({ async ready() {} }),
   },
-  'takes missing permissions for a bug': {
+  'reports missing permissions as a bug': {
     caughtBy:
       'reports every plant as unavailable once ready reports that the storage refuses access',
-    breaks: (sound) => ({
+    breaks: (correct) => ({
       add: (plant, timeLimit) =>
-        sound.add(plant, timeLimit).catch((error: unknown) => {
+        correct.add(plant, timeLimit).catch((error: unknown) => {
           throw isOutage(error) ? new Error('permission denied') : error;
         }),
     }),
   },
-  'takes no plant any more after one that failed': {
+  'accepts no more plants after one that failed': {
     caughtBy: [
       'recovers without a restart when the storage can be reached again',
       'recovers without a restart when the storage responds again',
-      'recovers without a restart when the storage accepts it again',
+      'recovers without a restart when the storage grants access again',
     ],
-    breaks(sound) {
+    breaks(correct) {
       let failed = false;
       return {
         async add(plant, timeLimit) {
           if (failed) throw new StorageUnavailableError('it failed before');
           failed = true;
-          await sound.add(plant, timeLimit);
+          await correct.add(plant, timeLimit);
           failed = false;
         },
       };
     },
   },
   'never connects a second time': {
-    caughtBy: 'recovers without a restart when the storage was killed',
-    breaks(sound, storage) {
+    caughtBy: 'recovers without a restart when the storage was killed and started again',
+    breaks(correct, storage) {
       const { generation } = storage;
       return {
         async add(plant, timeLimit) {
           if (storage.generation > generation) throw new StorageUnavailableError('disconnected');
-          await sound.add(plant, timeLimit);
+          await correct.add(plant, timeLimit);
         },
       };
     },
   },
   'names the plant when it is closed': {
-    caughtBy: 'shows no secret and nothing of a plant in its errors',
+    caughtBy: 'reveals no secret and no value of a plant in its errors',
     breaks: failing((_, plant) => new StorageUnavailableError(`${plant?.name} was not stored`)),
   },
   'carries the plant of a write without a response': {
     caughtBy:
-      'shows no secret and nothing of a plant in its errors when the storage falls silent after the write',
+      'reveals no secret and no value of a plant in its errors when the storage stops responding after the write',
     breaks: failing((error, plant) => Object.assign(error, { parameters: [{ tag: plant?.tag }] })),
   },
   'shows its connection string in the cause of an outage': {
     caughtBy:
-      'shows no secret and nothing of a plant in its errors when the storage cannot be reached',
+      'reveals no secret and no value of a plant in its errors when the storage cannot be reached',
     breaks: failing(() => {
       const cause = new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]);
       return new StorageUnavailableError('not reachable', { cause });
     }),
   },
-  'hides its password in an error of ready': {
+  'has its password in a hidden property of an error of ready': {
     caughtBy:
-      'shows no secret and nothing of a plant in its errors when the storage refuses access',
-    breaks: (sound) => ({
+      'reveals no secret and no value of a plant in its errors when the storage refuses access',
+    breaks: (correct) => ({
       ready: () =>
-        sound.ready().catch((error: Error) => {
+        correct.ready().catch((error: Error) => {
           throw Object.defineProperty(error, 'options', { value: { password: PASSWORD } });
         }),
     }),
   },
 };
 
-/** Every broken store, by what is wrong with it. */
+/** All broken stores, by their defect. */
 export const brokenStores: Readonly<Record<string, BrokenStore>> = {
-  ...carelessStores,
-  ...dishonestStores,
+  ...brokenWithoutFaults,
+  ...brokenUnderFaults,
 };

@@ -7,7 +7,7 @@ import {
 } from '@plant-store/domain';
 import { type SimulatedStorage, WriteError } from './simulated-storage.js';
 
-/** Settles like `promise`, or after `timeLimit` milliseconds rejects with what `late` makes. */
+/** Settles like `promise`, or rejects with the error of `late` after `timeLimit` milliseconds. */
 export async function within(
   timeLimit: number,
   promise: Promise<void>,
@@ -20,7 +20,7 @@ export async function within(
   await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
-/** Writes again, with the same mark, as long as acknowledgements are lost. */
+/** Retries with the same mark as long as acknowledgements are lost. */
 async function store(storage: SimulatedStorage, plant: NewPlant): Promise<void> {
   const row = { plant: { ...plant }, mark: Symbol('mark') };
   for (let sent = false; ; sent = true) {
@@ -39,8 +39,8 @@ function notSent(earlierSent: boolean): Error {
   return earlierSent ? new OutcomeUnknownError('unknown') : new StorageUnavailableError('refused');
 }
 
-/** A store that keeps every promise. */
-export function soundStore(storage: SimulatedStorage): PlantRepository {
+/** A store that keeps every promise of the port. */
+export function correctStore(storage: SimulatedStorage): PlantRepository {
   let closed = false;
   const underWay = new Set<Promise<void>>();
   const refuseWhenClosed = () => {

@@ -19,13 +19,13 @@ interface Row {
   readonly mark: symbol;
 }
 
-/** A storage beyond a network, both of which fail as a test asks. */
+/** A storage with a simulated network in front of it; a test can make both fail. */
 export class SimulatedStorage implements StorageFaults {
   rows = new Map<unknown, Row>();
   silent = false;
   reachable = true;
   accessible = true;
-  /** How often it was killed: connections of before are of no use. */
+  /** How often it was killed: earlier connections are closed. */
   generation = 0;
   #durable = new Map<unknown, Row>();
   #silenceNext = false;
@@ -36,13 +36,13 @@ export class SimulatedStorage implements StorageFaults {
     return this.rows.get(id)?.plant;
   }
 
-  /** Keeps a plant in place of what is there, without a network in between. */
+  /** Stores a plant directly, without the network, and overwrites another one. */
   keep(plant: NewPlant): void {
     this.rows.set(plant.id, { plant, mark: Symbol('mark') });
   }
 
   /**
-   * Writes a row unless there is one under the key, and resolves with the mark of the row that is there.
+   * Writes a row unless the key has one, and resolves with the mark of the row that is stored then.
    * While the storage is silent, the write is held, and carried out on recovery.
    *
    * @param flush Whether the row survives {@link crash}.

@@ -1,14 +1,14 @@
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import { correctStore } from './correct-store.js';
 import { SimulatedStorage } from './simulated-storage.js';
-import { soundStore } from './sound-store.js';
 
 /** A store without hooks. */
 async function open() {
   const storage = new SimulatedStorage();
   return {
-    repository: soundStore(storage),
+    repository: correctStore(storage),
     stored: async (id: bigint) => storage.stored(id),
-    reopen: async () => soundStore(storage),
+    reopen: async () => correctStore(storage),
   };
 }
 

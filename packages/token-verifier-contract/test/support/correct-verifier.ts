@@ -17,7 +17,7 @@ export const VISITOR = authenticatedClient('visitor', []);
 
 const TIME_LIMIT_MS = 20;
 
-/** Knows the clients of tokens, and fails as a test asks. */
+/** An issuer that knows the clients of tokens; a test can make it fail. */
 export class SimulatedIssuer {
   fault: 'gone' | 'silent' | 'garbled' | undefined;
   readonly #clients = new Map<string, Client>([
@@ -33,8 +33,8 @@ export class SimulatedIssuer {
   }
 }
 
-/** A verifier that keeps every promise. */
-export function soundVerifier(issuer: SimulatedIssuer): TokenVerifier {
+/** A verifier that keeps every promise of the port. */
+export function correctVerifier(issuer: SimulatedIssuer): TokenVerifier {
   let closed = false;
   const refuseWhenClosed = () => {
     if (closed) throw new TokenVerifierUnavailableError('closed');

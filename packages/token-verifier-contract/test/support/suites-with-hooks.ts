@@ -1,10 +1,10 @@
 import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
-import { EXPIRED, SimulatedIssuer, soundVerifier, TOKENS } from './sound-verifier.js';
+import { correctVerifier, EXPIRED, SimulatedIssuer, TOKENS } from './correct-verifier.js';
 
 /** A verifier without hooks. */
 async function open(): Promise<OpenVerifier> {
   return {
-    verifier: soundVerifier(new SimulatedIssuer()),
+    verifier: correctVerifier(new SimulatedIssuer()),
     accepted: [
       { token: TOKENS.gardener, name: 'gardener', permissions: ['create plants'] },
       { token: TOKENS.visitor, name: 'visitor', permissions: [] },
