@@ -11,7 +11,7 @@ export type TokenEvent =
       /** A token is about to be verified. */
       readonly type: 'token checked';
       /** Whether the token was verified before and the result is still cached. */
-      readonly remembered: boolean;
+      readonly cached: boolean;
     }
   | {
       /** The issuer, or another service that knows which tokens are valid, has responded. */

@@ -4,13 +4,14 @@ import type { KeyChoice } from './key-set.js';
 
 const MAX_TOKEN_LENGTH = 8 * 1024;
 
-/** RFC 9068 asks for the first; most issuers send the second, and some send no type at all. */
+/** RFC 9068 requires `at+jwt`; most issuers send `JWT`, and some send no type. */
 const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
 
 /**
- * Reads what chooses the key. Nothing else of the header is looked at: a token does not say where its keys are.
+ * Reads the algorithm and the key name from the header of a token. Ignores parameters that say where keys
+ * are, such as `jku`: a token must not choose its own keys.
  *
- * @throws {InvalidTokenError} when this cannot be an access token, whatever its signature.
+ * @throws {InvalidTokenError} when the header is not that of an access token, whatever the signature.
  */
 export function keyChoice(token: string, algorithms: readonly string[]): KeyChoice {
   const { alg = '', kid, typ, crit } = protectedHeader(token);
@@ -25,13 +26,13 @@ export function keyChoice(token: string, algorithms: readonly string[]): KeyChoi
 }
 
 /**
- * Refuses verified tokens that are valid, but not as a bearer's access token.
+ * Refuses verified tokens that are not bearer access tokens.
  *
- * As plain `JWT` is accepted, an ID token or a refresh token could come along with the right audience:
- * Keycloak (`typ`) and Cognito (`token_use`) distinguish them in the claims, OpenID Connect by hashes.
- * A token that is bound to a key (`cnf`, RFC 7800) is worth nothing without the proof, which is not looked at here.
+ * Since the type `JWT` is accepted, an ID token or a refresh token with the right audience could pass:
+ * Keycloak (`typ`) and Cognito (`token_use`) mark them in the claims, OpenID Connect by hashes. A token that
+ * is bound to a key (`cnf`, RFC 7800) is valid only with a proof of possession, which is not checked here.
  *
- * @throws {InvalidTokenError}
+ * @throws {InvalidTokenError} with the reason `not an access token`.
  */
 export function refuseOtherUses(claims: JWTPayload): void {
   const { typ = 'Bearer', token_use: use = 'access', at_hash, c_hash, cnf } = claims;

@@ -4,23 +4,23 @@ import type { JWTPayload } from 'jose';
 const MAX_NAME_LENGTH = 128;
 
 /**
- * The client that a verified token was given to.
+ * Returns the client that a verified token was issued to.
  *
- * @param scope What permits creating plants; without it every client may.
+ * @param scope The scope that permits creating plants; without it, every client may create plants.
  */
 export function clientOf(claims: JWTPayload, scope: string | undefined): Client {
   const permitted = scope === undefined || scopesOf(claims).includes(scope);
   return authenticatedClient(nameOf(claims), permitted ? ['create plants'] : []);
 }
 
-/** Fit for a log line, whatever the issuer let its clients be called. */
+/** Printable ASCII of limited length, so that no name of a client can break a log line. */
 function nameOf({ sub, client_id: clientId, azp }: JWTPayload): string {
   const names = [sub, clientId, azp].filter((name) => typeof name === 'string');
   const name = names.find((candidate) => candidate.trim() !== '') ?? 'unnamed client';
   return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
 }
 
-/** RFC 8693, section 4.2: `scope`, separated by spaces. Entra and others send `scp`, also as a list. */
+/** RFC 8693 section 4.2: `scope`, separated by spaces. Entra and others send `scp`, also as a list. */
 function scopesOf({ scope, scp }: JWTPayload): unknown[] {
   return [scope, scp].flatMap((granted) =>
     typeof granted === 'string' ? granted.split(' ') : Array.isArray(granted) ? granted : [],

@@ -1,4 +1,4 @@
-const MAX_SIZE = 256 * 1024;
+const MAX_BYTES = 256 * 1024;
 
 /** Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
 const UNTRUSTED: ReadonlySet<unknown> = new Set([
@@ -12,7 +12,7 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 const NOT_TRUSTED =
   'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority';
 
-/** What was fetched, as it came and as it was understood. */
+/** A fetched JSON document: its text and its value. */
 export interface JsonDocument {
   readonly text: string;
   readonly json: unknown;
@@ -21,7 +21,7 @@ export interface JsonDocument {
 /**
  * Fetches a JSON document of at most 256 KiB, without following redirects.
  *
- * Rejects with an `Error` that names the URL and has the cause, or with the reason of the signal.
+ * Rejects with an `Error` that names the URL and has the cause, or with the signal's reason after an abort.
  */
 export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocument> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
@@ -36,7 +36,7 @@ export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocu
   }
 }
 
-/** What `fetch` wraps in the words "fetch failed". */
+/** The reason of a network error, which `fetch` wraps in an error that says "fetch failed". */
 function reasonOf(error: unknown): unknown {
   const reason = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
@@ -52,7 +52,7 @@ async function limitedBody({ status, body }: Response): Promise<Uint8Array> {
   let size = 0;
   for await (const chunk of body ?? []) {
     size += chunk.length;
-    if (size > MAX_SIZE) throw new Error(`the response is larger than ${MAX_SIZE} bytes`);
+    if (size > MAX_BYTES) throw new Error(`the response is larger than ${MAX_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

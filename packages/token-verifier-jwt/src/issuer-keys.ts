@@ -3,26 +3,26 @@ import { fetchJson, type JsonDocument } from './fetch-json.js';
 import { findJwksUrl } from './issuer-metadata.js';
 import { KeySet } from './key-set.js';
 
-/** Short enough that a silent issuer is reported within two seconds of startup. */
+/** Short enough that an issuer that does not respond is reported within two seconds of startup. */
 const FETCH_TIMEOUT_MS = 1_500;
-const FETCH_INTERVAL_MS = 10_000;
-const TRUSTED_FOR_MS = 60 * 60 * 1_000;
+const MIN_FETCH_INTERVAL_MS = 10_000;
+const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
 
-/** What {@link IssuerKeys} needs to know; see `JwtTokenVerifierOptions`. */
+/** The options of {@link IssuerKeys}; `JwtTokenVerifierOptions` describes them. */
 export interface IssuerKeysOptions {
   readonly issuer: string;
   readonly jwksUrl: URL | undefined;
   readonly algorithms: readonly string[];
-  readonly rememberedTokens: number;
-  readonly refreshInterval: number;
+  readonly maxCachedTokens: number;
+  readonly refreshIntervalMs: number;
   readonly now: () => number;
   onFetched(): void;
   onFailed(error: TokenVerifierUnavailableError): void;
 }
 
 /**
- * The keys of one issuer, fetched at once and again in the background. Keys that were fetched are
- * trusted for an hour, however often fetching fails in it.
+ * Fetches the keys of one issuer when constructed, and regularly in the background. Fetched keys are
+ * trusted for an hour, even if every later fetch fails.
  */
 export class IssuerKeys {
   readonly #options: IssuerKeysOptions;
@@ -31,8 +31,8 @@ export class IssuerKeys {
   #keySet: KeySet | undefined;
   #text = '';
   #fetchedAt = Number.NEGATIVE_INFINITY;
-  /** The latest fetch that failed, or that a token with an unknown key asked for. */
-  #heldBackAt = Number.NEGATIVE_INFINITY;
+  /** When a fetch last failed, or was started for a token with an unknown key: the next one must wait. */
+  #lastLimitedFetchAt = Number.NEGATIVE_INFINITY;
   #failure: unknown;
   #fetching: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -43,39 +43,39 @@ export class IssuerKeys {
     this.#fetch();
   }
 
-  /** The issuer's keys, unless the latest successful fetch is more than an hour ago. */
+  /** Returns the keys, or `undefined` when the latest successful fetch is an hour ago or more. */
   trusted(): KeySet | undefined {
-    return this.#elapsed(this.#fetchedAt) < TRUSTED_FOR_MS ? this.#keySet : undefined;
+    return this.#elapsed(this.#fetchedAt) < MAX_KEY_AGE_MS ? this.#keySet : undefined;
   }
 
-  /** Whether the keys are so new that what is not among them does not exist. */
-  upToDate(): boolean {
-    return this.#elapsed(this.#fetchedAt) <= FETCH_INTERVAL_MS;
+  /** Returns whether the keys are at most 10 seconds old, so that a key that is not among them does not exist. */
+  areFresh(): boolean {
+    return this.#elapsed(this.#fetchedAt) <= MIN_FETCH_INTERVAL_MS;
   }
 
   /**
-   * Looks again for a key that is not known: waits for the fetch under way, or makes one.
+   * Fetches the keys again for a token with an unknown key, or waits for the fetch under way.
    *
-   * Resolves with false at once when neither is to be had, because the latest one was less than
-   * 10 seconds ago.
+   * Resolves with whether there was a fetch: with false, at once, when the latest one of this kind was
+   * less than 10 seconds ago.
    */
-  async lookAgain(): Promise<boolean> {
+  async fetchAgain(): Promise<boolean> {
     if (this.#fetching === undefined) {
-      if (this.#elapsed(this.#heldBackAt) < FETCH_INTERVAL_MS) return false;
-      this.#heldBackAt = this.#options.now();
+      if (this.#elapsed(this.#lastLimitedFetchAt) < MIN_FETCH_INTERVAL_MS) return false;
+      this.#lastLimitedFetchAt = this.#options.now();
       this.#fetch();
     }
     await this.#fetching;
     return true;
   }
 
-  /** Resolves when there are trusted keys, at the latest after the fetch under way. */
+  /** Resolves when there are trusted keys. Otherwise rejects after the fetch under way, with {@link unavailable}. */
   async ready(): Promise<void> {
     if (this.trusted() === undefined) await this.#fetching;
     if (this.trusted() === undefined) throw this.unavailable();
   }
 
-  /** The error for a token whose key is not known, with the reason why the latest fetch failed. */
+  /** Returns the error for a token whose key is unknown; its cause is the failure of the latest fetch. */
   unavailable(): TokenVerifierUnavailableError {
     const options = this.#failure === undefined ? {} : { cause: this.#failure };
     return new TokenVerifierUnavailableError("the issuer's keys cannot be fetched", options);
@@ -87,7 +87,7 @@ export class IssuerKeys {
     await this.#fetching;
   }
 
-  /** Without a sign: after the clock was set back, the past must not last for ever. */
+  /** The absolute value: when the clock is set back, a time in the future must not stay recent without a limit. */
   #elapsed(since: number): number {
     return Math.abs(this.#options.now() - since);
   }
@@ -97,7 +97,7 @@ export class IssuerKeys {
     clearTimeout(this.#timer);
     this.#fetching = this.#fetched().then((succeeded) => {
       this.#fetching = undefined;
-      const delay = succeeded ? this.#options.refreshInterval : FETCH_INTERVAL_MS;
+      const delay = succeeded ? this.#options.refreshIntervalMs : MIN_FETCH_INTERVAL_MS;
       if (!this.#closing.signal.aborted) {
         this.#timer = setTimeout(() => this.#fetch(), delay).unref();
       }
@@ -112,18 +112,18 @@ export class IssuerKeys {
       this.#options.onFetched();
       return true;
     } catch (cause) {
-      this.#heldBackAt = this.#options.now();
+      this.#lastLimitedFetchAt = this.#options.now();
       this.#failure = cause;
       if (!this.#closing.signal.aborted) this.#options.onFailed(this.unavailable());
       return false;
     }
   }
 
-  /** The same text leaves the key set as it is, with the tokens that were verified with it. */
+  /** An unchanged document keeps the key set, and so the tokens that were verified with it. */
   async #keep({ text, json }: JsonDocument): Promise<void> {
     if (this.#keySet !== undefined && text === this.#text) return;
-    const { algorithms, rememberedTokens } = this.#options;
-    this.#keySet = await KeySet.import(json, algorithms, rememberedTokens);
+    const { algorithms, maxCachedTokens } = this.#options;
+    this.#keySet = await KeySet.import(json, algorithms, maxCachedTokens);
     this.#text = text;
   }
 
@@ -136,14 +136,14 @@ export class IssuerKeys {
     const timer = setTimeout(expire, FETCH_TIMEOUT_MS);
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
     try {
-      return await this.#documentBefore(signal);
+      return await this.#fetchDocument(signal);
     } finally {
       clearTimeout(timer);
     }
   }
 
-  /** A place found through the metadata is looked for anew when the keys are no longer there. */
-  async #documentBefore(signal: AbortSignal): Promise<JsonDocument> {
+  /** Forgets a URL that was found through the metadata when fetching from it fails: the keys may have moved. */
+  async #fetchDocument(signal: AbortSignal): Promise<JsonDocument> {
     const { issuer, jwksUrl } = this.#options;
     const known = this.#jwksUrl;
     this.#jwksUrl ??= await findJwksUrl(issuer, signal);

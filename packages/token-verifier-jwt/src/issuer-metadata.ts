@@ -2,10 +2,10 @@ import { fetchJson } from './fetch-json.js';
 import { trustedUrl } from './trusted-url.js';
 
 /**
- * Finds where the issuer publishes its keys, through its metadata document.
+ * Resolves with the URL of the issuer's keys, found through its metadata document.
  *
- * Rejects with an `Error` when there is no document, or it is another issuer's, or its `jwks_uri`
- * is neither https nor http on the loopback interface.
+ * Rejects with an `Error` when there is no document, when it is another issuer's, or when its `jwks_uri`
+ * is neither https nor http on the loopback interface; after an abort, with the signal's reason.
  */
 export async function findJwksUrl(issuer: string, signal: AbortSignal): Promise<URL> {
   const causes: unknown[] = [];
@@ -22,8 +22,8 @@ export async function findJwksUrl(issuer: string, signal: AbortSignal): Promise<
 }
 
 /**
- * OpenID Connect Discovery 1.0 (section 4) appends to the issuer's path; RFC 8414 (section 3)
- * puts its well-known part before it. Both drop a slash at its end.
+ * OpenID Connect Discovery 1.0 (section 4) puts the well-known part after the issuer's path, RFC 8414
+ * (section 3) before it. Both drop a slash at the end of the path.
  */
 function metadataUrls(issuer: string): URL[] {
   const { origin, pathname } = new URL(issuer);

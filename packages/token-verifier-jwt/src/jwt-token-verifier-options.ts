@@ -6,40 +6,41 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ];
 
-/** The algorithms that are accepted unless others are named. */
+/** The signature algorithms that are accepted by default. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** How a `JwtTokenVerifier` is set up. */
+/** The options of a `JwtTokenVerifier`: whose tokens it accepts, and for whom. */
 export interface JwtTokenVerifierOptions {
-  /** The `iss` of every token, compared character by character. Without `jwksUrl` also where the metadata is. */
+  /** The `iss` of every token, compared exactly. Without `jwksUrl`, the keys are found through its metadata. */
   readonly issuer: string;
-  /** What the `aud` of every token must be, or hold. */
+  /** The `aud` of every token must be or contain this. */
   readonly audience: string;
-  /** Where the issuer's keys are: https, or http on the loopback interface. Otherwise found through its metadata. */
+  /** The URL of the issuer's keys: https, or http on the loopback interface. By default, the metadata names it. */
   readonly jwksUrl?: string | undefined;
-  /** The algorithms that are accepted, {@link DEFAULT_ALGORITHMS} by default. */
+  /** The signature algorithms that are accepted, {@link DEFAULT_ALGORITHMS} by default. */
   readonly algorithms?: readonly string[] | undefined;
-  /** The scope that permits creating plants. Without it every valid token does. */
+  /** The scope that permits creating plants. By default, every valid token does. */
   readonly scope?: string | undefined;
+  /** Receives the events of the verifier, for logs and metrics. */
   readonly observer?: TokenObserver | undefined;
-  /** Milliseconds since the epoch, `Date.now` by default. */
+  /** Returns the time in milliseconds since the epoch, `Date.now` by default. */
   readonly now?: (() => number) | undefined;
-  /** Milliseconds from one fetch of the keys to the next, 5 minutes by default. */
-  readonly refreshInterval?: number | undefined;
-  /** How many verified tokens are remembered, 10,000 by default. */
-  readonly rememberedTokens?: number | undefined;
+  /** Milliseconds from one fetch of the keys to the next, 1 to 3,600,000. 300,000 by default. */
+  readonly refreshIntervalMs?: number | undefined;
+  /** How many verified tokens are cached, up to 1,000,000; 0 caches none. 10,000 by default. */
+  readonly maxCachedTokens?: number | undefined;
 }
 
-/** An option that cannot be used, and what it must be instead. It never repeats the value. */
+/** An invalid option, and what it must be. Never contains the value. */
 export interface OptionProblem {
   readonly option: keyof JwtTokenVerifierOptions;
   readonly expected: string;
 }
 
-/** Everything that is wrong with the options; an empty list when a verifier can be made from them. */
+/** Returns every problem of the options; an empty list when they are valid. */
 export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProblem[] {
   const { issuer, audience, jwksUrl, scope } = options;
-  const { algorithms = DEFAULT_ALGORITHMS, refreshInterval = 1, rememberedTokens = 0 } = options;
+  const { algorithms = DEFAULT_ALGORITHMS, refreshIntervalMs = 1, maxCachedTokens = 0 } = options;
   const url = 'an https URL, or an http URL on the loopback interface, without user and fragment';
   const checks: [option: keyof JwtTokenVerifierOptions, passed: boolean, expected: string][] = [
     jwksUrl === undefined
@@ -53,8 +54,8 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
       `some of ${SIGNATURE_ALGORITHMS.join(', ')}`,
     ],
     ['scope', scope === undefined || isScope(scope), 'a single scope as in RFC 6749, section 3.3'],
-    ['refreshInterval', isWhole(refreshInterval, 1, 3_600_000), 'from 1 to 3600000'],
-    ['rememberedTokens', isWhole(rememberedTokens, 0, 1_000_000), 'from 0 to 1000000'],
+    ['refreshIntervalMs', isWhole(refreshIntervalMs, 1, 3_600_000), 'from 1 to 3600000'],
+    ['maxCachedTokens', isWhole(maxCachedTokens, 0, 1_000_000), 'from 0 to 1000000'],
   ];
   return checks.flatMap(([option, passed, expected]) => (passed ? [] : [{ option, expected }]));
 }
@@ -63,7 +64,7 @@ function hasMetadataUrl(issuer: string): boolean {
   return trustedUrl(issuer)?.search === '';
 }
 
-/** Neither `none` nor the HMAC family is among them: everyone who knows the public key could sign with those. */
+/** `none` and HMAC are not among them: with those, anyone who knows the public key could sign. */
 function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
   return (
     algorithms.length > 0 &&
@@ -76,6 +77,6 @@ function isScope(scope: string): boolean {
   return /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope);
 }
 
-function isWhole(value: number, least: number, most: number): boolean {
-  return Number.isInteger(value) && value >= least && value <= most;
+function isWhole(value: number, min: number, max: number): boolean {
+  return Number.isInteger(value) && value >= min && value <= max;
 }

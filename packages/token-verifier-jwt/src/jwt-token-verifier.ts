@@ -20,7 +20,7 @@ import type { KeySet } from './key-set.js';
 
 const CLOCK_TOLERANCE_MS = 30_000;
 
-/** What a claim is about that is not as it must be. */
+/** The reasons of refusals, by the claim that is invalid. */
 const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
   ['iss', 'issuer'],
   ['aud', 'audience'],
@@ -28,10 +28,10 @@ const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
 ]);
 
 /**
- * Accepts signed access tokens (RFC 9068) of one issuer, checked against the keys it publishes.
+ * Accepts signed access tokens (RFC 9068) of one issuer, verified with the keys that it publishes.
  *
- * The keys are fetched at once, but the issuer may be out of reach then: {@link ready} reports it.
- * Known keys are accepted for an hour after they were last fetched.
+ * Starts to fetch the keys when constructed; {@link ready} reports when they cannot be fetched. Fetched
+ * keys are trusted for an hour.
  */
 export class JwtTokenVerifier implements TokenVerifier {
   readonly #options: JwtTokenVerifierOptions;
@@ -60,7 +60,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     this.#refuseWhenClosed();
     const digest = hash('sha256', token, 'base64');
     const client = this.#keys.trusted()?.verified.clientOf(digest, this.#now());
-    this.#observe({ type: 'token checked', remembered: client !== undefined });
+    this.#observe({ type: 'token checked', cached: client !== undefined });
     return client ?? this.#checkOnce(token, digest);
   }
 
@@ -75,13 +75,18 @@ export class JwtTokenVerifier implements TokenVerifier {
   }
 
   #issuerKeys(): IssuerKeys {
-    const { issuer, jwksUrl, rememberedTokens = 10_000, refreshInterval = 300_000 } = this.#options;
+    const {
+      issuer,
+      jwksUrl,
+      maxCachedTokens = 10_000,
+      refreshIntervalMs = 300_000,
+    } = this.#options;
     return new IssuerKeys({
       issuer,
       jwksUrl: jwksUrl === undefined ? undefined : new URL(jwksUrl),
       algorithms: this.#algorithms,
-      rememberedTokens,
-      refreshInterval,
+      maxCachedTokens,
+      refreshIntervalMs,
       now: this.#now,
       onFetched: () => this.#observe({ type: 'issuer reached' }),
       onFailed: (error) => this.#observe({ type: 'issuer not reached', error }),
@@ -97,8 +102,8 @@ export class JwtTokenVerifier implements TokenVerifier {
   }
 
   /**
-   * When no key fits, the issuer may have a new one: it is asked again if it was not asked just now.
-   * A token is refused for its unknown key only on a word of the issuer that is fresh.
+   * When no key matches, the issuer may have a new one, so the keys are fetched again, unless that was done
+   * just now. A token is refused for its unknown key only when the keys are fresh.
    */
   async #check(token: string, digest: string): Promise<Client> {
     const choice = keyChoice(token, this.#algorithms);
@@ -110,9 +115,9 @@ export class JwtTokenVerifier implements TokenVerifier {
       if (keys.length > 0 && choice.kid !== undefined) {
         throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
       }
-    } while (await this.#keys.lookAgain());
+    } while (await this.#keys.fetchAgain());
     this.#refuseWhenClosed();
-    if (this.#keys.upToDate()) {
+    if (this.#keys.areFresh()) {
       throw new InvalidTokenError('no key of the issuer fits', { reason: 'unknown key' });
     }
     throw this.#keys.unavailable();
@@ -151,7 +156,7 @@ export class JwtTokenVerifier implements TokenVerifier {
   #accept(claims: JWTPayload, keySet: KeySet, digest: string): Client {
     refuseOtherUses(claims);
     const client = clientOf(claims, this.#options.scope);
-    keySet.verified.remember(digest, client, (claims.exp ?? 0) * 1000);
+    keySet.verified.add(digest, client, (claims.exp ?? 0) * 1000);
     return client;
   }
 
@@ -160,7 +165,7 @@ export class JwtTokenVerifier implements TokenVerifier {
   }
 }
 
-/** Without the cause: jose's errors carry the claims of the token. */
+/** Has no cause, since jose's errors contain the claims of the token. */
 function refusal(error: errors.JOSEError): InvalidTokenError {
   if (error instanceof errors.JWTExpired) {
     return new InvalidTokenError('the token has expired', { reason: 'expired' });

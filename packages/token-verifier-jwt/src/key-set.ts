@@ -1,7 +1,7 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { VerifiedTokens } from './verified-tokens.js';
 
-/** The header parameters of a token that choose its key. */
+/** The header parameters of a token that select its key. */
 export interface KeyChoice {
   readonly alg: string;
   readonly kid: string | undefined;
@@ -13,39 +13,39 @@ interface PublicKey {
   readonly key: CryptoKey;
 }
 
-const SMALLEST_RSA_MODULUS = 2048;
+const MIN_RSA_BITS = 2048;
 
 /** The keys that an issuer publishes at one time, and the tokens that were verified with them. */
 export class KeySet {
-  /** Kept here, so that they are forgotten together with the keys that they rest on. */
+  /** Belongs to the key set, so that cached tokens are dropped together with the keys that verified them. */
   readonly verified: VerifiedTokens;
   readonly #keys: readonly PublicKey[];
 
-  private constructor(keys: readonly PublicKey[], rememberedTokens: number) {
+  private constructor(keys: readonly PublicKey[], maxCachedTokens: number) {
     this.#keys = keys;
-    this.verified = new VerifiedTokens(rememberedTokens);
+    this.verified = new VerifiedTokens(maxCachedTokens);
   }
 
   /**
-   * Imports the keys of a JSON Web Key Set (RFC 7517) for these algorithms. As section 5 asks, keys that
-   * cannot be used are passed over.
+   * Imports the keys of a JSON Web Key Set (RFC 7517) for these algorithms. Skips keys that cannot be used,
+   * as section 5 requires.
    *
-   * Rejects with an `Error` when no key is left: an issuer without keys cannot have issued anything.
+   * Rejects with an `Error` when no key is left: an issuer without keys cannot have issued a token.
    */
   static async import(
     jwks: unknown,
     algorithms: readonly string[],
-    rememberedTokens: number,
+    maxCachedTokens: number,
   ): Promise<KeySet> {
     const { keys } = { ...(jwks as { keys?: unknown } | null) };
     const found = Array.isArray(keys) ? keys.filter(isJwk) : [];
     const imports = found.flatMap((jwk) => algorithms.map((alg) => publicKey(jwk, alg)));
     const usable = (await Promise.all(imports)).filter((key) => key !== undefined);
     if (usable.length === 0) throw new Error('the key set holds no key that can be used');
-    return new KeySet(usable, rememberedTokens);
+    return new KeySet(usable, maxCachedTokens);
   }
 
-  /** Every key that fits: several when the token, or the issuer, does not name them apart. */
+  /** Returns every key that matches: several when the token or the issuer does not name keys. */
   fitting({ alg, kid }: KeyChoice): readonly CryptoKey[] {
     return this.#keys
       .filter((key) => key.alg === alg && (kid === undefined || key.kid === kid))
@@ -67,6 +67,6 @@ async function publicKey(jwk: JWK, alg: string): Promise<PublicKey | undefined> 
 }
 
 function isStrongPublicKey({ type, algorithm }: CryptoKey): boolean {
-  const { modulusLength = SMALLEST_RSA_MODULUS } = algorithm as { modulusLength?: number };
-  return type === 'public' && modulusLength >= SMALLEST_RSA_MODULUS;
+  const { modulusLength = MIN_RSA_BITS } = algorithm as { modulusLength?: number };
+  return type === 'public' && modulusLength >= MIN_RSA_BITS;
 }

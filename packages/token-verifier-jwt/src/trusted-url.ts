@@ -1,6 +1,6 @@
 /**
- * The URL when keys may be fetched from it: https, or http on the loopback interface, and
- * without a user, a password or a fragment; `undefined` otherwise.
+ * Parses a URL from which keys may be fetched: https, or http on the loopback interface, without a user, a
+ * password or a fragment. Returns `undefined` for any other text.
  */
 export function trustedUrl(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined;

@@ -6,8 +6,8 @@ interface Verified {
 }
 
 /**
- * The clients of tokens that were verified before, so that a signature is checked once and not
- * with every request. Holds digests, never tokens; the oldest makes room for the newest.
+ * Caches the clients of verified tokens, so that a signature is checked once and not with every request.
+ * Holds digests, never tokens. When the cache is full, the oldest entry is dropped.
  */
 export class VerifiedTokens {
   readonly #limit: number;
@@ -17,8 +17,8 @@ export class VerifiedTokens {
     this.#limit = limit;
   }
 
-  /** @param until Milliseconds since the epoch from which on the client is forgotten. */
-  remember(digest: string, client: Client, until: number): void {
+  /** @param until When the entry expires, in milliseconds since the epoch. */
+  add(digest: string, client: Client, until: number): void {
     this.#clients.delete(digest);
     this.#clients.set(digest, { client, until });
     const [oldest] = this.#clients.size > this.#limit ? this.#clients.keys() : [];

@@ -10,7 +10,7 @@ import {
   SignJWT,
 } from 'jose';
 
-/** A key pair of the issuer: the half it signs with, and the half it publishes. */
+/** A key pair of the issuer: the private key that it signs with, and the public key that it publishes. */
 export interface IssuerKey {
   readonly privateKey: CryptoKey;
   readonly published: JWK;
@@ -24,13 +24,13 @@ export async function issuerKey(kid: string | undefined, alg = 'ES256'): Promise
 
 const METADATA = '/.well-known/openid-configuration';
 
-/** An issuer on the loopback interface whose keys, clock and responses a test decides. */
+/** An issuer on the loopback interface; a test sets its keys, clock and responses. */
 export class FakeIssuer extends LoopbackServer {
-  /** What the issuer publishes; the first one signs. */
+  /** The keys that the issuer publishes; it signs with the first one. */
   keys: IssuerKey[];
-  /** Respond instead of the issuer, by path. */
+  /** Handlers that respond instead of the issuer, by path. */
   readonly handlers = new Map<string, RequestListener>();
-  /** Milliseconds since the epoch, by the clock of the verifier. */
+  /** The time of the verifier's clock, in milliseconds since the epoch. */
   now = Date.now();
   readonly #verifiers: JwtTokenVerifier[] = [];
 
@@ -80,7 +80,7 @@ export class FakeIssuer extends LoopbackServer {
     return { iss, aud: AUDIENCE, sub: 'gardener', iat: seconds, exp: seconds + 300 };
   }
 
-  /** A token as the issuer makes it, but for the claims, the header and the key that are given. */
+  /** Makes a valid token, except for the claims, the header and the key that are given. */
   async token(
     claims: Record<string, unknown> = {},
     header: Record<string, unknown> = {},

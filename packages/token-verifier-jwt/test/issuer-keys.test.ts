@@ -30,7 +30,7 @@ describe("The issuer's keys", () => {
 
   afterEach(() => issuer.close());
 
-  /** An observer, and a promise for the cause of the first fetch that fails. */
+  /** An observer, and a promise for the error of the first fetch that fails. */
   function failure() {
     const { promise, resolve } = withResolvers<unknown>();
     const observer: TokenObserver = (event) => {
@@ -39,7 +39,7 @@ describe("The issuer's keys", () => {
     return { observer, promise };
   }
 
-  /** Why a verifier that was made now could not fetch the keys, as a text with all causes. */
+  /** Resolves with why a new verifier cannot fetch the keys, as a text with all causes. */
   async function whyNotFetched(jwksUrl?: string): Promise<string> {
     const { observer, promise } = failure();
     const verifier = issuer.verifier({ observer, jwksUrl });
@@ -112,7 +112,7 @@ describe("The issuer's keys", () => {
       });
     }
 
-    it('where they have moved', async () => {
+    it('at their new URL when they have moved', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       issuer.keys = [second];
@@ -127,7 +127,7 @@ describe("The issuer's keys", () => {
     });
   });
 
-  describe('cannot be fetched, which says nothing about a token, when the response', () => {
+  describe('cannot be fetched, so that no token is refused, when the response', () => {
     it('does not come', async () => {
       issuer.handlers.set('/jwks', () => {});
       const started = performance.now();
@@ -200,7 +200,7 @@ describe("The issuer's keys", () => {
     }
   });
 
-  describe('that cannot be used are passed over:', () => {
+  describe('that cannot be used are skipped:', () => {
     const unusable: Record<string, (key: IssuerKey) => Record<string, unknown>> = {
       'of a use other than signing': ({ published }) => ({ ...published, use: 'enc' }),
       'for another algorithm': ({ published }) => ({ ...published, alg: 'ES384' }),
@@ -242,7 +242,7 @@ describe("The issuer's keys", () => {
     });
   });
 
-  it('may leave out their use', async () => {
+  it('are used when they have no `use`', async () => {
     const { use: _, ...published } = first.published;
     issuer.handlers.set('/jwks', (_, response) => json(response, { keys: [published] }));
     await issuer.verifier().verify(await issuer.token());
@@ -257,7 +257,7 @@ describe("The issuer's keys", () => {
       await verifier.verify(await issuer.token({}, {}, first));
     });
 
-    it('are no longer accepted once they are withdrawn, not even for a known token', async () => {
+    it('are no longer accepted once they are withdrawn, not even for a cached token', async () => {
       const verifier = issuer.verifier();
       const token = await issuer.token();
       await verifier.verify(token);
@@ -275,7 +275,7 @@ describe("The issuer's keys", () => {
         if (count === 1) issuer.keys = [second];
         if (count === 3) fetches.resolve();
       };
-      const verifier = issuer.verifier({ refreshInterval: 10, observer });
+      const verifier = issuer.verifier({ refreshIntervalMs: 10, observer });
       await fetches.promise;
       const before = issuer.requests.length;
       await verifier.close();
@@ -283,7 +283,7 @@ describe("The issuer's keys", () => {
       expect(before).to.be.at.least(4);
     });
 
-    it('without a name are tried one after the other', async () => {
+    it('are tried one after the other when they have no name', async () => {
       const [unnamed, another] = [await issuerKey(undefined), await issuerKey(undefined)];
       issuer.keys = [unnamed, another];
       const verifier = issuer.verifier();
@@ -295,7 +295,7 @@ describe("The issuer's keys", () => {
       );
     });
 
-    it('without a name are picked up with the first token that none of them fits', async () => {
+    it('are picked up, when they have no name, with the first token that no known key verifies', async () => {
       issuer.keys = [await issuerKey(undefined)];
       const verifier = issuer.verifier();
       await verifier.verify(await issuer.token());
@@ -307,7 +307,7 @@ describe("The issuer's keys", () => {
   describe('that are not known', () => {
     const unknown = (index: number) => issuer.token({}, { kid: `unknown ${index}` });
 
-    it('are asked for at most once in 10 seconds', async () => {
+    it('are fetched at most once in 10 seconds', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       const before = issuer.requests.length;
@@ -323,7 +323,7 @@ describe("The issuer's keys", () => {
       expect(issuer.requests.length - before).to.equal(2);
     });
 
-    it('are asked for at most once in 10 seconds while the issuer fails', async () => {
+    it('are fetched at most once in 10 seconds while the issuer fails', async () => {
       const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
       await verifier.ready();
       issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
@@ -339,7 +339,7 @@ describe("The issuer's keys", () => {
       expect(performance.now() - started).to.be.below(5_000);
     });
 
-    it('are not asked for within 10 seconds after a fetch that failed in the background', async () => {
+    it('are not fetched within 10 seconds after a background fetch has failed', async () => {
       issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
       const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
       for (let index = 0; index < 10; index += 1) {
@@ -349,7 +349,7 @@ describe("The issuer's keys", () => {
       expect(issuer.requests).to.have.length(1);
     });
 
-    it('delay responses once, and not every one, while the issuer hangs', async () => {
+    it('delay only the first of many checks while the issuer does not respond', async () => {
       const verifier = issuer.verifier({ jwksUrl: `${issuer.url}/jwks` });
       await verifier.ready();
       issuer.handlers.set('/jwks', () => {});
@@ -362,7 +362,7 @@ describe("The issuer's keys", () => {
       expect(issuer.requests).to.have.length(2);
     });
 
-    it('do not hold up tokens with known keys while the issuer hangs', async () => {
+    it('do not delay tokens with known keys while the issuer does not respond', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       issuer.handlers.set('/jwks', () => {});
@@ -375,7 +375,7 @@ describe("The issuer's keys", () => {
       await check;
     });
 
-    it('are refused on the word of an issuer that was heard 10 seconds ago, not longer', async () => {
+    it('make a token invalid only when the latest fetch is at most 10 seconds ago', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       await issuer.stop();
@@ -386,8 +386,8 @@ describe("The issuer's keys", () => {
     });
   });
 
-  describe('of an issuer that is out of reach', () => {
-    it('do not keep a verifier from being made, and are picked up when it comes back', async () => {
+  describe('of an issuer that cannot be reached', () => {
+    it('are not needed to construct a verifier, and are fetched when the issuer is back', async () => {
       await issuer.stop();
       const { observer, promise } = failure();
       const verifier = issuer.verifier({ observer });
@@ -402,7 +402,7 @@ describe("The issuer's keys", () => {
       await verifier.ready();
     });
 
-    it('go on being accepted for an hour, then tokens are neither accepted nor refused', async () => {
+    it('are trusted for an hour, and then every token is reported as unavailable', async () => {
       const verifier = issuer.verifier();
       const known = await issuer.token({ exp: issuer.seconds + 7200 });
       await verifier.verify(known);
@@ -418,7 +418,7 @@ describe("The issuer's keys", () => {
       await rejects(verifier.ready(), TokenVerifierUnavailableError);
     });
 
-    it('are accepted again, with known tokens, as soon as the issuer is back', async () => {
+    it('are fetched again as soon as the issuer is back', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       await issuer.stop();
@@ -431,7 +431,7 @@ describe("The issuer's keys", () => {
       await verifier.ready();
     });
 
-    it('are not kept for ever because the clock was set back', async () => {
+    it('do not become trusted longer when the clock is set back', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       await issuer.stop();
@@ -446,7 +446,7 @@ describe("The issuer's keys", () => {
   describe('leave no timer', () => {
     const FETCH_TIMEOUT = 1_500;
     const AFTER_A_FAILURE = 10_000;
-    const refreshInterval = 54_321;
+    const refreshIntervalMs = 54_321;
     let timers: PendingTimers;
 
     beforeEach(() => {
@@ -458,31 +458,31 @@ describe("The issuer's keys", () => {
 
     it('of a fetch that has ended, and one for the next fetch', async () => {
       const fetched = withResolvers<void>();
-      const verifier = issuer.verifier({ refreshInterval, observer: () => fetched.resolve() });
+      const verifier = issuer.verifier({ refreshIntervalMs, observer: () => fetched.resolve() });
       expect(timers.of(FETCH_TIMEOUT)).to.equal(1);
       await fetched.promise;
       await verifier.ready();
       await new Promise(setImmediate);
       expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
-      expect(timers.of(refreshInterval)).to.equal(1);
+      expect(timers.of(refreshIntervalMs)).to.equal(1);
     });
 
     it('of a fetch that has failed, and one for the next fetch', async () => {
       issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
-      const verifier = issuer.verifier({ refreshInterval });
+      const verifier = issuer.verifier({ refreshIntervalMs });
       await rejects(verifier.ready(), TokenVerifierUnavailableError);
       await new Promise(setImmediate);
       expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
-      expect(timers.of(refreshInterval)).to.equal(0);
+      expect(timers.of(refreshIntervalMs)).to.equal(0);
       expect(timers.of(AFTER_A_FAILURE)).to.equal(1);
     });
 
     it('when they are closed', async () => {
-      const verifier = issuer.verifier({ refreshInterval });
+      const verifier = issuer.verifier({ refreshIntervalMs });
       await verifier.ready();
       await new Promise(setImmediate);
       await verifier.close();
-      expect(timers.of(refreshInterval)).to.equal(0);
+      expect(timers.of(refreshIntervalMs)).to.equal(0);
     });
 
     it('when they are closed during a fetch', async () => {
@@ -513,7 +513,7 @@ describe("The issuer's keys", () => {
   });
 });
 
-/** `Promise.withResolvers`, which Node 20 does not have. */
+/** `Promise.withResolvers`, which Node.js 20 does not have. */
 function withResolvers<T>() {
   let resolve: (value: T) => void = () => {};
   const promise = new Promise<T>((settle) => {

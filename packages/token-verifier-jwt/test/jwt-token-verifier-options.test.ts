@@ -5,7 +5,7 @@ import {
 } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
 
-const sound = { issuer: 'https://issuer.example/realms/plants', audience: 'plants' };
+const valid = { issuer: 'https://issuer.example/realms/plants', audience: 'plants' };
 
 describe('The options of a JwtTokenVerifier', () => {
   const accepted: Partial<JwtTokenVerifierOptions>[] = [
@@ -19,14 +19,14 @@ describe('The options of a JwtTokenVerifier', () => {
     { algorithms: ['ES512', 'Ed25519'] },
     { algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] },
     { algorithms: ['ES256', 'ES384', 'EdDSA'] },
-    { refreshInterval: 3_600_000, rememberedTokens: 1_000_000 },
+    { refreshIntervalMs: 3_600_000, maxCachedTokens: 1_000_000 },
     { scope: 'https://plants.example/plants:create' },
-    { refreshInterval: 1, rememberedTokens: 0 },
+    { refreshIntervalMs: 1, maxCachedTokens: 0 },
   ];
 
   for (const options of accepted) {
     it(`may be ${JSON.stringify(options)}`, () => {
-      expect(jwtOptionProblems({ ...sound, ...options })).to.deep.equal([]);
+      expect(jwtOptionProblems({ ...valid, ...options })).to.deep.equal([]);
     });
   }
 
@@ -52,47 +52,47 @@ describe('The options of a JwtTokenVerifier', () => {
     { scope: '' },
     { scope: 'plants:create plants:read' },
     { scope: 'plants"' },
-    { refreshInterval: 0 },
-    { refreshInterval: 3_600_001 },
-    { refreshInterval: Number.NaN },
-    { rememberedTokens: 1_000_001 },
-    { rememberedTokens: -1 },
-    { rememberedTokens: 1.5 },
+    { refreshIntervalMs: 0 },
+    { refreshIntervalMs: 3_600_001 },
+    { refreshIntervalMs: Number.NaN },
+    { maxCachedTokens: 1_000_001 },
+    { maxCachedTokens: -1 },
+    { maxCachedTokens: 1.5 },
   ];
 
-  it('cannot be an empty issuer with a URL for its keys', () => {
+  it('cannot have an empty issuer, also with a URL of its keys', () => {
     const options = { issuer: '', audience: 'plants', jwksUrl: 'https://issuer.example/certs' };
     expect(jwtOptionProblems(options)).to.deep.equal([{ option: 'issuer', expected: 'not empty' }]);
   });
 
-  it('are refused with what is accepted', () => {
-    const refused = { algorithms: [], refreshInterval: 0, rememberedTokens: -1 };
-    expect(jwtOptionProblems({ ...sound, ...refused })).to.deep.equal([
+  it('are refused with the values that are accepted', () => {
+    const refused = { algorithms: [], refreshIntervalMs: 0, maxCachedTokens: -1 };
+    expect(jwtOptionProblems({ ...valid, ...refused })).to.deep.equal([
       {
         option: 'algorithms',
         expected:
           'some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
       },
-      { option: 'refreshInterval', expected: 'from 1 to 3600000' },
-      { option: 'rememberedTokens', expected: 'from 0 to 1000000' },
+      { option: 'refreshIntervalMs', expected: 'from 1 to 3600000' },
+      { option: 'maxCachedTokens', expected: 'from 0 to 1000000' },
     ]);
   });
 
   for (const options of refused) {
     it(`cannot be ${JSON.stringify(options)}`, () => {
       const [invalid] = Object.keys(options);
-      const problems = jwtOptionProblems({ ...sound, ...options });
+      const problems = jwtOptionProblems({ ...valid, ...options });
       expect(problems.map(({ option }) => option)).to.deep.equal([invalid]);
     });
   }
 
-  it('are refused at construction when one of them is wrong', () => {
-    expect(() => new JwtTokenVerifier({ ...sound, audience: '' }))
+  it('are refused by the constructor when one of them is invalid', () => {
+    expect(() => new JwtTokenVerifier({ ...valid, audience: '' }))
       .to.throw(TypeError)
       .with.property('message', 'audience must be not empty');
   });
 
-  it('are refused at construction with everything that is wrong, and without secrets', () => {
+  it('are refused by the constructor with every problem, and without secrets', () => {
     const invalid = {
       issuer: '',
       audience: '',

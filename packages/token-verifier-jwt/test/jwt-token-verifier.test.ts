@@ -18,7 +18,7 @@ describe('JwtTokenVerifier', () => {
 
   afterEach(() => issuer.close());
 
-  /** A verifier, and faults of its issuer that last `lasting` milliseconds by the clock of the verifier. */
+  /** A verifier, and faults of its issuer, each of which lasts `lasting` milliseconds on the verifier's clock. */
   async function open(lasting: number): Promise<OpenVerifier> {
     const exp = issuer.seconds + 10 * HOURS_IN_SECONDS;
     const verifier = issuer.verifier({ scope: 'plants:create' });
@@ -74,7 +74,7 @@ describe('JwtTokenVerifier', () => {
       expect(await nameOf({ sub: '', client_id: 7, azp: null })).to.equal('unnamed client');
     });
 
-    it('has a name that is fit for a log line, whatever the token says', async () => {
+    it('has a name that is safe in a log line, whatever the token contains', async () => {
       expect(await nameOf({ sub: 'a\nb\u001B[2J\u202Eö' })).to.equal('a?b?[2J??');
       expect(await nameOf({ sub: 'a'.repeat(2000) })).to.equal('a'.repeat(128));
     });
@@ -101,7 +101,7 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('may create plants with any valid token when no scope is asked for', async () => {
+    it('may create plants with any valid token when no scope is configured', async () => {
       const client = await issuer.verifier().verify(await issuer.token());
       expect([...client.permissions]).to.deep.equal(['create plants']);
     });
@@ -126,7 +126,7 @@ describe('JwtTokenVerifier', () => {
       await issuer.verifier().verify(await issuer.token({ aud: ['https://animals.example', aud] }));
     });
 
-    it('may be 30 seconds early or late by our clock', async () => {
+    it('may be used up to 30 seconds before `nbf` and after `exp`', async () => {
       const verifier = issuer.verifier();
       await verifier.verify(await issuer.token({ nbf: issuer.seconds + 30 }));
       await verifier.verify(await issuer.token({ exp: issuer.seconds - 29 }));

@@ -82,7 +82,7 @@ describe('With a real provider, a JwtTokenVerifier', () => {
     expect(keyRequests()).to.equal(3);
   });
 
-  it('goes on with known keys while it is stopped, and with new ones once it is back', async () => {
+  it('uses known keys while the provider is stopped, and new ones once it is back', async () => {
     const known = await provider.token();
     const fresh = await provider.token();
     provider.use(keys[1]);

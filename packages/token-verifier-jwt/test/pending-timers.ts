@@ -1,4 +1,4 @@
-/** The timers that were made with the global `setTimeout` since `install`, and neither ran nor were cleared. */
+/** Records the timers of the global `setTimeout` since `install` that neither ran nor were cleared. */
 export class PendingTimers {
   readonly #delays = new Map<NodeJS.Timeout, number>();
   readonly #real = { setTimeout, clearTimeout };
@@ -14,7 +14,7 @@ export class PendingTimers {
     Object.assign(globalThis, this.#real);
   }
 
-  /** How many of this delay, in milliseconds. */
+  /** Returns how many timers have this delay, in milliseconds. */
   of(delay: number): number {
     return [...this.#delays.values()].filter((it) => it === delay).length;
   }

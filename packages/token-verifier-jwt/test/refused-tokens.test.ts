@@ -60,7 +60,7 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('with an algorithm of its key that is not on the list', async () => {
+    it('with an algorithm that its key supports but the options do not list', async () => {
       const { alg: _, ...published } = key.published;
       issuer.keys = [{ ...key, published }];
       const verifier = issuer.verifier({ algorithms: ['PS256'] });
@@ -129,18 +129,18 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
-    it('when it is bound to a key whose proof is not looked at', async () => {
+    it('when it is bound to a key of the client', async () => {
       await refuses(await issuer.token({ cnf: { jkt: 'a' } }), 'the token is bound to a key');
     });
 
-    it('with critical extensions, also with one that jose knows', async () => {
+    it('with critical extensions, also one that jose supports', async () => {
       const message = 'the header has critical extensions';
       await refuses(await issuer.token({}, { crit: ['b64'], b64: true }), message);
       const header = { alg: 'RS256', kid: 'first', crit: ['exp'], exp: 1 };
       await refuses(`${base64url(header)}.${base64url(issuer.claims())}.c2lnbmF0dXJl`, message);
     });
 
-    it('when another key signed it under the name of a known one', async () => {
+    it('when it names a known key but was signed with another', async () => {
       const forged = await issuer.token({}, {}, forgerKey);
       await refuses(forged, 'the signature does not match', 'signature');
     });
@@ -154,7 +154,7 @@ describe('JwtTokenVerifier', () => {
       await refuses(await issuer.token({}, { kid: 7 }), 'the token is malformed');
     });
 
-    /** A good token of this length: the header fills what the claims leave, in steps of three bytes. */
+    /** A valid token of this length. The claims grow in steps of three bytes; the header fills the rest. */
     async function tokenOf(length: number): Promise<string> {
       for (const pad of ['', 'a', 'aa', 'aaa']) {
         const { length: shortest } = await issuer.token({ padding: '' }, { pad });
@@ -167,7 +167,7 @@ describe('JwtTokenVerifier', () => {
       throw new Error(`no token of ${length} bytes`);
     }
 
-    it('when it is larger than 8 KiB, even with a good signature', async () => {
+    it('when it is larger than 8 KiB, even with a valid signature', async () => {
       await issuer.verifier().verify(await tokenOf(8 * 1024));
       await refuses(await tokenOf(8 * 1024 + 1), 'the token is malformed');
     });
@@ -181,7 +181,7 @@ describe('JwtTokenVerifier', () => {
         await refuses([header, ...rest].join('.'), 'the token is malformed', 'malformed');
       });
 
-      it(`when its claims are ${what}, even with a good signature`, async () => {
+      it(`when its claims are ${what}, even with a valid signature`, async () => {
         const signing = new CompactSign(Buffer.from(content, 'latin1'));
         signing.setProtectedHeader({ alg: 'RS256', kid: 'first' });
         await refuses(await signing.sign(key.privateKey), 'the token is malformed', 'malformed');

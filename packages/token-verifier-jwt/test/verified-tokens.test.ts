@@ -6,7 +6,7 @@ import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
 describe('A verified token', () => {
   let key: IssuerKey;
   let issuer: FakeIssuer;
-  let remembered: boolean[];
+  let cached: boolean[];
 
   before(async () => {
     key = await issuerKey('first');
@@ -14,89 +14,86 @@ describe('A verified token', () => {
 
   beforeEach(async () => {
     issuer = await FakeIssuer.start(key);
-    remembered = [];
+    cached = [];
   });
 
   afterEach(() => issuer.close());
 
-  const verifier = (rememberedTokens?: number) =>
+  const newVerifier = (maxCachedTokens?: number) =>
     issuer.verifier({
-      rememberedTokens,
+      maxCachedTokens,
       observer: (event) => {
-        if (event.type === 'token checked') remembered.push(event.remembered);
+        if (event.type === 'token checked') cached.push(event.cached);
       },
     });
 
-  it('is remembered', async () => {
-    const remembering = verifier();
+  it('is cached', async () => {
+    const verifier = newVerifier();
     const token = await issuer.token();
-    const client = await remembering.verify(token);
-    expect(await remembering.verify(token)).to.equal(client);
-    expect(remembered).to.deep.equal([false, true]);
+    const client = await verifier.verify(token);
+    expect(await verifier.verify(token)).to.equal(client);
+    expect(cached).to.deep.equal([false, true]);
   });
 
-  it('is checked once for all who ask at the same time', async () => {
-    const remembering = verifier();
+  it('is checked once for concurrent calls', async () => {
+    const verifier = newVerifier();
     const token = await issuer.token();
-    const checks = Array.from({ length: 100 }, () => remembering.verify(token));
+    const checks = Array.from({ length: 100 }, () => verifier.verify(token));
     expect(new Set(await Promise.all(checks)).size).to.equal(1);
   });
 
-  it('is not remembered past its expiry, though it is accepted a little longer', async () => {
-    const remembering = verifier();
+  it('is not cached after its expiry, although it is accepted for 30 seconds more', async () => {
+    const verifier = newVerifier();
     const token = await issuer.token({ exp: issuer.seconds + 60 });
-    await remembering.verify(token);
+    await verifier.verify(token);
     issuer.now = (issuer.seconds + 60) * 1000 - 1;
-    await remembering.verify(token);
+    await verifier.verify(token);
     issuer.now += 1;
-    await remembering.verify(token);
-    await remembering.verify(token);
+    await verifier.verify(token);
+    await verifier.verify(token);
     issuer.now += 30_000;
-    await rejects(remembering.verify(token), { reason: 'expired' });
-    expect(remembered).to.deep.equal([false, true, false, false, false]);
+    await rejects(verifier.verify(token), { reason: 'expired' });
+    expect(cached).to.deep.equal([false, true, false, false, false]);
   });
 
-  it('makes room for newer ones', async () => {
-    const remembering = verifier(2);
+  it('is dropped from the cache when the cache is full and it is the oldest', async () => {
+    const verifier = newVerifier(2);
     const tokens = await Promise.all(['a', 'b', 'c'].map((sub) => issuer.token({ sub })));
-    for (const token of tokens) await remembering.verify(token);
-    for (const token of tokens.toReversed()) await remembering.verify(token);
-    expect(remembered.slice(3)).to.deep.equal([true, true, false]);
+    for (const token of tokens) await verifier.verify(token);
+    for (const token of tokens.toReversed()) await verifier.verify(token);
+    expect(cached.slice(3)).to.deep.equal([true, true, false]);
   });
 
-  it('is not remembered when none are to be', async () => {
-    const remembering = verifier(0);
+  it('is not cached when `maxCachedTokens` is 0', async () => {
+    const verifier = newVerifier(0);
     const token = await issuer.token();
-    await remembering.verify(token);
-    await remembering.verify(token);
-    expect(remembered).to.deep.equal([false, false]);
+    await verifier.verify(token);
+    await verifier.verify(token);
+    expect(cached).to.deep.equal([false, false]);
   });
 
-  it('is forgotten when the keys change, and only then', async () => {
-    const remembering = verifier();
+  it('is dropped from the cache when the keys change, and only then', async () => {
+    const verifier = newVerifier();
     const token = await issuer.token();
     const fetchAgain = async () => {
       issuer.now += 10_000;
-      await rejects(
-        remembering.verify(await issuer.token({}, { kid: 'other' })),
-        InvalidTokenError,
-      );
+      await rejects(verifier.verify(await issuer.token({}, { kid: 'other' })), InvalidTokenError);
     };
-    await remembering.verify(token);
+    await verifier.verify(token);
     await fetchAgain();
-    await remembering.verify(token);
+    await verifier.verify(token);
     issuer.keys = [key, await issuerKey('second')];
     await fetchAgain();
-    await remembering.verify(token);
-    await remembering.verify(token);
-    expect(remembered).to.deep.equal([false, false, true, false, false, true]);
+    await verifier.verify(token);
+    await verifier.verify(token);
+    expect(cached).to.deep.equal([false, false, true, false, false, true]);
   });
 
-  it('is remembered only when it was accepted', async () => {
-    const remembering = verifier();
+  it('is cached only when it was accepted', async () => {
+    const verifier = newVerifier();
     const expired = await issuer.token({ exp: issuer.seconds - 60 });
-    await rejects(remembering.verify(expired), InvalidTokenError);
-    await rejects(remembering.verify(expired), InvalidTokenError);
-    expect(remembered).to.deep.equal([false, false]);
+    await rejects(verifier.verify(expired), InvalidTokenError);
+    await rejects(verifier.verify(expired), InvalidTokenError);
+    expect(cached).to.deep.equal([false, false]);
   });
 });

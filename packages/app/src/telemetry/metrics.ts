@@ -130,7 +130,7 @@ export class Metrics {
 
   tokenEvent(event: TokenEvent): void {
     if (event.type === 'token checked') {
-      this.#tokenChecks.inc({ cache: event.remembered ? 'hit' : 'miss' });
+      this.#tokenChecks.inc({ cache: event.cached ? 'hit' : 'miss' });
     }
     if (event.type === 'issuer reached') this.#keyFetches.inc({ result: 'success' });
     if (event.type === 'issuer not reached') this.#keyFetches.inc({ result: 'failure' });

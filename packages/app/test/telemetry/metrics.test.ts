@@ -150,8 +150,8 @@ describe('The metrics', () => {
   });
 
   it('count tokens, fetches of keys, and refused connections', async () => {
-    metrics.tokenEvent({ type: 'token checked', remembered: true });
-    metrics.tokenEvent({ type: 'token checked', remembered: false });
+    metrics.tokenEvent({ type: 'token checked', cached: true });
+    metrics.tokenEvent({ type: 'token checked', cached: false });
     metrics.tokenEvent({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');
     metrics.tokenEvent({ type: 'issuer not reached', error });
