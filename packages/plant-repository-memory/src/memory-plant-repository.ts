@@ -5,12 +5,12 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 
-/** Keeps plants in a `Map` until the process ends: for demos and tests. */
+/** Stores plants in a `Map` until the process ends, for demos and tests. */
 export class MemoryPlantRepository implements PlantRepository {
   readonly #plants: Map<bigint, NewPlant>;
   #closed = false;
 
-  /** @param plants Where the plants are kept, by id. */
+  /** @param plants The plants by id. */
   constructor(plants = new Map<bigint, NewPlant>()) {
     this.#plants = plants;
   }

@@ -1,6 +1,6 @@
 import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
 
-/** The text does not list tokens. Each problem says where it is and never repeats the text. */
+/** The text is not a valid list of tokens. Each problem names its place and never repeats the text. */
 export class InvalidTokensError extends Error {
   override readonly name = 'InvalidTokensError';
   readonly code = 'INVALID_TOKENS';
@@ -12,7 +12,7 @@ export class InvalidTokensError extends Error {
   }
 }
 
-/** One token in a text, and its place in words. */
+/** One token of a text, and its place, such as `line 3`. */
 interface Entry extends TokenDigest {
   readonly place: string;
 }
@@ -21,8 +21,8 @@ interface Entry extends TokenDigest {
  * Reads a tokens file: a `digest label` on each line; `#`, at the beginning or after a space,
  * begins a comment. Labels may repeat, digests may not.
  *
- * @throws {InvalidTokensError} with every problem and its line number; also when there is no token
- * at all, as in a file that is being written just now.
+ * @throws {InvalidTokensError} with every problem and its line number; also when there is no token, as in a
+ * file that is being written at that moment.
  */
 export function parseTokensFile(text: string): TokenDigest[] {
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);

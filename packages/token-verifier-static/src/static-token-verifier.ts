@@ -14,10 +14,10 @@ interface KnownToken {
 }
 
 /**
- * Accepts tokens whose SHA-256 digest it was given; it never holds a token itself.
+ * Accepts the tokens whose SHA-256 digests it was given; it never holds a token itself.
  *
- * Every digest is compared, each in constant time, so that the time that a check takes does
- * not reveal how near a guess came.
+ * Compares every digest, each in constant time, so that the duration of a check reveals nothing about the
+ * digests.
  */
 export class StaticTokenVerifier implements TokenVerifier {
   #known: readonly KnownToken[];
@@ -25,16 +25,16 @@ export class StaticTokenVerifier implements TokenVerifier {
 
   /**
    * @param digests Several may share a label, as the old and the new token of one client do.
-   * @throws {TypeError} when a digest, or a label, is not what {@link TokenDigest} says.
+   * @throws {TypeError} when a digest or a label is not as {@link TokenDigest} describes it.
    */
   constructor(digests: readonly TokenDigest[]) {
     this.#known = knownTokens(digests);
   }
 
   /**
-   * From now on accepts these tokens and no others; a check sees either all of the old ones or all of the new.
+   * Replaces the accepted tokens, all at once: no check sees a mixture of old and new ones.
    *
-   * @throws {TypeError} like the constructor; the tokens accepted so far then go on being accepted.
+   * @throws {TypeError} like the constructor; then the old tokens stay accepted.
    */
   replace(digests: readonly TokenDigest[]): void {
     this.#known = knownTokens(digests);

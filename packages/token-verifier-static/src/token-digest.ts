@@ -6,12 +6,12 @@ export interface TokenDigest {
   readonly label: string;
 }
 
-/** What is wrong with a digest, without repeating it: it may be a token put in the wrong place. */
+/** Returns the problem of a digest, or `undefined`. Never repeats it: it may be a token put in the wrong place. */
 export function digestProblem(sha256: string): string | undefined {
   return /^[0-9a-f]{64}$/i.test(sha256) ? undefined : 'the digest must be 64 hexadecimal digits';
 }
 
-/** What is wrong with a label, without repeating it. */
+/** Returns the problem of a label, or `undefined`. Never repeats the label. */
 export function labelProblem(label: string): string | undefined {
   return /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u.test(label)
     ? undefined

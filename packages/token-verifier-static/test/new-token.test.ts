@@ -2,17 +2,17 @@ import { newToken, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 
 describe('A new token', () => {
-  it('has a prefix that scanners can find and is spelled as RFC 6750 asks', () => {
+  it('has a prefix that secret scanners can find, and the syntax of RFC 6750', () => {
     expect(newToken()).to.match(/^plantstore_[A-Za-z0-9_-]{43}$/);
   });
 
-  it('holds 256 bits that no other token has', () => {
+  it('has 256 random bits', () => {
     const tokens = Array.from({ length: 1000 }, newToken);
     expect(new Set(tokens).size).to.equal(1000);
     expect(Buffer.from(newToken().slice('plantstore_'.length), 'base64url')).to.have.length(32);
   });
 
-  it('is known by its SHA-256 digest', () => {
+  it('is identified by its SHA-256 digest', () => {
     expect(tokenDigest('abc')).to.equal(
       'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad',
     );

@@ -36,7 +36,7 @@ describe('A tokens file', () => {
     ]);
   });
 
-  it('may give several digests one label', () => {
+  it('may have several digests with one label', () => {
     expect(parseTokensFile(`${A} nursery\n${B} nursery`)).to.have.length(2);
   });
 
@@ -55,7 +55,7 @@ describe('A tokens file', () => {
     });
   }
 
-  it('either makes a verifier or is refused without repeating its text', () => {
+  it('is refused without repeating its text unless a verifier can be made from it', () => {
     const word = fc.oneof(fc.constantFrom(A, B, '#', ' ', '\n', '\t', 'label'), fc.string());
     fc.assert(
       fc.property(fc.array(word), (words) => {
@@ -69,7 +69,7 @@ describe('A tokens file', () => {
 });
 
 describe('A list of token digests', () => {
-  it('is separated by commas and numbers its tokens', () => {
+  it('is separated by commas, and labels the tokens by their numbers', () => {
     expect(parseTokensList(`${A}, ${B}`)).to.deep.equal([
       { sha256: A, label: 'token 1' },
       { sha256: B, label: 'token 2' },

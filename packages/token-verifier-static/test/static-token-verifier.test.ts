@@ -31,7 +31,7 @@ describeTokenVerifier('StaticTokenVerifier', open, {
 
 describe('StaticTokenVerifier', () => {
   for (const label of ['first', 'second', 'third']) {
-    it(`knows the client of the ${label} of several tokens by its label`, async () => {
+    it(`names the client of the ${label} of several tokens by its label`, async () => {
       const client = await verifier().verify(`${label} token`);
       expect(client.name).to.equal(label);
     });
@@ -46,13 +46,13 @@ describe('StaticTokenVerifier', () => {
     });
   }
 
-  it('reports that it is closed', async () => {
+  it('rejects with the reason after close', async () => {
     const closed = verifier();
     await closed.close();
     await rejects(closed.verify('first token'), { message: 'the token verifier is closed' });
   });
 
-  it('refuses every token when it knows none', async () => {
+  it('refuses every token when it was given none', async () => {
     await rejects(new StaticTokenVerifier([]).verify('first token'), InvalidTokenError);
   });
 
