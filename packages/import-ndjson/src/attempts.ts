@@ -7,36 +7,36 @@ import {
 } from '@plant-store/domain';
 import type { BackOff } from './back-off.js';
 
-/** What each attempt is made with. */
+/** The use case, the client and the time limit of each attempt to create a plant. */
 export interface AttemptOptions {
   readonly createPlant: CreatePlant;
   readonly client: Client;
-  /** Milliseconds that one attempt may take. */
+  /** The time limit of one attempt, in milliseconds. */
   readonly timeLimit: number;
 }
 
-/** Creates plants, each as often as it takes until it is known what became of it. */
+/** Creates plants, and retries each until its outcome is known. */
 export class Attempts {
   readonly #options: AttemptOptions;
   readonly #backOff: BackOff;
   #retrying = 0;
 
-  /** @param backOff Ends the attempts when it is stopped: those under way are the last ones. */
+  /** @param backOff Pauses between the attempts. When it is stopped, attempts under way are the last ones. */
   constructor(options: AttemptOptions, backOff: BackOff) {
     this.#options = options;
     this.#backOff = backOff;
   }
 
-  /** Plants whose first attempt has failed, and that are tried again. */
+  /** How many plants are being retried after a failed first attempt. */
   get retrying(): number {
     return this.#retrying;
   }
 
   /**
-   * Resolves when the plant is stored. Rejects as `CreatePlant` does, but:
+   * Creates a plant. Resolves when it is stored. Rejects as `CreatePlant` does, but:
    * - with `StorageUnavailableError` only when it is stopped;
-   * - with `OutcomeUnknownError` only when it is stopped, or when a later attempt has found the id taken: an
-   *   earlier one may have taken it. After an unknown outcome nothing but "stored" is known.
+   * - with `OutcomeUnknownError` only when it is stopped, or when a later attempt failed in another way. An
+   *   id that is taken then may have been taken by the earlier attempt.
    */
   create(plant: NewPlant): Promise<unknown> {
     return this.#attempt(plant).catch((error: unknown) => this.#retry(plant, error));

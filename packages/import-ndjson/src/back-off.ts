@@ -1,35 +1,35 @@
 import { setTimeout } from 'node:timers/promises';
 
-const FIRST_MS = 100;
+const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
 
-/** Resolves after so many milliseconds; rejects when the signal ends it before. */
+/** Resolves after `ms` milliseconds; rejects when the signal aborts before. */
 type Wait = (ms: number, signal: AbortSignal) => Promise<void>;
 
 const waitFor: Wait = (ms, signal) => setTimeout(ms, undefined, { signal });
 
-/** The pause before what has failed is tried again: one for all that wait, and twice as long each time. */
+/** Exponential back-off, with one pause that all callers share: from 100 ms, doubled each time, up to 10 s. */
 export class BackOff {
   readonly #stopping: AbortSignal;
   readonly #waitFor: Wait;
-  #next = FIRST_MS;
+  #next = FIRST_PAUSE_MS;
   #pause: Promise<boolean> | undefined;
 
-  /** @param stopping Ends every pause. */
+  /** @param stopping Ends every pause when it aborts. */
   constructor(stopping: AbortSignal, wait = waitFor) {
     this.#stopping = stopping;
     this.#waitFor = wait;
   }
 
-  /** Resolves with true when it is time to try again, with false when there is nothing to be tried any more. */
+  /** Resolves after the pause: with true to retry, with false when it was stopped. */
   pause(): Promise<boolean> {
     this.#pause ??= this.#wait();
     return this.#pause;
   }
 
-  /** What was tried has succeeded: the next pause is short again. */
+  /** Makes the next pause short again, after a success. */
   reset(): void {
-    this.#next = FIRST_MS;
+    this.#next = FIRST_PAUSE_MS;
   }
 
   async #wait(): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** Holds the beginning of a line whose end has not been read yet, up to a limit, in memory of its size. */
+/** Buffers the beginning of a line until its end is read. Uses no more memory than the limit, in bytes. */
 export class LineBuffer {
   readonly #limit: number;
   #memory = Buffer.alloc(0);
@@ -8,12 +8,12 @@ export class LineBuffer {
     this.#limit = limit;
   }
 
-  /** Whether nothing has been held since the last line ended. */
+  /** Whether it holds no bytes of a line. */
   get isEmpty(): boolean {
     return this.#size === 0;
   }
 
-  /** What exceeds the limit is counted, but not kept. */
+  /** Appends bytes. When the line exceeds the limit, they are counted but not stored. */
   add(bytes: Buffer): void {
     const size = this.#size + bytes.length;
     if (size <= this.#limit) {
@@ -23,7 +23,7 @@ export class LineBuffer {
     this.#size = size;
   }
 
-  /** The line that ends with `bytes`; `undefined` when it exceeds the limit. */
+  /** Ends the line with `bytes` and returns it; `undefined` when it exceeds the limit. */
   end(bytes: Buffer): Buffer | undefined {
     if (this.isEmpty) return bytes.length <= this.#limit ? bytes : undefined;
     this.add(bytes);
@@ -32,7 +32,7 @@ export class LineBuffer {
     return size <= this.#limit ? Buffer.from(this.#memory.subarray(0, size)) : undefined;
   }
 
-  /** Doubles, so that a line that arrives byte by byte is not copied for each of them. */
+  /** Doubles the memory, so that a line that arrives byte by byte is not copied for each byte. */
   #reserve(size: number): void {
     if (size <= this.#memory.length) return;
     const memory = Buffer.alloc(Math.min(this.#limit, Math.max(size, 2 * this.#memory.length)));

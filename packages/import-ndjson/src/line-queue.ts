@@ -1,24 +1,24 @@
 import type { Line } from './read-lines.js';
 
-/** A line that is worked on. */
+/** A line whose plant is being created, and its result. */
 interface Entry<Result> {
   readonly line: Line;
   result: Result | undefined;
 }
 
 /**
- * The lines that are worked on at once. They leave in the order in which they have entered, whichever is settled
- * first. One object for a line, and no promise: what outlives its neighbours is what collecting garbage costs.
+ * A queue of lines that are settled in any order and leave in their original order. It holds one object for each
+ * line and no promise, because objects that live long make garbage collection slow.
  */
 export class LineQueue<Result extends string | object> {
   readonly #leave: (line: Line, result: Result) => void;
   readonly #entries: Entry<Result>[] = [];
   #bytes = 0;
   #waiting: (() => void) | undefined;
-  #mostLines = 0;
-  #mostBytes = 0;
+  #maxLines = 0;
+  #maxBytes = 0;
 
-  /** @param leave Called with each line once it and all before it are settled. */
+  /** @param leave Called with each line once it and all lines before it are settled. */
   constructor(leave: (line: Line, result: Result) => void) {
     this.#leave = leave;
   }
@@ -37,14 +37,14 @@ export class LineQueue<Result extends string | object> {
       this.#bytes -= sizeOf(first.line);
       this.#leave(first.line, first.result);
     }
-    if (this.#isWithin(this.#mostLines, this.#mostBytes)) this.#waiting?.();
+    if (this.#isWithin(this.#maxLines, this.#maxBytes)) this.#waiting?.();
   }
 
-  /** Resolves when there are at most so many lines, of so many bytes. For one caller at a time. */
-  async within(lines: number, bytes: number): Promise<void> {
+  /** Resolves when the queue has at most `lines` lines and `bytes` bytes. Not for concurrent callers. */
+  async shrinksTo(lines: number, bytes: number): Promise<void> {
     if (this.#isWithin(lines, bytes)) return;
-    this.#mostLines = lines;
-    this.#mostBytes = bytes;
+    this.#maxLines = lines;
+    this.#maxBytes = bytes;
     await new Promise<void>((resolve) => {
       this.#waiting = resolve;
     });

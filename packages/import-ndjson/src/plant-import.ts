@@ -8,35 +8,36 @@ import { type Line, readLines } from './read-lines.js';
 import { LineTooLargeError, outcomeOf, type Reject, rejectOf } from './reject.js';
 import { type Outcome, type Progress, Tally } from './tally.js';
 
-/** What an import works with. */
+/** The options of a {@link PlantImport}. */
 export interface PlantImportOptions extends AttemptOptions {
-  /** Bytes that a line may have at most, without its ending. */
+  /** The largest line in bytes, without its line ending. */
   readonly maxLineBytes: number;
-  /** Lines before this one are skipped; 1 by default. */
+  /** The first line that is imported; earlier ones are skipped. 1 by default. */
   readonly fromLine?: number;
   /**
-   * Called with each line that was not stored, in order. Returns whether the line is on record now: a resumed
+   * Called with each line that was not stored, in order. Returns whether it has recorded the line; a resumed
    * import then skips it. An error that it throws ends the import.
    */
   readonly record?: (reject: Reject) => boolean;
-  /** Called with every error that is a bug. */
+  /** Called with every unexpected error, which is a bug. */
   readonly failed?: (line: number, cause: unknown) => void;
 }
 
-/** What fills four batches of a thousand. With more lines at once only more memory is used. */
+/** Fills four batches of 1,000 plants. More concurrent lines would only use more memory. */
 const MAX_LINES = 4_000;
-/** For lines that are larger than 16 KiB. */
+/** Limits the memory when lines are larger than 16 KiB. */
 const MAX_BYTES = 2 ** 26;
 
-/** What a line has come to. */
+/** The result of a line. */
 type Result = 'stored' | 'blank' | { readonly error: unknown };
 
 const STORED: Result = 'stored';
 const readNewPlant = newPlantReader('the line');
 
 /**
- * Imports plants from newline-delimited JSON, one NewPlant a line. Many lines are worked on at once, and they
- * are accounted for in their order. Takes the same memory however long the input or one of its lines is.
+ * Imports plants from newline-delimited JSON, one NewPlant a line. Creates many plants concurrently, and reports
+ * their outcomes in the order of the lines. The memory it uses does not depend on the length of the input or of a
+ * line.
  */
 export class PlantImport {
   readonly #options: PlantImportOptions;
@@ -51,27 +52,28 @@ export class PlantImport {
     this.#attempts = new Attempts(options, new BackOff(this.#stopping.signal));
   }
 
+  /** The outcomes so far. */
   get progress(): Progress {
     const { outcomes, bytes, nextLine } = this.#tally;
     return { outcomes: { ...outcomes }, retrying: this.#attempts.retrying, bytes, nextLine };
   }
 
   /**
-   * Resolves when every line that was read is accounted for: with true at the end of the input, with false after
-   * {@link stop}. To be called once.
+   * Imports the input. Resolves when every line that was read has an outcome: with true at the end of the input,
+   * with false after {@link stop}. May be called once.
    *
-   * Rejects with `PermissionDeniedError`, or with what the input or `record` has thrown, once what is under way
-   * is accounted for.
+   * Rejects with `PermissionDeniedError`, or with the error of the input or of `record`, once the creates under
+   * way have settled.
    */
   async run(input: Readable): Promise<boolean> {
     this.#stopping.signal.addEventListener('abort', () => input.destroy());
     const hasEnded = !this.#isStopping && (await this.#read(input));
-    await this.#queue.within(0, 0);
+    await this.#queue.shrinksTo(0, 0);
     if (this.#problem !== undefined) throw this.#problem.cause;
     return hasEnded;
   }
 
-  /** Reads no further, and lets attempts under way be the last ones. */
+  /** Stops the import: reads no further, and lets attempts under way be the last ones. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -88,11 +90,11 @@ export class PlantImport {
         if (this.#isStopping) return false;
         if (line.number < fromLine) this.#tally.skip(line);
         else this.#begin(line);
-        await this.#queue.within(MAX_LINES, MAX_BYTES);
+        await this.#queue.shrinksTo(MAX_LINES, MAX_BYTES);
       }
       return !this.#isStopping;
     } catch (error) {
-      // To stop, the input is destroyed, which is an error to its reader.
+      // `stop` destroys the input, which its reader sees as an error.
       if (!this.#isStopping) this.#fail(error);
       return false;
     }
@@ -120,12 +122,12 @@ export class PlantImport {
     const outcome = outcomeOf(error);
     if (error instanceof PermissionDeniedError) this.#fail(error);
     else if (outcome === 'failed') this.#options.failed?.(line.number, error);
-    if (!this.#isDoneWith(line, error, outcome)) this.#tally.leaveGap();
+    if (!this.#needsNoRepeat(line, error, outcome)) this.#tally.leaveGap();
     this.#tally.count(line, outcome);
   }
 
-  /** Whether the line is on record, or another import would not store it either. */
-  #isDoneWith(line: Line, error: unknown, outcome: Outcome): boolean {
+  /** Whether a resumed import can skip the line: it was recorded, or would fail again. */
+  #needsNoRepeat(line: Line, error: unknown, outcome: Outcome): boolean {
     if (this.#problem !== undefined) return false;
     try {
       const isRecorded = this.#options.record?.(rejectOf(line, error)) ?? false;
@@ -142,13 +144,13 @@ export class PlantImport {
   }
 }
 
-/** The plant of a line; `undefined` when there is none, in a line of white space. */
+/** Returns the plant of a line; `undefined` for a line of white space. */
 function plantOf({ bytes }: Line): NewPlant | undefined {
   if (bytes === undefined) throw new LineTooLargeError('the line is larger than the limit');
   return isBlank(bytes) ? undefined : readNewPlant(bytes);
 }
 
-/** Whether there is nothing but white space of JSON. */
+/** Whether a line has only white space of JSON (RFC 8259 section 2). */
 function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

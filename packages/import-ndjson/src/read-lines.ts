@@ -4,9 +4,9 @@ import { LineBuffer } from './line-buffer.js';
 export interface Line {
   /** The first line is 1. */
   readonly number: number;
-  /** Bytes of the input up to the end of this line, its line feed included. */
+  /** Bytes of the input up to the end of this line, including its line feed. */
   readonly end: number;
-  /** Without its line ending; `undefined` when the line is larger than the limit. */
+  /** The line without its line ending; `undefined` when it is larger than the limit. */
   readonly bytes: Buffer | undefined;
 }
 
@@ -15,10 +15,10 @@ const CARRIAGE_RETURN = 0x0d;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Reads lines that end with LF or CRLF; the last one may end with the input. Takes memory for one line of the
- * largest size, however long a line is. A byte order mark at the beginning of the input belongs to no line.
+ * Reads lines that end with LF or CRLF; the last one may end with the input. Uses memory for one line of the
+ * largest size, however long a line is. Skips a byte order mark at the beginning of the input.
  *
- * @param limit Bytes that a line may have at most, without its ending.
+ * @param limit The largest line in bytes, without its line ending.
  */
 export async function* readLines(
   input: AsyncIterable<Uint8Array>,

@@ -23,21 +23,21 @@ export class LineTooLargeError extends Error {
   readonly code = 'TOO_LARGE';
 }
 
-/** A line that was not stored, as the rejects file has it. */
+/** A line that was not stored, as the rejects file records it. */
 export interface Reject extends CreateFailure {
   readonly line: number;
-  /** The line as it was read. Absent when it is larger than the limit, or not UTF-8. */
+  /** The text of the line. Absent when the line is larger than the limit, or not UTF-8. */
   readonly text?: string;
-  /** The bytes of a line that is not UTF-8. */
+  /** The bytes of a line that is not UTF-8, in Base64. */
   readonly base64?: string;
 }
 
-/** What became of a line with whose plant `error` has happened. */
+/** Returns the outcome of a line whose plant failed with `error`. */
 export function outcomeOf(error: unknown): Outcome {
   return OUTCOMES[codeOf(error)];
 }
 
-/** The record of a line with whose plant `error` has happened. What is not known is a bug, and is not disclosed. */
+/** Returns the record of a line whose plant failed with `error`. Reveals nothing of an unexpected error. */
 export function rejectOf({ number, bytes }: Line, error: unknown): Reject {
   const code = codeOf(error);
   const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';

@@ -1,6 +1,6 @@
 import type { Line } from './read-lines.js';
 
-/** What became of a line. A `blank` one holds white space alone. */
+/** The outcome of a line. A `blank` one has only white space. */
 export type Outcome =
   | 'stored'
   | 'taken'
@@ -10,18 +10,18 @@ export type Outcome =
   | 'failed'
   | 'blank';
 
-/** How far an import has come. */
+/** The progress of an import. */
 export interface Progress {
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Plants that have failed at least once, and are being tried again. */
+  /** How many plants are being retried after a failed first attempt. */
   readonly retrying: number;
-  /** Bytes of the input up to the last line that was accounted for. */
+  /** Bytes of the input up to the last line that has an outcome. */
   readonly bytes: number;
-  /** Every line before this one is accounted for: stored, refused for good, or recorded. */
+  /** Where to resume: every line before this one is stored, recorded, or would fail again. The first line is 1. */
   readonly nextLine: number;
 }
 
-/** Counts the lines, in their order. */
+/** Counts the outcomes of lines, in the order of the lines. */
 export class Tally {
   readonly outcomes: Record<Outcome, number> = {
     stored: 0,
@@ -41,13 +41,13 @@ export class Tally {
     this.skip(line);
   }
 
-  /** Counts no outcome. */
+  /** Passes a line without an outcome. */
   skip(line: Line): void {
     this.bytes = line.end;
     if (!this.#hasGap) this.nextLine = line.number + 1;
   }
 
-  /** The next line is to be imported again: {@link nextLine} stays where it is. */
+  /** Keeps {@link nextLine} at the next line, which has to be imported again. */
   leaveGap(): void {
     this.#hasGap = true;
   }

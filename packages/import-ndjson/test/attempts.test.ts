@@ -9,7 +9,7 @@ import { Attempts } from '../src/attempts.js';
 import { BackOff } from '../src/back-off.js';
 
 describe('The attempts to create plants', () => {
-  it('follow each other at short distances again once a plant was stored', async () => {
+  it('are made after short pauses again once a plant was stored', async () => {
     const pauses: number[] = [];
     const responses = ['gone', 'gone', 'stored', 'gone', 'stored'];
     const plants = {

@@ -4,7 +4,7 @@ import { BackOff } from '../src/back-off.js';
 const never = new AbortController().signal;
 
 describe('Backing off', () => {
-  it('pauses twice as long each time, up to 10 s, and begins anew after a success', async () => {
+  it('doubles the pause each time, up to 10 s, and starts again at 100 ms after a success', async () => {
     const pauses: number[] = [];
     const backOff = new BackOff(never, async (ms) => void pauses.push(ms));
     for (let i = 0; i < 9; i += 1) expect(await backOff.pause()).to.equal(true);
@@ -14,14 +14,14 @@ describe('Backing off', () => {
     expect(pauses.at(-1)).to.equal(100);
   });
 
-  it('is one pause for all that wait', async () => {
+  it('has one pause for all callers', async () => {
     const pauses: number[] = [];
     const backOff = new BackOff(never, async (ms) => void pauses.push(ms));
     await Promise.all([backOff.pause(), backOff.pause(), backOff.pause()]);
     expect(pauses).to.deep.equal([100]);
   });
 
-  it('ends at once, and for good, when it is stopped', async () => {
+  it('ends every pause at once after it was stopped', async () => {
     const stopping = new AbortController();
     const backOff = new BackOff(stopping.signal);
     const pause = backOff.pause();

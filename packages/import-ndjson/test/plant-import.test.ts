@@ -17,18 +17,18 @@ import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', ['create plants']);
 const LIMIT = 64;
-/** More than are worked on at once. */
+/** More lines than are imported concurrently. */
 const MANY = 10_000;
 
 const line = (id: number | bigint) => `{"id":${id},"name":"plant ${id}"}\n`;
 const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index)).join('');
 
-/** A store that does with each plant what a test says. */
+/** A store with this `add`. */
 function storing(add: PlantRepository['add']): PlantRepository {
   return { add, ready: async () => undefined, close: async () => undefined };
 }
 
-/** A store whose first responses to each plant are these errors; then it keeps it. */
+/** A store that rejects the first attempts for each plant with these errors, and then stores it. */
 function failing(...errors: Error[]): PlantRepository {
   const attempts = new Map<bigint, number>();
   return storing(async ({ id }) => {
@@ -43,7 +43,7 @@ interface Options extends Partial<PlantImportOptions> {
   readonly plants?: PlantRepository;
 }
 
-/** An import, and what it has recorded. */
+/** An import, and the lines that it has recorded. */
 function importInto({ plants = new MemoryPlantRepository(), ...options }: Options = {}) {
   const rejected: Reject[] = [];
   const plantImport = new PlantImport({
@@ -59,7 +59,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
     run: (input: Readable | string | Buffer) =>
       plantImport.run(input instanceof Readable ? input : Readable.from([Buffer.from(input)])),
     stop: () => plantImport.stop(),
-    /** But for the outcomes that no line had. */
+    /** The outcomes that occurred. */
     outcomes: () =>
       Object.fromEntries(
         Object.entries(plantImport.progress.outcomes).filter(([, count]) => count > 0),
@@ -70,12 +70,12 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
 
 describe('An import', () => {
   it('stores a plant for each line, exactly', async () => {
-    const kept = new Map<bigint, NewPlant>();
-    const it = importInto({ plants: new MemoryPlantRepository(kept) });
+    const stored = new Map<bigint, NewPlant>();
+    const it = importInto({ plants: new MemoryPlantRepository(stored) });
     const text = '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":1e3,"name":""}';
     expect(await it.run(text)).to.equal(true);
     expect(it.outcomes()).to.deep.equal({ stored: 2 });
-    expect([...kept.values()]).to.deep.equal([
+    expect([...stored.values()]).to.deep.equal([
       { id: 9007199254740993n, name: 'Monstera', tag: 'tropical' },
       { id: 1000n, name: '' },
     ]);
@@ -89,8 +89,8 @@ describe('An import', () => {
   });
 
   it('stores nothing twice when a file is imported twice', async () => {
-    const kept = new Map<bigint, NewPlant>();
-    const plants = new MemoryPlantRepository(kept);
+    const stored = new Map<bigint, NewPlant>();
+    const plants = new MemoryPlantRepository(stored);
     await importInto({ plants }).run(lines(100));
     const again = importInto({ plants });
     await again.run(lines(100));
@@ -101,10 +101,10 @@ describe('An import', () => {
       message: 'id is taken: a plant with this id exists',
       text: '{"id":7,"name":"plant 7"}',
     });
-    expect(kept.size).to.equal(100);
+    expect(stored.size).to.equal(100);
   });
 
-  describe('refuses, and stores the lines around,', () => {
+  describe('stores the lines around a refused line:', () => {
     const notJson = 'the line is not valid JSON (RFC 8259)';
     const id = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
     for (const [what, content, error, message] of [
@@ -154,7 +154,7 @@ describe('An import', () => {
       });
     }
 
-    it('a line that is not UTF-8, of which the bytes are recorded', async () => {
+    it('a line that is not UTF-8, whose bytes are recorded', async () => {
       const it = importInto();
       const content = Buffer.from('{"id":7,"name":"\xff"}', 'latin1');
       await it.run(Buffer.concat([Buffer.from(line(1)), content, Buffer.from(`\n${line(2)}`)]));
@@ -169,7 +169,7 @@ describe('An import', () => {
       ]);
     });
 
-    it('a line that is larger than the limit, which is not recorded as a whole', async () => {
+    it('a line that is larger than the limit, which is recorded without its text', async () => {
       const it = importInto();
       await it.run(`${line(1)}{"id":7,"name":"${'x'.repeat(LIMIT)}"}\n${line(2)}`);
       expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
@@ -179,7 +179,7 @@ describe('An import', () => {
     });
   });
 
-  it('accounts for lines in their order, whichever is stored first', async () => {
+  it('reports progress in the order of the lines, whichever is stored first', async () => {
     const events = new EventEmitter();
     const plants = storing(async ({ id }) => {
       if (id === 0n) await once(events, 'store the first');
@@ -193,7 +193,7 @@ describe('An import', () => {
     expect(it.progress()).to.deep.include({ nextLine: 4, bytes: lines(3).length });
   });
 
-  it('works on many lines at once, and reads no more than those', async () => {
+  it('imports many lines concurrently, and reads no further ahead', async () => {
     const events = new EventEmitter();
     let begun = 0;
     const plants = storing(async () => {
@@ -211,7 +211,7 @@ describe('An import', () => {
     expect(begun).to.equal(MANY);
   });
 
-  it('works on fewer lines at once when they are large', async () => {
+  it('imports fewer lines concurrently when they are large', async () => {
     const mebibyte = 2 ** 20;
     const large = Buffer.from(`{"id":1,"name":"${'x'.repeat(mebibyte)}"}\n`);
     const stored = new EventEmitter();
@@ -232,7 +232,7 @@ describe('An import', () => {
     expect(it.outcomes()).to.deep.equal({ stored: 100 });
   });
 
-  it('tries again what the storage could not take', async () => {
+  it('retries a plant when the storage is unavailable', async () => {
     const outage = new StorageUnavailableError('gone');
     const it = importInto({ plants: failing(outage, outage) });
     expect(await it.run(lines(3))).to.equal(true);
@@ -240,23 +240,27 @@ describe('An import', () => {
     expect(it.progress().retrying).to.equal(0);
   });
 
-  it('tries again what may be stored: resolved means stored', async () => {
+  it('retries a plant after an unknown outcome', async () => {
     const it = importInto({ plants: failing(new OutcomeUnknownError('lost')) });
     await it.run(lines(3));
     expect(it.outcomes()).to.deep.equal({ stored: 3 });
   });
 
   for (const [what, ...errors] of [
-    ['taken', new OutcomeUnknownError('lost'), new PlantIdTakenError('by an earlier attempt?')],
+    [
+      'a taken id',
+      new OutcomeUnknownError('lost'),
+      new PlantIdTakenError('by an earlier attempt?'),
+    ],
     ['a bug', new OutcomeUnknownError('lost'), new Error('refused')],
     [
-      'taken, in between unavailable,',
+      'an outage and then a taken id',
       new OutcomeUnknownError('lost'),
       new StorageUnavailableError('gone'),
       new PlantIdTakenError('x'),
     ],
   ] as const) {
-    it(`does not report ${what} after an unknown outcome`, async () => {
+    it(`reports an unknown outcome as unknown although a later attempt fails with ${what}`, async () => {
       const it = importInto({ plants: failing(...errors) });
       expect(await it.run(line(1))).to.equal(true);
       expect(it.outcomes()).to.deep.equal({ unknown: 1 });
@@ -264,7 +268,7 @@ describe('An import', () => {
     });
   }
 
-  it('records a bug as one, without its message, and continues', async () => {
+  it('records an unexpected error without its message, and continues', async () => {
     const bugs: unknown[] = [];
     const bug = new Error('secret');
     const it = importInto({
@@ -285,9 +289,9 @@ describe('An import', () => {
   });
 
   describe('that is stopped', () => {
-    it('waits for what is under way, and resumes where it stopped', async () => {
-      const kept = new Map<bigint, NewPlant>();
-      const plants = new MemoryPlantRepository(kept);
+    it('waits for the creates under way, and can be resumed where it stopped', async () => {
+      const stored = new Map<bigint, NewPlant>();
+      const plants = new MemoryPlantRepository(stored);
       const events = new EventEmitter();
       const held = storing(async (plant, timeLimit) => {
         if (plant.id === 5000n) events.emit('halfway');
@@ -299,7 +303,7 @@ describe('An import', () => {
       expect(await first.run(lines(MANY))).to.equal(false);
       const { nextLine } = first.progress();
       expect(first.outcomes()).to.deep.equal({ stored: nextLine - 1 });
-      expect(kept.size).to.equal(nextLine - 1);
+      expect(stored.size).to.equal(nextLine - 1);
       expect(nextLine).to.be.within(5001, MANY - 1);
 
       const second = importInto({ plants, fromLine: nextLine });
@@ -307,14 +311,14 @@ describe('An import', () => {
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
-    it('before it begins reads nothing', async () => {
+    it('before it begins, reads nothing', async () => {
       const it = importInto();
       it.stop();
       expect(await it.run(new Readable({ read: () => undefined }))).to.equal(false);
       expect(it.outcomes()).to.deep.equal({});
     });
 
-    it('ends while nothing arrives', async () => {
+    it('ends even when no input arrives', async () => {
       const input = new Readable({ read: () => undefined });
       const it = importInto();
       const running = it.run(input);
@@ -343,7 +347,7 @@ describe('An import', () => {
           return it;
         };
 
-        it('records them, and resumes after them', async () => {
+        it('records them, and can be resumed after them', async () => {
           const it = await stopped();
           expect(it.rejected.map((reject) => [reject.line, reject.error])).to.deep.equal([
             [2, number],
@@ -352,7 +356,7 @@ describe('An import', () => {
           expect(it.progress().nextLine).to.equal(5);
         });
 
-        it('resumes at the first of them where nothing is recorded', async () => {
+        it('can be resumed at the first of them when none is recorded', async () => {
           const it = await stopped({ record: () => false });
           expect(it.progress().nextLine).to.equal(2);
         });
@@ -360,7 +364,7 @@ describe('An import', () => {
     }
   });
 
-  it('ends when a line cannot be recorded, and resumes at that line', async () => {
+  it('ends when a line cannot be recorded, and can be resumed at that line', async () => {
     const full = new Error('no space left');
     const it = importInto({
       record: () => {
@@ -372,7 +376,7 @@ describe('An import', () => {
     expect(it.progress().outcomes.invalid).to.equal(1);
   });
 
-  it('accounts for what it has read when the input breaks off', async () => {
+  it('reports the lines that it has read when reading the input fails', async () => {
     async function* broken() {
       yield Buffer.from(lines(3));
       throw new Error('the disk is gone');

@@ -20,7 +20,7 @@ const texts = (lines: readonly Line[]) => lines.map(({ bytes }) => bytes?.toStri
 
 const read = async (text: string) => texts(await linesOf([Buffer.from(text, 'latin1')]));
 
-/** Cut after every so many bytes. */
+/** Cuts bytes into chunks of these sizes, in turn. */
 function cut(bytes: Buffer, sizes: readonly number[]): Buffer[] {
   let from = 0;
   const parts = sizes.map((size) => {
@@ -54,7 +54,7 @@ describe('The lines of a file', () => {
     });
   }
 
-  it('are the same wherever the chunks are cut', async () => {
+  it('do not depend on where the input is cut into chunks', async () => {
     const content = fc
       .array(fc.constantFrom('a', '\n', '\r', '\r\n', '123456789', '\xef\xbb\xbf'), {
         maxLength: 40,
@@ -68,7 +68,7 @@ describe('The lines of a file', () => {
     );
   });
 
-  it('have numbers from 1 on, and know where they end', async () => {
+  it('are numbered from 1, and have the position of their end', async () => {
     const lines = await linesOf([Buffer.from('a\r\n\n123456789\nb')]);
     expect(lines.map(({ number, end }) => [number, end])).to.deep.equal([
       [1, 3],
@@ -78,7 +78,7 @@ describe('The lines of a file', () => {
     ]);
   });
 
-  it('that are a gigabyte long are refused in memory for a line of the largest size', async () => {
+  it('that are a gigabyte long are refused with memory for one line of the largest size', async () => {
     const part = Buffer.alloc(MIB, 'x');
     let peak = 0;
     function* gigabyte() {
