@@ -7,7 +7,7 @@ import {
 } from '@plant-store/domain';
 import type { Db, MongoClient } from 'mongodb';
 import { retrySetUp } from './collection/collection-setup.js';
-import { LoggedOutConnections } from './collection/logged-out.js';
+import { LoggedOutConnections } from './collection/logged-out-connections.js';
 import { MongoPlantCollection } from './collection/mongo-plant-collection.js';
 import { toDocument } from './collection/plant-document.js';
 import {
@@ -16,41 +16,41 @@ import {
   type StorageWarning,
   StorageWarnings,
 } from './collection/storage-warnings.js';
-import { explained } from './connection/connection-problem.js';
+import { explainedError } from './connection/connection-problem.js';
 import { DatabaseWatch, type Unreachable } from './connection/database-watch.js';
 import { Disclosure } from './connection/disclosure.js';
 import { connectionOptionsOf, createMongoClient, databaseOf } from './connection/mongo-client.js';
 import { credentialsRefused, hasServerCode, UNAUTHORIZED } from './connection/server-code.js';
 import { GroupCommit } from './group-commit/group-commit.js';
 
-/** Where plants are kept, and how many at once. Everything but `uri` has a default. */
+/** The options of a {@link MongoPlantRepository}: its database and its limits. Only `uri` is required. */
 export interface MongoPlantRepositoryOptions {
-  /** `mongodb://` or `mongodb+srv://`. The database is the one it names, otherwise `plant-store`. */
+  /** The connection string, `mongodb://` or `mongodb+srv://`. When it names no database, `plant-store` is used. */
   readonly uri: string;
-  /** Default `plants`. */
+  /** The name of the collection. `plants` by default. */
   readonly collection?: string;
-  /** Plants waiting to be stored at once; further ones are refused. Default 10,000. */
+  /** The most plants that are being stored at once; further ones are refused. 10,000 by default. */
   readonly maxPending?: number;
-  /** Plants in one insert. Default 1,000. */
+  /** The most plants in one insert, up to 100,000. 1,000 by default. */
   readonly maxBatch?: number;
-  /** Bytes in one insert, unless a single plant has more. Default 4 MiB. */
+  /** The most bytes in one insert, up to 16 MiB; a single plant may have more. 4 MiB by default. */
   readonly maxBatchBytes?: number;
-  /** Receives what happens to the storage, for logs and metrics. */
+  /** Receives the events of the storage, for logs and metrics. */
   readonly observer?: StorageObserver;
-  /** Shows batches to a tracing system. By default they are shown to none. */
+  /** Shows batches to a tracing system. None by default. */
   readonly tracer?: BatchTracer | undefined;
 }
 
 const DATABASE = 'plant-store';
 const COLLECTION = 'plants';
 const COLLECTION_NAME = /^(?!system\.|\.)[^$\0]+$/;
-const READY_WITHIN_MS = 1_000;
-const LOG_IN_WITHIN_MS = 2_000;
+const READY_TIMEOUT_MS = 1_000;
+const LOG_IN_TIMEOUT_MS = 2_000;
 
-/** Bytes of the name of the database, a dot and the name of the collection. */
+/** MongoDB's limit for the name of the database, a dot and the name of the collection together. */
 const MAX_NAMESPACE_BYTES = 255;
 
-/** The limits of MongoDB for one insert. */
+/** MongoDB's limits for one insert. */
 const MAX_BATCH = 100_000;
 const MAX_BATCH_BYTES = 2 ** 24;
 
@@ -70,8 +70,8 @@ function checkedCollection(name: string, database: string): string {
 }
 
 /**
- * Keeps plants in MongoDB, acknowledged by a majority and journalled. Plants added at the same
- * time share one insert. Needs no database to be constructed: it connects in the background.
+ * Stores plants in MongoDB, acknowledged by a majority and journaled. Concurrent adds share one insert. Connects in
+ * the background, so it can be constructed while the database is unreachable.
  */
 export class MongoPlantRepository implements PlantRepository {
   readonly #client: MongoClient;
@@ -89,14 +89,18 @@ export class MongoPlantRepository implements PlantRepository {
   #closed: Promise<void> | undefined;
 
   /**
-   * @throws {InvalidMongoUriError} when `uri` is no connection string; never with its credentials.
+   * @throws {InvalidMongoUriError} when `uri` is invalid; the message contains no credentials.
    * @throws {RangeError} when another option is out of its range.
    */
   constructor(options: MongoPlantRepositoryOptions) {
     const { maxPending = 10_000, maxBatch = 1_000, maxBatchBytes = 2 ** 22 } = options;
-    const items = checkedCount('maxBatch', maxBatch, MAX_BATCH);
-    const bytes = checkedCount('maxBatchBytes', maxBatchBytes, MAX_BATCH_BYTES);
-    const pending = checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER);
+    const limits = {
+      maxPending: checkedCount('maxPending', maxPending, Number.MAX_SAFE_INTEGER),
+      batch: {
+        maxItems: checkedCount('maxBatch', maxBatch, MAX_BATCH),
+        maxBytes: checkedCount('maxBatchBytes', maxBatchBytes, MAX_BATCH_BYTES),
+      },
+    };
     this.#observer = options.observer ?? (() => undefined);
     this.#warnings = new StorageWarnings(this.#observer);
     this.#client = createMongoClient(options.uri);
@@ -104,7 +108,6 @@ export class MongoPlantRepository implements PlantRepository {
     this.#db = this.#client.db(databaseOf(options.uri) ?? DATABASE);
     const name = checkedCollection(options.collection ?? COLLECTION, this.#db.databaseName);
     this.#collection = this.#open(name);
-    const limits = { pending, batch: { items, bytes } };
     this.#plants = new GroupCommit(this.#collection, limits, this.#observer, options.tracer);
     this.#loggedOut = new LoggedOutConnections(this.#collection, () =>
       this.#warnings.denied(this.#db.databaseName),
@@ -116,7 +119,7 @@ export class MongoPlantRepository implements PlantRepository {
     return this.#plants.add(toDocument(plant), timeLimit);
   }
 
-  /** As the port says, within a second. Concurrent calls share one command to the database. */
+  /** Settles within one second. Concurrent calls share one check of the database. */
   async ready(): Promise<void> {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
     this.#checking ??= this.#check().finally(() => {
@@ -132,7 +135,7 @@ export class MongoPlantRepository implements PlantRepository {
 
   async #check(): Promise<void> {
     try {
-      await this.#collection.check(READY_WITHIN_MS);
+      await this.#collection.check(READY_TIMEOUT_MS);
     } catch (cause) {
       throw this.#unavailable(cause);
     }
@@ -145,7 +148,7 @@ export class MongoPlantRepository implements PlantRepository {
     }
     const { obstacle } = this.#collection;
     const problem = obstacle ?? this.#database.problem ?? error;
-    const explanation = explained(problem, connectionOptionsOf(this.#client));
+    const explanation = explainedError(problem, connectionOptionsOf(this.#client));
     if (credentialsRefused(problem)) return this.#outage('credentials', explanation);
     if (obstacle === undefined) return this.#outage('no server', explanation);
     const cause = this.#disclosure.error(explanation);
@@ -195,7 +198,7 @@ export class MongoPlantRepository implements PlantRepository {
     };
     const logIn = async () => {
       await this.#client.connect();
-      await this.#collection.logIn(LOG_IN_WITHIN_MS);
+      await this.#collection.logIn(LOG_IN_TIMEOUT_MS);
     };
     const listener = { reachable, unreachable };
     return new DatabaseWatch(this.#client, logIn, listener, this.#closing.signal);

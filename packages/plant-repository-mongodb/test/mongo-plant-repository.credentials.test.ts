@@ -9,8 +9,8 @@ import { clientOf, closeClient, DATABASE, until, untilStored } from './support/o
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
-// Longer than a test may take: what is reported only at its deadline fails.
-const AMPLE = 100_000;
+// Longer than a test may take, so that a create that waits for its deadline fails the test.
+const LONG_LIMIT_MS = 100_000;
 const PASSWORD = 's3cret';
 const ROLES = [{ role: 'readWrite', db: DATABASE }];
 
@@ -44,7 +44,7 @@ describeOnMongod('The credentials of the service', function () {
   const uriFor = (user: string, password = PASSWORD) =>
     `mongodb://${user}:${password}@${server.host}/?directConnection=true`;
 
-  /** Survives a kill. */
+  /** Changes a user durably, so that the change survives a kill of the server. */
   const change = (command: object) => admin({ ...command, writeConcern: { w: 1, j: true } });
 
   const admin = (command: object) => clientOf(uriFor('root')).db('admin').command(command);
@@ -55,7 +55,7 @@ describeOnMongod('The credentials of the service', function () {
 
   function add(): Promise<void> {
     ids += 1n;
-    return repository.add(plant(ids, `rose ${ids}`), AMPLE);
+    return repository.add(plant(ids, `rose ${ids}`), LONG_LIMIT_MS);
   }
 
   async function attemptsToLogIn(): Promise<number> {
@@ -63,13 +63,13 @@ describeOnMongod('The credentials of the service', function () {
     return security.authentication.mechanisms['SCRAM-SHA-256'].authenticate.received;
   }
 
-  /** Resolves when the service has tried to log in once more. */
+  /** Resolves when the service has made another attempt to log in. */
   async function triedToLogIn(): Promise<void> {
     const before = await attemptsToLogIn();
     await until(async () => (await attemptsToLogIn()) > before);
   }
 
-  /** What was reported of the credentials, in order. A slow start may be reported as well. */
+  /** The reported events of the credentials, in order. A slow start may be reported as well. */
   function changes(): string[] {
     return events.all.flatMap((event) => {
       if (event.type === 'storage reachable') return ['reachable'];
@@ -78,7 +78,7 @@ describeOnMongod('The credentials of the service', function () {
     });
   }
 
-  it('that are wrong from the start are reported once, and plants refused at once, until they work', async () => {
+  it('that are wrong from the start are reported once, and plants are refused at once until they are valid', async () => {
     await change({ updateUser: 'writer', pwd: 'another' });
     open();
     await rejects(add(), StorageUnavailableError);
@@ -93,7 +93,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
-  it('that are changed while connections are lost are reported once, with advice that fits', async () => {
+  it('that are changed while connections are lost are reported once, without advice about permissions', async () => {
     open();
     await add();
     await change({ updateUser: 'writer', pwd: 'another' });
@@ -111,7 +111,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(inspect(events.of('storage warning'))).to.not.include('grantRolesToUser');
   });
 
-  it('that are removed under open connections are reported once, and work when they are made again', async () => {
+  it('that are removed while connections are open are reported once, and work when they are created again', async () => {
     open();
     await Promise.all([add(), add(), add()]);
     await events.first('storage reachable');
@@ -126,7 +126,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(inspect(events.of('storage warning'))).to.not.include('grantRolesToUser');
   });
 
-  it('that are removed and made again at once work on connections that are made again, too', async () => {
+  it('that are removed and created again at once work on new connections', async () => {
     open();
     await Promise.all([add(), add(), add()]);
     await events.first('storage reachable');
@@ -137,7 +137,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(changes()).to.deep.equal(['reachable']);
   });
 
-  it('that are missing are reported, where the server asks for them', async () => {
+  it('that are missing are reported when the server requires them', async () => {
     open(`mongodb://${server.host}/?directConnection=true`);
     await rejects(add(), StorageUnavailableError);
     const warning = await events.first('storage warning', /plants are refused/);
@@ -145,7 +145,7 @@ describeOnMongod('The credentials of the service', function () {
     expect(warning).to.not.have.property('command');
   });
 
-  it('are not reported, nor are plants, when permissions are missing', async () => {
+  it('and plants appear in no error when permissions are missing', async () => {
     await change({ updateUser: 'writer', roles: ['read'] });
     open();
     const error = await add().catch((reason: unknown) => reason);

@@ -16,14 +16,14 @@ import {
   DATABASE,
   freshCollection,
   keptDocuments,
-  networkBefore,
+  networkInFrontOf,
   uriThrough,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
-const AMPLE = 9_000;
-/** For a reply that is too large to be lost several times. */
-const ENOUGH = 6_000;
+const LONG_LIMIT_MS = 9_000;
+/** Long enough for several attempts whose replies are too large to be sent. */
+const LARGE_REPLY_LIMIT_MS = 6_000;
 
 describeOnMongod('A plant', () => {
   let set: ReplicaSet;
@@ -36,7 +36,7 @@ describeOnMongod('A plant', () => {
     collection = freshCollection();
     events = [];
     repository = open(set.uri);
-    await repository.add(plant(-1n), AMPLE);
+    await repository.add(plant(-1n), LONG_LIMIT_MS);
   });
 
   afterEach(async () => {
@@ -55,16 +55,16 @@ describeOnMongod('A plant', () => {
     await clientOf(set.uri).db('admin').command(failPoint);
   }
 
-  async function behindNetwork(
-    use: (behind: PlantRepository, network: FaultyNetwork) => Promise<void>,
+  async function throughNetwork(
+    use: (proxied: PlantRepository, network: FaultyNetwork) => Promise<void>,
   ): Promise<void> {
-    const network = await networkBefore(set.members[0]?.port ?? 0);
-    const behind = open(uriThrough(network));
+    const network = await networkInFrontOf(set.members[0]?.port ?? 0);
+    const proxied = open(uriThrough(network));
     try {
-      await behind.ready();
-      await use(behind, network);
+      await proxied.ready();
+      await use(proxied, network);
     } finally {
-      await behind.close();
+      await proxied.close();
       await network.close();
     }
   }
@@ -73,17 +73,19 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  /** Resolves when the collection has the validator of the repository, which comes after its first plants. */
+  /** Resolves when the collection has the validator of the repository, which is set after the first plants. */
   async function setUp(): Promise<void> {
     const infos = () =>
       clientOf(set.uri).db(DATABASE).listCollections({ name: collection }, { nameOnly: false });
     while ((await infos().next())?.options?.validator === undefined);
   }
 
-  /** Adds a plant that goes out alone, and then the others in one batch. */
+  /** Adds one plant, which is inserted alone, and then the others in one batch. */
   async function addInOneBatch(...ids: bigint[]): Promise<PromiseSettledResult<void>[]> {
-    const alone = repository.add(plant(-2n), AMPLE);
-    const others = ids.map((id, index) => repository.add(plant(id, `${id} ${index}`), AMPLE));
+    const alone = repository.add(plant(-2n), LONG_LIMIT_MS);
+    const others = ids.map((id, index) =>
+      repository.add(plant(id, `${id} ${index}`), LONG_LIMIT_MS),
+    );
     const outcomes = Promise.allSettled(others);
     await alone;
     return outcomes;
@@ -91,10 +93,10 @@ describeOnMongod('A plant', () => {
 
   const transient: Record<string, Document> = {
     'the connection is closed before the write': { closeConnection: true },
-    'the server is no primary any more': { errorCode: 10107 },
+    'the server is no longer primary': { errorCode: 10107 },
     'a step-down interrupts the insert': { errorCode: 11602 },
     'the server is shutting down': { errorCode: 91 },
-    'the rate limit of the server turns it away': { errorCode: 462 },
+    'the rate limit of the server refuses it': { errorCode: 462 },
     'it is written, but the write concern is not met': {
       writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
     },
@@ -103,14 +105,14 @@ describeOnMongod('A plant', () => {
     },
   };
   for (const [fault, data] of Object.entries(transient)) {
-    it(`is stored all the same when ${fault}`, async () => {
+    it(`is stored although ${fault}`, async () => {
       await failInserts(data);
-      await repository.add(plant(1n), AMPLE);
+      await repository.add(plant(1n), LONG_LIMIT_MS);
       expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
     });
   }
 
-  it('is distinguished from others when duplicates and a write concern error come together', async () => {
+  it('gets its own outcome when a reply has duplicates and a write concern error', async () => {
     const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out' };
     await failInserts({ writeConcernError }, { times: 2 });
     const outcomes = await addInOneBatch(-1n, 1n);
@@ -119,14 +121,14 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.deep.equal(['1 1', 'plant -1', 'plant -2']);
   });
 
-  it('is taken when an earlier one of the same batch has its id', async () => {
+  it('is taken when an earlier plant of the same batch has its id', async () => {
     const outcomes = await addInOneBatch(1n, 2n, 1n, 2n ** 53n + 1n, 1n);
     const stored = outcomes.map(({ status }) => status === 'fulfilled');
     expect(stored).to.deep.equal([true, true, false, true, false]);
     expect(await names()).to.include.members(['1 0', '2 1', '9007199254740993 3']);
   });
 
-  it('is taken when another program has its id in another numeric type', async () => {
+  it('is taken when a document of another program has its id in another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
     const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
@@ -136,42 +138,42 @@ describeOnMongod('A plant', () => {
     expect(reasons).to.deep.equal([...Array(5).fill('PlantIdTakenError'), 'stored']);
   });
 
-  it('has its batch reported with the reason when the write concern is not met', async () => {
+  it('is reported with its batch and the reason when the write concern is not met', async () => {
     const codeName = 'WriteConcernFailed';
     await failInserts({ writeConcernError: { code: 64, codeName, errmsg: 'not this text' } });
-    await repository.add(plant(1n), AMPLE);
+    await repository.add(plant(1n), LONG_LIMIT_MS);
     const failures = events.map((event) => ('failure' in event ? `${event.failure}` : ''));
     expect(failures.join()).to.include('error 64 (WriteConcernFailed)').and.not.include('text');
   });
 
-  it('is unavailable when inserting is denied, and a warning asks for credentials', async () => {
+  it('is unavailable when the insert is denied, and a warning says that credentials are missing', async () => {
     await failInserts({ errorCode: 13 });
-    await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
+    await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
     expect(await names()).to.deep.equal(['plant -1']);
     const warnings = events.map((event) => ('message' in event ? event.message : ''));
     expect(warnings.join()).to.include('the server asks for credentials');
   });
 
-  it('is stored, not taken, when the reply to its insert is lost again and again', async () => {
-    await behindNetwork(async (behind, network) => {
+  it('is stored, not taken, when the replies to its inserts are lost repeatedly', async () => {
+    await throughNetwork(async (proxied, network) => {
       network.loseResponses('cut', 'cut', 'cut');
-      await behind.add(plant(1n), AMPLE);
-      await rejects(behind.add(plant(-1n, 'late'), AMPLE), PlantIdTakenError);
+      await proxied.add(plant(1n), LONG_LIMIT_MS);
+      await rejects(proxied.add(plant(-1n, 'late'), LONG_LIMIT_MS), PlantIdTakenError);
     });
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
-  it('is tried again, and stored, when its insert is never responded', async () => {
-    await behindNetwork(async (behind, network) => {
+  it('is inserted again, and stored, when there is no reply to its insert', async () => {
+    await throughNetwork(async (proxied, network) => {
       network.loseResponses('silence');
-      await behind.add(plant(1n), AMPLE);
+      await proxied.add(plant(1n), LONG_LIMIT_MS);
     });
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
   it('has an id of the BSON type int64, whatever its size', async () => {
     const ids = [0n, 1n, -5n, 2n ** 31n, 2n ** 53n + 1n, 2n ** 63n - 1n];
-    for (const id of ids) await repository.add(plant(id), AMPLE);
+    for (const id of ids) await repository.add(plant(id), LONG_LIMIT_MS);
     const long = await keptDocuments(set.uri, collection, { _id: { $type: 'long' } });
     expect(long).to.have.length(ids.length + 1);
   });
@@ -181,7 +183,7 @@ describeOnMongod('A plant', () => {
     repository = open(`${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`);
     const profile = clientOf(set.uri).db(DATABASE);
     await profile.command({ profile: 2 });
-    await repository.add(plant(1n), AMPLE).finally(() => profile.command({ profile: 0 }));
+    await repository.add(plant(1n), LONG_LIMIT_MS).finally(() => profile.command({ profile: 0 }));
     const [entry] = await profile
       .collection('system.profile')
       .find({ 'command.insert': collection })
@@ -191,26 +193,26 @@ describeOnMongod('A plant', () => {
     expect(entry?.command).to.not.have.property('txnNumber');
   });
 
-  it('is refused with an alert, and alone, by a validator', async () => {
+  it('is refused by a validator, with an alert and without the others of its batch', async () => {
     const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
     await setUp();
     await clientOf(set.uri).db(DATABASE).command({ collMod: collection, validator });
-    const good = repository.add(plant(1n), AMPLE);
-    const bad = repository.add(plant(2n, 'weed'), AMPLE);
-    const another = repository.add(plant(3n), AMPLE);
+    const good = repository.add(plant(1n), LONG_LIMIT_MS);
+    const bad = repository.add(plant(2n, 'weed'), LONG_LIMIT_MS);
+    const another = repository.add(plant(3n), LONG_LIMIT_MS);
     await rejects(bad, { name: 'Error' });
     await Promise.all([good, another]);
     expect(await names()).to.deep.equal(['plant -1', 'plant 1', 'plant 3']);
     expect(events.find(({ type }) => type === 'plant refused')).to.include({ id: 2n, code: 121 });
   });
 
-  it('is refused at once, with an alert, by a unique index of an administrator', async () => {
+  it('is refused by a unique index of an administrator, at once and with an alert', async () => {
     await clientOf(set.uri)
       .db(DATABASE)
       .collection(collection)
       .createIndex('name', { unique: true });
-    await rejects(repository.add(plant(1n, 'plant -1'), AMPLE), { name: 'Error' });
-    await rejects(repository.add(plant(-1n, 'plant -1'), AMPLE), PlantIdTakenError);
+    await rejects(repository.add(plant(1n, 'plant -1'), LONG_LIMIT_MS), { name: 'Error' });
+    await rejects(repository.add(plant(-1n, 'plant -1'), LONG_LIMIT_MS), PlantIdTakenError);
     const alerts = events.filter(({ type }) => type === 'plant refused');
     const reason = 'the unique index on name has an entry with the same keys';
     expect(alerts).to.deep.equal([{ type: 'plant refused', id: 1n, code: 11000, reason }]);
@@ -219,28 +221,28 @@ describeOnMongod('A plant', () => {
 
   it('is stored though the reply about its batch is too large for the server', async () => {
     await setUp();
-    // Every broken rule repeats the name in the reply.
+    // The reply repeats the name for every violated rule.
     const allOf = Array(16).fill({ properties: { name: { pattern: '^plant' } } });
     const validator = { $jsonSchema: { allOf } };
     await clientOf(set.uri).db(DATABASE).command({ collMod: collection, validator });
     const long = 'x'.repeat(160_000);
-    const alone = repository.add(plant(-2n), AMPLE);
+    const alone = repository.add(plant(-2n), LONG_LIMIT_MS);
     const adding = Array.from({ length: 16 }, (_, id) =>
       id % 2 === 0
-        ? repository.add(plant(BigInt(id), `plant ${long}`), ENOUGH)
-        : rejects(repository.add(plant(BigInt(id), `weed ${long}`), ENOUGH)),
+        ? repository.add(plant(BigInt(id), `plant ${long}`), LARGE_REPLY_LIMIT_MS)
+        : rejects(repository.add(plant(BigInt(id), `weed ${long}`), LARGE_REPLY_LIMIT_MS)),
     );
     await Promise.all([alone, ...adding]);
     expect(await names()).to.have.length(10);
   });
 
   it('is stored when it is as large as the service takes a body', async () => {
-    await repository.add(plant(1n, 'a'.repeat(16_000_000)), AMPLE);
+    await repository.add(plant(1n, 'a'.repeat(16_000_000)), LONG_LIMIT_MS);
   });
 
-  it('that is too large harms no other', async () => {
-    const good = repository.add(plant(1n), AMPLE);
-    await rejects(repository.add(plant(2n, 'a'.repeat(2 ** 24)), AMPLE), RangeError);
+  it('that is too large does not affect others', async () => {
+    const good = repository.add(plant(1n), LONG_LIMIT_MS);
+    await rejects(repository.add(plant(2n, 'a'.repeat(2 ** 24)), LONG_LIMIT_MS), RangeError);
     await good;
   });
 });

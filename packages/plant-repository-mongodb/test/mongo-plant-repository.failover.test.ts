@@ -1,7 +1,7 @@
 import { ReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { Creates } from './support/creates.js';
+import { ConcurrentCreates } from './support/concurrent-creates.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { closeClient, freshCollection } from './support/open-store.js';
 
@@ -9,8 +9,8 @@ const CALLERS = 60;
 const DEFAULT_TIME_LIMIT = 15_000;
 const MONGODB_ELECTION = 10_000;
 const SHORT_ELECTION = 1_000;
-/** How many plants are stored before something happens. */
-const SOME = 500;
+/** How many plants are stored before the disruption. */
+const MIN_STORED = 500;
 
 describeOnMongod('Three nodes and two repositories', function () {
   this.timeout(60_000);
@@ -38,12 +38,12 @@ describeOnMongod('Three nodes and two repositories', function () {
 
   async function createDuring(
     timeLimit: number,
-    happening: (creates: Creates) => Promise<void>,
-  ): Promise<Creates> {
-    const creates = new Creates(repositories, timeLimit);
+    disruption: (creates: ConcurrentCreates) => Promise<void>,
+  ): Promise<ConcurrentCreates> {
+    const creates = new ConcurrentCreates(repositories, timeLimit);
     await creates.during(CALLERS, async () => {
-      await creates.reported(SOME, 'stored');
-      await happening(creates);
+      await creates.reported(MIN_STORED, 'stored');
+      await disruption(creates);
     });
     await creates.verify(set.uri, collection);
     return creates;
@@ -63,7 +63,7 @@ describeOnMongod('Three nodes and two repositories', function () {
     expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
   });
 
-  it('are true, in time, when the primary freezes', async () => {
+  it('report true outcomes in time when the primary freezes', async () => {
     const primary = await set.primary();
     await createDuring(1_500, async (creates) => {
       primary.freeze();
@@ -72,7 +72,7 @@ describeOnMongod('Three nodes and two repositories', function () {
     });
   });
 
-  it('are true, in time, when all nodes are killed and started again', async () => {
+  it('report true outcomes in time when all nodes are killed and started again', async () => {
     await createDuring(1_000, async (creates) => {
       await Promise.all(set.members.map((member) => member.kill()));
       await creates.reported(CALLERS, 'unavailable');
@@ -80,7 +80,7 @@ describeOnMongod('Three nodes and two repositories', function () {
     });
   });
 
-  it('are true when the primary cannot reach a majority', async () => {
+  it('report true outcomes when the primary cannot reach a majority', async () => {
     const primary = await set.primary();
     const others = set.members.filter((member) => member !== primary);
     await createDuring(1_000, async (creates) => {

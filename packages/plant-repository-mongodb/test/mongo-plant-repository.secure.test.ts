@@ -10,14 +10,14 @@ import {
   clientOf,
   closeClient,
   freshCollection,
-  networkBefore,
   networkFaults,
+  networkInFrontOf,
   storeOf,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
-const AMPLE = 20_000;
+const LONG_LIMIT_MS = 20_000;
 
 describeOnMongod('With TLS and users', function () {
   this.timeout(60_000);
@@ -34,7 +34,7 @@ describeOnMongod('With TLS and users', function () {
   });
 
   beforeEach(async () => {
-    network = await networkBefore(server.port);
+    network = await networkInFrontOf(server.port);
   });
 
   afterEach(() => network.close());
@@ -48,8 +48,8 @@ describeOnMongod('With TLS and users', function () {
     return { ...storeOf(uri, server.administratorUri), secrets, stall, outage, recover };
   };
 
-  const encrypted = 'TLS hides what is an insert; the suites without TLS have it';
-  const elsewhere = 'it does not depend on TLS; the suites without TLS have it';
+  const encrypted = 'TLS hides which request is an insert; the suites without TLS test it';
+  const elsewhere = 'it does not depend on TLS; the suites without TLS test it';
   const without = {
     silenceAfterWrite: encrypted,
     loseNextAcknowledgement: encrypted,
@@ -69,9 +69,9 @@ describeOnMongod('With TLS and users', function () {
 
   for (const [what, uri, reason] of [
     ['password is wrong', () => withPassword('plant-store', 'wrong'), /password is wrong/],
-    ['user may do nothing', () => withPassword('guest'), /the permissions to read and insert/],
+    ['user has no permissions', () => withPassword('guest'), /the permissions to read and insert/],
   ] as const) {
-    it(`is not ready, and lets no plant wait, when the ${what}`, async () => {
+    it(`the repository is not ready and refuses plants at once when the ${what}`, async () => {
       const repository = new MongoPlantRepository({ uri: uri() });
       await rejects(repository.ready(), (error) => {
         expect(error).to.be.instanceOf(StorageUnavailableError);
@@ -80,12 +80,12 @@ describeOnMongod('With TLS and users', function () {
         expect(`${message} (${cause})`).to.match(reason);
         return true;
       });
-      await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
+      await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
       await repository.close();
     });
   }
 
-  it('reports once that the user is unknown, and once that it is known', async () => {
+  it('the repository reports once that the user is unknown, and once that it is accepted', async () => {
     const events = new StorageEvents();
     const { administratorUri, password } = server;
     const repository = new MongoPlantRepository({
@@ -100,7 +100,7 @@ describeOnMongod('With TLS and users', function () {
     const command = { createUser: 'newcomer', pwd: password, roles };
     await clientOf(administratorUri).db('admin').command(command);
     await events.first('storage reachable');
-    await repository.add(plant(1n), AMPLE);
+    await repository.add(plant(1n), LONG_LIMIT_MS);
     await repository.close();
     expect(events.of('storage unreachable')).to.have.length(1);
     expect(events.of('storage reachable')).to.have.length(1);

@@ -6,15 +6,15 @@ import {
   clientOf,
   closeClient,
   DATABASE,
-  networkBefore,
   networkFaults,
+  networkInFrontOf,
   storeOf,
   uriThrough,
 } from './support/open-store.js';
 
 const PASSWORD = 'a pass/word';
 
-describeOnMongod('One server that may be killed', function () {
+describeOnMongod('On a server that can be killed', function () {
   this.timeout(60_000);
 
   describe('of a replica set', () => {
@@ -31,7 +31,7 @@ describeOnMongod('One server that may be killed', function () {
     });
 
     beforeEach(async () => {
-      network = await networkBefore((await set.primary()).port);
+      network = await networkInFrontOf((await set.primary()).port);
     });
 
     afterEach(() => network.close());
@@ -67,7 +67,7 @@ describeOnMongod('One server that may be killed', function () {
     });
 
     beforeEach(async () => {
-      network = await networkBefore(server.port);
+      network = await networkInFrontOf(server.port);
       await allow();
     });
 

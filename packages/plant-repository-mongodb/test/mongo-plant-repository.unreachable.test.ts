@@ -9,18 +9,18 @@ import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { networkBefore, uriThrough } from './support/open-store.js';
+import { networkInFrontOf, uriThrough } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
-// What nothing but a time limit ends would hang without it, until Mocha ends the test.
-const BRIEF = 300;
-const AMPLE = 50_000;
-/** Longer than the store gives a server for an insert. */
-const BEYOND_AN_ATTEMPT = 1_500;
+// Without its time limit, a create would hang until Mocha ends the test.
+const SHORT_LIMIT_MS = 300;
+const LONG_LIMIT_MS = 50_000;
+/** Longer than the time limit of one insert. */
+const LONGER_THAN_ATTEMPT_MS = 1_500;
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
-describe('Without a server that responses', () => {
+describe('Without a server that responds', () => {
   let events: StorageEvents;
 
   beforeEach(() => {
@@ -31,10 +31,10 @@ describe('Without a server that responses', () => {
     return new MongoPlantRepository({ uri, observer: events.observer });
   }
 
-  it('a plant is unavailable at its deadline, where connections are accepted and nothing is said', async () => {
+  it('a plant is unavailable at its deadline when connections are accepted but nothing is sent', async () => {
     const { host, close } = await silentServer();
     const repository = open(`mongodb://${host}/`);
-    await rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
+    await rejects(repository.add(plant(1n), SHORT_LIMIT_MS), StorageUnavailableError);
     await rejects(repository.ready(), StorageUnavailableError);
     const unreachable = await events.first('storage unreachable');
     expect(unreachable).to.have.nested.property('error.message').that.includes(host);
@@ -45,9 +45,9 @@ describe('Without a server that responses', () => {
     await close();
   });
 
-  it('a plant is unavailable at its deadline, where connections are refused', async () => {
+  it('a plant is unavailable at its deadline when connections are refused', async () => {
     const repository = open(CLOSED_PORT);
-    await rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
+    await rejects(repository.add(plant(1n), SHORT_LIMIT_MS), StorageUnavailableError);
     await rejects(repository.ready(), (error) => {
       expect(error).to.be.instanceOf(StorageUnavailableError);
       expect(error).to.have.property('waits', true);
@@ -59,9 +59,9 @@ describe('Without a server that responses', () => {
     expect(events.of('storage unreachable')).to.have.length(1);
   });
 
-  it('the name of a cluster that cannot be resolved is reported, not thrown', async () => {
+  it('a host name that cannot be resolved is reported to the observer, not thrown', async () => {
     const repository = open('mongodb+srv://user:secret@cluster.plants.invalid/');
-    await rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
+    await rejects(repository.add(plant(1n), SHORT_LIMIT_MS), StorageUnavailableError);
     const unreachable = await events.first('storage unreachable');
     expect(unreachable)
       .to.have.nested.property('error.cause.message')
@@ -69,7 +69,7 @@ describe('Without a server that responses', () => {
     await repository.close();
   });
 
-  it('close ends everything, also while files for TLS are read', async () => {
+  it('close releases everything, so that the process ends, also while files for TLS are read', async () => {
     const { authority } = await CertificateFolder.create();
     const script = `
       import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -79,14 +79,14 @@ describe('Without a server that responses', () => {
     await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 8_000 });
   });
 
-  it('close lets what is under way come to its deadline', async () => {
+  it('close waits for plants under way until their deadlines', async () => {
     const repository = open(CLOSED_PORT);
-    const adding = rejects(repository.add(plant(1n), BRIEF), StorageUnavailableError);
+    const adding = rejects(repository.add(plant(1n), SHORT_LIMIT_MS), StorageUnavailableError);
     await Promise.all([adding, repository.close()]);
   });
 });
 
-describeOnMongod('With a server that comes and goes', function () {
+describeOnMongod('With a server that is killed or frozen', function () {
   this.timeout(60_000);
   let server: MongodServer;
   let network: FaultyNetwork;
@@ -95,7 +95,7 @@ describeOnMongod('With a server that comes and goes', function () {
 
   beforeEach(async () => {
     server = await MongodServer.start();
-    network = await networkBefore(server.port);
+    network = await networkInFrontOf(server.port);
     events = new StorageEvents();
   });
 
@@ -110,10 +110,10 @@ describeOnMongod('With a server that comes and goes', function () {
     repository = new MongoPlantRepository({ uri: uriThrough(network), observer: events.observer });
   }
 
-  it('a plant that was added before the server was started is stored', async () => {
+  it('a plant that was added before the start of the server is stored', async () => {
     await server.kill();
     open();
-    const adding = repository.add(plant(1n), AMPLE);
+    const adding = repository.add(plant(1n), LONG_LIMIT_MS);
     await events.first('storage unreachable');
     await rejects(repository.ready(), StorageUnavailableError);
     await server.restart();
@@ -121,40 +121,42 @@ describeOnMongod('With a server that comes and goes', function () {
     await repository.ready();
   });
 
-  it('a warning says, once, that it is a standalone one', async () => {
+  it('one warning says that the server is a standalone one', async () => {
     open();
     await events.first('storage warning', /standalone/);
     await server.kill();
     await server.restart();
-    await repository.add(plant(1n), AMPLE);
+    await repository.add(plant(1n), LONG_LIMIT_MS);
     expect(events.of('storage reachable')).to.have.length(2);
     const warnings = events.of('storage warning').map((event) => JSON.stringify(event));
     expect(warnings.filter((warning) => warning.includes('standalone'))).to.have.length(1);
   });
 
-  it('a plant whose insert was sent to a frozen server is unknown, one that waits is unavailable', async () => {
+  it('a plant whose insert was sent to a frozen server is unknown, and one that waits is unavailable', async () => {
     open();
     await repository.ready();
     server.freeze();
     const passed = network.requestPassed();
-    const sent = rejects(repository.add(plant(1n), BEYOND_AN_ATTEMPT), OutcomeUnknownError);
+    const sent = rejects(repository.add(plant(1n), LONGER_THAN_ATTEMPT_MS), OutcomeUnknownError);
     await passed;
-    const others = [2n, 3n, 4n].map((id) => rejects(repository.add(plant(id), BEYOND_AN_ATTEMPT)));
+    const others = [2n, 3n, 4n].map((id) =>
+      rejects(repository.add(plant(id), LONGER_THAN_ATTEMPT_MS)),
+    );
     await nextTurn();
-    await rejects(repository.add(plant(5n), BRIEF), StorageUnavailableError);
+    await rejects(repository.add(plant(5n), SHORT_LIMIT_MS), StorageUnavailableError);
     await Promise.all([sent, ...others]);
     await rejects(repository.ready(), StorageUnavailableError);
   });
 
-  it('plants are stored again when a frozen server goes on', async () => {
+  it('plants are stored again when a frozen server is thawed', async () => {
     open();
     await repository.ready();
     server.freeze();
     const passed = network.requestPassed();
-    const adding = repository.add(plant(1n), AMPLE);
+    const adding = repository.add(plant(1n), LONG_LIMIT_MS);
     await passed;
     server.thaw();
     await adding;
-    await repository.add(plant(2n), AMPLE);
+    await repository.add(plant(2n), LONG_LIMIT_MS);
   });
 });

@@ -11,10 +11,10 @@ import { clientOf, DATABASE, freshCollection, untilStored } from './support/open
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
-// Longer than a test may take: what is reported only at its deadline fails.
-const AMPLE = 100_000;
+// Longer than a test may take, so that a create that waits for its deadline fails the test.
+const LONG_LIMIT_MS = 100_000;
 
-describeOnMongod('A collection that never takes a plant', function () {
+describeOnMongod('A collection that cannot store plants', function () {
   this.timeout(20_000);
   let db: Db;
   let collection: string;
@@ -40,30 +40,30 @@ describeOnMongod('A collection that never takes a plant', function () {
     timeseries: { timeseries: { timeField: 'at' } },
   };
   for (const [kind, options] of Object.entries(kinds)) {
-    it(`turns plants away at once as a ${kind}, with a warning, until it is replaced`, async () => {
+    it(`refuses plants at once because it is a ${kind}, with a warning, until it is replaced`, async () => {
       await db.createCollection(collection, options);
       await open();
       const warning = await events.first('storage warning', new RegExp(`is a ${kind}`));
       expect(warning).to.have.property('message').that.includes(collection);
-      await rejects(repository.add(plant(1n), AMPLE), StorageUnavailableError);
+      await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
       await rejects(repository.ready(), StorageUnavailableError);
       await db.dropCollection(collection);
-      await untilStored(() => repository.add(plant(1n), AMPLE));
+      await untilStored(() => repository.add(plant(1n), LONG_LIMIT_MS));
       await repository.ready();
     });
   }
 
-  it('turns plants away at once when a view takes its place', async () => {
+  it('refuses plants at once when a view replaces it', async () => {
     await open();
-    await repository.add(plant(1n), AMPLE);
+    await repository.add(plant(1n), LONG_LIMIT_MS);
     await db.dropCollection(collection);
     await db.createCollection(collection, kinds.view);
-    await rejects(repository.add(plant(2n), AMPLE), StorageUnavailableError);
+    await rejects(repository.add(plant(2n), LONG_LIMIT_MS), StorageUnavailableError);
   });
 });
 
-describe('A collection that exists, and is not listed', () => {
-  it('is looked for once more, and then after a pause', async () => {
+describe('A collection that exists but is not listed', () => {
+  it('is looked up a second time at once, and then after a pause', async () => {
     const closing = new AbortController();
     const commands: string[] = [];
     const db = {

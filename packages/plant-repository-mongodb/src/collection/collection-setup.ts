@@ -5,18 +5,18 @@ import type { StorageWarning } from './storage-warnings.js';
 
 const NAMESPACE_EXISTS = 48;
 
-const AGAIN_AFTER_MS = 1_000;
+const RETRY_PAUSE_MS = 1_000;
 
 const FOREIGN = 'the validator of the collection stays as it is: this service did not create it';
 const UNPERMITTED = 'the validator of the collection cannot be set: the permission is missing';
 
-/** Rises with every change of {@link VALIDATOR}. */
+/** Increased with every change of {@link VALIDATOR}. */
 const VERSION = 1;
 const VERSION_OF = /^plant-store schema (\d+)$/;
 
 /**
- * Further fields stay allowed: while a service is brought up to date, its older and newer
- * instances write to one collection.
+ * Allows further fields, because during a rolling update older and newer instances of the service write to
+ * one collection.
  */
 const VALIDATOR = {
   $jsonSchema: {
@@ -32,17 +32,17 @@ const VALIDATOR = {
   },
 };
 
-/** What the set-up needs of a database. */
+/** The part of a database that the set-up uses. */
 type Database = Pick<Db, 'command' | 'databaseName'>;
 
-/** The collection is none, and never takes a plant. */
+/** There is no collection of this name but, for example, a view, which never accepts a plant. */
 export class UnusableCollectionError extends Error {
   override readonly name = 'UnusableCollectionError';
 }
 
 type Step = { readonly create: string } | { readonly collMod: string };
 
-/** The version of a validator that this package has made; `undefined` for anybody else's. */
+/** The version of a validator of this package; `undefined` for any other validator. */
 function versionOf(validator: Document): number | undefined {
   const version = VERSION_OF.exec(validator.$jsonSchema?.description)?.[1];
   return version === undefined ? undefined : Number(version);
@@ -95,10 +95,11 @@ async function setUp(
 }
 
 /**
- * Makes the collection with its validator where it is absent, and renews a validator that an
- * older version of this package has made. One that others have made is left alone.
+ * Creates the collection with its validator when it does not exist, and updates the validator of an older
+ * version of this package. Does not change any other validator.
  *
- * Resolves with what an administrator should know; rejects when it should be tried again.
+ * Resolves with a warning for an administrator, if there is one. Rejects with {@link UnusableCollectionError},
+ * or with the error of the database; both can be retried.
  */
 export async function setUpCollection(
   db: Database,
@@ -107,7 +108,7 @@ export async function setUpCollection(
 ): Promise<StorageWarning | undefined> {
   try {
     return await setUp(db, name, signal).catch((error: unknown) => {
-      // Another instance was faster: what it has made is looked at in turn.
+      // Another instance has created the collection meanwhile.
       if (hasServerCode(error, NAMESPACE_EXISTS)) return setUp(db, name, signal);
       throw error;
     });
@@ -117,19 +118,19 @@ export async function setUpCollection(
   }
 }
 
-/** Receives how the set-up proceeds. */
+/** Receives the progress of the set-up. */
 export interface SetUpListener {
   warn(warning: StorageWarning): void;
-  /** It is tried again. */
+  /** An attempt has failed; there will be another. */
   failed(error: Error): void;
-  /** Plants need not be sent until it is {@link usable}. */
+  /** Every plant would be refused until the collection is {@link usable}. */
   unusable(error: UnusableCollectionError): void;
   usable(): void;
 }
 
 /**
- * Sets the collection up, in as many attempts as it takes until `closing` is aborted. Plants need
- * not wait for it: until then, the types alone keep the documents in shape.
+ * Sets the collection up, and retries until it succeeds or `closing` is aborted. Plants need not wait for it:
+ * the types of this package already ensure the form of documents.
  */
 export async function retrySetUp(
   db: Database,
@@ -147,7 +148,7 @@ export async function retrySetUp(
       if (closing.aborted) return;
       if (error instanceof UnusableCollectionError) listener.unusable(error);
       else if (error instanceof Error) listener.failed(error);
-      await wait(AGAIN_AFTER_MS, undefined, { signal: closing }).catch(() => undefined);
+      await wait(RETRY_PAUSE_MS, undefined, { signal: closing }).catch(() => undefined);
     }
   }
 }

@@ -8,10 +8,10 @@ import {
 
 /** The server's reply to one unordered insert. */
 export interface InsertReply {
-  /** How many documents it has written. */
+  /** How many documents were written. */
   readonly n: number;
   readonly writeErrors: readonly WriteError[];
-  /** Why what was written may not be durable; absent when the write concern was met. */
+  /** Why written documents may not be durable; absent when the write concern was met. */
   readonly writeConcernError?: Error;
 }
 
@@ -21,29 +21,30 @@ export interface WriteError {
   readonly index: number;
   readonly code: number;
   readonly errmsg?: string;
-  /** The keys of the unique index that has them already. Some servers leave it out. */
+  /** The fields of the violated unique index. Some servers leave it out. */
   readonly keyPattern?: Readonly<Record<string, unknown>>;
 }
 
-/** An insert that ended without a word about its documents. */
+/** An insert that ended without a reply about its documents. */
 export interface InsertFailure {
-  /** Whether a byte of it may have reached a server. */
+  /** Whether a part of it may have reached a server. */
   readonly sent: boolean;
   readonly error: unknown;
-  /** Whether it was not tried, as it would surely have failed. */
+  /** Whether it was not attempted, because it would certainly have failed. */
   readonly refusedBeforehand?: boolean;
 }
 
+/** How an insert ended: with the server's reply, or without one. */
 export type InsertResult = InsertReply | InsertFailure;
 
 /**
- * What became of one document:
- * - `stored`: it is kept, by a majority and in the journal;
- * - `duplicate`: a document with its `_id` was there already: another's, or its own of before;
- * - `refused`: the server will not take it, by a validator or a unique index of an administrator;
- * - `not written`: by this attempt; the next one may succeed;
- * - `denied`: not written either, and the next attempt would end no better;
- * - `unclear`: it may have been written, may not be kept, or may be written later.
+ * The outcome of one document of an insert:
+ * - `stored`: a majority has it in its journals;
+ * - `duplicate`: a document with its `_id` exists, of another create or of an earlier attempt of this one;
+ * - `refused`: a validator or a unique index of an administrator does not accept it;
+ * - `not written`: this attempt did not write it; the next one may succeed;
+ * - `denied`: this attempt did not write it, and the next one would fail in the same way;
+ * - `unclear`: it may have been written, may be rolled back, or may be written later.
  */
 export type InsertOutcome =
   | 'stored'
@@ -57,10 +58,10 @@ const DUPLICATE_KEY = 11000;
 const INVALID = 121;
 const TOO_LARGE = 10334;
 
-/** The name of an index in the text of a server that does not report its keys. */
-const FOREIGN_INDEX = / index: (?!_id_ )(\S+) dup key: /;
+/** The name of an index in the error message of a server that does not report `keyPattern`. */
+const OTHER_INDEX = / index: (?!_id_ )(\S+) dup key: /;
 
-/** Codes about one document. Any other is taken for unclear: a router reports network errors like this. */
+/** Error codes about one document. Any other is unclear, because a router reports network errors in this way. */
 const BY_DOCUMENT: ReadonlyMap<number, InsertOutcome> = new Map([
   [DUPLICATE_KEY, 'duplicate'],
   [INVALID, 'refused'],
@@ -73,7 +74,7 @@ const REASONS: ReadonlyMap<number, string> = new Map([
   [TOO_LARGE, 'the plant is too large'],
 ]);
 
-/** Codes of a whole insert that the server looks at no further. */
+/** Error codes with which a server rejects a whole insert before it writes a document. */
 const BY_COMMAND: ReadonlyMap<unknown, InsertOutcome> = new Map([
   [UNAUTHORIZED, 'denied'],
   [NOT_SUPPORTED_ON_VIEW, 'denied'],
@@ -86,32 +87,32 @@ function ofFailure({ sent, error, refusedBeforehand }: InsertFailure): InsertOut
   return refusedBeforehand || credentialsRefused(error) ? 'denied' : 'not written';
 }
 
-/** The keys or the name of the unique index other than that on `_id` that the document violates. */
-function foreignIndex({ code, keyPattern = {}, errmsg = '' }: WriteError): string | undefined {
+/** The fields or the name of the violated unique index, unless it is the one on `_id`. */
+function otherIndex({ code, keyPattern = {}, errmsg = '' }: WriteError): string | undefined {
   if (code !== DUPLICATE_KEY) return undefined;
   const keys = Object.keys(keyPattern).join(', ');
-  if (keys === '') return FOREIGN_INDEX.exec(errmsg)?.[1];
+  if (keys === '') return OTHER_INDEX.exec(errmsg)?.[1];
   return keys === '_id' ? undefined : keys;
 }
 
 function ofDocument(error: WriteError): InsertOutcome {
-  if (foreignIndex(error) !== undefined) return 'refused';
+  if (otherIndex(error) !== undefined) return 'refused';
   return BY_DOCUMENT.get(error.code) ?? 'unclear';
 }
 
-/** Why the server refused a document, without a word of the document. */
+/** Returns why the server refused a document, without any value of the document. */
 export function refusalReason(error: WriteError): string {
-  const index = foreignIndex(error);
+  const index = otherIndex(error);
   if (index !== undefined) return `the unique index on ${index} has an entry with the same keys`;
   return REASONS.get(error.code) ?? new ServerReplyError(error.code).message;
 }
 
-/** What went wrong with an insert as a whole, if anything. */
+/** Returns the error of an insert as a whole; `undefined` when there was none. */
 export function errorOf(result: InsertResult): unknown {
   return 'sent' in result ? result.error : result.writeConcernError;
 }
 
-/** What became of each of the `size` documents of an insert, in their order. */
+/** Returns the outcomes of the `size` documents of an insert, in their order. */
 export function insertOutcomes(result: InsertResult, size: number): InsertOutcome[] {
   if ('sent' in result) return Array<InsertOutcome>(size).fill(ofFailure(result));
   const { n, writeErrors, writeConcernError } = result;

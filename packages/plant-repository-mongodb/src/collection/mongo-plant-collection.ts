@@ -8,9 +8,9 @@ import {
   type RunCommandOptions,
 } from 'mongodb';
 import {
-  concernError,
   hasServerCode,
   ServerReplyError,
+  toWriteConcernError,
   UNAUTHORIZED,
 } from '../connection/server-code.js';
 import type { InsertReply, InsertResult } from './insert-outcome.js';
@@ -18,7 +18,7 @@ import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import type { PlantDocument } from './plant-document.js';
 import { mayInsert } from './privileges.js';
 
-/** Stated with every insert, so that no connection string and no server default weakens it. */
+/** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 const DURABLE = { w: 'majority', j: true };
 
 function toReply({ n, writeErrors = [] }: Document): InsertReply {
@@ -50,9 +50,9 @@ class CommandAttempt implements InsertAttempt {
     try {
       return toReply(await send(this.#abort.signal));
     } catch (error) {
-      // Only here does the driver throw away nothing: the error holds the whole reply.
+      // This error of the driver contains the whole reply.
       if (error instanceof MongoWriteConcernError) {
-        return { ...toReply(error.result), writeConcernError: concernError(error) };
+        return { ...toReply(error.result), writeConcernError: toWriteConcernError(error) };
       }
       return { sent: this.sent, error };
     } finally {
@@ -66,20 +66,20 @@ function refusedBeforehand(error: unknown): InsertAttempt {
   return { sent: false, abort: () => undefined, result };
 }
 
-/** What a {@link MongoPlantCollection} needs from its repository. */
+/** The callbacks of a {@link MongoPlantCollection}. */
 export interface CollectionOptions {
-  /** Is called at each reply that the permissions do not suffice. */
+  /** Called when a reply reports missing permissions. */
   readonly unauthorized: () => void;
-  /** What of an error may leave this package. */
+  /** Returns an error without what must not leave this package. */
   readonly disclose: (error: Error) => Error;
 }
 
-/** Why plants are refused before they are sent. */
+/** A reason to refuse plants before they are sent. */
 export type Obstacle = 'credentials' | 'collection';
 
 /**
- * The collection through the official driver. It speaks in commands, not through `insertMany`:
- * the reply then is the server's own, with no guess of the driver in it.
+ * The collection, accessed with the official driver. Uses commands instead of `insertMany`, to get the server's
+ * own reply.
  */
 export class MongoPlantCollection implements PlantCollection {
   readonly #client: MongoClient;
@@ -90,7 +90,7 @@ export class MongoPlantCollection implements PlantCollection {
   readonly #obstacles = new Map<Obstacle, Error>();
   #inserts = 0;
 
-  /** @param client Must monitor commands: only that shows what was sent. */
+  /** @param client Must have command monitoring enabled, which shows what was sent. */
   constructor(client: MongoClient, db: Db, name: string, options: CollectionOptions) {
     this.#client = client;
     this.#db = db;
@@ -128,25 +128,24 @@ export class MongoPlantCollection implements PlantCollection {
     const find = {
       find: this.#name,
       filter: { _id: { $in: ids } },
-      // Somebody else's document may have an equal id in another numeric type.
+      // A document of another program may have an equal id of another numeric type.
       projection: { _id: { $toLong: '$_id' }, mark: 1 },
       batchSize: Math.max(1, ids.length),
       singleBatch: true,
       readConcern: { level: 'majority' },
     };
-    // As Long, to be exact. Not as bigint: driver 7.9.0 hands numbers of an error reply to its
-    // monitor (topologyVersion), which a bigint would end with an uncaught TypeError.
+    // Long keeps ids exact. With bigint, the monitor of driver 7.9.0 would throw an uncaught TypeError for
+    // the numbers of an error reply (topologyVersion).
     const options = { promoteLongs: false };
     const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
     return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id.toBigInt(), mark]));
   }
 
   /**
-   * Resolves when plants can be read back and inserted: the server replies, and the permissions
-   * suffice. Writes nothing: a document that MongoDB refuses may be accepted by a server that is
-   * compatible with it.
+   * Resolves when the server replies and the user may read and insert plants. Writes nothing: even a document
+   * that MongoDB would refuse may be accepted by a compatible server.
    *
-   * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
+   * @param timeLimit Milliseconds after which it rejects.
    */
   async check(timeLimit: number): Promise<void> {
     const [, status] = await Promise.all([
@@ -157,7 +156,7 @@ export class MongoPlantCollection implements PlantCollection {
     throw new ServerReplyError(UNAUTHORIZED, 'Unauthorized');
   }
 
-  /** Refuses plants, and takes back those that are not sent yet, until {@link acceptPlants}. */
+  /** Refuses new plants, and those that are not sent yet, until {@link acceptPlants}. */
   refusePlants(obstacle: Obstacle, error: Error): void {
     this.#obstacles.set(obstacle, error);
     for (const attempt of this.#attempts.values()) if (!attempt.sent) attempt.abort(error);
@@ -167,21 +166,21 @@ export class MongoPlantCollection implements PlantCollection {
     this.#obstacles.delete(obstacle);
   }
 
-  /** Opens a connection unless one is open, which the server allows with valid credentials only. */
+  /** Resolves when a connection is open, which needs valid credentials; opens one if necessary. */
   async logIn(timeLimit: number): Promise<void> {
     await this.#connectionStatus(timeLimit);
   }
 
   /**
-   * Whether the next connection that is used is logged in. A user that was removed is logged out of
-   * every connection, and does not come back to them when it is created again.
+   * Resolves with whether the user is logged in on the next connection of the pool. A user that was removed is
+   * logged out of every connection, and stays so on it when it is created again.
    */
   async isLoggedIn(timeLimit: number): Promise<boolean> {
     const { authInfo } = await this.#connectionStatus(timeLimit);
     return authInfo?.authenticatedUsers?.length !== 0;
   }
 
-  /** Closes the connection that was used last: by giving up a command that was begun on it. */
+  /** Closes the connection that was used last, by aborting a command on it. */
   async closeConnection(): Promise<void> {
     const comment = 'plant-store closes this connection';
     const abort = new AbortController();
@@ -198,7 +197,7 @@ export class MongoPlantCollection implements PlantCollection {
     return this.#obstacles.values().next().value;
   }
 
-  /** Without a body where the server does not know the command: it was asked on a connection all the same. */
+  /** Resolves with `{}` when the server does not know the command: a connection was opened nevertheless. */
   #connectionStatus(timeLimit: number): Promise<Document> {
     const status = { connectionStatus: 1, showPrivileges: true };
     return this.#command(status, AbortSignal.timeout(timeLimit)).catch((error: unknown) => {
@@ -216,7 +215,7 @@ export class MongoPlantCollection implements PlantCollection {
       return await this.#db.command(command, { ...options, signal, readPreference: 'primary' });
     } catch (error) {
       if (hasServerCode(error, UNAUTHORIZED)) this.#options.unauthorized();
-      // The reply in this one is still to be read.
+      // The caller still needs the reply in this error.
       if (error instanceof MongoWriteConcernError || !(error instanceof Error)) throw error;
       throw this.#options.disclose(error);
     }

@@ -2,31 +2,31 @@ import type { ObjectId } from 'mongodb';
 import type { InsertResult } from './insert-outcome.js';
 import type { PlantDocument } from './plant-document.js';
 
-/** One insert on its way to the database. */
+/** One insert that was started. */
 export interface InsertAttempt {
-  /** Whether a byte of it may have left this process. Once true it stays true. */
+  /** Whether a part of it may have left this process. Once true, it stays true. */
   readonly sent: boolean;
-  /** Takes back an insert that has not been sent: it will not be. One that was sent ends unclear. */
+  /** Cancels an insert that has not been sent. One that was sent ends unclear. */
   abort(): void;
   /** Never rejects. */
   readonly result: Promise<InsertResult>;
 }
 
-/** What storing plants needs of a database. Nothing is tried twice, nothing takes for ever. */
+/** The operations on the collection of plants. Each is attempted once and has a time limit. */
 export interface PlantCollection {
   /**
-   * Inserts documents in no order, durably: each is written or not, whatever becomes of the others.
+   * Inserts documents durably and unordered: each is written or not, independently of the others.
    *
-   * @param timeLimit Milliseconds that the server is given once the insert was sent. Until then
-   * only {@link InsertAttempt.abort} ends the wait for a server.
+   * @param timeLimit Milliseconds for the server once the insert was sent. Until then, only
+   * {@link InsertAttempt.abort} ends the wait for a server.
    */
   insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt;
 
   /**
-   * The marks of the documents with these ids that a majority has.
-   * A document of another program may have none.
+   * Resolves with the marks of the documents with these ids that a majority has. The mark is `undefined` for a
+   * document of another program.
    *
-   * @param timeLimit Milliseconds; rejects when it cannot be found out within them.
+   * @param timeLimit Milliseconds after which it rejects.
    */
   committedMarks(
     ids: readonly bigint[],

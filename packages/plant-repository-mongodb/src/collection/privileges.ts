@@ -5,17 +5,17 @@ interface Privilege {
   readonly actions: readonly string[];
 }
 
-/** An empty name means every name. */
+/** An empty name in a resource matches every name. */
 function covers(resource: Document, database: string, collection: string): boolean {
   const { db, collection: name, anyResource } = resource;
   return anyResource === true || (['', database].includes(db) && ['', collection].includes(name));
 }
 
 /**
- * Whether the reply to `connectionStatus` with `showPrivileges` lets the user insert. A server that
- * asks for no credentials, or that does not report privileges, is taken to allow it.
+ * Returns whether the user may insert, from the reply to `connectionStatus` with `showPrivileges`. Returns true for
+ * a server that requires no credentials, or that does not report privileges.
  *
- * Source: MongoDB, manual, "Resource Document".
+ * Source: MongoDB manual, "Resource Document".
  */
 export function mayInsert(status: Document, database: string, collection: string): boolean {
   const { authenticatedUsers = [], authenticatedUserPrivileges } = status.authInfo ?? {};

@@ -2,17 +2,19 @@ import type { StorageObserver } from '@plant-store/domain';
 
 const STANDALONE =
   'the server is a standalone: there is no second copy of the plants. Use a replica set';
+/** The warning about missing permissions. */
 export const DENIED = 'plants are refused: the permissions to read and insert them are missing';
+/** The warning about missing credentials. */
 export const NO_CREDENTIALS =
   'plants are refused: the server asks for credentials, and the connection string has none';
 
-/** What an administrator should fix, and the command that does it, if there is one. */
+/** A problem for an administrator, and the command that fixes it, if there is one. */
 export interface StorageWarning {
   readonly message: string;
   readonly command?: string;
 }
 
-/** Reports each warning to an observer once. */
+/** Reports each warning to an observer, once. */
 export class StorageWarnings {
   readonly #observe: StorageObserver;
   readonly #reported = new Set<string>();

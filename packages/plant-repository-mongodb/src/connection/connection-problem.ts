@@ -1,7 +1,7 @@
 import { MongoNetworkError, MongoNetworkTimeoutError, MongoServerSelectionError } from 'mongodb';
 import { codeOf, credentialsRefused } from './server-code.js';
 
-/** The options of a connection string that an explanation depends on. */
+/** The options of a connection string that the explanation of an error depends on. */
 export interface ConnectionOptions {
   readonly tls: boolean;
   readonly replicaSet: string | undefined;
@@ -10,13 +10,13 @@ export interface ConnectionOptions {
   readonly clientCertificate: boolean;
 }
 
-/** What of the driver's `TopologyDescription` an explanation depends on. */
+/** The part of the driver's `TopologyDescription` that the explanation of an error depends on. */
 export interface Topology {
   readonly type: string;
   readonly servers: ReadonlyMap<string, { readonly type: string; readonly error: Error | null }>;
 }
 
-/** For a host that accepts connections, or packets, and nothing more. */
+/** The explanation for a host that accepts connections, or packets, but sends nothing. */
 const SILENT = 'the server does not respond';
 
 const UNTRUSTED =
@@ -51,7 +51,7 @@ const MECHANISM = 'the server does not accept this authMechanism';
 
 const MECHANISM_UNAVAILABLE = 334;
 
-/** Explains in one sentence why connecting failed. Holds no credentials. */
+/** Returns one sentence that explains why connecting failed, without credentials. */
 export function connectionProblem(error: unknown, options: ConnectionOptions): string {
   const chain = causesOf(error);
   const codes = chain.map(codeOf);
@@ -63,15 +63,15 @@ export function connectionProblem(error: unknown, options: ConnectionOptions): s
   );
 }
 
-/** An error with that sentence, and with the first code among the causes. */
-export function explained(error: unknown, options: ConnectionOptions): Error {
+/** Returns an error with the sentence of {@link connectionProblem} and the first code among the causes. */
+export function explainedError(error: unknown, options: ConnectionOptions): Error {
   const code = causesOf(error)
     .map(codeOf)
     .find((it) => it !== undefined);
   return Object.assign(new Error(connectionProblem(error, options)), { code });
 }
 
-/** Explains in one sentence why no known server takes writes. */
+/** Returns one sentence that explains why no known server accepts writes. */
 export function topologyProblem(
   topology: Topology | undefined,
   options: ConnectionOptions,
@@ -88,7 +88,7 @@ export function topologyProblem(
   return ['the replica set has no primary', ...messagesOf(failed?.error)].join(': ');
 }
 
-/** The message of an error and of all that caused it, without repetitions. */
+/** The messages of an error and its causes, without repetitions. */
 function messagesOf(error: unknown): string[] {
   return [...new Set(causesOf(error).map(({ message }) => message))];
 }
@@ -108,7 +108,7 @@ function credentialsProblem(
   return clientCertificate ? USER_UNKNOWN : USER_MISSING;
 }
 
-/** A connection that ends early gives no reason: the configuration shows the likely one. */
+/** A connection that ends in the handshake gives no reason; the options show the likely one. */
 function handshakeProblem(
   chain: readonly Error[],
   codes: readonly unknown[],
@@ -122,7 +122,7 @@ function handshakeProblem(
   return tls && broken ? PLAIN : undefined;
 }
 
-/** The driver gives up on a silent host with its own error; this package does with an abort signal. */
+/** The driver ends the wait for a host with errors of its own, this package with an abort signal. */
 function isTimeout(error: Error): boolean {
   return (
     error instanceof MongoNetworkTimeoutError ||
@@ -131,7 +131,7 @@ function isTimeout(error: Error): boolean {
   );
 }
 
-/** The driver's handshake: it begins when TLS is established, where TLS is used. */
+/** The driver's handshake follows that of TLS. */
 function isClosedInHandshake(error: Error): boolean {
   return (
     error instanceof MongoNetworkError &&

@@ -1,20 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
-import { type ConnectionOptions, explained, topologyProblem } from './connection-problem.js';
+import { type ConnectionOptions, explainedError, topologyProblem } from './connection-problem.js';
 import { connectionOptionsOf } from './mongo-client.js';
 import { credentialsRefused } from './server-code.js';
 
-const LOG_IN_AGAIN_AFTER_MS = 1_000;
-/** After several refusals: some directories lock out a user that fails often. */
-const LOG_IN_AGAIN_AFTER_AT_MOST_MS = 8_000;
+const MIN_LOG_IN_PAUSE_MS = 1_000;
+/** Reached after several refusals, because some directories lock out a user that fails often. */
+const MAX_LOG_IN_PAUSE_MS = 8_000;
 
-/** Less than the driver waits for a silent host, so that it is reported soon after startup. */
-const SILENT_AFTER_MS = 1_500;
+/** Shorter than the driver's time-out, so that a host that does not respond is reported soon after startup. */
+const MAX_SILENCE_MS = 1_500;
 
 /** Why the database is not reachable. */
 export type Unreachable = 'no server' | 'credentials';
 
-/** Receives the state of the database, at a change only. */
+/** Receives each change of the state of the database. */
 export interface DatabaseListener {
   reachable(kind: 'standalone' | 'other'): void;
   unreachable(reason: Unreachable, cause: Error): void;
@@ -24,9 +24,9 @@ type Topology = TopologyDescriptionChangedEvent['newDescription'];
 type Server = ReturnType<Topology['servers']['get']>;
 
 /**
- * Keeps a client connected in the background until `closing` is aborted. Reports when the database
- * becomes reachable and when it stops being so: reachable means that a server that takes writes is
- * known, and that it has accepted the credentials since it last refused them.
+ * Keeps a client connected in the background until `closing` is aborted, and reports when the database becomes
+ * reachable or unreachable. Reachable means that a server is known that accepts writes, and that it has accepted
+ * the credentials since it last refused them.
  */
 export class DatabaseWatch {
   readonly #logIn: () => Promise<unknown>;
@@ -52,7 +52,7 @@ export class DatabaseWatch {
     this.#listener = listener;
     this.#closing = closing;
     client.on('topologyDescriptionChanged', ({ newDescription }) => this.#update(newDescription));
-    // The driver reads files and asks DNS first: a close that comes before is lost on it.
+    // The driver first reads files and resolves names; a close before that has no effect.
     client.on('topologyOpening', () => {
       if (closing.aborted) void client.close();
     });
@@ -60,7 +60,7 @@ export class DatabaseWatch {
     void this.#reportSilence();
   }
 
-  /** Why the database is not reachable, in one sentence; `undefined` while it is, or nothing is known yet. */
+  /** Why the database is not reachable; `undefined` while it is reachable, or while nothing is known yet. */
   get problem(): Error | undefined {
     return this.#problem;
   }
@@ -80,28 +80,28 @@ export class DatabaseWatch {
 
   #refuse(cause: unknown): void {
     this.#loggedIn = false;
-    this.#lose('credentials', explained(cause, this.#options));
+    this.#lose('credentials', explainedError(cause, this.#options));
     void this.#keepLoggingIn();
   }
 
   /**
-   * The driver looks for servers by itself, but not again for a name that it could not resolve, and
-   * it does not report when credentials are accepted again.
+   * The driver looks for servers by itself. But it does not resolve a name again after a failure, and it does
+   * not report when credentials are accepted again.
    */
   async #keepLoggingIn(): Promise<void> {
     if (this.#loggingIn) return;
     this.#loggingIn = true;
-    for (let pause = LOG_IN_AGAIN_AFTER_MS; !this.#loggedIn && !this.#closing.aborted; ) {
+    for (let pause = MIN_LOG_IN_PAUSE_MS; !this.#loggedIn && !this.#closing.aborted; ) {
       const refused = await this.#tryToLogIn();
       if (this.#loggedIn) break;
       await wait(pause, undefined, { signal: this.#closing }).catch(() => undefined);
-      if (refused) pause = Math.min(2 * pause, LOG_IN_AGAIN_AFTER_AT_MOST_MS);
+      if (refused) pause = Math.min(2 * pause, MAX_LOG_IN_PAUSE_MS);
     }
     this.#loggingIn = false;
     this.#gain();
   }
 
-  /** Whether the credentials were refused. */
+  /** Resolves with whether the credentials were refused. */
   async #tryToLogIn(): Promise<boolean> {
     try {
       await this.#logIn();
@@ -109,13 +109,13 @@ export class DatabaseWatch {
       return false;
     } catch (error) {
       const refused = credentialsRefused(error);
-      this.#lose(refused ? 'credentials' : 'no server', explained(error, this.#options));
+      this.#lose(refused ? 'credentials' : 'no server', explainedError(error, this.#options));
       return refused;
     }
   }
 
   async #reportSilence(): Promise<void> {
-    await wait(SILENT_AFTER_MS, undefined, { signal: this.#closing }).catch(() => undefined);
+    await wait(MAX_SILENCE_MS, undefined, { signal: this.#closing }).catch(() => undefined);
     if (this.#state !== undefined) return;
     this.#lose('no server', new Error(topologyProblem(this.#topology, this.#options)));
   }

@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import type { MongoClient } from 'mongodb';
-import { withoutText } from './server-code.js';
+import { withoutServerText } from './server-code.js';
 
 const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
 
-/** The default ports of MongoDB, which are no password. */
+/** The default ports of MongoDB, which are not passwords. */
 const DEFAULT_PORTS: ReadonlySet<number | undefined> = new Set([27017, 27018, 27019]);
 
 interface Address {
@@ -30,13 +30,13 @@ function written({ host, port }: Address): string {
 }
 
 /**
- * What of a connection string and of errors may be shown in logs.
+ * Removes from the hosts and from errors what must not be shown in logs.
  *
- * Without an `@`, what looks like a name and a port may be a user and a password of digits. Such a
- * port is left out, unless it is one of MongoDB's own.
+ * In a connection string without an `@`, what looks like a host and a port may be a user and a password of
+ * digits. Such a port is removed, unless it is a default port of MongoDB.
  */
 export class Disclosure {
-  /** Where the client looks for servers: `host:port`, or the name of a cluster. */
+  /** The hosts of the connection string: `host:port`, or the name of a cluster. */
   readonly hosts: readonly string[];
   readonly #hidden: ReadonlySet<number | undefined>;
 
@@ -47,11 +47,12 @@ export class Disclosure {
     this.hosts = addresses.map((it) => (doubtful.includes(it) ? it.host : written(it)));
   }
 
-  /** The error without a server's text about a command, and without such a port. */
+  /** Returns the error without the server's text about a command, and without ports that may be passwords. */
   error(error: Error): Error {
-    return this.withoutPorts(withoutText(error));
+    return this.withoutPorts(withoutServerText(error));
   }
 
+  /** Returns the error without ports that may be passwords. */
   withoutPorts(error: Error): Error {
     if (this.#hidden.size === 0) return error;
     const code = 'code' in error ? { code: error.code } : {};

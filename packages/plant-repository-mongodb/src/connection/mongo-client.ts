@@ -2,33 +2,33 @@ import { MongoClient } from 'mongodb';
 import type { ConnectionOptions } from './connection-problem.js';
 import { tlsFileProblem } from './tls-files.js';
 
-/** Why there is no client for a connection string. Holds no part of its credentials. */
+/** The connection string is invalid. The message says why, without credentials. */
 export class InvalidMongoUriError extends Error {
   override readonly name = 'InvalidMongoUriError';
   readonly code = 'INVALID_MONGO_URI';
 }
 
-/** Connections to one server. */
+/** The most connections to one server. */
 export const MAX_POOL_SIZE = 16;
 
 const OPTIONS = {
-  // Command monitoring shows what was sent. This package itself repeats inserts.
+  // Command monitoring shows what was sent. The driver must not retry, because this package does.
   monitorCommands: true,
   retryWrites: false,
   retryReads: false,
-  // Waiting for a server or a connection is ended by abort signals alone: no timers for each command.
+  // Abort signals end the wait for a server or a connection, which avoids a timer for each command.
   serverSelectionTimeoutMS: 0,
   waitQueueTimeoutMS: 0,
-  // How soon a dead, a frozen and a new primary are noticed.
+  // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // At most four inserts, four read-backs and two checks; a few more replace connections given up.
+  // For four inserts, four read-backs and two checks, and some that replace abandoned connections.
   maxPoolSize: MAX_POOL_SIZE,
 } as const;
 
 const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 const DATABASE_NAME = /^[^/\\. "$\0]{1,63}$/;
-/** The scheme, the hosts, and the database with the options. */
+/** Captures the scheme, the hosts, and the database with the options. */
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
 const HOSTS =
@@ -36,8 +36,8 @@ const HOSTS =
   'mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
 
 /**
- * What the driver does not like. It quotes hosts, and where the `@` is missing they are credentials:
- * so it gets other hosts to complain about, and what is wrong with the true ones has one text.
+ * The driver's message about a connection string. It quotes hosts, which are credentials when the `@` is missing.
+ * So the driver checks the string with other hosts, and there is one text for a problem of the real ones.
  */
 function messageWithoutCredentials(uri: string): string {
   const [, scheme, hosts = '', rest] = PARTS.exec(uri) ?? [];
@@ -51,7 +51,7 @@ function messageWithoutCredentials(uri: string): string {
   return HOSTS;
 }
 
-/** A client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
+/** Returns a client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
 export function createMongoClient(uri: string): MongoClient {
   const client = parsed(uri);
   const problem = databaseProblem(uri) ?? poolProblem(client) ?? tlsFileProblem(client.options);
@@ -67,7 +67,7 @@ function parsed(uri: string): MongoClient {
   }
 }
 
-/** Only the server would refuse the name, and every insert with it. */
+/** The driver accepts an invalid name, but the server would refuse every insert. */
 function databaseProblem(uri: string): string | undefined {
   const invalid = !DATABASE_NAME.test(databaseOf(uri) ?? 'none');
   return invalid
@@ -75,26 +75,26 @@ function databaseProblem(uri: string): string | undefined {
     : undefined;
 }
 
-/** The driver would complain at each attempt to connect. */
+/** The driver would report this only when it connects. */
 function poolProblem({ options }: MongoClient): string | undefined {
   const fits = (options.minPoolSize ?? 0) <= MAX_POOL_SIZE;
   return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
 }
 
-/** What an explanation of a failed connection depends on. */
+/** Returns the options of a client that the explanation of an error depends on. */
 export function connectionOptionsOf({ options }: MongoClient): ConnectionOptions {
   const { tls, replicaSet, credentials, tlsCertificateKeyFile } = options;
   const x509 = credentials?.mechanism === 'MONGODB-X509';
   return { tls, replicaSet, x509, clientCertificate: tlsCertificateKeyFile !== undefined };
 }
 
-/** The database that the connection string names, if any. */
+/** Returns the database that the connection string names; `undefined` when it names none. */
 export function databaseOf(uri: string): string | undefined {
   const name = DATABASE.exec(uri)?.[1];
   return name === undefined ? undefined : decodeURIComponent(name);
 }
 
-/** Why a connection string cannot be used; `undefined` when it can. Opens nothing. */
+/** Returns why a connection string is invalid; `undefined` when it is valid. Opens nothing. */
 export function mongoUriProblem(uri: string): string | undefined {
   try {
     createMongoClient(uri);

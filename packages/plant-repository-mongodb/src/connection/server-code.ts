@@ -1,20 +1,20 @@
 import { MongoServerError, type MongoWriteConcernError } from 'mongodb';
 
-/** The code of a server's refusal because the permissions do not suffice. */
+/** The error code of a server when permissions are missing. */
 export const UNAUTHORIZED = 13;
 
-/** The code of a server's refusal because the name is that of a view. */
+/** The error code of a server when the name is that of a view. */
 export const NOT_SUPPORTED_ON_VIEW = 166;
 
 /**
- * UserNotFound, which a certificate without a user leads to, AuthenticationFailed,
- * MechanismUnavailable, and what Atlas reports for a wrong password.
+ * UserNotFound (also for a certificate without a user), AuthenticationFailed, MechanismUnavailable, and the code
+ * of Atlas for a wrong password.
  */
 const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**
- * A server's error reply to a command, by its code alone: the server's text quotes the command, and
- * with it the plants.
+ * The error reply of a server to a command, with its code only: the server's text quotes the command, and so the
+ * plants.
  */
 export class ServerReplyError extends Error {
   override readonly name = 'ServerReplyError';
@@ -30,33 +30,33 @@ export class ServerReplyError extends Error {
   }
 }
 
-/** The code of an error, from a server or from the system. */
+/** Returns the `code` of an error, from a server or from the system. */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
 
-/** Whether a server has replied with this code. */
+/** Returns whether an error is a server's reply with this code. */
 export function hasServerCode(error: unknown, code: number): boolean {
   return codeOf(error) === code;
 }
 
 /**
- * Whether the server refused the credentials when a connection was opened. An operation that waited
- * for another one's connection gets an error with that refusal as its cause.
+ * Returns whether the server refused the credentials when a connection was opened. For an operation that waited
+ * for the connection of another, that refusal is a cause of the error.
  */
 export function credentialsRefused(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return CREDENTIALS_REFUSED.has(codeOf(error)) || credentialsRefused(error.cause);
 }
 
-/** Why a write concern was not met, without the server's text. */
-export function concernError({ result }: MongoWriteConcernError): ServerReplyError {
+/** Returns why a write concern was not met, without the server's text. */
+export function toWriteConcernError({ result }: MongoWriteConcernError): ServerReplyError {
   const { code, codeName } = result.writeConcernError;
   return new ServerReplyError(code, codeName);
 }
 
-/** The error without a server's text. What is not a reply to a command stays as it is. */
-export function withoutText(error: Error): Error {
+/** Returns the error of a server without its text, and every other error as it is. */
+export function withoutServerText(error: Error): Error {
   if (!(error instanceof MongoServerError) || error.hasErrorLabel('HandshakeError')) return error;
   const { code, codeName } = error;
   return new ServerReplyError(typeof code === 'number' ? code : undefined, codeName);

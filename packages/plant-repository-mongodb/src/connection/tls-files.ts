@@ -14,9 +14,8 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
 
 /**
- * Explains why a file for TLS cannot be used; `undefined` when all can be. The driver reads these
- * files when it connects: it would take an unreadable one for an outage, and does without a
- * `tlsCAFile` that has no certificate.
+ * Returns why a file for TLS cannot be used; `undefined` when all can be used. The driver reads these files only
+ * when it connects: it would report an unreadable one as an outage, and ignores a `tlsCAFile` without a certificate.
  */
 export function tlsFileProblem(files: TlsFiles): string | undefined {
   for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const) {

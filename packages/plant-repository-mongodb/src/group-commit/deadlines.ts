@@ -1,21 +1,21 @@
-/** The longest that a timer of Node takes. */
+/** The longest delay of a timer of Node.js. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** One timer for any number of deadlines: set to the earliest, however many there are. */
+/** One timer for any number of deadlines, set to the earliest. */
 export class Deadlines {
   readonly #expire: (now: number) => number;
   #earliest = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
   /**
-   * @param expire Called when the earliest deadline has passed. Deals with every deadline up to
-   * `now` and returns the earliest of the others, infinity when there is none.
+   * @param expire Called when the earliest deadline has passed. Must handle every deadline up to `now`, and return
+   * the earliest of the others, `Infinity` when there is none.
    */
   constructor(expire: (now: number) => number) {
     this.#expire = expire;
   }
 
-  /** Sees to it that `deadline`, in the milliseconds of `performance.now()`, is not missed. */
+  /** Adds a deadline, in milliseconds of `performance.now()`. */
   watch(deadline: number): void {
     if (deadline >= this.#earliest) return;
     this.#earliest = deadline;

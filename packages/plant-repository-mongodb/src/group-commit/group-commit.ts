@@ -18,44 +18,44 @@ import { documentSize, type PlantDocument } from '../collection/plant-document.j
 import { Deadlines } from './deadlines.js';
 import { type BatchLimits, NaturalBatches, retryPause } from './natural-batches.js';
 
-/** How long a server may take over an insert, and over one that follows an unclear one. */
-const FIRST_ATTEMPT_MS = 1_000;
-const LATER_ATTEMPT_MS = 3_000;
-const READ_BACK_MS = 1_000;
+/** How long a server may take for an insert, and for one that follows an unclear one. */
+const FIRST_ATTEMPT_TIMEOUT_MS = 1_000;
+const LATER_ATTEMPT_TIMEOUT_MS = 3_000;
+const READ_BACK_TIMEOUT_MS = 1_000;
 
 const noTracer: BatchTracer = {
   caller: () => undefined,
   run: (_name, _callers, command) => command(),
 };
 
-/** How much a {@link GroupCommit} takes on at once. */
+/** The limits of a {@link GroupCommit}. */
 export interface GroupCommitLimits {
-  /** Plants that are waited for at once; further ones are refused. */
-  readonly pending: number;
+  /** The most plants that are being stored at once; further ones are refused. */
+  readonly maxPending: number;
   readonly batch: BatchLimits;
 }
 
-/** A plant on its way into the collection. */
+/** A plant that is being stored. */
 interface Entry {
   readonly document: PlantDocument;
   readonly size: number;
   readonly deadline: number;
-  /** Who added it, for the tracer. */
+  /** Identifies the caller of `add`, for the tracer. */
   readonly caller: unknown;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  /** The insert it is part of now. */
+  /** The insert that it is part of now. */
   attempt: InsertAttempt | undefined;
-  /** Whether an earlier insert of it ended unclear. */
+  /** Whether an earlier insert of the plant ended unclear. */
   maybeWritten: boolean;
-  /** Halved with every further one: what makes it unclear may be the others of its batch. */
+  /** The largest batch for the plant. Halved with every further unclear insert, which other plants may cause. */
   maxTogether: number;
   settled: boolean;
 }
 
 /**
- * A lost reply is usually caused by the network, and passes. One that is lost again may be too large
- * for the server to send: then only fewer plants get one.
+ * A lost reply is usually caused by the network, and temporary. A reply that is lost again may be too large for the
+ * server to send, so the next batch is smaller.
  */
 function halveWhereStillUnclear(batch: readonly Entry[], outcomes: readonly InsertOutcome[]): void {
   for (const [index, entry] of batch.entries()) {
@@ -65,11 +65,11 @@ function halveWhereStillUnclear(batch: readonly Entry[], outcomes: readonly Inse
 }
 
 /**
- * Brings plants into the collection, many with one insert, and finds out what became of each.
+ * Stores plants, many with one insert, and determines the outcome of each.
  *
- * A plant whose insert ended unclear is inserted again with the same mark: `_id` is unique, so it
- * cannot be stored twice. A duplicate key then leads to a look at what a majority keeps: its own
- * mark means stored, another's means taken, none yet means that it is tried again.
+ * A plant whose insert ended unclear is inserted again with the same mark. It cannot be stored twice, because `_id`
+ * is unique. After a duplicate key, the document is read back as a majority has it: its own mark means stored,
+ * another mark means taken, and no document means that the insert is retried.
  */
 export class GroupCommit {
   readonly #collection: PlantCollection;
@@ -100,7 +100,7 @@ export class GroupCommit {
     this.#readBacks = new NaturalBatches(limits.batch, (batch) => this.#readBack(batch), signal);
   }
 
-  /** As `PlantRepository.add`; an error of another kind means that the database refuses the document. */
+  /** Like `PlantRepository.add`; also rejects with a plain `Error` when the database refuses the document. */
   add(document: PlantDocument, timeLimit: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#refuseWhenClosedOrFull();
@@ -125,7 +125,7 @@ export class GroupCommit {
     });
   }
 
-  /** Takes no more, and resolves when every plant has come to its end. Idempotent. */
+  /** Accepts no more plants, and resolves when every plant is settled. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= this.#drain();
     return this.#closing;
@@ -143,17 +143,17 @@ export class GroupCommit {
 
   #refuseWhenClosedOrFull(): void {
     if (this.#closing) throw new StorageUnavailableError('the storage is closed');
-    if (this.#pending.size < this.#limits.pending) return;
+    if (this.#pending.size < this.#limits.maxPending) return;
     throw new StorageUnavailableError(
-      `${this.#limits.pending} plants are already waiting to be stored`,
+      `${this.#limits.maxPending} plants are already waiting to be stored`,
     );
   }
 
   async #insert(batch: readonly Entry[]): Promise<readonly Entry[]> {
     const started = performance.now();
     const timeLimit = batch.some(({ maybeWritten }) => maybeWritten)
-      ? LATER_ATTEMPT_MS
-      : FIRST_ATTEMPT_MS;
+      ? LATER_ATTEMPT_TIMEOUT_MS
+      : FIRST_ATTEMPT_TIMEOUT_MS;
     const documents = batch.map(({ document }) => document);
     const result = await this.#trace('insert plants', batch, () => {
       const attempt = this.#collection.insert(documents, timeLimit);
@@ -168,7 +168,7 @@ export class GroupCommit {
     return again;
   }
 
-  /** Whether the entry is to be inserted again. */
+  /** Applies an outcome. Returns whether the entry has to be inserted again. */
   #conclude(entry: Entry, outcome: InsertOutcome | undefined): boolean {
     entry.attempt = undefined;
     entry.maybeWritten ||= outcome === 'unclear';
@@ -182,7 +182,7 @@ export class GroupCommit {
     return false;
   }
 
-  /** What the database refuses now, it may have taken before it was taught to refuse it. */
+  /** A database that refuses a plant now may have stored it before the validator or the index was added. */
   #refuse(entry: Entry): void {
     if (entry.maybeWritten) this.#readBacks.push(entry);
     else this.#settle(entry, new Error('the database refuses a plant that the service accepts'));
@@ -191,7 +191,7 @@ export class GroupCommit {
   async #readBack(batch: readonly Entry[]): Promise<readonly Entry[]> {
     const ids = batch.map(({ document }) => document._id);
     const marks = await this.#trace('read back plants', batch, () =>
-      this.#collection.committedMarks(ids, READ_BACK_MS),
+      this.#collection.committedMarks(ids, READ_BACK_TIMEOUT_MS),
     ).catch((error: unknown) => {
       this.#lastFailure = error;
       return undefined;
@@ -228,7 +228,7 @@ export class GroupCommit {
     if (attempt?.sent || maybeWritten) {
       this.#settle(entry, new OutcomeUnknownError('the outcome was not known in time', options));
     } else if (attempt) {
-      // Once it is surely taken back, it comes here again. The others of its batch go on.
+      // When the insert is cancelled, this entry expires; the others of its batch are inserted again.
       attempt.abort();
     } else {
       this.#settle(entry, new StorageUnavailableError('the plant was not stored', options));

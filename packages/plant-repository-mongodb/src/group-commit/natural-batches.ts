@@ -1,45 +1,45 @@
 import { AsyncResource } from 'node:async_hooks';
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** What a batch is limited by. */
+/** The limits of one batch. */
 export interface BatchLimits {
-  readonly items: number;
-  readonly bytes: number;
+  readonly maxItems: number;
+  readonly maxBytes: number;
 }
 
 interface Sized {
   readonly size: number;
-  /** The largest number of items in a batch with this one. */
+  /** The most items in a batch with this one. */
   readonly maxTogether: number;
-  /** Whether nothing needs to be done about it any more. */
+  /** Whether the item needs no more work. */
   readonly settled: boolean;
 }
 
-/** How long to wait before what was given back is tried again. */
+/** The pause before items are retried. */
 const RETRY_PAUSE_MS = 50;
 
-/** Resolves when it is time to try again, or when the signal aborts. */
+/** Resolves after the pause before a retry, or when the signal aborts. */
 export function retryPause(signal: AbortSignal): Promise<void> {
   return wait(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
 }
 
-/** Each takes a connection of its own. */
+/** The most concurrent batches: each uses a connection of its own. */
 const MAX_UNDER_WAY = 4;
 
 /**
- * Natural batching (group commit): whatever queues while batches are under way goes out as the next
- * one. An idle queue starts at once; otherwise the next batch starts when it has at least half as
- * many items as all that are under way, or when those have come back.
+ * Natural batching (group commit): items that are queued while batches are under way form the next batch. An idle
+ * queue starts a batch at once. Otherwise, the next batch starts when it has at least half as many items as all
+ * batches under way, or when those have ended.
  *
- * The half earns its place: beside one batch at a time it gives a tenth more creates a second at 50
- * connections with the database on the same machine, and two thirds more with it 10 ms away
- * (measured interleaved over HTTP). A quarter in place of the half gains nothing more.
+ * Compared with one batch at a time, the half gives a tenth more creates a second at 50 connections with the
+ * database on the same machine, and two thirds more with the database 10 ms away (measured interleaved over HTTP).
+ * A quarter gives no more.
  */
 export class NaturalBatches<T extends Sized> {
   readonly #limits: BatchLimits;
   readonly #work: (batch: readonly T[]) => Promise<readonly T[]>;
   readonly #closed: AbortSignal;
-  /** A batch belongs to none of those who pushed its items: it runs in the context of this object's maker. */
+  /** A batch has items of many callers, so it runs in the asynchronous context of the constructor. */
   readonly #context = new AsyncResource('NaturalBatches');
   #queue: T[] = [];
   #batchesUnderWay = 0;
@@ -47,8 +47,8 @@ export class NaturalBatches<T extends Sized> {
   #starting = false;
 
   /**
-   * @param work Deals with a batch, and gives back what is to be tried again before all others. Never rejects.
-   * @param closed Aborts when every item is settled and no more come: ends the pauses.
+   * @param work Processes a batch. Resolves with the items to retry, before all others. Must not reject.
+   * @param closed Ends the pauses. Aborts when every item is settled and no more will come.
    */
   constructor(
     limits: BatchLimits,
@@ -65,13 +65,13 @@ export class NaturalBatches<T extends Sized> {
     this.#startSoon();
   }
 
-  /** Puts items before all others. */
+  /** Queues items before all others. */
   pushFront(items: readonly T[]): void {
     this.#queue.unshift(...items);
     this.#startSoon();
   }
 
-  /** Unless idle, at the end of the turn: more may come until then, and go out together. */
+  /** Starts a batch: at once when idle, otherwise at the end of the turn, to include items that come until then. */
   #startSoon(): void {
     if (this.#batchesUnderWay === 0) this.#start();
     if (this.#starting || !this.#isDue()) return;
@@ -110,12 +110,12 @@ export class NaturalBatches<T extends Sized> {
     const batch: T[] = [];
     let bytes = 0;
     let taken = 0;
-    let max = this.#limits.items;
+    let max = this.#limits.maxItems;
     for (const item of this.#queue) {
       if (!item.settled) {
         bytes += item.size;
         max = Math.min(max, item.maxTogether);
-        if (batch.length > 0 && (batch.length >= max || bytes > this.#limits.bytes)) break;
+        if (batch.length > 0 && (batch.length >= max || bytes > this.#limits.maxBytes)) break;
         batch.push(item);
       }
       taken += 1;

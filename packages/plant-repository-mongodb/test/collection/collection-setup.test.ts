@@ -31,7 +31,7 @@ const VALIDATION = {
   validationAction: 'error',
 };
 
-/** What an administrator is advised to run. */
+/** The command that an administrator is advised to run. */
 function advice(step: object): string {
   const command = JSON.stringify({ ...step, ...VALIDATION });
   return `db.getSiblingDB('${DATABASE}').runCommand(${command})`;
@@ -59,13 +59,13 @@ describeOnMongod('The collection', () => {
     return { $jsonSchema: { description: `plant-store schema ${version}` } };
   }
 
-  it('is made with its validator', async () => {
+  it('is created with its validator', async () => {
     expect(await setUpCollection(db, name, signal)).to.equal(undefined);
     expect((await validator()).$jsonSchema.properties._id).to.deep.equal({ bsonType: 'long' });
     await rejects(db.collection(name).insertOne({ name: 'not by this service' }), { code: 121 });
   });
 
-  it('is made, and given a validator, as a majority has it', async () => {
+  it('is created, and gets its validator, with write concern majority', async () => {
     const writeConcerns: Record<string, unknown> = {};
     client.on('commandStarted', ({ commandName, command }) => {
       writeConcerns[commandName] = command.writeConcern;
@@ -77,18 +77,18 @@ describeOnMongod('The collection', () => {
     expect(writeConcerns).to.deep.include({ create: majority, collMod: majority });
   });
 
-  it('is made once by several instances that start together', async () => {
+  it('is created once by several instances that start at the same time', async () => {
     await Promise.all(Array.from({ length: 8 }, () => setUpCollection(db, name, signal)));
     expect((await validator()).$jsonSchema.description).to.equal('plant-store schema 1');
   });
 
-  it('is given the validator that it lacks', async () => {
+  it('gets a validator when it has none', async () => {
     await db.createCollection(name);
     await setUpCollection(db, name, signal);
     expect((await validator()).$jsonSchema.description).to.equal('plant-store schema 1');
   });
 
-  it('is given the validator of this version in place of an older one', async () => {
+  it('gets the validator of this version instead of an older one', async () => {
     await db.createCollection(name, { validator: withVersion(0) });
     await setUpCollection(db, name, signal);
     expect((await validator()).$jsonSchema.description).to.equal('plant-store schema 1');
@@ -109,7 +109,7 @@ describeOnMongod('The collection', () => {
   });
 });
 
-describeOnMongod('A user without the permissions', () => {
+describeOnMongod('A user of the database', () => {
   const USERS = { reader: 'read', writer: 'readWrite', inserter: 'inserter', stranger: undefined };
   let server: MongodServer;
   let events: StorageEvents;
@@ -148,20 +148,20 @@ describeOnMongod('A user without the permissions', () => {
     repository = new MongoPlantRepository({ uri, observer: events.observer });
   }
 
-  it('to make the collection is warned of, with the command for an administrator', async () => {
+  it('without the permission to create the collection causes a warning with the command to run', async () => {
     open(uriFor('reader'));
     const warning = await events.first('storage warning', /validator/);
     expect(warning).to.have.property('command', advice({ create: 'plants' }));
   });
 
-  it('to renew the validator is warned of too', async () => {
+  it('without the permission to update the validator causes a warning with the command to run', async () => {
     await clientOf(uriFor('root')).db(DATABASE).createCollection('plants');
     open(uriFor('reader'));
     const warning = await events.first('storage warning', /validator/);
     expect(warning).to.have.property('command', advice({ collMod: 'plants' }));
   });
 
-  it('to insert gets unavailable, and a warning with what to grant', async () => {
+  it('without the permission to insert makes plants unavailable, with a warning about what to grant', async () => {
     open(uriFor('reader'));
     await rejects(repository.add(plant(1n), 5_000), StorageUnavailableError);
     const warning = await events.first('storage warning', /plants are refused/);
@@ -175,7 +175,7 @@ describeOnMongod('A user without the permissions', () => {
     ['inserter', 'read'],
     ['stranger', 'do anything'],
   ] as const) {
-    it(`to ${lacking} is not ready`, async () => {
+    it(`without the permission to ${lacking} makes the repository not ready`, async () => {
       open(uriFor(user));
       await rejects(repository.ready(), {
         name: 'StorageUnavailableError',
@@ -184,7 +184,7 @@ describeOnMongod('A user without the permissions', () => {
     });
   }
 
-  it('is ready as soon as they are granted', async () => {
+  it('is ready as soon as the permissions are granted', async () => {
     open(uriFor('stranger'));
     await rejects(repository.ready(), StorageUnavailableError);
     const roles = [{ role: 'readWrite', db: DATABASE }];
@@ -192,7 +192,7 @@ describeOnMongod('A user without the permissions', () => {
     await repository.ready();
   });
 
-  it('to come in gets unavailable at once, and nothing shows the password', async () => {
+  it('with a wrong password makes plants unavailable at once, and nothing reveals the password', async () => {
     open(uriFor('writer', 'wr0ng'));
     const error = await repository.add(plant(1n), 5_000).catch((reason: Error) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
@@ -203,7 +203,7 @@ describeOnMongod('A user without the permissions', () => {
     expect(said.join()).to.not.match(/wr0ng|s3cret/);
   });
 
-  it('has no permission to read and write', async () => {
+  it('with the role readWrite can create plants', async () => {
     open(uriFor('writer'));
     await repository.ready();
     await repository.add(plant(1n), 5_000);

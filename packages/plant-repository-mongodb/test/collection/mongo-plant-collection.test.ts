@@ -8,7 +8,7 @@ import { plant } from '../support/plant.js';
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 const TIME_LIMIT = 1_000;
 
-describe('A collection that turns plants away', () => {
+describe('A collection that refuses plants', () => {
   const client = createMongoClient(CLOSED_PORT);
   const collection = new MongoPlantCollection(client, client.db(DATABASE), 'plants', UNOBSERVED);
   const insert = () => collection.insert([toDocument(plant(1n))], TIME_LIMIT);
@@ -16,18 +16,18 @@ describe('A collection that turns plants away', () => {
 
   after(() => client.close());
 
-  it('takes back the inserts that wait for a server', async () => {
+  it('cancels the inserts that wait for a server', async () => {
     const waiting = insert();
     collection.refusePlants('credentials', error);
     expect(await waiting.result).to.deep.equal({ sent: false, error });
   });
 
-  it('takes no further one', async () => {
+  it('refuses further inserts', async () => {
     collection.refusePlants('credentials', error);
     expect(await insert().result).to.deep.equal({ sent: false, refusedBeforehand: true, error });
   });
 
-  it('takes one when every obstacle is gone', async () => {
+  it('accepts inserts when every obstacle is gone', async () => {
     collection.refusePlants('credentials', error);
     collection.refusePlants('collection', new Error('it is a view'));
     collection.acceptPlants('credentials');

@@ -33,7 +33,7 @@ const rows: readonly [string, object, boolean][] = [
 
 describe('Privileges to insert', () => {
   for (const [what, status, expected] of rows) {
-    it(`${expected ? 'are seen' : 'are missing'} with ${what}`, () => {
+    it(`are ${expected ? 'found' : 'missing'} with ${what}`, () => {
       expect(mayInsert(status, 'garden', 'plants')).to.equal(expected);
     });
   }

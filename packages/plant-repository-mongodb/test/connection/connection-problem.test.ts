@@ -3,7 +3,7 @@ import { MongoNetworkError, MongoNetworkTimeoutError } from 'mongodb';
 import {
   type ConnectionOptions,
   connectionProblem,
-  explained,
+  explainedError,
   topologyProblem,
 } from '../../src/connection/connection-problem.js';
 
@@ -17,7 +17,7 @@ function named(name: string): Error {
   return Object.assign(new Error('no word'), { name });
 }
 
-/** As the driver reports a connection that ends before it is established. */
+/** An error of the driver about a connection that ends in the handshake. */
 function inHandshake(message: string): Error {
   const error = new MongoNetworkError(message);
   error.addErrorLabel('HandshakeError');
@@ -113,15 +113,18 @@ describe('Why connecting failed', () => {
     });
   }
 
-  it('is otherwise every message of the chain, once', () => {
+  it('is otherwise explained by every message of the chain of causes, once', () => {
     const error = new Error('a', { cause: new Error('b', { cause: new Error('a') }) });
     expect(connectionProblem(error, PLAIN)).to.equal('a: b');
   });
 
-  it('has the first code of the chain', () => {
+  it('is reported with the first code of the chain of causes', () => {
     const error = new Error('a', { cause: coded('ENOTFOUND') });
-    expect(explained(error, PLAIN)).to.include({ code: 'ENOTFOUND', message: 'a: code ENOTFOUND' });
-    expect(explained(new Error('a'), PLAIN)).to.include({ code: undefined, message: 'a' });
+    expect(explainedError(error, PLAIN)).to.include({
+      code: 'ENOTFOUND',
+      message: 'a: code ENOTFOUND',
+    });
+    expect(explainedError(new Error('a'), PLAIN)).to.include({ code: undefined, message: 'a' });
   });
 });
 
@@ -132,35 +135,35 @@ describe('Why no known server takes writes', () => {
   const problem = (type: string, ...described: [type: string, error?: Error][]) =>
     topologyProblem({ type, servers: servers(...described) }, { ...PLAIN, replicaSet: 'garden' });
 
-  it('is silence before anything is known of the servers', () => {
+  it('is that the server does not respond, before anything is known of the servers', () => {
     expect(topologyProblem(undefined, PLAIN)).to.equal(SILENT);
     expect(problem('Unknown', ['Unknown'])).to.equal(SILENT);
   });
 
-  it('is what happened to the first server that could not be reached', () => {
+  it('is the error of the first server that could not be reached', () => {
     const refused = coded('CERT_HAS_EXPIRED');
     expect(problem('Unknown', ['Unknown'], ['Unknown', refused])).to.equal(
       'the certificate of the server has expired',
     );
   });
 
-  it('is another replica set', () => {
+  it('is that no host belongs to the replica set', () => {
     expect(problem('ReplicaSetNoPrimary')).to.equal('no host belongs to the replica set garden');
   });
 
-  it('is a replica set that is not initiated', () => {
+  it('is that the replica set is not initiated', () => {
     expect(problem('ReplicaSetNoPrimary', ['Unknown'], ['RSGhost'])).to.equal(
       'the replica set is not initiated: run rs.initiate()',
     );
   });
 
-  it('is a secondary that is connected to alone', () => {
+  it('is that the only server is a secondary', () => {
     expect(problem('Single', ['RSSecondary'])).to.equal(
       'the server is a secondary: it accepts no writes',
     );
   });
 
-  it('is a replica set without a primary, and what happened to a member', () => {
+  it('is that the replica set has no primary, with the error of a member', () => {
     const lost = new Error('connection lost');
     expect(problem('ReplicaSetNoPrimary', ['RSSecondary'])).to.equal(
       'the replica set has no primary',

@@ -31,7 +31,7 @@ describe('Hosts that are shown', () => {
 });
 
 describe('An error that is shown', () => {
-  it('does not hold what may be a password of digits', () => {
+  it('does not contain what may be a password of digits', () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 10.0.0.5:1234'), { code: 'X' });
     const error = new Error('Connection pool for admin:1234 was cleared', { cause });
     const shown = disclosureOf('mongodb://admin:1234').error(error);
@@ -39,12 +39,12 @@ describe('An error that is shown', () => {
     expect(shown.cause).to.include({ message: 'connect ECONNREFUSED 10.0.0.5', code: 'X' });
   });
 
-  it('is the error itself where nothing has to be hidden', () => {
+  it('is the error itself when nothing has to be hidden', () => {
     const error = new Error('connect ECONNREFUSED 10.0.0.5:1234');
     expect(disclosureOf('mongodb://10.0.0.5:1234').error(error)).to.equal(error);
   });
 
-  it('has the code of a reply, and not its text', () => {
+  it('has the code of a reply, but not its text', () => {
     const message = 'not authorized to execute command { insert: "plants", name: "rose" }';
     const error = new MongoServerError({ message, code: 13, codeName: 'Unauthorized' });
     const shown = disclosureOf('mongodb://localhost').error(error);

@@ -52,23 +52,23 @@ describe('A connection string', () => {
     'mongodb://a:b@host:port/': 'percent-encoded',
   };
   for (const [uri, problem] of Object.entries(named)) {
-    it(`is refused for what is wrong with it: ${problem}`, () => {
+    it(`is refused with the reason: ${problem}`, () => {
       expect(() => new MongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
     });
   }
 
-  it('may name the database', () => {
+  it('may name a database', () => {
     expect(databaseOf('mongodb://a:b@host:1,other:2/garden?w=1')).to.equal('garden');
     expect(databaseOf('mongodb+srv://host/my%2Dgarden')).to.equal('my-garden');
   });
 
-  it('need not name the database', () => {
+  it('need not name a database', () => {
     expect(databaseOf('mongodb://host')).to.equal(undefined);
     expect(databaseOf('mongodb://host/?replicaSet=a')).to.equal(undefined);
   });
 });
 
-describe('The options that docs/storage.md says have a value of their own', () => {
+describe('The options to which docs/storage.md gives fixed values', () => {
   const page = readFileSync(new URL('../../../../../docs/storage.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/^\| `(\w+)` \| `(false|\d+)` \|/gm)];
 
@@ -84,7 +84,7 @@ describe('The options that docs/storage.md says have a value of their own', () =
     });
   }
 
-  it('leave others as the connection string has them', () => {
+  it('leave the other options of the connection string unchanged', () => {
     const { options } = createMongoClient('mongodb://host/?appName=garden&compressors=zlib');
     expect(options).to.deep.include({ appName: 'garden', compressors: ['zlib'] });
   });
@@ -105,13 +105,13 @@ describe('The options of MongoPlantRepository', () => {
     { maxBatch: 100_001 },
   ];
   for (const option of invalid) {
-    it(`do not take ${Object.entries(option).join().replace(',', ' = ')}`, () => {
+    it(`refuse ${Object.entries(option).join().replace(',', ' = ')}`, () => {
       const [name] = Object.keys(option);
       expect(() => new MongoPlantRepository({ uri, ...option })).to.throw(RangeError, name);
     });
   }
 
-  it('take what MongoDB takes at most', async () => {
+  it('accept the largest values that MongoDB accepts', async () => {
     const collection = 'p'.repeat(254 - 'plant-store'.length);
     const most = { collection, maxBatch: 100_000, maxBatchBytes: 2 ** 24 };
     await new MongoPlantRepository({ uri, ...most }).close();

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { credentialsRefused, ServerReplyError } from '../../src/connection/server-code.js';
 
 describe("A server's error reply", () => {
-  it('is its code, with its name where there is one', () => {
+  it('is shown as its code, and its name when there is one', () => {
     expect(new ServerReplyError(13, 'Unauthorized')).to.include({
       ...{ name: 'ServerReplyError', code: 13, codeName: 'Unauthorized' },
       message: 'the server reports error 13 (Unauthorized)',

@@ -24,13 +24,13 @@ describe('The files for TLS', () => {
     encrypted = folder.write('encrypted.pem', `${certificate}${key}`);
   });
 
-  it('are taken when they hold what they should', () => {
+  it('are accepted when they are valid', () => {
     const files = { tlsCAFile: folder.authority, tlsCertificateKeyFile: sound };
     expect(tlsFileProblem(files)).to.equal(undefined);
     expect(tlsFileProblem({})).to.equal(undefined);
   });
 
-  it('may hold an encrypted key with its password, and not without', () => {
+  it('may contain an encrypted key, but only with its password', () => {
     const files = { tlsCertificateKeyFile: encrypted };
     const opened = { ...files, tlsCertificateKeyFilePassword: PASSPHRASE };
     expect(tlsFileProblem(opened)).to.equal(undefined);
@@ -40,14 +40,14 @@ describe('The files for TLS', () => {
     }
   });
 
-  it('are refused when a certificate is only similar to one', () => {
+  it('are refused when a certificate cannot be read', () => {
     const similar = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     const tlsCAFile = folder.write('similar.pem', similar);
     expect(tlsFileProblem({ tlsCAFile })).to.include('has a certificate that cannot be read');
   });
 
   for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile']) {
-    it(`are refused when ${option} is not there`, () => {
+    it(`are refused when the file of ${option} does not exist`, () => {
       expect(tlsFileProblem({ [option]: '/no/such/file' })).to.equal(
         `the file that ${option} names cannot be read`,
       );

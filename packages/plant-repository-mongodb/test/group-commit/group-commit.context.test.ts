@@ -10,7 +10,7 @@ import { describeOnMongod } from '../support/describe-on-mongod.js';
 import { DATABASE, freshCollection, UNOBSERVED } from '../support/open-store.js';
 import { plant } from '../support/plant.js';
 
-const LIMITS = { pending: 10_000, batch: { items: 1_000, bytes: 2 ** 22 } };
+const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
 const TIME_LIMIT = 10_000;
 
 describeOnMongod('The asynchronous context of a caller', () => {
@@ -35,20 +35,20 @@ describeOnMongod('The asynchronous context of a caller', () => {
     await client.close();
   });
 
-  /** Adds within a context, and resolves with the context after it. */
+  /** Calls `add` within a context, and resolves with the context afterwards. */
   const addWithin = (name: string, id: bigint) =>
     context.run(name, async () => {
       await plants.add(toDocument(plant(id)), TIME_LIMIT).catch(() => undefined);
       return context.getStore();
     });
 
-  it('is its own again after a plant was added', async () => {
+  it('continues after `add`', async () => {
     const names = ['request 1', 'request 2', 'request 3'];
     const after = await Promise.all(names.map((name, id) => addWithin(name, BigInt(id))));
     expect(after).to.deep.equal(names);
   });
 
-  it('is not that of the commands, which serve many callers', async () => {
+  it('is not used for the commands, which serve many callers', async () => {
     await Promise.all([addWithin('request 1', 1n), addWithin('request 2', 2n)]);
     await Promise.all([addWithin('request 3', 1n), addWithin('request 4', 3n)]);
     expect(seen.map(([command]) => command)).to.include.members(['insert', 'find']);

@@ -11,7 +11,7 @@ import { describeOnMongod } from '../support/describe-on-mongod.js';
 import { DATABASE, freshCollection, UNOBSERVED } from '../support/open-store.js';
 import { plant } from '../support/plant.js';
 
-const LIMITS = { pending: 10_000, batch: { items: 1_000, bytes: 2 ** 22 } };
+const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
 const TIME_LIMIT = 10_000;
 
 describeOnMongod('Round trips', () => {
@@ -51,7 +51,7 @@ describeOnMongod('Round trips', () => {
     expect(commands).to.deep.equal(['insert']);
   });
 
-  it('are two for a duplicate: its insert, and a look at what a majority keeps', async () => {
+  it('are two for a duplicate: its insert and a read-back', async () => {
     await add(1);
     commands = [];
     await rejects(add(1), PlantIdTakenError);
@@ -59,17 +59,17 @@ describeOnMongod('Round trips', () => {
     expect(readConcern).to.deep.include({ level: 'majority' });
   });
 
-  it('are two for 200 creates at once: the first, and all that came while it was under way', async () => {
+  it('are two for 200 concurrent creates: one for the first, and one for all others', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, id) => add(id)));
     expect(commands).to.deep.equal(['insert', 'insert']);
   });
 
-  it('write nothing to learn about the permissions', async () => {
+  it('write nothing to check the permissions', async () => {
     await collection.check(TIME_LIMIT);
     expect(commands).to.have.members(['find', 'connectionStatus']);
   });
 
-  it('are one for each create of a caller that waits for every response', async () => {
+  it('are one for each of several creates in sequence', async () => {
     for (let id = 0; id < 5; id += 1) await add(id);
     expect(commands).to.deep.equal(Array(5).fill('insert'));
   });

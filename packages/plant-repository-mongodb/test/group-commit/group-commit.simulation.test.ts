@@ -12,22 +12,22 @@ import { NEVER, SimulatedDatabase } from '../support/simulated-database.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
 const RUNS = 2_000;
-/** Longer than anything takes that may happen in a scenario. */
-const AGES_MS = 60_000;
+/** Longer than any scenario takes. */
+const MAX_RUN_MS = 60_000;
 
 const soon = fc.constantFrom(0, 1, 5, 20, 60, 400, 2_000);
-const everOrNever = fc.oneof({ arbitrary: soon, weight: 4 }, fc.constant(NEVER));
+const soonOrNever = fc.oneof({ arbitrary: soon, weight: 4 }, fc.constant(NEVER));
 const neverOrSoon = fc.oneof({ arbitrary: fc.constant(NEVER), weight: 3 }, soon);
 const id = fc.bigInt(1n, 4n);
 
-const insertFate = fc.record({
-  server: everOrNever,
+const plannedInsert = fc.record({
+  server: soonOrNever,
   abortIsLate: fc.boolean(),
   loss: neverOrSoon,
-  arrival: everOrNever,
-  majority: everOrNever,
-  reply: everOrNever,
-  verdict: fc.oneof(
+  arrival: soonOrNever,
+  majority: soonOrNever,
+  reply: soonOrNever,
+  ending: fc.oneof(
     { arbitrary: fc.constant('carried out' as const), weight: 4 },
     fc.constantFrom(
       'write concern error' as const,
@@ -39,7 +39,7 @@ const insertFate = fc.record({
       'refused beforehand' as const,
     ),
   ),
-  mishap: fc.option(
+  documentFault: fc.option(
     fc.record({
       index: fc.nat(2),
       kind: fc.constantFrom(
@@ -58,19 +58,19 @@ const insertFate = fc.record({
 });
 
 const scenario = fc.record({
-  /** Made by another program before. */
+  /** Ids of documents that another program has created before. */
   present: fc.uniqueArray(id, { maxLength: 1 }),
-  fates: fc.record({
-    inserts: fc.array(insertFate, { maxLength: 8 }),
+  plan: fc.record({
+    inserts: fc.array(plannedInsert, { maxLength: 8 }),
     largestReply: fc.constantFrom(NEVER, NEVER, 2, 1),
-    reads: fc.array(fc.record({ fails: fc.boolean(), takes: soon, behind: fc.nat(2) }), {
+    reads: fc.array(fc.record({ fails: fc.boolean(), durationMs: soon, lag: fc.nat(2) }), {
       maxLength: 4,
     }),
-    failOvers: fc.array(fc.record({ at: soon, survivors: fc.nat(2), majority: everOrNever }), {
+    failovers: fc.array(fc.record({ at: soon, survivors: fc.nat(2), majority: soonOrNever }), {
       maxLength: 3,
     }),
   }),
-  /** Of two instances of the service, which write into one collection. */
+  /** Creates of two instances of the service, which write to one collection. */
   creates: fc.array(
     fc.record({
       at: fc.constantFrom(0, 0, 1, 10, 100, 500),
@@ -81,8 +81,8 @@ const scenario = fc.record({
     { minLength: 1, maxLength: 10 },
   ),
   limits: fc.record({
-    pending: fc.integer({ min: 3, max: 10 }),
-    batch: fc.record({ items: fc.integer({ min: 1, max: 5 }), bytes: fc.constant(10_000) }),
+    maxPending: fc.integer({ min: 3, max: 10 }),
+    batch: fc.record({ maxItems: fc.integer({ min: 1, max: 5 }), maxBytes: fc.constant(10_000) }),
   }),
   closing: fc.constantFrom(5_000, 500, 20),
 });
@@ -97,16 +97,15 @@ function responseOf(error: unknown): Outcome {
 }
 
 /**
- * Collects what is untrue about the outcomes of a scenario. The simulated majority loses nothing and
- * has each id once, so what it keeps at the moment of an outcome is enough to know about `stored` and
- * `taken`: that is for good, and for one create alone.
+ * Collects the outcomes of a scenario that are not true. `stored` and `taken` can be checked at the moment of the
+ * outcome, because the simulated majority loses nothing and has each id once.
  */
-class Judge {
+class OutcomeChecker {
   readonly outcomes: Outcome[] = [];
-  readonly complaints: string[] = [];
+  readonly violations: string[] = [];
   readonly #database: SimulatedDatabase;
-  /** What only the end of the scenario can tell. */
-  readonly #lookBacks: (() => void)[] = [];
+  /** Checks that are possible only at the end of the scenario. */
+  readonly #finalChecks: (() => void)[] = [];
 
   constructor(database: SimulatedDatabase) {
     this.#database = database;
@@ -118,25 +117,24 @@ class Judge {
     const holder = () => this.#database.kept(plantId);
     const isKept = () => document.mark.equals(holder()?.mark);
     let outcome: Outcome | undefined;
-    const complain = (about: string) =>
-      this.complaints.push(`${plantId}: ${outcome}, but ${about}`);
+    const report = (about: string) => this.violations.push(`${plantId}: ${outcome}, but ${about}`);
 
     const take = (reported: Outcome) => {
       outcome = reported;
       this.outcomes.push(outcome);
-      if (performance.now() > deadline) complain('too late');
-      if (outcome === 'stored' && !isKept()) complain('not kept');
-      if (outcome === 'taken' && isKept()) complain('by itself');
-      if (outcome === 'taken' && !holder()) complain('by no plant');
-      if (outcome === 'unknown' && !this.#database.wasSent(document)) complain('never sent');
+      if (performance.now() > deadline) report('too late');
+      if (outcome === 'stored' && !isKept()) report('not kept');
+      if (outcome === 'taken' && isKept()) report('by itself');
+      if (outcome === 'taken' && !holder()) report('by no plant');
+      if (outcome === 'unknown' && !this.#database.wasSent(document)) report('never sent');
     };
     plants.add(document, timeLimit).then(
       () => take('stored'),
       (error) => take(responseOf(error)),
     );
-    this.#lookBacks.push(() => {
-      if (outcome === undefined) complain('never responded');
-      if ((outcome === 'unavailable' || outcome === 'refused') && isKept()) complain('kept');
+    this.#finalChecks.push(() => {
+      if (outcome === undefined) report('never responded');
+      if ((outcome === 'unavailable' || outcome === 'refused') && isKept()) report('kept');
     });
   }
 
@@ -145,35 +143,35 @@ class Judge {
     plants.close().then(() => {
       closed = true;
     });
-    this.#lookBacks.push(() => {
-      if (!closed) this.complaints.push('it did not close');
+    this.#finalChecks.push(() => {
+      if (!closed) this.violations.push('it did not close');
     });
   }
 
-  /** To be called when nothing is left that could happen. */
-  lookBack(): void {
-    for (const lookBack of this.#lookBacks) lookBack();
+  /** To be called at the end of the scenario. */
+  checkAtEnd(): void {
+    for (const checkAtEnd of this.#finalChecks) checkAtEnd();
   }
 }
 
-async function play(time: VirtualTime, script: Scenario): Promise<Judge> {
-  const { present, fates, creates, limits, closing } = script;
-  const database = new SimulatedDatabase(fates, present);
+async function run(time: VirtualTime, script: Scenario): Promise<OutcomeChecker> {
+  const { present, plan, creates, limits, closing } = script;
+  const database = new SimulatedDatabase(plan, present);
   const instances = [0, 1].map(() => new GroupCommit(database, limits, () => undefined));
-  const judge = new Judge(database);
+  const checker = new OutcomeChecker(database);
   for (const [index, plants] of instances.entries()) {
     for (const { at, instance, id, timeLimit } of creates) {
-      if (instance === index) setTimeout(() => judge.create(plants, id, timeLimit), at);
+      if (instance === index) setTimeout(() => checker.create(plants, id, timeLimit), at);
     }
-    setTimeout(() => judge.close(plants), closing);
+    setTimeout(() => checker.close(plants), closing);
   }
-  await time.runOut(AGES_MS);
+  await time.runOut(MAX_RUN_MS);
   database.catchUp();
-  judge.lookBack();
-  return judge;
+  checker.checkAtEnd();
+  return checker;
 }
 
-describe('Whatever a database does', () => {
+describe('In random scenarios of a simulated replica set', () => {
   const time = new VirtualTime();
 
   before(() => time.install());
@@ -182,9 +180,9 @@ describe('Whatever a database does', () => {
   it('every outcome is true and in time', async () => {
     const outcomes = new Set<Outcome>();
     const truthful = fc.asyncProperty(scenario, async (script) => {
-      const judge = await play(time, script);
-      expect(judge.complaints).to.deep.equal([]);
-      for (const outcome of judge.outcomes) outcomes.add(outcome);
+      const checker = await run(time, script);
+      expect(checker.violations).to.deep.equal([]);
+      for (const outcome of checker.outcomes) outcomes.add(outcome);
     });
     await fc.assert(truthful, { numRuns: RUNS });
     expect(outcomes).to.have.all.keys('stored', 'taken', 'unavailable', 'unknown', 'refused');

@@ -14,27 +14,28 @@ import { type FakeAttempt, FakePlantCollection } from '../support/fake-plant-col
 import { plant } from '../support/plant.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
-const AMPLE = 5_000;
-const BRIEF = 40;
+const LONG_LIMIT_MS = 5_000;
+const SHORT_LIMIT_MS = 40;
 const DUPLICATE = { index: 0, code: 11000 };
 const REFUSED = { index: 0, code: 121, errmsg: 'not this: { name: "plant 2" }' };
 
 interface Limits {
-  readonly pending?: number;
-  readonly items?: number;
-  readonly bytes?: number;
+  readonly maxPending?: number;
+  readonly maxItems?: number;
+  readonly maxBytes?: number;
 }
 
-function open({ pending = 100, items = 10, bytes = 100_000 }: Limits = {}) {
+function open({ maxPending = 100, maxItems = 10, maxBytes = 100_000 }: Limits = {}) {
   const collection = new FakePlantCollection();
   const events: StorageEvent[] = [];
-  const limits = { pending, batch: { items, bytes } };
+  const limits = { maxPending, batch: { maxItems, maxBytes } };
   const plants = new GroupCommit(collection, limits, (event) => events.push(event));
-  const add = (id: bigint, timeLimit = AMPLE) => plants.add(toDocument(plant(id)), timeLimit);
+  const add = (id: bigint, timeLimit = LONG_LIMIT_MS) =>
+    plants.add(toDocument(plant(id)), timeLimit);
   return { collection, events, plants, add };
 }
 
-/** With batches of one and of three plants under way, so that a further plant waits. */
+/** Opens with batches of one and three plants under way, so that a further plant waits. */
 async function openBusy() {
   const opened = open();
   const underWay = [101n, 102n, 103n, 104n].map((id) => opened.add(id));
@@ -49,14 +50,14 @@ describe('Batches', () => {
     expect(collection.attempts).to.have.length(1);
   });
 
-  it('start at the end of the turn when others are under way, with what was added until then', async () => {
+  it('start at the end of the turn, with all plants added until then, when others are under way', async () => {
     const { collection, add } = open();
     for (const id of [1n, 2n, 3n]) void add(id);
     expect(collection.attempts).to.have.length(1);
     expect((await collection.attempt(1)).ids).to.deep.equal([2n, 3n]);
   });
 
-  it('wait while they would be less than half of what is under way', async () => {
+  it('wait until they have at least half as many plants as the batches under way', async () => {
     const { collection, add, second } = await openBusy();
     void add(1n);
     await nextTurn();
@@ -65,7 +66,7 @@ describe('Batches', () => {
     expect((await collection.attempt(2)).ids).to.deep.equal([1n]);
   });
 
-  it('are four at most', async () => {
+  it('run four at a time at most', async () => {
     const { collection, add, first } = await openBusy();
     for (let id = 1n; id <= 2n; id += 1n) void add(id);
     await collection.attempt(2);
@@ -78,21 +79,21 @@ describe('Batches', () => {
     expect((await collection.attempt(4)).ids).to.have.length(10);
   });
 
-  it('hold no more plants than they may', async () => {
-    const { collection, add } = open({ items: 2 });
+  it('have at most `maxItems` plants', async () => {
+    const { collection, add } = open({ maxItems: 2 });
     for (const id of [0n, 1n, 2n, 3n]) void add(id);
     (await collection.attempt(0)).reply();
     expect((await collection.attempt(1)).ids).to.deep.equal([1n, 2n]);
   });
 
-  it('hold no more bytes than they may, but always one plant', async () => {
-    const { collection, add } = open({ bytes: 1 });
+  it('have at most `maxBytes` bytes, but always at least one plant', async () => {
+    const { collection, add } = open({ maxBytes: 1 });
     for (const id of [0n, 1n, 2n]) void add(id);
     (await collection.attempt(0)).reply();
     expect((await collection.attempt(1)).ids).to.deep.equal([1n]);
   });
 
-  it('are reported with what became of their plants', async () => {
+  it('are reported to the observer when they end', async () => {
     const { collection, events, add } = open();
     const adding = add(1n);
     (await collection.attempt(0)).reply();
@@ -104,15 +105,15 @@ describe('Batches', () => {
 });
 
 describe('A plant that is added', () => {
-  it('is refused when too many wait already', async () => {
-    const { add } = open({ pending: 2 });
+  it('is refused when `maxPending` others wait', async () => {
+    const { add } = open({ maxPending: 2 });
     void add(1n);
     void add(2n);
     await rejects(add(3n), StorageUnavailableError);
   });
 
-  it('finds room again when another one has come to its end', async () => {
-    const { collection, add } = open({ pending: 1 });
+  it('is accepted again when another one has settled', async () => {
+    const { collection, add } = open({ maxPending: 1 });
     const first = add(1n);
     (await collection.attempt(0)).reply();
     await first;
@@ -121,7 +122,7 @@ describe('A plant that is added', () => {
     await second;
   });
 
-  it('is refused by the database alone, with an alert, and the others are stored', async () => {
+  it('is rejected, with an alert, when the database refuses it, and the others of its batch are stored', async () => {
     const { collection, events, add } = open();
     const [first, bad, good] = [add(1n), add(2n), add(3n)];
     (await collection.attempt(0)).reply();
@@ -132,7 +133,7 @@ describe('A plant that is added', () => {
     expect(events).to.deep.include({ type: 'plant refused', id: 2n, code: 121, reason });
   });
 
-  it('is refused with one alert when its batch has a duplicate too', async () => {
+  it('causes one alert when the database refuses it and its batch has a duplicate too', async () => {
     const { collection, events, add } = open();
     const [first, bad, taken] = [add(1n), add(2n), add(3n)];
     collection.kept.set(3n, new ObjectId());
@@ -145,7 +146,7 @@ describe('A plant that is added', () => {
     expect(alerts.map((alert) => 'id' in alert && alert.id)).to.deep.equal([2n]);
   });
 
-  it('is refused, not taken, when another unique index has its keys', async () => {
+  it('is refused, not reported as taken, when it violates another unique index', async () => {
     const { collection, add } = open();
     const adding = add(1n);
     const writeErrors = [{ ...DUPLICATE, keyPattern: { name: 1 } }];
@@ -154,11 +155,11 @@ describe('A plant that is added', () => {
     expect(collection.readBacks).to.equal(0);
   });
 
-  it('that is no document harms no other', async () => {
+  it('that is invalid does not affect others', async () => {
     const { collection, plants, add } = open();
     const good = add(1n);
     const bad = { ...toDocument(plant(2n)), name: undefined as unknown as string };
-    await rejects(plants.add(bad, AMPLE), TypeError);
+    await rejects(plants.add(bad, LONG_LIMIT_MS), TypeError);
     (await collection.attempt(0)).reply();
     await good;
     expect(collection.attempts).to.have.length(1);
@@ -171,7 +172,7 @@ describe('A plant that is added', () => {
     await rejects(adding, StorageUnavailableError);
   });
 
-  it('is unavailable at once when it has no time', async () => {
+  it('is unavailable at once when its time limit is 0', async () => {
     const { collection, add } = open();
     await rejects(add(1n, 0), StorageUnavailableError);
     expect(collection.attempts).to.have.length(0);
@@ -179,7 +180,7 @@ describe('A plant that is added', () => {
 });
 
 describe('After an unclear insert a plant', () => {
-  it('is inserted again before all others, with the same mark and more time', async () => {
+  it('is inserted again before all others, with the same mark and a longer time limit', async () => {
     const { collection, add, underWay, first, second } = await openBusy();
     const adding = add(1n);
     first.fail();
@@ -192,7 +193,7 @@ describe('After an unclear insert a plant', () => {
     expect(third.timeLimit).to.be.greaterThan(first.timeLimit);
   });
 
-  it('shares its insert with half as many others each time, until a reply comes', async () => {
+  it('is inserted in a batch of half the size each time, until there is a reply', async () => {
     const { collection, add } = open();
     const first = add(0n);
     const others = [1n, 2n, 3n, 4n].map((id) => add(id));
@@ -229,7 +230,7 @@ describe('After an unclear insert a plant', () => {
     await rejects(adding, PlantIdTakenError);
   });
 
-  it('is looked up, not refused, when the database has learned to refuse it', async () => {
+  it('is read back, not rejected, when the database refuses the next insert', async () => {
     const { collection, add } = open();
     const adding = add(1n);
     const first = await collection.attempt(0);
@@ -239,7 +240,7 @@ describe('After an unclear insert a plant', () => {
     await adding;
   });
 
-  it('goes on when the next insert is denied', async () => {
+  it('is inserted again when the next insert is denied', async () => {
     const { collection, add } = open();
     const adding = add(1n);
     (await collection.attempt(0)).fail();
@@ -258,7 +259,7 @@ describe('After a duplicate key a plant', () => {
     await rejects(adding, PlantIdTakenError);
   });
 
-  it('is inserted again when no majority keeps the other one', async () => {
+  it('is inserted again when no majority has the other document', async () => {
     const { collection, add } = open();
     const adding = add(1n);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
@@ -267,7 +268,7 @@ describe('After a duplicate key a plant', () => {
     expect(collection.readBacks).to.equal(1);
   });
 
-  it('is looked up until the database responses', async () => {
+  it('is read back until the database responds', async () => {
     const { collection, add } = open();
     collection.failingReadBacks = 2;
     collection.kept.set(1n, new ObjectId());
@@ -277,10 +278,10 @@ describe('After a duplicate key a plant', () => {
     expect(collection.readBacks).to.equal(3);
   });
 
-  it('is unavailable at its deadline while no majority keeps the other one', async () => {
+  it('is unavailable at its deadline when it could not be read back', async () => {
     const { collection, add } = open();
     collection.failingReadBacks = Number.POSITIVE_INFINITY;
-    const adding = add(1n, BRIEF);
+    const adding = add(1n, SHORT_LIMIT_MS);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
     await rejects(adding, StorageUnavailableError);
   });
@@ -290,29 +291,29 @@ describe('At its deadline a plant', () => {
   it('is unknown when its insert was sent', async () => {
     const { collection, add } = open();
     const message = 'the outcome was not known in time';
-    await rejects(add(1n, BRIEF), { name: 'OutcomeUnknownError', message });
+    await rejects(add(1n, SHORT_LIMIT_MS), { name: 'OutcomeUnknownError', message });
     expect(collection.attempts[0]).to.have.property('aborted', false);
   });
 
   it('is unknown when an earlier insert of it was sent', async () => {
     const { collection, add } = open();
-    const adding = add(1n, BRIEF);
+    const adding = add(1n, SHORT_LIMIT_MS);
     collection.sends = false;
     (await collection.attempt(0)).fail();
     await rejects(adding, OutcomeUnknownError);
   });
 
-  it('is taken back when its insert was not sent, and then unavailable', async () => {
+  it('is unavailable when its insert was not sent, which is cancelled', async () => {
     const { collection, add } = open();
     collection.sends = false;
     const message = 'the plant was not stored';
-    await rejects(add(1n, BRIEF), { name: 'StorageUnavailableError', message });
+    await rejects(add(1n, SHORT_LIMIT_MS), { name: 'StorageUnavailableError', message });
     expect(collection.attempts[0]).to.have.property('aborted', true);
   });
 
-  it('is unavailable while it waits behind others, and never sent', async () => {
+  it('is unavailable when it waits for other batches, and is never sent', async () => {
     const { collection, add, underWay, first, second } = await openBusy();
-    await rejects(add(1n, BRIEF), StorageUnavailableError);
+    await rejects(add(1n, SHORT_LIMIT_MS), StorageUnavailableError);
     const adding = add(2n);
     first.reply();
     second.reply();
@@ -322,38 +323,38 @@ describe('At its deadline a plant', () => {
     expect(third.ids).to.deep.equal([2n]);
   });
 
-  it('does not take the others of its batch with it', async () => {
+  it('expires without the others of its batch', async () => {
     const { collection, add } = open();
     const first = add(1n);
     collection.sends = false;
-    const [brief, patient] = [add(2n, BRIEF), add(3n)];
+    const [short, long] = [add(2n, SHORT_LIMIT_MS), add(3n)];
     (await collection.attempt(0)).reply();
-    await rejects(brief, StorageUnavailableError);
+    await rejects(short, StorageUnavailableError);
     const third = await collection.attempt(2);
     third.reply();
-    await Promise.all([first, patient]);
+    await Promise.all([first, long]);
     expect(third.ids).to.deep.equal([3n]);
   });
 
-  it('names the last failure as the cause', async () => {
+  it('is rejected with the last failure as the cause', async () => {
     const { collection, add } = open();
-    const adding = add(1n, BRIEF);
+    const adding = add(1n, SHORT_LIMIT_MS);
     const failure = new Error('connection lost');
     (await collection.attempt(0)).fail(failure);
     await rejects(adding, { cause: failure });
   });
 
-  it('names a look-up that failed as the cause', async () => {
+  it('is rejected with a failed read-back as the cause', async () => {
     const { collection, add } = open();
     collection.failingReadBacks = Number.POSITIVE_INFINITY;
-    const adding = add(1n, BRIEF);
+    const adding = add(1n, SHORT_LIMIT_MS);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
     await rejects(adding, { name: 'StorageUnavailableError', cause: new Error('no response') });
   });
 
-  it('names a write concern that was not met as the cause', async () => {
+  it('is rejected with an unmet write concern as the cause', async () => {
     const { collection, add } = open();
-    const adding = add(1n, BRIEF);
+    const adding = add(1n, SHORT_LIMIT_MS);
     const writeConcernError = new Error('waiting for replication timed out');
     (await collection.attempt(0)).reply({ writeConcernError });
     await rejects(adding, { name: 'OutcomeUnknownError', cause: writeConcernError });
@@ -361,7 +362,7 @@ describe('At its deadline a plant', () => {
 });
 
 describe('Closing', () => {
-  it('waits for what is under way, and takes no more', async () => {
+  it('waits for plants under way, and accepts no more', async () => {
     const { collection, plants, add } = open();
     const adding = add(1n);
     const closing = plants.close();
@@ -370,7 +371,7 @@ describe('Closing', () => {
     await Promise.all([adding, closing, plants.close()]);
   });
 
-  it('leaves no timer behind', async () => {
+  it('leaves no timer', async () => {
     const time = new VirtualTime();
     time.install();
     try {
@@ -387,8 +388,7 @@ describe('Closing', () => {
 
   const unfinished: Record<string, (attempt: FakeAttempt) => void> = {
     'another insert': (attempt) => attempt.fail(),
-    'another look at what a majority keeps': (attempt) =>
-      attempt.reply({ writeErrors: [DUPLICATE] }),
+    'another read-back': (attempt) => attempt.reply({ writeErrors: [DUPLICATE] }),
   };
 
   for (const [what, end] of Object.entries(unfinished)) {
@@ -397,10 +397,10 @@ describe('Closing', () => {
       time.install();
       try {
         const { collection, plants, add } = open();
-        const adding = rejects(add(1n, BRIEF));
+        const adding = rejects(add(1n, SHORT_LIMIT_MS));
         end(await collection.attempt(0));
         const closing = plants.close();
-        await time.runOut(BRIEF);
+        await time.runOut(SHORT_LIMIT_MS);
         await Promise.all([adding, closing]);
       } finally {
         time.uninstall();
@@ -408,9 +408,9 @@ describe('Closing', () => {
     });
   }
 
-  it('waits no longer than the deadlines', async () => {
+  it('waits no longer than until the last deadline', async () => {
     const { plants, add } = open();
-    const adding = rejects(add(1n, BRIEF), OutcomeUnknownError);
+    const adding = rejects(add(1n, SHORT_LIMIT_MS), OutcomeUnknownError);
     await plants.close();
     await adding;
   });

@@ -1,6 +1,6 @@
 import { needsMongod } from '@plant-store/mongod';
 
-/** A suite that needs a real server. Where there is none it is pending, and none of its hooks runs. */
+/** Declares a suite that needs a real server. Without one it is pending, and none of its hooks runs. */
 export function describeOnMongod(title: string, define: (this: Mocha.Suite) => void): void {
   describe('On a real mongod', () => {
     before(needsMongod);

@@ -4,7 +4,7 @@ import type { InsertReply, InsertResult } from '../../src/collection/insert-outc
 import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
 import type { PlantDocument } from '../../src/collection/plant-document.js';
 
-/** An insert that ends as the test says. */
+/** An insert whose end the test decides. */
 export class FakeAttempt implements InsertAttempt {
   readonly documents: readonly PlantDocument[];
   readonly timeLimit: number;
@@ -30,7 +30,7 @@ export class FakeAttempt implements InsertAttempt {
     this.fail(new Error('aborted'));
   }
 
-  /** All written and durable, unless the test says otherwise. */
+  /** Ends with a reply. By default, all documents are written durably. */
   reply({ writeErrors = [], ...rest }: Partial<InsertReply> = {}): void {
     const n = this.documents.length - writeErrors.length;
     this.#end({ n, writeErrors, ...rest });
@@ -41,15 +41,15 @@ export class FakeAttempt implements InsertAttempt {
   }
 }
 
-/** A database in the hands of the test. */
+/** A collection whose replies the test decides. */
 export class FakePlantCollection implements PlantCollection {
   readonly attempts: FakeAttempt[] = [];
-  /** What a majority keeps. */
+  /** The marks of the documents that a majority has. */
   readonly kept = new Map<bigint, ObjectId | undefined>();
   readBacks = 0;
-  /** How many of them fail before one succeeds. */
+  /** How many read-backs fail before one succeeds. */
   failingReadBacks = 0;
-  /** Whether new inserts find a server. */
+  /** Whether new inserts are sent. */
   sends = true;
   readonly #events = new EventEmitter();
 
@@ -67,7 +67,7 @@ export class FakePlantCollection implements PlantCollection {
     return new Map([...this.kept].filter(([id]) => ids.includes(id)));
   }
 
-  /** The insert with this number, counted from 0, as soon as it is there. */
+  /** Resolves with the insert of this number, counted from 0, when it was started. */
   async attempt(number: number): Promise<FakeAttempt> {
     for (;;) {
       const attempt = this.attempts[number];

@@ -6,7 +6,7 @@ import { type Document, MongoClient } from 'mongodb';
 
 export const DATABASE = 'plant-store';
 
-/** For a collection without an observer. */
+/** The callbacks of a collection that nothing observes. */
 export const UNOBSERVED = { unauthorized: () => undefined, disclose: (error: Error) => error };
 
 const clients = new Map<string, MongoClient>();
@@ -14,26 +14,26 @@ let collections = 0;
 
 after(() => Promise.all([...clients.keys()].map(closeClient)));
 
-/** A collection name that no other test uses. */
+/** Returns a collection name that no other test uses. */
 export function freshCollection(): string {
   collections += 1;
   return `plants-${collections}`;
 }
 
-/** Closes the plain client, before its server is stopped. */
+/** Closes the client of {@link clientOf}, before its server is stopped. */
 export async function closeClient(uri: string): Promise<void> {
   await clients.get(uri)?.close();
   clients.delete(uri);
 }
 
-/** A plain client, past the repository; closed after the last test. */
+/** A client of the driver, without the repository; closed after the last test. */
 export function clientOf(uri: string): MongoClient {
   const client = clients.get(uri) ?? new MongoClient(uri, { serverSelectionTimeoutMS: 20_000 });
   clients.set(uri, client);
   return client;
 }
 
-/** The documents of a collection, as a majority keeps them. */
+/** Resolves with the documents of a collection that a majority has. */
 export async function keptDocuments(
   uri: string,
   collection: string,
@@ -45,10 +45,10 @@ export async function keptDocuments(
   return documents.map((document) => ({ ...document, _id: document._id.toBigInt() }));
 }
 
-/** A network in front of a server, which finds inserts by their comment. TLS hides it. */
-export const networkBefore = (port: number) => FaultyNetwork.before(port, 'plant-store insert');
+/** A network in front of a server. It recognises inserts by their comment, unless TLS hides it. */
+export const networkInFrontOf = (port: number) => FaultyNetwork.before(port, 'plant-store insert');
 
-/** Reaches the one server after a network, whatever set it belongs to. */
+/** A connection string for the one server that the network leads to, whatever replica set it belongs to. */
 export const uriThrough = ({ host }: FaultyNetwork) => `mongodb://${host}/?directConnection=true`;
 
 /** The faults that a network can cause. */
@@ -63,17 +63,17 @@ export function networkFaults(network: FaultyNetwork) {
 }
 
 /**
- * A new, empty store.
+ * Opens a new, empty store.
  *
- * @param past Reaches the server past the network.
+ * @param directUri Reaches the server without the network.
  */
-export function storeOf(uri: string, past: string): OpenStore {
+export function storeOf(uri: string, directUri: string): OpenStore {
   const collection = freshCollection();
   const open = () => new MongoPlantRepository({ uri, collection });
   return {
     repository: open(),
     async stored(id) {
-      const [found] = await keptDocuments(past, collection, { _id: id });
+      const [found] = await keptDocuments(directUri, collection, { _id: id });
       if (found === undefined) return undefined;
       const { name, tag } = found;
       return tag === undefined ? { id, name } : { id, name, tag };
@@ -82,11 +82,11 @@ export function storeOf(uri: string, past: string): OpenStore {
   };
 }
 
-const PATIENCE_MS = 20_000;
+const MAX_WAIT_MS = 20_000;
 
-/** Resolves as soon as `attempt` resolves with true; tried again and again for 20 seconds. */
+/** Resolves as soon as `attempt` resolves with true; rejects after 20 seconds. */
 export async function until(attempt: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + PATIENCE_MS;
+  const end = performance.now() + MAX_WAIT_MS;
   while (!(await attempt())) {
     if (performance.now() > end) throw new Error('it did not happen');
     await nextTurn();

@@ -4,77 +4,78 @@ import type { InsertReply, InsertResult, WriteError } from '../../src/collection
 import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
 import type { PlantDocument } from '../../src/collection/plant-document.js';
 
-/** A delay without an end. */
+/** A delay that never ends. */
 export const NEVER = Number.POSITIVE_INFINITY;
 
-/** What becomes of one insert. All delays are in milliseconds. */
-export interface InsertFate {
-  /** Until a server is found, so that the insert is sent. */
+/** What happens to one insert. All delays are in milliseconds. */
+export interface PlannedInsert {
+  /** The delay until a server is found and the insert is sent. */
   readonly server: number;
-  /** Whether it is sent all the same when it is taken back. */
+  /** Whether it is sent although it is cancelled. */
   readonly abortIsLate: boolean;
-  /** From sending to the loss of the connection. It says nothing about whether the insert arrives. */
+  /** The delay from sending to the loss of the connection; the insert may arrive nevertheless. */
   readonly loss: number;
-  /** From sending to the server carrying it out, whether or not a caller still waits for it. */
+  /** The delay from sending to the write, whether or not a caller still waits. */
   readonly arrival: number;
-  /** From there to a majority having written it. */
+  /** The delay from the write until a majority has it. */
   readonly majority: number;
-  /** From there to the reply. */
+  /** The delay from then to the reply. */
   readonly reply: number;
-  readonly verdict:
+  readonly ending:
     | 'carried out'
     | 'write concern error'
     | 'refused beforehand'
-    | keyof typeof VERDICT_CODES;
-  /** What befalls the document at this position. */
-  readonly mishap: { readonly index: number; readonly kind: Mishap } | undefined;
+    | keyof typeof ERROR_CODES;
+  /** The fault of one document, by its position. */
+  readonly documentFault: { readonly index: number; readonly kind: DocumentFault } | undefined;
 }
 
 /**
- * The validator or another unique index refuses it; it comes to a view; a step-down comes before it,
- * and is reported or not; a router loses the connection to the shard that has written it.
+ * A fault of one document: the validator or another unique index refuses it; the collection is a view; a step-down
+ * comes before it, and is reported or not; a router loses the connection to the shard that has written it.
  */
-export type Mishap = keyof typeof MISHAPS | 'not counted';
+export type DocumentFault = keyof typeof DOCUMENT_FAULTS | 'not counted';
 
-/** What becomes of one look at what a majority keeps. */
-export interface ReadFate {
+/** What happens to one read-back. */
+export interface PlannedRead {
   readonly fails: boolean;
-  readonly takes: number;
-  /** How many of the documents that a majority keeps the server has not heard of yet. */
-  readonly behind: number;
+  readonly durationMs: number;
+  /** How many documents the server does not yet know to be on a majority. */
+  readonly lag: number;
 }
 
 /** A change of primary. */
-export interface FailOver {
+export interface PlannedFailover {
   readonly at: number;
-  /** How many documents that no majority kept the new primary has. */
+  /** How many documents without a majority the new primary has. */
   readonly survivors: number;
-  /** Until a majority has those. */
+  /** The delay until a majority has those. */
   readonly majority: number;
 }
 
-export interface Fates {
-  readonly inserts: readonly InsertFate[];
-  readonly reads: readonly ReadFate[];
-  readonly failOvers: readonly FailOver[];
-  /** Of how many documents the server can send a reply; otherwise it closes the connection. */
+/** What happens to the database, in order. */
+export interface DatabasePlan {
+  readonly inserts: readonly PlannedInsert[];
+  readonly reads: readonly PlannedRead[];
+  readonly failovers: readonly PlannedFailover[];
+  /** The most documents for which the server can send a reply; otherwise it closes the connection. */
   readonly largestReply: number;
 }
 
-const CALM_INSERT: InsertFate = {
+const NORMAL_INSERT: PlannedInsert = {
   server: 0,
   abortIsLate: false,
   loss: NEVER,
   arrival: 1,
   majority: 1,
   reply: 1,
-  verdict: 'carried out',
-  mishap: undefined,
+  ending: 'carried out',
+  documentFault: undefined,
 };
 
-const CALM_READ: ReadFate = { fails: false, takes: 1, behind: 0 };
+const NORMAL_READ: PlannedRead = { fails: false, durationMs: 1, lag: 0 };
 
-const VERDICT_CODES = {
+const ERROR_CODES = {
   denied: 13,
   'rate limited': 462,
   'pool cleared': undefined,
@@ -82,7 +83,7 @@ const VERDICT_CODES = {
   view: 166,
 };
 
-const MISHAPS = {
+const DOCUMENT_FAULTS = {
   refused: { code: 121 },
   'other index': { code: 11000, keyPattern: { name: 1 } },
   view: { code: 166 },
@@ -94,13 +95,13 @@ function later(ms: number, act: () => void): void {
   if (ms !== NEVER) setTimeout(act, ms);
 }
 
-function errorOf(verdict: keyof typeof VERDICT_CODES): MongoServerError {
-  return new MongoServerError({ message: verdict, code: VERDICT_CODES[verdict], ok: 0 });
+function errorOf(ending: keyof typeof ERROR_CODES): MongoServerError {
+  return new MongoServerError({ message: ending, code: ERROR_CODES[ending], ok: 0 });
 }
 
 class SimulatedInsert implements InsertAttempt {
   readonly documents: readonly PlantDocument[];
-  readonly fate: InsertFate;
+  readonly plan: PlannedInsert;
   readonly result: Promise<InsertResult>;
   readonly #timeLimit: number;
   readonly #arrive: (insert: SimulatedInsert) => void;
@@ -110,23 +111,23 @@ class SimulatedInsert implements InsertAttempt {
 
   constructor(
     documents: readonly PlantDocument[],
-    fate: InsertFate,
+    plan: PlannedInsert,
     timeLimit: number,
     arrive: (insert: SimulatedInsert) => void,
   ) {
     this.documents = documents;
-    this.fate = fate;
+    this.plan = plan;
     this.#timeLimit = timeLimit;
     this.#arrive = arrive;
     this.result = new Promise((resolve) => {
       this.#end = resolve;
     });
-    later(fate.server, () => this.#send());
+    later(plan.server, () => this.#send());
   }
 
   abort(): void {
     later(0, () => {
-      if (this.fate.abortIsLate) this.#send();
+      if (this.plan.abortIsLate) this.#send();
       this.fail(new Error('taken back'));
     });
   }
@@ -143,57 +144,56 @@ class SimulatedInsert implements InsertAttempt {
 
   #send(): void {
     if (this.sent || this.#ended) return;
-    const { verdict } = this.fate;
-    if (verdict === 'refused beforehand') {
-      this.fail(new Error(verdict), true);
+    const { ending } = this.plan;
+    if (ending === 'refused beforehand') {
+      this.fail(new Error(ending), true);
       return;
     }
-    if (verdict === 'pool cleared' || verdict === 'wrong password') {
-      this.fail(errorOf(verdict));
+    if (ending === 'pool cleared' || ending === 'wrong password') {
+      this.fail(errorOf(ending));
       return;
     }
     this.sent = true;
     later(this.#timeLimit, () => this.fail(new Error('took too long')));
-    later(this.fate.loss, () => this.fail(new Error('connection lost')));
-    later(this.fate.arrival, () => this.#arrive(this));
+    later(this.plan.loss, () => this.fail(new Error('connection lost')));
+    later(this.plan.arrival, () => this.#arrive(this));
   }
 }
 
-/** A document in the log of the primary; one that another program made has no mark. */
+/** A document in the log of the primary. One of another program has no mark. */
 interface Logged {
   readonly _id: bigint;
   readonly mark?: ObjectId;
 }
 
 /**
- * A replica set that does what a real one can do, as its {@link Fates} say, one after the other;
- * after the last of them it is calm. The primary keeps its documents in the order of their coming,
- * of which a majority has a part from the start; what follows that may be gone with a failover.
+ * A simulated replica set that behaves as its {@link DatabasePlan} says, and normally after the end of the plan. The
+ * primary has a log of documents. A majority has the beginning of the log; a failover may remove the rest.
  */
 export class SimulatedDatabase implements PlantCollection {
-  readonly #insertFates: InsertFate[];
-  readonly #readFates: ReadFate[];
+  readonly #plannedInserts: PlannedInsert[];
+  readonly #plannedReads: PlannedRead[];
   readonly #inserts: SimulatedInsert[] = [];
   readonly #log: Logged[];
   readonly #largestReply: number;
-  /** How many of the log a majority keeps. */
+  /** How many documents of the log a majority has. */
   #kept: number;
-  /** Inserts that wait for a majority, with the last that they wrote. */
+  /** Inserts that wait for a majority, with the last document that they wrote. */
   readonly #waiting = new Map<SimulatedInsert, { last: Logged; reply: InsertReply }>();
 
-  /** @param ids Of documents that another program made before. */
-  constructor({ inserts, reads, failOvers, largestReply }: Fates, ids: readonly bigint[]) {
+  /** @param ids The ids of documents that another program has created before. */
+  constructor({ inserts, reads, failovers, largestReply }: DatabasePlan, ids: readonly bigint[]) {
     this.#largestReply = largestReply;
-    this.#insertFates = [...inserts];
-    this.#readFates = [...reads];
+    this.#plannedInserts = [...inserts];
+    this.#plannedReads = [...reads];
     this.#log = ids.map((_id) => ({ _id }));
     this.#kept = ids.length;
-    for (const failOver of failOvers) later(failOver.at, () => this.#failOver(failOver));
+    for (const failover of failovers) later(failover.at, () => this.#failover(failover));
   }
 
   insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
-    const fate = this.#insertFates.shift() ?? CALM_INSERT;
-    const insert = new SimulatedInsert(documents, fate, timeLimit, (it) => this.#carryOut(it));
+    const plan = this.#plannedInserts.shift() ?? NORMAL_INSERT;
+    const insert = new SimulatedInsert(documents, plan, timeLimit, (it) => this.#carryOut(it));
     this.#inserts.push(insert);
     return insert;
   }
@@ -202,14 +202,14 @@ export class SimulatedDatabase implements PlantCollection {
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
-    const { fails, takes, behind } = this.#readFates.shift() ?? CALM_READ;
-    await wait(Math.min(takes, timeLimit));
-    if (fails || takes >= timeLimit) throw new Error('no response');
-    const seen = this.#log.slice(0, Math.max(0, this.#kept - behind));
+    const { fails, durationMs, lag } = this.#plannedReads.shift() ?? NORMAL_READ;
+    await wait(Math.min(durationMs, timeLimit));
+    if (fails || durationMs >= timeLimit) throw new Error('no response');
+    const seen = this.#log.slice(0, Math.max(0, this.#kept - lag));
     return new Map(seen.filter(({ _id }) => ids.includes(_id)).map(({ _id, mark }) => [_id, mark]));
   }
 
-  /** The document with this id that a majority keeps. */
+  /** Returns the document with this id that a majority has. */
   kept(id: bigint): Logged | undefined {
     return this.#log.slice(0, this.#kept).find(({ _id }) => _id === id);
   }
@@ -218,15 +218,15 @@ export class SimulatedDatabase implements PlantCollection {
     return this.#inserts.some(({ sent, documents }) => sent && documents.includes(document));
   }
 
-  /** A majority gets everything that the primary has. */
+  /** Copies the whole log of the primary to a majority. */
   catchUp(): void {
     this.#keep(this.#log.at(-1));
   }
 
   #carryOut(insert: SimulatedInsert): void {
-    const { verdict, majority, reply: delay } = insert.fate;
-    if (verdict === 'denied' || verdict === 'rate limited' || verdict === 'view') {
-      later(delay, () => insert.fail(errorOf(verdict)));
+    const { ending, majority, reply: delay } = insert.plan;
+    if (ending === 'denied' || ending === 'rate limited' || ending === 'view') {
+      later(delay, () => insert.fail(errorOf(ending)));
       return;
     }
     const { reply, last } = this.#write(insert);
@@ -235,7 +235,7 @@ export class SimulatedDatabase implements PlantCollection {
       later(delay, () => insert.fail(new Error('connection closed')));
       return;
     }
-    if (verdict === 'write concern error') {
+    if (ending === 'write concern error') {
       const writeConcernError = new Error('the primary steps down');
       later(delay, () => insert.reply({ ...reply, writeConcernError }));
     } else if (last) {
@@ -245,7 +245,7 @@ export class SimulatedDatabase implements PlantCollection {
     }
   }
 
-  #write({ documents, fate: { mishap } }: SimulatedInsert): {
+  #write({ documents, plan: { documentFault } }: SimulatedInsert): {
     reply: InsertReply;
     last: Logged | undefined;
   } {
@@ -253,7 +253,7 @@ export class SimulatedDatabase implements PlantCollection {
     let last: Logged | undefined;
     let n = 0;
     for (const [index, { _id, mark }] of documents.entries()) {
-      const kind = mishap?.index === index ? mishap.kind : undefined;
+      const kind = documentFault?.index === index ? documentFault.kind : undefined;
       const isThere = this.#log.some((logged) => logged._id === _id);
       if (!isThere && (kind === undefined || kind === 'shard lost')) {
         last = { _id, mark };
@@ -261,25 +261,25 @@ export class SimulatedDatabase implements PlantCollection {
       }
       if (kind === 'not counted') continue;
       if (isThere && kind === 'other index') writeErrors.push({ index, code: 11000 });
-      else if (kind) writeErrors.push({ index, ...MISHAPS[kind] });
+      else if (kind) writeErrors.push({ index, ...DOCUMENT_FAULTS[kind] });
       else if (isThere) writeErrors.push({ index, code: 11000 });
       else n += 1;
     }
     return { reply: { n, writeErrors }, last };
   }
 
-  /** A majority gets the log up to this document, unless a failover has dropped it. */
+  /** Copies the log up to this document to a majority, unless a failover has removed it. */
   #keep(upTo: Logged | undefined): void {
     if (upTo === undefined) return;
     this.#kept = Math.max(this.#kept, this.#log.indexOf(upTo) + 1);
     for (const [insert, { last, reply }] of this.#waiting) {
       if (this.#log.indexOf(last) >= this.#kept) continue;
       this.#waiting.delete(insert);
-      later(insert.fate.reply, () => insert.reply(reply));
+      later(insert.plan.reply, () => insert.reply(reply));
     }
   }
 
-  #failOver({ survivors, majority }: FailOver): void {
+  #failover({ survivors, majority }: PlannedFailover): void {
     this.#log.splice(this.#kept + survivors);
     const newest = this.#log.at(-1);
     later(majority, () => this.#keep(newest));

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { StorageEvent } from '@plant-store/domain';
 
-/** Receives what a repository reports about its storage. */
+/** Collects the events of a repository. */
 export class StorageEvents {
   readonly all: StorageEvent[] = [];
   readonly #emitter = new EventEmitter();
@@ -17,7 +17,7 @@ export class StorageEvents {
     return this.all.filter(isOf);
   }
 
-  /** The first event of a type, reported already or still to come; of a warning, one that says `about`. */
+  /** Resolves with the first event of a type, past or future; with the first warning whose message matches `about`. */
   async first<T extends StorageEvent['type']>(
     type: T,
     about = /(?:)/,

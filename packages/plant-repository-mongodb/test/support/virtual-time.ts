@@ -7,9 +7,9 @@ interface Timer {
 }
 
 /**
- * Time that passes only when nothing else is left to do: hours take no longer than what happens in
- * them, and the same run happens in the same order again. It replaces `performance.now()`, the
- * global `setTimeout` and that of `node:timers/promises`. Turns of the event loop stay real.
+ * Time that advances to the next timer when nothing else is left to do, so that hours take milliseconds and a run
+ * is reproducible. Replaces `performance.now()`, the global `setTimeout` and that of `node:timers/promises`, but not
+ * `setImmediate`.
  */
 export class VirtualTime {
   readonly #timers = new Set<Timer>();
@@ -36,7 +36,7 @@ export class VirtualTime {
     syncBuiltinESMExports();
   }
 
-  /** Lets time pass until nothing is left to happen, at most `limit` milliseconds. */
+  /** Advances the time until no timer is left; rejects after `limit` milliseconds of virtual time. */
   async runOut(limit: number): Promise<void> {
     const end = this.#now + limit;
     for (;;) {
@@ -50,7 +50,7 @@ export class VirtualTime {
     }
   }
 
-  /** As Node does: in one turn, with the promises of one timer settled before the next one. */
+  /** Fires timers as Node.js does: in one turn, with the promises of one timer settled before the next one. */
   async #fireDue(): Promise<void> {
     for (const timer of [...this.#timers].filter(({ at }) => at === this.#now)) {
       if (this.#timers.delete(timer)) timer.act();

@@ -14,17 +14,17 @@ type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'bug';
 
 interface Create {
   readonly id: bigint;
-  /** Unlike that of any other create. */
+  /** Unique to this create. */
   readonly name: string;
   readonly outcome: Outcome;
-  readonly took: number;
+  readonly durationMs: number;
 }
 
-/** Two creates in three compete for an id with another one. */
-const RIVALS = 3;
-const MARGIN = 500;
-/** How long callers wait for the storage to work again after what has happened. */
-const PATIENCE = 30_000;
+/** How many creates compete for each id. */
+const CREATES_PER_ID = 3;
+const MARGIN_MS = 500;
+/** How long callers wait until the storage works again after the disruption. */
+const MAX_RECOVERY_MS = 30_000;
 
 const OUTCOMES = [
   [PlantIdTakenError, 'taken'],
@@ -36,8 +36,8 @@ function outcomeOf(error: unknown): Outcome {
   return OUTCOMES.find(([type]) => error instanceof type)?.[1] ?? 'bug';
 }
 
-/** Callers that compete for ids while something happens to the database; and what was reported to them. */
-export class Creates {
+/** Creates of callers that compete for ids while the database is disrupted, and their outcomes. */
+export class ConcurrentCreates {
   readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
   readonly #timeLimit: number;
@@ -49,20 +49,20 @@ export class Creates {
     this.#timeLimit = timeLimit;
   }
 
-  /** Keeps `callers` busy until `happening` is over and each has once more stored a plant. */
-  async during(callers: number, happening: () => Promise<void>): Promise<void> {
+  /** Keeps `callers` busy until `disruption` is over and each has stored another plant. */
+  async during(callers: number, disruption: () => Promise<void>): Promise<void> {
     let over = false;
     let failed = false;
     const call = async () => {
       while (!over) await this.#create();
-      const until = performance.now() + PATIENCE;
+      const until = performance.now() + MAX_RECOVERY_MS;
       while (!failed && performance.now() < until) {
         if ((await this.#create()) === 'stored') return;
         await setImmediate();
       }
     };
     const calling = Array.from({ length: callers }, call);
-    await happening()
+    await disruption()
       .catch((error: unknown) => {
         failed = true;
         throw error;
@@ -73,7 +73,7 @@ export class Creates {
     await Promise.all(calling);
   }
 
-  /** Resolves when so many more callers got this outcome. */
+  /** Resolves when this outcome was reported `more` times more. */
   async reported(more: number, outcome: Outcome): Promise<void> {
     const enough = this.count(outcome) + more;
     while (this.count(outcome) < enough) await once(this.#emitter, 'reported');
@@ -83,13 +83,13 @@ export class Creates {
     return this.all.filter((create) => create.outcome === outcome).length;
   }
 
-  /** Compares what was reported with what a majority keeps. */
+  /** Compares the reported outcomes with the documents that a majority has. */
   async verify(uri: string, collection: string): Promise<void> {
     const documents = await keptDocuments(uri, collection);
     const kept = new Map<unknown, string>(documents.map(({ _id, name }) => [_id, name]));
     const holds = (create: Create) => kept.get(create.id) === create.name;
     const reported = (outcome: Outcome) => this.all.filter((create) => create.outcome === outcome);
-    const late = this.all.filter(({ took }) => took > this.#timeLimit + MARGIN);
+    const late = this.all.filter(({ durationMs }) => durationMs > this.#timeLimit + MARGIN_MS);
     expect(
       reported('stored').filter((it) => !holds(it)),
       'stored, not kept',
@@ -107,12 +107,12 @@ export class Creates {
   async #create(): Promise<Outcome> {
     const number = this.#next++;
     const repository = this.#repositories[number % this.#repositories.length];
-    const id = BigInt(number - (number % RIVALS));
+    const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
     const started = performance.now();
     const adding = repository?.add(plant(id, name), this.#timeLimit) ?? Promise.reject();
     const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
-    this.all.push({ id, name, outcome, took: performance.now() - started });
+    this.all.push({ id, name, outcome, durationMs: performance.now() - started });
     this.#emitter.emit('reported');
     return outcome;
   }

@@ -2,12 +2,12 @@ import { MAX_POOL_SIZE } from '../connection/mongo-client.js';
 import type { MongoPlantCollection } from './mongo-plant-collection.js';
 
 const TIME_LIMIT_MS = 2_000;
-const AGAIN_AFTER_MS = 1_000;
+const MIN_INTERVAL_MS = 1_000;
 
 /**
- * Finds out why a server reports that the permissions do not suffice. MongoDB reports the same when
- * the user was removed, and goes on doing so on the open connections when the user is created again:
- * those connections are closed, so that new ones show whether the credentials are valid.
+ * Closes the connections on which the user is logged out. MongoDB reports missing permissions when the user
+ * was removed, and keeps reporting them on open connections when the user is created again. New connections
+ * show whether the credentials are valid or the permissions are really missing.
  */
 export class LoggedOutConnections {
   readonly #collection: MongoPlantCollection;
@@ -15,17 +15,17 @@ export class LoggedOutConnections {
   #closing = false;
   #closedAt = Number.NEGATIVE_INFINITY;
 
-  /** @param lacking Is called when the user is logged in, so that it is the permissions. */
+  /** @param lacking Called when the user is logged in, so that permissions are missing. */
   constructor(collection: MongoPlantCollection, lacking: () => void) {
     this.#collection = collection;
     this.#lacking = lacking;
   }
 
-  /** To be called for each such reply; acts at most once a second. */
+  /** Checks and closes connections, at most once a second. To be called when a reply reports missing permissions. */
   async close(): Promise<void> {
-    if (this.#closing || performance.now() < this.#closedAt + AGAIN_AFTER_MS) return;
+    if (this.#closing || performance.now() < this.#closedAt + MIN_INTERVAL_MS) return;
     this.#closing = true;
-    // When it fails, the watch of the database reports why.
+    // DatabaseWatch reports why this fails.
     await this.#closeAll().catch(() => undefined);
     this.#closing = false;
     this.#closedAt = performance.now();
@@ -39,7 +39,7 @@ export class LoggedOutConnections {
       }
       await this.#collection.closeConnection();
     }
-    // Not even a new connection shows a user: the server does not report it.
+    // The server reports no user even on new connections.
     this.#lacking();
   }
 }
