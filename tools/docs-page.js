@@ -1,4 +1,4 @@
-// Renews docs/docs-page.png, the picture of the docs page with a plant that was created.
+// Updates docs/docs-page.png, the screenshot of the docs page after a plant was created.
 import { fileURLToPath } from 'node:url';
 import { launchChromium } from '@plant-store/chromium';
 import { ACCESS_TOKEN_SHA256, serve, TOKEN } from '@plant-store/service-process';

@@ -1,4 +1,4 @@
-// The driver's own bulk rate: documents that are in memory, 1,000 with each insertMany, four at a time.
+// The bulk insert of the driver: documents in memory, 1,000 with each insertMany, four at a time.
 import { Long, MongoClient, ObjectId } from 'mongodb';
 
 const AT_ONCE = 1000;

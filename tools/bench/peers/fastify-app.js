@@ -17,10 +17,10 @@ const failure = {
 };
 
 /**
- * Fastify as its documentation recommends: schemas for the body and for each response, a hook for the
- * token, the logger off as it is by default.
+ * Serves with Fastify as its documentation recommends: schemas for the body and for each response, a hook for
+ * the token, and the default logger, which is off.
  *
- * @param store Resolves with whether the plant was stored; `false` when its id is taken.
+ * @param store Resolves with true when the plant was stored, with false when its id is taken.
  */
 export async function serve(store) {
   const app = fastify();

@@ -1,4 +1,4 @@
-// What one would write by hand: lines of a file, JSON.parse, 1,000 with each insertMany. Rounds ids beyond 2^53.
+// A typical import script: lines of a file, JSON.parse, 1,000 plants with each insertMany. Rounds ids beyond 2^53.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Long, MongoClient } from 'mongodb';

@@ -1,4 +1,4 @@
-// Koa as its tutorials have it: the router, the body parser, a schema library.
+// Koa as in its tutorials: the router, the body parser, a schema library.
 import Router from '@koa/router';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';

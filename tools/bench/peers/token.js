@@ -1,2 +1,2 @@
-/** What a request must carry. */
+/** The `Authorization` header that requests must have. */
 export const authorization = `Bearer ${process.env.BENCH_TOKEN}`;

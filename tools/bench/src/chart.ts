@@ -13,7 +13,7 @@ const MAX_BAR = WIDTH - LABELS - 110;
 const ROW = 24;
 const TITLE = 40;
 
-/** The groups below one another, as an SVG that reads on light and on dark ground. */
+/** Draws the groups below one another, as an SVG that is readable on light and dark backgrounds. */
 export function chart(groups: readonly Group[]): string {
   let y = 0;
   const parts = groups.map((group) => {
@@ -33,7 +33,7 @@ export function chart(groups: readonly Group[]): string {
   ].join('\n');
 }
 
-/** The figures of `summaries` at one number of connections. */
+/** Returns a bar for each summary with this number of connections. */
 export function barsAt(
   summaries: readonly Summary[],
   connections: number,

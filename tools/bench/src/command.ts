@@ -16,26 +16,26 @@ import { durable, inMemory, root } from './subject.js';
 import { writeDocument } from './write-document.js';
 import { hasWrk, wrk } from './wrk.js';
 
-/** The default cache of a `mongod`; those of the tests are configured with less. */
+/** The cache that a `mongod` has by default; those of the tests are configured with less. */
 const DEFAULT_CACHE_GIB = Math.max(0.25, (totalmem() / 2 ** 30 - 1) / 2);
 
 const USAGE = `npm run bench -- [options]
 
-What is measured: the comparison, unless something else is named.
-  --compare      the service and its peers, in memory and durable; with wrk, too, where it is installed
-  --growth       creates into a collection with many plants, beside an empty one
-  --connections  1 to 5,000 connections
-  --delay        with the database 10 ms away, there and back
-  --import       a file of plants, beside the driver's own bulk rate
-  --start-up     from the start of the process to the first response
-  --size         what the production dependencies take on the disk
+What to measure (--compare by default):
+  --compare      the service and its peers, in memory and durable; also with wrk, if it is installed
+  --growth       creates in a collection with many plants, compared with an empty one
+  --connections  creates with 1 to 5,000 connections
+  --delay        creates with a database whose round trips take 10 ms
+  --import       the import of a file of plants, compared with the bulk insert of the driver
+  --start-up     the time from the start of the process to the first response
+  --size         the size of the production dependencies on disk
   --all          all of these
 
-How:
-  --rounds <n>   rounds of the comparison (5)
-  --seconds <n>  length of each window (3)
-  --plants <n>   how many plants are many, and how many a file has (1000000)
-  --quick        two rounds of short windows, to see that it works; leaves docs/ alone
+How to measure:
+  --rounds <n>   number of rounds of the comparison (5)
+  --seconds <n>  length of each measured window (3)
+  --plants <n>   number of plants for --growth and --import (1000000)
+  --quick        two rounds of short windows, to check that the benchmark works; does not change docs/
 `;
 
 const flag = { type: 'boolean', default: false } as const;
@@ -80,7 +80,7 @@ async function measured(set: ReplicaSet): Promise<Results> {
     rounds: quick ? 2 : Number(values.rounds),
     connections: [1, 50, 200],
     loads: hasWrk() ? [ownLoad, wrk] : [ownLoad],
-    runInMs: quick ? 900 : 5000,
+    warmUpRunMs: quick ? 900 : 5000,
     warmUpMs: quick ? 300 : 500,
     windowMs: quick ? 500 : Number(values.seconds) * 1000,
   };
@@ -110,7 +110,7 @@ function installPeers(): void {
   execFileSync('npm', ['ci', '--engine-strict=false'], { cwd, stdio: 'inherit' });
 }
 
-/** Keeps every figure, raw, outside version control. */
+/** Saves all raw figures outside of version control. */
 function save(results: Results): void {
   const folder = join(root, '.cache/bench');
   mkdirSync(folder, { recursive: true });

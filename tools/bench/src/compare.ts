@@ -1,36 +1,38 @@
+import { peakMemoryMib } from './cpu-time.js';
 import { type Load, type LoadFigures, ownLoad } from './load-process.js';
-import { peakMemory } from './processor-time.js';
+
 import { type Subject, start } from './subject.js';
 
-/** One window of one subject. */
+/** The figures of one window of one subject. */
 export interface Sample extends LoadFigures {
   readonly subject: string;
   /** The name of the {@link Load}. */
   readonly load: string;
   readonly connections: number;
   readonly round: number;
-  /** MiB, of the server. */
-  readonly peakMemory: number;
+  /** The largest resident set of the server. */
+  readonly peakMemoryMib: number;
 }
 
+/** How subjects are compared. */
 export interface CompareOptions {
   readonly rounds: number;
   readonly connections: readonly number[];
   readonly loads: readonly Load[];
   /** How long the code runs in, before the first window of a process. */
-  readonly runInMs: number;
+  readonly warmUpRunMs: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
 }
 
-const RUN_IN = { connections: 50, warmUpMs: 0 };
+const WARM_UP_RUN = { connections: 50, warmUpMs: 0 };
 
 /**
- * Measures subjects in turn, round after round, every second round backwards: whatever else the
- * machine does then falls on all of them.
+ * Measures subjects in turn, in several rounds, every second round in reverse order, so that other load on the
+ * machine affects all of them.
  *
- * @param subjects Makes the subjects of a round.
- * @param databases The processes that are measured beside the server.
+ * @param subjects Returns the subjects of a round.
+ * @param databases The ids of the database processes, whose CPU time is measured too.
  */
 export async function compare(
   subjects: (round: number) => readonly Subject[],
@@ -47,25 +49,25 @@ export async function compare(
   return samples;
 }
 
-/** All windows of one process of the subject. */
+/** Starts a subject once and measures it with each number of connections. */
 export async function measure(
   subject: Subject,
   round: number,
   databases: readonly number[],
-  { connections, loads, runInMs, warmUpMs, windowMs }: CompareOptions,
+  { connections, loads, warmUpRunMs, warmUpMs, windowMs }: CompareOptions,
 ): Promise<Sample[]> {
   const { url, token, pid, stop } = await start(subject);
   const pids = [pid, ...databases];
   const samples: Sample[] = [];
   try {
-    await ownLoad.run({ url, token, pids, ...RUN_IN, windowMs: runInMs });
+    await ownLoad.run({ url, token, pids, ...WARM_UP_RUN, windowMs: warmUpRunMs });
     for (const count of connections) {
       for (const load of loads) {
         const window = { url, token, pids, connections: count, warmUpMs, windowMs };
         const figures = await load.run(window);
         const on = { subject: subject.name, load: load.name, connections: count, round };
         const sample = { ...on, ...figures };
-        samples.push({ ...sample, peakMemory: peakMemory(pid) });
+        samples.push({ ...sample, peakMemoryMib: peakMemoryMib(pid) });
         process.stderr.write(`${line(sample)}\n`);
       }
     }
@@ -75,8 +77,8 @@ export async function measure(
   return samples;
 }
 
-function line(sample: Omit<Sample, 'peakMemory'>): string {
-  const { round, subject, load, connections, perSecond, p50, p99, processors, failed } = sample;
+function line(sample: Omit<Sample, 'peakMemoryMib'>): string {
+  const { round, subject, load, connections, perSecond, p50, p99, cpuTimesUs, failed } = sample;
   return [
     `round ${round + 1}`,
     subject.padEnd(20),
@@ -85,8 +87,8 @@ function line(sample: Omit<Sample, 'peakMemory'>): string {
     `${perSecond.toFixed(0)}/s`.padEnd(8),
     `p50 ${p50.toFixed(2)} ms`,
     `p99 ${p99.toFixed(2)} ms`,
-    `${processors.map((it) => it.toFixed(1)).join(' + ')} us`,
+    `${cpuTimesUs.map((it) => it.toFixed(1)).join(' + ')} us`,
     failed === 0 ? '' : `${failed} failed`,
-    `others ${sample.otherProcessors.toFixed(2)}`,
+    `others ${sample.otherCpus.toFixed(2)}`,
   ].join('  ');
 }

@@ -1,15 +1,15 @@
 import { connect, type Socket } from 'node:net';
 
-/** Takes the outcome of each create, in the order of the responses. */
+/** Receives the latency and the outcome of each create. */
 export type OnResponse = (milliseconds: number, stored: boolean) => void;
 
-/** All ids have 16 digits and are exact as a double, since not every peer keeps larger ones. */
+/** All ids have 16 digits and are exact as doubles, because some peers round larger ones. */
 const FIRST_ID = 1e15;
 const IDS = 8e15;
 
 /**
- * One client: a connection on which a create follows the response to the last. It works on bytes, as
- * an HTTP client would cost more than the servers that are measured.
+ * A client that sends one create after the other on one connection. It handles bytes itself, because an HTTP client
+ * would use more CPU time than the servers that are measured.
  */
 export class CreatingConnection {
   readonly #socket: Socket;
@@ -29,7 +29,7 @@ export class CreatingConnection {
     socket.on('error', () => undefined);
   }
 
-  /** Resolves with a connection that is open and has not sent anything. */
+  /** Resolves with an open connection that has not sent anything. */
   static open(url: URL, token: string, onResponse: OnResponse): Promise<CreatingConnection> {
     return new Promise((resolve, reject) => {
       const socket = connect(Number(url.port), url.hostname);
@@ -81,7 +81,7 @@ function headOf({ host }: URL, token: string): string {
   ].join('\r\n');
 }
 
-/** Every server that is measured gives the length, and all of them respond in ASCII. */
+/** All measured servers send `Content-Length` and ASCII. */
 function isComplete(response: string): boolean {
   const head = response.indexOf('\r\n\r\n');
   if (head < 0) return false;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy on loopback that hands everything on in order, `delayMs` later, each way. */
+/** Starts a TCP proxy on loopback that delays everything by `delayMs` milliseconds in each direction. */
 export async function delayingProxy(host: string, port: number, delayMs: number) {
   const sockets = new Set<Socket>();
   const server = createServer((client) => {

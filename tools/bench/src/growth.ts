@@ -5,19 +5,20 @@ import { delayingProxy } from './delaying-proxy.js';
 import { ownLoad } from './load-process.js';
 import { durable, type Subject } from './subject.js';
 
+/** The database and the times of these measurements. */
 export interface Extra {
   readonly set: ReplicaSet;
   readonly pids: readonly number[];
-  readonly runInMs: number;
+  readonly warmUpRunMs: number;
   readonly warmUpMs: number;
   readonly windowMs: number;
 }
 
 const ROUNDS = 5;
-const AT_ONCE = 10_000;
+const INSERT_SIZE = 10_000;
 const DELAY_EACH_WAY_MS = 5;
 
-/** Creates into a collection that holds `plants` with random ids, beside an empty one. */
+/** Measures creates in a collection with `plants` plants with random ids, compared with an empty one. */
 export async function growth(extra: Extra, plants: number): Promise<Sample[]> {
   const { set, pids } = extra;
   await fill(set.uri, 'grown', plants);
@@ -28,19 +29,19 @@ export async function growth(extra: Extra, plants: number): Promise<Sample[]> {
   return compare(subjects, pids, { ...options(extra, [50, 200]), rounds: ROUNDS });
 }
 
-/** The service alone, with ever more connections and room for a request of each. */
+/** Measures the service with 1 to 5,000 connections. */
 export async function connectionCounts(extra: Extra): Promise<Sample[]> {
   const subject = service(extra.set.uri, 'connections');
   const roomy = { ...subject, env: { ...subject.env, MAX_IN_FLIGHT: '10000' } };
   return measure(roomy, 0, extra.pids, options(extra, [1, 10, 100, 1000, 5000]));
 }
 
-/** With the database 10 ms away, there and back. */
+/** Compares the durable subjects with a database whose round trips take 10 ms. */
 export async function databaseDelay(extra: Extra): Promise<Sample[]> {
   const { set, pids } = extra;
   const [host = '', port] = (set.members[0]?.host ?? '').split(':');
   const proxy = await delayingProxy(host, Number(port), DELAY_EACH_WAY_MS);
-  // Directly: the set's own view of itself would lead past the proxy.
+  // A direct connection, because the addresses in the configuration of the replica set bypass the proxy.
   const uri = `mongodb://127.0.0.1:${proxy.port}/?directConnection=true`;
   try {
     const subjects = (round: number) => durable(uri, `delay-${round}`);
@@ -56,18 +57,21 @@ function service(uri: string, collection: string): Subject {
   return subject;
 }
 
-function options({ runInMs, warmUpMs, windowMs }: Extra, connections: number[]): CompareOptions {
-  return { rounds: 1, connections, loads: [ownLoad], runInMs, warmUpMs, windowMs };
+function options(
+  { warmUpRunMs, warmUpMs, windowMs }: Extra,
+  connections: number[],
+): CompareOptions {
+  return { rounds: 1, connections, loads: [ownLoad], warmUpRunMs, warmUpMs, windowMs };
 }
 
 async function fill(uri: string, name: string, plants: number): Promise<void> {
   const client = new MongoClient(uri, { writeConcern: { w: 1 } });
   const collection = client.db('plant-store').collection<{ _id: Long }>(name);
-  for (let left = plants; left > 0; left -= AT_ONCE) {
-    const count = Math.min(left, AT_ONCE);
+  for (let left = plants; left > 0; left -= INSERT_SIZE) {
+    const count = Math.min(left, INSERT_SIZE);
     await collection.insertMany(Array.from({ length: count }, randomPlant), { ordered: false });
   }
-  // A checkpoint now, so that writing all of these to the disk is not what is measured.
+  // A checkpoint, so that the later windows do not include the time to write these documents to the disk.
   await client.db('admin').command({ fsync: 1 });
   await client.close();
 }

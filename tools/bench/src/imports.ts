@@ -4,25 +4,25 @@ import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ReplicaSet } from '@plant-store/mongod';
-import { allProcessorTime, peakMemory, processorTime } from './processor-time.js';
+import { cpuTimeUs, peakMemoryMib, totalCpuTimeUs } from './cpu-time.js';
 import { root } from './subject.js';
 import { newToken, tokenDigest } from './token.js';
 
-/** One import of one subject, from the start of its process to its end. */
+/** The figures of one import, from the start of its process to its end. */
 export interface ImportSample {
   readonly subject: string;
   readonly round: number;
   readonly perSecond: number;
-  /** Microseconds for a plant: of the process, and of the database. */
-  readonly processors: readonly [number, number];
-  /** Processors that other programs kept busy. */
-  readonly otherProcessors: number;
-  /** MiB. */
-  readonly peakMemory: number;
+  /** The CPU time for each plant, in microseconds: of the importing process, and of the database. */
+  readonly cpuTimesUs: readonly [number, number];
+  /** How many CPUs other programs kept busy. */
+  readonly otherCpus: number;
+  /** The largest resident set of the importing process. */
+  readonly peakMemoryMib: number;
 }
 
 const ROUNDS = 3;
-const LOOK_EVERY_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 interface Importer {
   readonly subject: string;
@@ -30,7 +30,7 @@ interface Importer {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Imports of a file of so many plants, each into a collection of its own. */
+/** Measures imports of a file of `plants` plants, each into a new collection. */
 export async function imports(set: ReplicaSet, plants: number): Promise<ImportSample[]> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-bench-'));
   try {
@@ -77,19 +77,19 @@ async function measured(
 ): Promise<ImportSample> {
   const before = {
     at: performance.now(),
-    all: allProcessorTime(),
-    database: processorTime(database),
+    all: totalCpuTimeUs(),
+    database: cpuTimeUs(database),
   };
   const { own, memory } = await run(args, env);
   const ms = performance.now() - before.at;
-  const inDatabase = processorTime(database) - before.database;
+  const inDatabase = cpuTimeUs(database) - before.database;
   const sample: ImportSample = {
     subject,
     round,
     perSecond: plants / (ms / 1000),
-    processors: [own / plants, inDatabase / plants],
-    otherProcessors: (allProcessorTime() - before.all - own - inDatabase) / (ms * 1000),
-    peakMemory: memory,
+    cpuTimesUs: [own / plants, inDatabase / plants],
+    otherCpus: (totalCpuTimeUs() - before.all - own - inDatabase) / (ms * 1000),
+    peakMemoryMib: memory,
   };
   process.stderr.write(`${JSON.stringify(sample)}\n`);
   return sample;
@@ -103,10 +103,10 @@ async function run(args: readonly string[], env: Readonly<Record<string, string>
   });
   const used = { own: 0, memory: 0 };
   const look = setInterval(() => {
-    used.own = processorTime(child.pid ?? 0);
-    // A process that has just ended has none.
-    used.memory = Math.max(used.memory, peakMemory(child.pid ?? 0) || 0);
-  }, LOOK_EVERY_MS);
+    used.own = cpuTimeUs(child.pid ?? 0);
+    // It is NaN for a process that has just ended.
+    used.memory = Math.max(used.memory, peakMemoryMib(child.pid ?? 0) || 0);
+  }, POLL_INTERVAL_MS);
   const [code] = await once(child, 'exit');
   clearInterval(look);
   if (code !== 0) throw new Error(`${args.join(' ')} ended with ${code}`);

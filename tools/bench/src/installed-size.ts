@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { root } from './subject.js';
 
+/** The size of the production dependencies. */
 export interface InstalledSize {
-  /** Of others; the service's own are not counted. */
+  /** The number of packages, without those of this project. */
   readonly packages: number;
   readonly mebibytes: number;
 }
@@ -14,7 +15,7 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly link?: boolean }>>;
 }
 
-/** What the image installs to run, in a folder of its own. */
+/** Installs the production dependencies into a new folder and measures them. */
 export async function installedSize(): Promise<InstalledSize> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-size-'));
   try {

@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Used } from './stopwatch.js';
 
+/** The server, the connections and the times of a load. */
 export interface LoadOptions {
   readonly url: string;
   readonly token: string;
   readonly connections: number;
-  /** After all connections are open and before the window, in milliseconds. */
+  /** The time between the opening of all connections and the window. */
   readonly warmUpMs: number;
   readonly windowMs: number;
   /** Whose CPU time is measured: the server first, then the database. */
@@ -28,11 +29,11 @@ export interface Responses {
 export interface LoadFigures extends Responses {
   readonly perSecond: number;
   /** Microseconds of each process for a request. */
-  readonly processors: readonly number[];
+  readonly cpuTimesUs: readonly number[];
   /** Processors that the load generator kept busy. */
-  readonly loadProcessor: number;
+  readonly loadCpus: number;
   /** Processors kept busy by what has no part in the benchmark. */
-  readonly otherProcessors: number;
+  readonly otherCpus: number;
 }
 
 /** What sends the requests. */
@@ -64,8 +65,8 @@ export function loadFigures(responses: Responses, used: Used): LoadFigures {
   return {
     ...responses,
     perSecond: (responses.requests * 1e6) / elapsed,
-    processors: processes.map((it) => it / Math.max(1, responses.requests)),
-    loadProcessor: load / elapsed,
-    otherProcessors: others / elapsed,
+    cpuTimesUs: processes.map((it) => it / Math.max(1, responses.requests)),
+    loadCpus: load / elapsed,
+    otherCpus: others / elapsed,
   };
 }

@@ -1,8 +1,8 @@
-// A process of its own, so that it takes no time from the one that is measured.
+// The load generator runs in a process of its own, so that its CPU time is separate from that of the server.
 import { setTimeout as wait } from 'node:timers/promises';
+import { cpuTimeUs } from './cpu-time.js';
 import { CreatingConnection } from './creating-connection.js';
 import { type LoadFigures, type LoadOptions, loadFigures, type Responses } from './load-process.js';
-import { processorTime } from './processor-time.js';
 import { startStopwatch } from './stopwatch.js';
 
 process.once('message', (options: LoadOptions) => {
@@ -26,7 +26,7 @@ async function load(options: LoadOptions): Promise<LoadFigures> {
   await wait(warmUpMs);
   latencies = [];
   failed = 0;
-  const stop = startStopwatch(pids, () => processorTime(process.pid));
+  const stop = startStopwatch(pids, () => cpuTimeUs(process.pid));
   await wait(windowMs);
   const used = stop();
   const responses = summary(latencies, failed);
@@ -34,7 +34,7 @@ async function load(options: LoadOptions): Promise<LoadFigures> {
   return loadFigures(responses, used);
 }
 
-/** Some at a time: Node accepts one connection in each turn of its loop. */
+/** Opens 100 at a time, because Node.js accepts one connection in each turn of the event loop. */
 async function openAll<T>(count: number, open: () => Promise<T>): Promise<T[]> {
   const opened: T[] = [];
   while (opened.length < count) {

@@ -4,7 +4,7 @@ import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { root } from './subject.js';
 
-/** Where and with what was measured. */
+/** Describes the machine, the commit and the versions of a run. */
 export function machine() {
   const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
   return {

@@ -11,7 +11,7 @@ interface Ratio {
 const sum = (values: readonly number[]) => values.reduce((total, it) => total + it, 0);
 
 const IN_MEMORY: readonly Ratio[] = [
-  { title: 'CPU time, in memory', peer: 'Fastify', of: ({ processors }) => sum(processors) },
+  { title: 'CPU time, in memory', peer: 'Fastify', of: ({ cpuTimesUs }) => sum(cpuTimesUs) },
   { title: 'p99, in memory', peer: 'Fastify', of: ({ p99 }) => p99 },
 ];
 
@@ -19,7 +19,7 @@ const DURABLE: readonly Ratio[] = [
   {
     title: 'CPU time of service and database, durable',
     peer: 'Fastify + insertOne',
-    of: ({ processors }) => sum(processors),
+    of: ({ cpuTimesUs }) => sum(cpuTimesUs),
   },
   { title: 'creates each second, durable', peer: 'Fastify + insertOne', of: (it) => it.perSecond },
   { title: 'p50, durable', peer: 'Fastify + insertOne', of: ({ p50 }) => p50 },

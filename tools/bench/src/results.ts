@@ -3,7 +3,7 @@ import type { ImportSample } from './imports.js';
 import type { InstalledSize } from './installed-size.js';
 import type { Machine } from './machine.js';
 
-/** One run of the benchmark, raw. */
+/** The raw figures of one run of the benchmark. */
 export interface Results {
   readonly machine: Machine;
   readonly options: CompareOptions;
@@ -13,7 +13,7 @@ export interface Results {
   readonly connections?: readonly Sample[];
   readonly delay?: readonly Sample[];
   readonly imports?: readonly ImportSample[];
-  /** Milliseconds, sorted. */
+  /** The durations of starts in milliseconds, sorted. */
   readonly startUp?: readonly number[];
   readonly size?: InstalledSize;
 }

@@ -1,12 +1,12 @@
-import { allProcessorTime, processorTime } from './processor-time.js';
+import { cpuTimeUs, totalCpuTimeUs } from './cpu-time.js';
 
-/** What was used of the processors while a stopwatch ran, in microseconds. */
+/** The CPU time that was used while a stopwatch ran, in microseconds. */
 export interface Used {
   readonly elapsed: number;
-  /** Of each process that is measured. */
+  /** Of each measured process. */
   readonly processes: readonly number[];
   readonly load: number;
-  /** Of all that has no part in the benchmark. */
+  /** Of all other programs. */
   readonly others: number;
 }
 
@@ -14,14 +14,14 @@ export interface Used {
  * Starts measuring, and returns the function that ends it.
  *
  * @param pids The processes that are measured.
- * @param loadTime What the load generator has used so far, in microseconds.
+ * @param loadTime Returns the CPU time of the load generator so far, in microseconds.
  */
 export function startStopwatch(pids: readonly number[], loadTime: () => number): () => Used {
   const now = () => [
     performance.now() * 1000,
-    allProcessorTime(),
+    totalCpuTimeUs(),
     loadTime(),
-    ...pids.map(processorTime),
+    ...pids.map(cpuTimeUs),
   ];
   const before = now();
   return function stop() {

@@ -6,7 +6,7 @@ import { newToken, tokenDigest } from './token.js';
 /** A program that is measured. */
 export interface Subject {
   readonly name: string;
-  /** From the root of the repository. */
+  /** The path of the program from the root of the repository. */
   readonly program: string;
   readonly env: Readonly<Record<string, string>>;
 }
@@ -30,9 +30,9 @@ export const inMemory: readonly Subject[] = [
   { name: 'textbook Koa', program: `${PEERS}/koa-memory.js`, env: {} },
 ];
 
-/** Subjects that keep their plants each in a collection of its own, in the replica set at `uri`. */
+/** Returns the subjects that store plants in MongoDB, each in a collection of its own. */
 export function durable(uri: string, collection: string): readonly Subject[] {
-  // One each: the service gives its collection a validator, which a peer's documents do not pass.
+  // Each has its own collection, because the validator of the service refuses the documents of peers.
   const env = (name: string) => ({ MONGODB_URI: uri, MONGODB_COLLECTION: name });
   return [
     { name: 'Plant Store', program: SERVICE, env: env(collection) },
@@ -44,7 +44,7 @@ export function durable(uri: string, collection: string): readonly Subject[] {
   ];
 }
 
-/** Starts a subject as in production; resolves when it listens. */
+/** Starts a subject with `NODE_ENV=production`. Resolves when it listens. */
 export async function start({ name, program, env }: Subject): Promise<RunningSubject> {
   const token = newToken();
   const child = spawn(process.execPath, [program], {

@@ -1,6 +1,6 @@
 import type { Sample } from './compare.js';
 
-/** What the rounds of one subject at one number of connections come to. */
+/** The figures of one subject at one number of connections, over all rounds. */
 export interface Summary {
   readonly subject: string;
   readonly connections: number;
@@ -8,15 +8,15 @@ export interface Summary {
   readonly p50: number;
   readonly p99: number;
   readonly p999: number;
-  /** Microseconds of the server for a request. */
-  readonly processor: { readonly least: number; readonly median: number };
-  /** Microseconds of the database for a request. */
-  readonly database: number | undefined;
+  /** The CPU time of the server for one request. */
+  readonly serverUs: { readonly least: number; readonly median: number };
+  /** The CPU time of the database for one request. */
+  readonly databaseUs: number | undefined;
   readonly failed: number;
-  readonly peakMemory: number;
+  readonly peakMemoryMib: number;
 }
 
-/** Medians over the rounds, by connections and then as the subjects came in the first round. */
+/** Returns the medians over the rounds, sorted by connections and then in the order of the first round. */
 export function summarise(samples: readonly Sample[]): Summary[] {
   const groups = new Map<string, Sample[]>();
   for (const sample of samples) {
@@ -36,8 +36,8 @@ export function median(values: readonly number[]): number {
 function summary(samples: readonly Sample[]): Summary {
   const [first] = samples;
   const of = (value: (sample: Sample) => number) => samples.map(value);
-  const processor = of((it) => it.processors[0] ?? Number.NaN);
-  const database = of((it) => it.processors[1] ?? Number.NaN);
+  const serverUs = of((it) => it.cpuTimesUs[0] ?? Number.NaN);
+  const databaseUs = of((it) => it.cpuTimesUs[1] ?? Number.NaN);
   return {
     subject: first?.subject ?? '',
     connections: first?.connections ?? 0,
@@ -45,9 +45,9 @@ function summary(samples: readonly Sample[]): Summary {
     p50: median(of((it) => it.p50)),
     p99: median(of((it) => it.p99)),
     p999: median(of((it) => it.p999)),
-    processor: { least: Math.min(...processor), median: median(processor) },
-    database: first?.processors.length === 2 ? median(database) : undefined,
+    serverUs: { least: Math.min(...serverUs), median: median(serverUs) },
+    databaseUs: first?.cpuTimesUs.length === 2 ? median(databaseUs) : undefined,
     failed: of((it) => it.failed).reduce((sum, it) => sum + it, 0),
-    peakMemory: Math.max(...of((it) => it.peakMemory)),
+    peakMemoryMib: Math.max(...of((it) => it.peakMemoryMib)),
   };
 }

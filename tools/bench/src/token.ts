@@ -4,7 +4,7 @@ export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** As `plant-store token` prints it. */
+/** Returns the digest that `plant-store token` prints. */
 export function tokenDigest(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

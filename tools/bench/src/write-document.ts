@@ -12,10 +12,10 @@ const DOCUMENT = join(root, 'docs/performance.md');
 const IMPORT_DOCUMENT = join(root, 'docs/import.md');
 const CHART = join(root, 'docs/performance.svg');
 
-/** More processors than this at the work of others, and the figures are rough. */
+/** When other programs keep more CPUs busy than this, the figures are marked as inexact. */
 const QUIET = 0.1;
 
-/** Renews the figures in the document and the chart; what was not measured stays as it is. */
+/** Updates the measured figures in the documents and the chart. */
 export function writeDocument(results: Results): void {
   const { memory, durable, growth, connections, delay, imports, startUp, size, machine } = results;
   const when = `${machine.at.slice(0, 16).replace('T', ' ')} UTC, commit ${machine.commit}`;
@@ -39,7 +39,7 @@ export function writeDocument(results: Results): void {
   if (memory && durable) writeFileSync(CHART, drawing(memory, durable));
 }
 
-/** Renews the sections of a document that have been measured. */
+/** Updates the measured sections of a document. */
 function writeSections(
   document: string,
   sections: Readonly<Record<string, string | undefined>>,
@@ -51,12 +51,12 @@ function writeSections(
   writeFileSync(document, text);
 }
 
-function stamp(when: string, samples: readonly Pick<Sample, 'otherProcessors'>[]): string {
+function stamp(when: string, samples: readonly Pick<Sample, 'otherCpus'>[]): string {
   return `${when}. ${othersText(samples)}.`;
 }
 
-function othersText(samples: readonly Pick<Sample, 'otherProcessors'>[]): string {
-  const others = samples.map((it) => it.otherProcessors);
+function othersText(samples: readonly Pick<Sample, 'otherCpus'>[]): string {
+  const others = samples.map((it) => it.otherCpus);
   const most = Math.max(...others).toFixed(2);
   const found = `Other programs kept ${median(others).toFixed(2)} processors busy (median of the windows; at most ${most})`;
   return median(others) > QUIET ? `${found}: too many for exact figures` : found;
@@ -105,7 +105,7 @@ function markdown(rows: readonly (readonly string[])[]): string {
 
 function table(samples: readonly Sample[]): string {
   const summaries = summarise(samples);
-  const database = summaries.some((it) => it.database !== undefined);
+  const database = summaries.some((it) => it.databaseUs !== undefined);
   const titles = [
     'connections',
     '',
@@ -131,10 +131,10 @@ function row(summary: Summary, database: boolean): string[] {
     summary.p50.toFixed(2),
     summary.p99.toFixed(2),
     summary.p999.toFixed(2),
-    summary.processor.least.toFixed(1),
-    summary.processor.median.toFixed(1),
-    ...(database ? [(summary.database ?? Number.NaN).toFixed(1)] : []),
-    `${summary.peakMemory}`,
+    summary.serverUs.least.toFixed(1),
+    summary.serverUs.median.toFixed(1),
+    ...(database ? [(summary.databaseUs ?? Number.NaN).toFixed(1)] : []),
+    `${summary.peakMemoryMib}`,
     `${summary.failed}`,
   ];
 }
@@ -148,9 +148,9 @@ function importTable(samples: readonly ImportSample[]): string {
     return [
       subject,
       Math.round(of((it) => it.perSecond)).toLocaleString('en'),
-      of((it) => it.processors[0]).toFixed(1),
-      of((it) => it.processors[1]).toFixed(1),
-      `${Math.max(...rounds.map((it) => it.peakMemory))}`,
+      of((it) => it.cpuTimesUs[0]).toFixed(1),
+      of((it) => it.cpuTimesUs[1]).toFixed(1),
+      `${Math.max(...rounds.map((it) => it.peakMemoryMib))}`,
     ];
   });
   const titles = ['', 'plants/s', 'own µs', 'database µs', 'peak MiB'];
@@ -169,9 +169,9 @@ function drawing(memory: readonly Sample[], durable: readonly Sample[]): string 
   const kept = summarise(withLoad(durable, 'own'));
   return chart([
     {
-      title: 'Processor time of a create, in memory, 50 connections',
+      title: 'CPU time of a create, in memory, 50 connections',
       unit: 'µs',
-      bars: barsAt(inMemory, 50, (it) => it.processor.median),
+      bars: barsAt(inMemory, 50, (it) => it.serverUs.median),
     },
     {
       title: 'Durable creates each second, 50 connections',

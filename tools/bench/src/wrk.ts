@@ -1,8 +1,8 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { childrenCpuTimeUs } from './cpu-time.js';
 import { type Load, loadFigures, type Responses } from './load-process.js';
-import { childrenTime } from './processor-time.js';
 import { startStopwatch } from './stopwatch.js';
 import { root } from './subject.js';
 
@@ -17,7 +17,7 @@ export function hasWrk(): boolean {
 export const wrk: Load = {
   name: 'wrk',
   async run({ url, token, connections, windowMs, pids }) {
-    const stop = startStopwatch(pids, childrenTime);
+    const stop = startStopwatch(pids, childrenCpuTimeUs);
     const { stdout } = await promisify(execFile)('wrk', [
       '--threads=1',
       `--connections=${connections}`,

@@ -17,7 +17,7 @@ import {
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const DAY_MS = 86_400_000;
 
-/** Whom a certificate is for. */
+/** The options of a certificate. */
 export interface CertificateOptions {
   /** A distinguished name, for example `CN=localhost`. */
   readonly subject: string;
@@ -33,7 +33,7 @@ export interface IssuedCertificate {
   readonly privateKey: string;
 }
 
-/** A certificate authority that only its creator knows. */
+/** A new certificate authority, for tests. */
 export class CertificateAuthority {
   readonly #certificate: X509Certificate;
   readonly #keys: webcrypto.CryptoKeyPair;

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
 
-/** Chromium of its own accord asks servers of its maker; these keep it to what the page does. */
+/** Options that stop Chromium's own requests to servers of Google. */
 const QUIET = [
   '--disable-gpu',
   '--disable-quic',
@@ -17,8 +17,8 @@ interface MochaContext {
 }
 
 /**
- * Starts Chromium for the tests of a mocha hook. Where there is none the tests are pending; with `CI`
- * set they fail.
+ * Starts Chromium for the tests of a Mocha hook. When it is not installed the tests are pending; with `CI` set
+ * they fail.
  */
 export async function launchChromium(context: MochaContext): Promise<Browser> {
   const executablePath = findChromium();

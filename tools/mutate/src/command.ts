@@ -11,13 +11,13 @@ Changes the compiled sources at random, one change at a time, in a copy of the w
 tests of the package. Prints each change that no test notices, and a table.
 
   --package <name>  a folder of packages/; may be repeated (all)
-  --sample <n>      how many changes of each package (30)
-  --seed <n>        chooses the changes: the same seed and sources give the same sample (1)
-  --source <part>   only sources whose path contains this
-  --without <part>  leaves out the tests whose path contains this; may be repeated
+  --sample <n>      the number of changes for each package (30)
+    --seed <n>        the seed of the random choice: the same seed and sources give the same sample (1)
+    --source <part>   changes only sources whose path contains this
+    --without <part>  does not run tests whose path contains this; may be repeated
 `;
 
-/** What shells take for an end by SIGINT. */
+/** The exit code for an end by SIGINT. */
 const INTERRUPTED = 130;
 
 const { values } = parseArgs({

@@ -1,10 +1,10 @@
 import { type AnyNode, type ExpressionStatement, type Literal, parse } from 'acorn';
 
-/** One change of a source. */
+/** One change of a source file. */
 export interface Mutant {
   readonly start: number;
   readonly end: number;
-  /** The text from `start` to `end` after the change. */
+  /** The text that replaces that from `start` to `end`. */
   readonly text: string;
 }
 
@@ -33,7 +33,7 @@ const OPERATORS: ReadonlyMap<string, readonly string[]> = new Map([
   ['--', ['++']],
 ]);
 
-/** Every change that is made to a compiled source, in the order of the source. */
+/** Returns all possible changes of a compiled source, in the order of the source. */
 export function mutantsOf(source: string): Mutant[] {
   const program = parse(source, { ecmaVersion: 'latest', sourceType: 'module' });
   return mutantsIn(program, source).sort((a, b) => a.start - b.start);
@@ -46,7 +46,7 @@ function mutantsIn(node: AnyNode, source: string): Mutant[] {
   return [...own, ...childrenOf(node).flatMap((child) => mutantsIn(child, source))];
 }
 
-/** Without the names of modules: a module that is not found proves nothing about a test. */
+/** Leaves out module specifiers, because every test notices a module that is not found. */
 function childrenOf(node: AnyNode): AnyNode[] {
   if (node.type === 'ImportDeclaration' || node.type === 'ExportAllDeclaration') return [];
   if (node.type === 'ImportExpression') return [];
@@ -100,7 +100,7 @@ function textOf({ start, end }: AnyNode, source: string): string {
   return source.slice(start, end);
 }
 
-/** `from` and `to` enclose the operator, and perhaps comments, parentheses or an operand. */
+/** `from` and `to` enclose the operator, and possibly comments, parentheses or an operand. */
 function otherOperators(operator: string, from: number, to: number, source: string): Mutant[] {
   const start = source.indexOf(operator, from);
   if (start === -1 || start >= to) return [];
@@ -108,7 +108,7 @@ function otherOperators(operator: string, from: number, to: number, source: stri
   return (OPERATORS.get(operator) ?? []).map((text) => ({ start, end, text }));
 }
 
-/** A call whose result nothing uses, with `await` or `void` or without. */
+/** A call whose result is not used, with or without `await` or `void`. */
 function isCall({ expression }: ExpressionStatement): boolean {
   if (expression.type === 'CallExpression') return expression.callee.type !== 'Super';
   if (expression.type === 'AwaitExpression') return true;

@@ -6,12 +6,13 @@ import { describeMutant, type PackageResult } from './report.js';
 import { runTests } from './run-tests.js';
 import { sampleOf } from './sample.js';
 
+/** How a package is mutated. */
 export interface MutateOptions {
   readonly seed: number;
   readonly sample: number;
-  /** Only sources whose path contains this. */
+  /** Only sources whose path contains this are changed. */
   readonly source: string;
-  /** Without the tests whose path contains one of these. */
+  /** Tests whose path contains one of these are not run. */
   readonly without: readonly string[];
   readonly signal: AbortSignal;
   survived(description: string): void;
@@ -21,14 +22,14 @@ interface Located extends Mutant {
   readonly path: string;
 }
 
-/** What a run without a change may take, and so many times what it took may one with a change. */
+/** The time limit of the run without a change. A run with a change may take three times as long as that, and 15 s. */
 const FIRST_RUN_LIMIT_MS = 600_000;
 const LIMIT_FACTOR = 3;
 const LIMIT_BUFFER_MS = 15_000;
 
 /**
  * Changes the compiled sources of a package in a copy of the workspace, one change at a time, and runs
- * the package's tests. After an abort, resolves with what is known by then.
+ * the package's tests. After an abort, resolves with the results so far.
  *
  * Rejects when the tests fail without a change.
  */
@@ -64,11 +65,12 @@ async function timeLimitOf(
 ): Promise<number> {
   const started = performance.now();
   const { result, output } = await runTests(workspace, tests, FIRST_RUN_LIMIT_MS, signal);
-  if (result !== 'passed') throw new Error(`the tests of ${name} ${result} unchanged:\n${output}`);
+  if (result !== 'passed')
+    throw new Error(`the tests of ${name} ${result} without a change:\n${output}`);
   return LIMIT_FACTOR * (performance.now() - started) + LIMIT_BUFFER_MS;
 }
 
-/** What the tests made of one change; `undefined` after an abort. */
+/** Resolves with the result of the tests for one change; with `undefined` after an abort. */
 async function resultOf(
   workspace: string,
   mutant: Located,

@@ -1,17 +1,17 @@
 import { readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** The compiled sources of a package, as paths from the workspace. */
+/** Returns the compiled sources of a package, as paths from the workspace. */
 export function sourcesOf(workspace: string, name: string): string[] {
   return filesIn(workspace, join('packages', name, 'dist/src'), /(?<!\.d)\.js$/);
 }
 
-/** Tests outside a package that hold what the package does. */
+/** Patterns of tests outside of a package that test it. */
 const TESTS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
   ['http-koa', 'test/dist/http-contract'],
 ]);
 
-/** The compiled tests of a package, as paths from the workspace: its own, then those elsewhere. */
+/** Returns the compiled tests of a package, as paths from the workspace: its own, then others that test it. */
 export function testsOf(workspace: string, name: string): string[] {
   const elsewhere = TESTS_ELSEWHERE.get(name);
   return [join('packages', name, 'dist/test'), ...(elsewhere ? [elsewhere] : [])].flatMap(
@@ -26,7 +26,7 @@ function filesIn(workspace: string, folder: string, pattern: RegExp): string[] {
     .sort();
 }
 
-/** The likeliest to notice a change of the source first: its own tests, then those of its folder. */
+/** Sorts tests by how likely they notice a change of the source: its own, then those of its folder, then others. */
 export function inOrderFor(source: string, tests: readonly string[]): string[] {
   const folder = dirname(source).replace('dist/src', 'dist/test');
   const own = join(folder, `${basename(source, '.js')}.`);

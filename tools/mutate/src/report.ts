@@ -1,16 +1,16 @@
 import type { Mutant } from './mutants.js';
 
-/** What became of the sample of one package. */
+/** The results of the sample of one package. */
 export interface PackageResult {
   readonly name: string;
-  /** How many changes the sample was chosen from. */
+  /** The number of possible changes, from which the sample was chosen. */
   readonly mutants: number;
   readonly killed: number;
   readonly timedOut: number;
   readonly survived: number;
 }
 
-/** A Markdown table, with a line for all packages together. */
+/** Returns a Markdown table with a row for each package, and one for all. */
 export function tableOf(results: readonly PackageResult[]): string {
   const sum = (count: (result: PackageResult) => number) =>
     results.reduce((total, result) => total + count(result), 0);
@@ -34,7 +34,7 @@ function rowOf({ name, mutants, killed, timedOut, survived }: PackageResult): st
   return `| ${[name, mutants, sample, killed, timedOut, survived, noticed].join(' | ')} |`;
 }
 
-/** Where a change is, and what it is, on one line. */
+/** Returns the place and the text of a change, on one line. */
 export function describeMutant(path: string, source: string, { start, end, text }: Mutant): string {
   const line = source.slice(0, start).split('\n').length;
   const before = source.slice(start, end).replace(/\s+/g, ' ');

@@ -9,8 +9,8 @@ export interface TestRun {
 }
 
 /**
- * Runs test files in this order, until the first failure. When time is up or the signal aborts, ends
- * mocha together with every process that the tests have started.
+ * Runs test files in this order, until the first failure. At the time limit, or when the signal aborts, ends
+ * Mocha together with every process that the tests have started.
  */
 export async function runTests(
   workspace: string,

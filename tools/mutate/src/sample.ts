@@ -1,4 +1,4 @@
-/** So many of the items, chosen by the seed alone, in random order. */
+/** Returns a random sample of at most `size` items, in random order; the seed determines it. */
 export function sampleOf<T>(items: readonly T[], size: number, seed: number): T[] {
   const random = randomNumbers(seed);
   const ranked = items.map((item) => ({ item, rank: random() }));
@@ -6,7 +6,7 @@ export function sampleOf<T>(items: readonly T[], size: number, seed: number): T[
   return ranked.slice(0, size).map(({ item }) => item);
 }
 
-/** Numbers from 0 to 1, the same ones for the same seed: `Math.random` takes no seed. */
+/** Random numbers from 0 to 1, the same ones for the same seed, which `Math.random` does not support. */
 function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

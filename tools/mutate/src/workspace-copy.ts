@@ -8,12 +8,12 @@ export const root = fileURLToPath(new URL('../../../../', import.meta.url));
 
 const NOT_COPIED: ReadonlySet<string> = new Set(['.git', '.cache', 'node_modules']);
 
-/** The packages of the workspace itself: their links lead from folder to folder within the copy. */
+/** The scope of the workspace's own packages, which are linked within the copy. */
 const OWN_SCOPE = '@plant-store';
 
 /**
- * Copies the built workspace, so that nothing of it is ever changed, however a run ends. The packages
- * of others are not copied.
+ * Copies the built workspace, so that a run never changes the original, however it ends. Links third-party
+ * packages instead of copying them.
  */
 export async function copyWorkspace(): Promise<string> {
   const copy = await mkdtemp(join(tmpdir(), 'plant-store-mutate-'));

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** An HTTP server on the loopback interface that can go out of reach and come back. */
+/** An HTTP server on the loopback interface that can be stopped and started again on the same port. */
 export class LoopbackServer {
-  /** Empty until it listens, and the same ever after. */
+  /** The address of the server; empty before it listens for the first time. */
   url = '';
-  /** The path of every request that came in. */
+  /** The paths of all requests. */
   readonly requests: string[] = [];
   protected handler: RequestListener = () => {};
   readonly #server = createServer((request, response) => {
@@ -19,7 +19,7 @@ export class LoopbackServer {
     return this.#server.listening;
   }
 
-  /** Listens on the port it had before, if it had one. */
+  /** Listens on the same port as before, if there was one. */
   async listen(): Promise<void> {
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
@@ -27,7 +27,7 @@ export class LoopbackServer {
     this.url = `http://127.0.0.1:${this.#port}`;
   }
 
-  /** Goes out of reach: connections are refused from now on. */
+  /** Closes all connections; new ones are refused from now on. */
   async stop(): Promise<void> {
     if (!this.#server.listening) return;
     const closed = once(this.#server, 'close');

@@ -14,7 +14,7 @@ export async function signingKey(kid: string): Promise<JWK> {
   return { ...(await exportJWK(privateKey)), kid, alg: 'RS256', use: 'sig' };
 }
 
-/** Signed access tokens are kept nowhere, so there is nothing to store. */
+/** Signed access tokens are not stored, so the provider needs no storage. */
 class NoStorage implements Adapter {
   async upsert() {}
   async consume() {}
@@ -31,7 +31,7 @@ class NoStorage implements Adapter {
   }
 }
 
-/** A provider as it would be run, with one client, `nursery`; its keys can be replaced at any time. */
+/** A real OpenID Connect provider with one client, `nursery`, whose keys can be replaced at any time. */
 export class OidcIssuer extends LoopbackServer {
   static async start(...keys: JWK[]): Promise<OidcIssuer> {
     const issuer = new OidcIssuer();
@@ -40,7 +40,7 @@ export class OidcIssuer extends LoopbackServer {
     return issuer;
   }
 
-  /** The first key signs from now on; all are published. */
+  /** Publishes these keys, and signs with the first one from now on. */
   use(...keys: JWK[]): void {
     const provider = new Provider(this.url, {
       adapter: NoStorage,
@@ -71,7 +71,7 @@ export class OidcIssuer extends LoopbackServer {
     this.handler = provider.callback();
   }
 
-  /** A signed access token for `AUDIENCE`, with `SCOPE` unless another scope, or `''` for none, is given. */
+  /** Resolves with a signed access token for {@link AUDIENCE}. `''` as the scope means none. */
   async token(scope = SCOPE): Promise<string> {
     const response = await fetch(`${this.url}/token`, {
       method: 'POST',

@@ -5,7 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 
-/** The built command. */
+/** The path of the built `plant-store` command. */
 export const command = fileURLToPath(
   new URL('../../../../packages/app/bin/plant-store.js', import.meta.url),
 );
@@ -24,9 +24,9 @@ export interface Running {
 const running = new Set<ChildProcess>();
 
 /**
- * Starts the command with nothing in its environment but `PATH` and what is given.
+ * Starts the command. Its environment has `PATH` and the given variables only.
  *
- * @param input What it reads on standard input.
+ * @param input The text of its standard input.
  */
 export function run(
   args: readonly string[],
@@ -72,16 +72,17 @@ export function watch(child: ChildProcessByStdio<Writable | null, Readable, Read
 export interface Service extends Running {
   readonly address: string;
   readonly port: number;
-  /** The address of the management listener, where `MANAGEMENT_PORT` asks for one. */
+  /** The address of the management listener; `undefined` without `MANAGEMENT_PORT`. */
   readonly management: string | undefined;
   /** Begins a graceful stop; resolves as `ended` does. */
   stop(): Promise<number | string>;
 }
 
 /**
- * Starts the service, on a free port unless one is given; resolves when it listens.
+ * Starts the service, on a free port unless one is given. Resolves when it listens.
  *
- * @param env Says how tokens are verified. A service that makes its own token prints for people, and is for `run`.
+ * @param env The settings; one of them must choose how tokens are verified. For a service with a token of its
+ * own, use {@link run}.
  */
 export async function serve(env: Record<string, string>): Promise<Service> {
   const service = run(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
@@ -94,7 +95,7 @@ export async function serve(env: Record<string, string>): Promise<Service> {
   return { ...service, address, port: Number(new URL(address).port), management, stop };
 }
 
-/** Ends what a failed test has left running. */
+/** Kills the processes that a failed test has left running. */
 export function endAll(): void {
   for (const child of running) child.kill('SIGKILL');
 }
@@ -105,11 +106,11 @@ export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** A token, and the setting with which a service accepts it. */
+/** A token that the setting {@link ACCESS_TOKEN_SHA256} makes the service accept. */
 export const TOKEN = 'a-token';
 export const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
 
-/** Asks the service at this address for a plant. */
+/** Sends a request to create a plant to the service at this address. */
 export function createPlant(
   address: string,
   id: number,
@@ -123,7 +124,7 @@ export function createPlant(
   });
 }
 
-/** A port of loopback that no other process listens on now. */
+/** Resolves with a free port of the loopback interface. */
 export async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,7 +1,7 @@
 import { CreatingConnection } from './creating-connection.js';
 
-/** One create on a connection of its own. */
-export async function runLoadOnce(url: string, token: string): Promise<void> {
+/** Creates one plant on a new connection. Rejects when that fails. */
+export async function createOnce(url: string, token: string): Promise<void> {
   let connection: CreatingConnection | undefined;
   const stored = await new Promise<boolean>((resolve, reject) => {
     const onResponse = (_: number, outcome: boolean) => {
