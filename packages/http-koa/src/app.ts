@@ -12,46 +12,46 @@ import { exactRouter, isRouted, serveRoutes } from './frame/routes.js';
 import { atOnce, FastKoa, throughKoa } from './frame/send.js';
 import { addHealthRoutes } from './health.js';
 
-/** What the application needs from the outside. */
+/** The use case, the ports and the observer that an application is made of. */
 export interface AppDependencies {
   readonly createPlant: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
-  /** Rejects with the reason why a create sent now would be refused. */
+  /** Rejects with the reason when a create would be refused now. */
   readonly ready: () => Promise<void>;
   readonly observer: HttpObserver;
 }
 
-/** How the routes behave. Every member has a default. */
+/** The options of the routes. Each has a default. */
 export interface RoutesOptions {
-  /** Precedes `/plants`: empty, or segments like `/store/v1`. */
+  /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
   readonly basePath?: string;
-  /** Bytes that a body may have at most. 16384 by default. */
+  /** The largest body in bytes. 16384 by default. */
   readonly bodyLimit?: number;
-  /** Operations carried out at once, each from the last byte of its body. 1000 by default. */
+  /** The most operations carried out at once; each counts from the last byte of its body. 1000 by default. */
   readonly maxInFlight?: number;
   /**
-   * Milliseconds from the last byte of a request to its response; for a pipelined one, from when its
-   * turn comes. 15000 by default.
+   * The most milliseconds from the last byte of a request to its response. For a pipelined request, they begin
+   * after the previous response. 15000 by default.
    */
   readonly requestDeadline?: number;
-  /** Whether the interface description and the page to try it from are served. They are by default. */
+  /** Whether the interface description and the docs page are served. True by default. */
   readonly docs?: boolean;
 }
 
-/** How the application behaves. Every member has a default. */
+/** The options of an application. Each has a default. */
 export interface AppOptions extends RoutesOptions {
   /**
-   * Middleware of your own, in front of the routes: it sees every request that is valid HTTP, and every
-   * response. What it throws gets the one form of a failure.
+   * Middleware in front of the routes. It sees every request that is valid HTTP, and every response. An error
+   * that it throws becomes a response in the form of every failure.
    */
   readonly before?: readonly Middleware[];
 }
 
 /**
- * `POST /plants`, the health checks and the docs as a Koa application. It listens nowhere and opens
- * nothing. Serve it with `createServer`, or its `callback()` in a server of your own.
+ * Creates a Koa application with `POST /plants`, the health checks and the docs. It opens no port. Serve it with
+ * {@link createServer}, or its `callback()` in a server of your own.
  *
- * @throws {TypeError | RangeError} when an option is not what {@link AppOptions} says.
+ * @throws {TypeError | RangeError} when an option is not as {@link AppOptions} describes it.
  *
  * Source: docs/specification.md, "Endpoints".
  */
@@ -60,7 +60,7 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
   return appOf(router, dependencies.observer, options.before);
 }
 
-/** An application that serves a router's routes, and responds to every other request with a failure. */
+/** Creates an application that serves the routes of a router, and responds to other requests with a failure. */
 export function appOf(
   router: Router,
   observer: HttpObserver,
@@ -76,10 +76,10 @@ export function appOf(
 }
 
 /**
- * The same routes as one middleware, for a Koa application of your own. Requests to other paths are
- * passed on; every response goes through Koa's `ctx.status`, `ctx.set` and `ctx.body`.
+ * Creates a middleware with the routes of {@link createApp}, for a Koa application of your own. It passes on
+ * requests to other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`.
  *
- * @throws {TypeError | RangeError} when an option is not what {@link RoutesOptions} says.
+ * @throws {TypeError | RangeError} when an option is not as {@link RoutesOptions} describes it.
  */
 export function plantStoreRoutes(
   dependencies: AppDependencies,

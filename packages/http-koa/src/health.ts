@@ -4,30 +4,30 @@ import { failures, toFailure } from './frame/failures.js';
 import type { PlantStoreState } from './frame/request-state.js';
 import { failureResponse, jsonResponse } from './frame/response.js';
 
-/** The service is stopping: it takes no more requests. */
+/** The service is stopping and accepts no more requests. */
 export class StoppingError extends Error {
   override readonly name = 'StoppingError';
   readonly code = 'STOPPING';
 }
 
 /**
- * The health checks of load balancers: no token, no secrets.
+ * Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets.
  *
- * @param check Rejects with the reason why a create sent now would be refused.
+ * @param check Rejects with the reason when a create would be refused now.
  */
 export function addHealthRoutes(router: Router, check: () => Promise<void>): void {
   router.get('/livez', live());
   router.get('/readyz', ready(check));
 }
 
-/** The process serves. Nothing else is asked. */
+/** Responds with 200 whenever the process can respond. */
 function live(): Middleware<PlantStoreState> {
   return function live(ctx) {
     ctx.state.plantStore.response = jsonResponse(200, { status: 'live' });
   };
 }
 
-/** That the service is not ready is a response too, no failure to report. */
+/** The response that the service is not ready is no fault, so it is not reported. */
 function ready(check: () => Promise<void>): Middleware<PlantStoreState> {
   return async function ready(ctx) {
     try {

@@ -5,16 +5,16 @@ import type { PlantStoreState } from './frame/request-state.js';
 import { exactRouter } from './frame/routes.js';
 import { addHealthRoutes } from './health.js';
 
-/** What the management listener shows. */
+/** The health check, the metrics and the observer of the management listener. */
 export interface ManagementDependencies {
-  /** Rejects with the reason why a create sent now would be refused. */
+  /** Rejects with the reason when a create would be refused now. */
   readonly ready: () => Promise<void>;
-  /** The metrics, as they are now. */
+  /** The current metrics. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly observer: Pick<HttpObserver, 'failed'>;
 }
 
-/** Health checks and metrics, for those who run the service. Not to be reached by its clients. */
+/** Creates the Koa application with health checks and metrics, for operators. Clients must not be able to reach it. */
 export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
   const router = exactRouter();
   addHealthRoutes(router, ready);

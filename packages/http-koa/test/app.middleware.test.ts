@@ -26,7 +26,7 @@ const responseTime: Middleware = async (ctx, next) => {
   ctx.set('X-Response-Status', `${ctx.status}`);
 };
 
-describe('Middleware of others', () => {
+describe('Third-party middleware', () => {
   const plants = new Map<bigint, NewPlant>();
   const ended: Exchange[] = [];
   const failed: OwnFailure[] = [];
@@ -51,7 +51,7 @@ describe('Middleware of others', () => {
     for (const close of closing.splice(0)) await close();
   });
 
-  /** Serves an application with this package's server, and with Node's own. */
+  /** Serves an application with the server of this package, or with that of Node.js. */
   async function serve(app: Koa, own = true): Promise<string> {
     const server = own ? createServer(app) : createHttpServer(app.callback());
     server.listen(0, '127.0.0.1');
@@ -82,7 +82,7 @@ describe('Middleware of others', () => {
     return Number(error);
   }
 
-  /** What an application must do, wherever the routes are in it. */
+  /** Checks the routes of an application. */
   async function expectPlantStore(url: string): Promise<void> {
     const created = await create(`${url}/plants`);
     expect(created.status).to.equal(200);
@@ -116,7 +116,7 @@ describe('Middleware of others', () => {
   describe('in front of the routes (`before`)', () => {
     const before = [responseTime, cors({ origin: ORIGIN }), helmet()];
 
-    it('sees every response, and changes none that it does not mean to', async () => {
+    it('sees every response, and changes only the headers that it sets', async () => {
       const url = await serve(createApp(dependencies, { before }));
       await expectPlantStore(url);
       await expectHeaders(`${url}/plants`);
@@ -125,7 +125,7 @@ describe('Middleware of others', () => {
       expect(missing.headers.get('X-Response-Status')).to.equal('404');
     });
 
-    it('may respond by itself, as to a CORS preflight', async () => {
+    it('may respond itself, for example to a CORS preflight', async () => {
       const url = await serve(createApp(dependencies, { before }));
       const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'POST' };
       const preflight = await fetch(`${url}/plants`, { method: 'OPTIONS', headers });
@@ -135,7 +135,7 @@ describe('Middleware of others', () => {
       expect(ended.map(({ status }) => status)).to.deep.equal([204]);
     });
 
-    it('may refuse with an error for the client: its number is ten times its status', async () => {
+    it('may refuse a request with `ctx.throw`: the error number is ten times the status', async () => {
       const refuse: Middleware = (ctx) => ctx.throw(429, 'slow down');
       const response = await create(
         `${await serve(createApp(dependencies, { before: [refuse] }))}/plants`,
@@ -145,7 +145,7 @@ describe('Middleware of others', () => {
       expect([plants.size, failed.length]).to.deep.equal([0, 0]);
     });
 
-    it('has its bugs reported, and hidden from the client', async () => {
+    it('that throws an unexpected error causes a 500, which is reported with its cause', async () => {
       const bug = new TypeError('secret');
       const throwing: Middleware = () => Promise.reject(bug);
       const url = await serve(createApp(dependencies, { before: [throwing] }));
@@ -166,7 +166,7 @@ describe('Middleware of others', () => {
       expect(failed.map(({ cause }) => cause)).to.deep.equal([bug]);
     });
 
-    it('does not see what is not valid HTTP', async () => {
+    it('does not see requests that are not valid HTTP', async () => {
       let seen = 0;
       const count: Middleware = (_, next) => {
         seen += 1;
@@ -181,8 +181,8 @@ describe('Middleware of others', () => {
   });
 
   for (const own of [true, false]) {
-    describe(`around the routes, in an application on ${own ? "this package's" : "Node's"} server`, () => {
-      it('keeps its own paths, and gets the same responses for the others', async () => {
+    describe(`around the routes, in an application on the server of ${own ? 'this package' : 'Node.js'}`, () => {
+      it('handles its own paths, and the routes respond as in their own application', async () => {
         const app = new Koa()
           .use(responseTime)
           .use(cors({ origin: ORIGIN }))
@@ -199,7 +199,7 @@ describe('Middleware of others', () => {
         }
       });
 
-      it('mounts them below a path', async () => {
+      it('can mount the routes below a path', async () => {
         const app = new Koa().use(mount('/nursery', plantStoreRoutes(dependencies)));
         const url = await serve(app, own);
         await expectPlantStore(`${url}/nursery`);

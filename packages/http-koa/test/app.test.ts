@@ -41,7 +41,7 @@ describe('The application', () => {
     for (const close of closing.splice(0)) await close();
   });
 
-  /** A running application that records the plants it stores and the failures it reports. */
+  /** Starts an application, and records the plants that it stores and the failures that it reports. */
   async function start({ add, verify, ready, begun, ...options }: Setup = {}) {
     const stored = new Map<bigint, NewPlant>();
     const reports: OwnFailure[] = [];
@@ -86,7 +86,7 @@ describe('The application', () => {
     return (await response.json()) as { error: number; message: string };
   }
 
-  it('creates a plant and responses with it, without its id', async () => {
+  it('creates a plant and responds with it, without its id', async () => {
     const { create, stored } = await start();
     const response = await create(monstera);
     expect(response.status).to.equal(200);
@@ -98,7 +98,7 @@ describe('The application', () => {
     });
   });
 
-  it('keeps neighbours beyond 2^53 apart', async () => {
+  it('distinguishes neighbouring ids beyond 2^53', async () => {
     const { create, stored } = await start();
     for (const id of ['9007199254740993', '9007199254740992']) {
       expect((await create(`{"id":${id},"name":"Monstera"}`)).status).to.equal(200);
@@ -106,14 +106,14 @@ describe('The application', () => {
     expect([...stored.keys()]).to.deep.equal([9007199254740993n, 9007199254740992n]);
   });
 
-  it('leaves an absent tag absent', async () => {
+  it('responds without a tag when the plant has none', async () => {
     const { create } = await start();
     expect(await (await create('{"id":1,"name":"Monstera"}')).text()).to.equal(
       '{"name":"Monstera"}',
     );
   });
 
-  it('names every field that is wrong in one message', async () => {
+  it('names every invalid field in one message', async () => {
     const { create } = await start();
     const message = async (body: string) => (await failureOf(await create(body))).message;
     const idRule = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
@@ -143,7 +143,7 @@ describe('The application', () => {
     'to another path': { error: 4040, path: '/plants/' },
   };
   for (const [kind, { error, body = monstera, path, headers }] of Object.entries(refusals)) {
-    it(`refuses a request ${kind} with ${error} before anything is stored`, async () => {
+    it(`refuses a request ${kind} with ${error}, and stores nothing`, async () => {
       const { create, stored, reports } = await start();
       const response = await create(body, headers, path);
       expect((await failureOf(response)).error).to.equal(error);
@@ -152,7 +152,7 @@ describe('The application', () => {
     });
   }
 
-  it('refuses a client without the permission before anything is stored', async () => {
+  it('refuses a client without the permission, and stores nothing', async () => {
     const visitor = authenticatedClient('visitor', []);
     const { create, stored } = await start({ verify: async () => visitor });
     const response = await create(monstera);
@@ -187,7 +187,7 @@ describe('The application', () => {
     },
   };
   for (const [what, { cause, status, error, ours }] of Object.entries(outcomes)) {
-    it(`responds ${what} with ${error}${ours ? ', reported once with its cause' : ''}`, async () => {
+    it(`responds to ${what} with ${error}${ours ? ', and reports it once with its cause' : ''}`, async () => {
       const { create, reports } = await start({ add: () => Promise.reject(cause) });
       const response = await create(monstera, { 'X-Request-Id': 'request-7' });
       expect(response.status).to.equal(status);
@@ -207,7 +207,7 @@ describe('The application', () => {
     expect((await failureOf(response)).error).to.equal(5030);
   });
 
-  it('refuses what exceeds the number in flight, and takes more once that has its response', async () => {
+  it('refuses requests beyond `maxInFlight`, and accepts more after a response', async () => {
     const begun: (() => void)[] = [];
     const add = () => new Promise<void>((resolve) => begun.push(resolve));
     const { create } = await start({ maxInFlight: 1, add });
@@ -224,7 +224,7 @@ describe('The application', () => {
     expect((await third).status).to.equal(200);
   });
 
-  it('gives the repository what the check of the token has left of the deadline', async () => {
+  it('gives the repository the rest of the deadline after the check of the token', async () => {
     const limits: number[] = [];
     const add = async (_: NewPlant, timeLimit: number) => void limits.push(timeLimit);
     let taken = 0;
@@ -239,7 +239,7 @@ describe('The application', () => {
     expect(limits[0]).to.be.within(1, 1234 - taken);
   });
 
-  it('does not ask the verifier about a token longer than 8 KiB', async () => {
+  it('does not pass a token longer than 8 KiB to the verifier', async () => {
     const asked: number[] = [];
     const verify = async (token: string) => {
       asked.push(token.length);
@@ -252,7 +252,7 @@ describe('The application', () => {
     expect(asked).to.deep.equal([8192]);
   });
 
-  it('reads no further from a connection whose requests wait, and responses them all', async () => {
+  it('pauses reading from a connection with many waiting requests, and responds to all of them', async () => {
     const release = new Map<bigint, () => void>();
     const add = ({ id }: NewPlant) => new Promise<void>((resolve) => release.set(id, resolve));
     const { server, url } = await start({ add });
@@ -277,8 +277,8 @@ describe('The application', () => {
   const invalid: [name: string, options: AppOptions, error: RegExp][] = [
     ['a pattern for a base path', { basePath: '/:store' }, /basePath/],
     ['a base path that ends with a slash', { basePath: '/store/' }, /basePath/],
-    ['no number for a limit', { bodyLimit: Number.NaN }, /bodyLimit/],
-    ['no operation in flight', { maxInFlight: 0 }, /maxInFlight/],
+    ['a limit that is not a number', { bodyLimit: Number.NaN }, /bodyLimit/],
+    ['a limit of 0 operations in flight', { maxInFlight: 0 }, /maxInFlight/],
     ['an endless deadline', { requestDeadline: Number.POSITIVE_INFINITY }, /requestDeadline/],
   ];
   for (const [name, options, error] of invalid) {
@@ -288,13 +288,13 @@ describe('The application', () => {
     });
   }
 
-  it('refuses a server whose limits are none', () => {
+  it('refuses a server with invalid limits', () => {
     for (const name of ['headersTimeout', 'requestTimeout', 'keepAliveTimeout', 'maxConnections']) {
       expect(() => createServer(new Koa(), { [name]: -1 })).to.throw(RangeError, name);
     }
   });
 
-  it('serves the operation below its base path, and the health checks beside it', async () => {
+  it('serves the operation below its base path, and the health checks without it', async () => {
     const { url, create } = await start({ basePath: '/store/v1' });
     expect((await create(monstera, {}, '/store/v1/plants')).status).to.equal(200);
     expect((await create(monstera)).status).to.equal(404);
@@ -309,7 +309,7 @@ describe('The application', () => {
     expect((await fetch(`${url}/livez`)).status).to.equal(200);
   });
 
-  it('reports why it is not ready, and reports only a bug in finding that out', async () => {
+  it('responds with why it is not ready, and reports only a bug to the observer', async () => {
     for (const [cause, status, error] of [
       [new StorageUnavailableError('secret address'), 503, 5030],
       [new TypeError('secret address'), 500, 5000],
@@ -322,7 +322,7 @@ describe('The application', () => {
     }
   });
 
-  it('loses one request, and not the process, to an observer that throws', async () => {
+  it('fails one request, not the process, when an observer throws', async () => {
     const begun = () => {
       throw new TypeError('a bug');
     };

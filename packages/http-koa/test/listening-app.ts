@@ -18,7 +18,7 @@ interface Options extends AppOptions, Omit<ServerOptions, 'observer'> {
   readonly ready?: () => Promise<void>;
 }
 
-/** An application that keeps its plants in `plants`, on a port of its own. */
+/** Starts an application that stores its plants in `plants`, on a free port. */
 export async function listeningApp(options: Options, plants = new Map<bigint, NewPlant>()) {
   const app = createApp(
     {
@@ -41,7 +41,7 @@ export async function listeningApp(options: Options, plants = new Map<bigint, Ne
   return { server, port, origin: `http://127.0.0.1:${port}`, close };
 }
 
-/** The bytes of a request for this body to be created. */
+/** Returns the bytes of a request to create a plant with this body. */
 export function rawCreate(body: string): string {
   return [
     'POST /plants HTTP/1.1',

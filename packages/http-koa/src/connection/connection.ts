@@ -14,15 +14,15 @@ import { decide } from './node-socket.js';
 import { RequestLines } from './request-lines.js';
 import type { Turn } from './turn.js';
 
-/** What the connections of one server share. */
+/** The options that the connections of one server share. */
 export interface ConnectionOptions {
   readonly handle: RequestListener;
   readonly turn: Turn;
   readonly requestIds: RequestIds;
   readonly observer: HttpObserver | undefined;
-  /** Milliseconds from the first byte of a request to the end of its headers. */
+  /** The most milliseconds from the first byte of a request to the end of its headers. */
   readonly headersTimeout: number;
-  /** Milliseconds from the first byte of a request to its last. */
+  /** The most milliseconds from the first byte of a request to its last byte. */
   readonly requestTimeout: number;
 }
 
@@ -32,20 +32,20 @@ interface Arrived {
 }
 
 interface Waiting extends Arrived {
-  /** Carries it out, in the asynchronous context of its arrival. */
+  /** Carries the request out, in the asynchronous context of its arrival. */
   readonly begin: () => void;
 }
 
-/** How long an idle connection may stay while stopping, so that its client learns of it from a response. */
+/** How long an idle connection stays open while stopping, so that its client gets a response that closes it. */
 const IDLE_GRACE_MS = 1000;
 
-/** While so many requests wait, nothing more is read; what has been read already is kept. */
+/** While this many requests wait, nothing more is read. Bytes that have been read already are kept. */
 const MAX_WAITING = 16;
 
 /**
- * One connection, on which one request at a time is carried out. Node would start pipelined requests at
- * once, also those after a response that closes the connection, and the errors of its parser would
- * overtake the responses before them.
+ * One connection, on which one request at a time is carried out. Node.js would start pipelined requests at once,
+ * even those after a response that closes the connection, and would send the errors of its parser before earlier
+ * responses.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -54,10 +54,10 @@ export class Connection {
   readonly #late: LateRequest;
   readonly #waiting: Waiting[] = [];
   readonly #finished = () => this.#finish();
-  /** The requests whose heads end in the segment that is being parsed. */
+  /** The requests whose headers end in the segment that is being parsed. */
   readonly #parsed: ReceivedRequest[] = [];
   #current: Arrived | undefined;
-  /** Sends a failure for which there is no `ServerResponse`. */
+  /** Sends the last response, a failure without a `ServerResponse`. */
   #sendLast: (() => void) | undefined;
   #isStopping = false;
   #isClosing = false;
@@ -82,7 +82,7 @@ export class Connection {
     });
   }
 
-  /** Carries out a request after those that came before it, in the asynchronous context of this call. */
+  /** Carries out a request after all earlier ones, in the asynchronous context of this call. */
   take(request: ReceivedRequest, response: ServerResponse): void {
     this.#parsed.push(request);
     this.#late.arrived(request);
@@ -97,10 +97,10 @@ export class Connection {
   }
 
   /**
-   * Nothing more can be read from the connection. If a request is still arriving, this is the response
-   * to it; otherwise it is a response of its own, after those before it.
+   * Fails the connection, from which nothing more can be read. The error is the response to the request that is
+   * still arriving, or otherwise a response after all others.
    *
-   * @param request What is known of the request, if Node's parser has read its headers.
+   * @param request The failed request, if the parser of Node.js has read its headers.
    */
   fail(error: HttpError, request?: ReceivedRequest): void {
     if (this.#isClosing || this.#sendLast !== undefined) return;
@@ -112,7 +112,7 @@ export class Connection {
     else if (!latest.complete) latest.fail(error);
   }
 
-  /** The request that is arriving is late. Reported once by Node, also while reading is paused. */
+  /** Fails a request that arrives too late. Node.js reports it once, also while reading is paused. */
   failLate(): void {
     this.#afterRead((hasRead) => {
       const latest = this.#latest();
@@ -131,7 +131,7 @@ export class Connection {
     if (this.#current === undefined) this.#closeWhenIdle();
   }
 
-  /** Looks after the time limits that Node does not apply. To be called every so often. */
+  /** Applies the time limits that Node.js does not apply. To be called regularly. */
   checkTime(): void {
     this.#limitUnreadResponse();
     if (this.#late.isOver(this.#isPaused())) {
@@ -139,7 +139,7 @@ export class Connection {
     }
   }
 
-  /** Ends a connection on which nothing moves any more, unless it waits for a response. */
+  /** Ends a connection without traffic, unless it waits for a response. */
   stalled(): void {
     this.#afterRead((hasRead) => {
       const isIdle = this.#current === undefined || this.#current.response.writableEnded;
@@ -147,7 +147,7 @@ export class Connection {
     });
   }
 
-  /** Drops a connection whose client can no longer be responded to. */
+  /** Drops a connection whose client can no longer receive a response. */
   abandon(): void {
     if (!this.#isClosing) this.#socket.destroy();
   }
@@ -182,7 +182,7 @@ export class Connection {
 
   #finish(): void {
     this.#current = undefined;
-    // Empty already, unless Node reads the socket as a stream: then no segment is reported.
+    // It is empty already, unless Node.js reads the socket as a stream and reports no segments.
     this.#parsed.length = 0;
     if (this.#isClosing || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
@@ -212,7 +212,7 @@ export class Connection {
     return this.#isFull() || this.#socket.isPaused();
   }
 
-  /** Keeps a response that its client does not read no longer than a request may take to arrive. */
+  /** Limits how long an unread response is kept, to the time in which a request must arrive. */
   #limitUnreadResponse(): void {
     const { requestTimeout } = this.#options;
     if (!this.#current?.response.writableEnded || this.#socket.timeout === requestTimeout) return;
@@ -228,7 +228,7 @@ export class Connection {
     this.#current.response.shouldKeepAlive = false;
   }
 
-  /** Node closes after the last request of a client that has half-closed, also when a failure follows. */
+  /** When a client has half-closed, Node.js closes after the last request, also when a failure has yet to be sent. */
   #owesFailure(): boolean {
     return this.#sendLast !== undefined && this.#current?.response.shouldKeepAlive === true;
   }
@@ -257,7 +257,7 @@ export class Connection {
   }
 }
 
-/** The work, to be done later but in the asynchronous context of now. */
+/** Returns a function that does the work in the asynchronous context of this call. */
 function inThisContext(work: () => void): () => void {
   let begin = (): void => undefined;
   const begun = new Promise<void>((resolve) => {

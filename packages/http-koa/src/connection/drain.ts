@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import type { Connections } from './connections.js';
 
-/** Stops a server: see `DrainableServer.drain`. */
+/** Stops a server, as `DrainableServer.drain` describes. */
 export async function drain(
   server: Server,
   connections: Connections,
@@ -12,22 +12,22 @@ export async function drain(
   const timer = setTimeout(() => connections.destroy(), timeLimit);
   await acceptWaiting(server);
   const closed = once(server, 'close');
-  // HTTP's own `close` would cut idle connections at once, under requests already on their way.
+  // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
   NetServer.prototype.close.call(server);
   connections.stop();
   await closed;
   clearTimeout(timer);
 }
 
-/** So many turns of the event loop without a new connection mean that none waits. */
+/** After this many turns of the event loop without a new connection, none waits. */
 const QUIET_TURNS = 3;
 
-/** How long connections are accepted at most, if more and more arrive. */
+/** The longest time in which waiting connections are accepted. */
 const MAX_ACCEPTING_MS = 1000;
 
 /**
- * Accepts the connections that wait in the operating system's queue: to close the listener would reset
- * them. Node accepts one in each turn of the event loop.
+ * Accepts the connections that wait in the queue of the operating system, because closing the listener would
+ * reset them. Node.js accepts one in each turn of the event loop.
  */
 async function acceptWaiting(server: Server): Promise<void> {
   shortenQueue(server);
@@ -45,9 +45,9 @@ async function acceptWaiting(server: Server): Promise<void> {
 }
 
 /**
- * Has the operating system take no connections in advance. So clients that connect over and over fill the
- * queue no more, and find the port closed instead of being reset. Node documents no way to change the
- * queue of a server that listens; without this method the queue stays as it is.
+ * Shortens the queue of the operating system to 0, so that clients that connect repeatedly do not fill it again:
+ * their connections are refused instead of reset. Node.js documents no way to change the queue of a listening
+ * server; if it drops this method, the queue stays as it is.
  */
 function shortenQueue(
   server: Server & { readonly _handle?: { listen?(backlog: number): number } },

@@ -1,44 +1,44 @@
 import type { ReceivedRequest } from '../frame/received-request.js';
 
-/** The time limits of a request; in milliseconds. */
+/** The time limits of a request, in milliseconds. */
 interface TimeLimits {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
 }
 
 /**
- * The request of a connection that was reported as late while the service itself did not read. Node
- * reports each request once, so its time begins anew here when reading goes on.
+ * Gives more time to a request that Node.js reported as late while the service did not read. Node.js reports each
+ * request once, so this class measures its time again when reading is resumed.
  */
 export class LateRequest {
   readonly #limits: TimeLimits;
   #resumedAt = Number.NEGATIVE_INFINITY;
   #isExcused = false;
-  /** Absent while its headers have not arrived. */
+  /** `undefined` until its headers have arrived. */
   #request: ReceivedRequest | undefined;
 
   constructor(limits: TimeLimits) {
     this.#limits = limits;
   }
 
-  /** The connection is read from now on. */
+  /** To be called when reading is resumed. */
   resumed(): void {
     this.#resumedAt = performance.now();
   }
 
-  /** A request's headers have arrived. */
+  /** To be called when the headers of a request have arrived. */
   arrived(request: ReceivedRequest): void {
     if (this.#isExcused) this.#request ??= request;
   }
 
-  /** Whether a request that Node reports as late gets more time, because it was not read in time. */
+  /** Returns whether a request that Node.js reports as late gets more time, because it was not read in time. */
   isExcused(latest: ReceivedRequest | undefined, isPaused: boolean): boolean {
     this.#request = latest?.complete === false ? latest : undefined;
     this.#isExcused = isPaused || performance.now() < this.#end();
     return this.#isExcused;
   }
 
-  /** Whether the time of an excused request is over. */
+  /** Returns whether the additional time of a request is over. */
   isOver(isPaused: boolean): boolean {
     if (!this.#isExcused) return false;
     if (this.#request?.complete) this.#isExcused = false;

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 
-/** After a closing response at most so much is read, or for so long, before the connection is closed. */
+/** After a closing response, the connection is closed when this many bytes were read or this time has passed. */
 const MAX_BYTES = 65_536;
 const MAX_MS = 500;
 
 /**
- * Closes a connection in a way that no reset overtakes the response (RFC 9112 section 9.6): half-closes
- * it, then reads on for a moment and drops what it reads.
+ * Closes a connection so that the client receives the response before any reset (RFC 9112 section 9.6):
+ * half-closes it, then reads and discards bytes for a short time.
  */
 export function lingeringClose(socket: Socket): void {
   if (socket.destroyed) return;

@@ -1,27 +1,27 @@
 import type { Socket } from 'node:net';
 
 /**
- * The part of Node's HTTP parser that is used here. It has no documentation, but has been the same in
- * every version from 20 to 26. It is used where Node offers no other way: Node does not report the
- * protocol of a request line (`RTSP/1.0` passes for HTTP), and drops the bytes of a segment that follow
- * a request with an `Upgrade` field. With a Node that has another parser, both would be as Node does it.
+ * The part of the HTTP parser of Node.js that is used here. It is undocumented, but has been the same in every
+ * version from 20 to 26. There is no other way: Node.js does not report the protocol of a request line (it accepts
+ * `RTSP/1.0`), and drops the bytes of a segment after a request with an `Upgrade` field. If Node.js changes its
+ * parser, these two cases are handled as Node.js does.
  */
 interface NodeParser {
   execute(bytes: Buffer): number | Error;
   getCurrentBuffer(): Buffer;
-  /** What Node calls after each segment, with the number of bytes that were parsed, under `kOnExecute`. */
+  /** The callback `kOnExecute`, which Node.js calls after each segment with the number of parsed bytes. */
   [onExecute: number]: ((parsed: number | Error) => void) | null;
   readonly constructor: { readonly kOnExecute?: number };
 }
 
-/** What is done with the segments of a connection, before the requests that began in them are carried out. */
+/** Checks of the segments of a connection, before the requests that begin in them are carried out. */
 export interface SegmentChecks {
-  /** Whether the bytes of a segment need not be looked at: to copy them costs 1 to 2 µs. */
+  /** Whether the bytes of a segment need no check, which saves a copy of 1 to 2 µs. */
   isPlain(parsed: number | Error): boolean;
   check(bytes: Buffer): void;
 }
 
-/** Applies the checks to each segment that Node has parsed, and has Node parse the bytes that it would drop. */
+/** Applies the checks to each parsed segment, and makes Node.js parse the bytes that it would drop. */
 export function onSegment(socket: Socket, checks: SegmentChecks): void {
   const parser = parserOf(socket);
   const slot = parser?.constructor.kOnExecute;
@@ -42,7 +42,7 @@ export function onSegment(socket: Socket, checks: SegmentChecks): void {
   };
 }
 
-/** Node's parser reports no error while it takes the connection for upgraded: it makes no progress instead. */
+/** While the parser treats the connection as upgraded, it makes no progress instead of reporting an error. */
 function parseRest(parser: NodeParser, segment: Buffer): number | Error {
   const parsed = parser.execute(segment);
   if (typeof parsed !== 'number' || (parsed > 0 && parsed <= segment.length)) return parsed;

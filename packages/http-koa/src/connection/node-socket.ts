@@ -1,19 +1,19 @@
 import type { Socket } from 'node:net';
 
-/** What the owner of a connection decides where Node's HTTP server would. */
+/** The decisions about a connection that replace those of the HTTP server of Node.js. */
 export interface SocketDecisions {
   /** Whether the connection may be read now. */
   mayRead(): boolean;
-  /** The connection is read again after a pause. */
+  /** Called when the connection is read again after a pause. */
   resumed(): void;
-  /** The last response of the connection has been handed to the operating system. */
+  /** Called when the last response was handed to the operating system. */
   lastResponseSent(): void;
 }
 
 /**
- * Replaces the two methods of a socket by which Node's HTTP server acts on its own, without an option
- * against it: it resumes reading for every body that is read, however many requests wait, and closes
- * right after the last response, so that a reset may overtake it.
+ * Replaces two methods of a socket, because the HTTP server of Node.js has no options for them: it resumes reading
+ * for every body, however many requests wait, and closes immediately after the last response, so that a reset may
+ * arrive before the response.
  */
 export function decide(socket: Socket, decisions: SocketDecisions): void {
   const resume = socket.resume.bind(socket);

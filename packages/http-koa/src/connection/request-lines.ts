@@ -12,32 +12,30 @@ const EMPTY_LINE = '\r\n\r\n';
 const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
 
 /**
- * Checks the request lines of one connection as they were sent (RFC 9112 section 3): Node's parser takes
- * `POST /plants RTSP/1.0` for HTTP, and any number of spaces for one.
+ * Checks the request lines of one connection as they were sent (RFC 9112 section 3), because the parser of Node.js
+ * accepts `POST /plants RTSP/1.0`, and several spaces instead of one.
  *
- * Where a request begins is counted, except after a chunked body: there its line is searched for. To look
- * at the bytes of every request would cost 5 to 10 % of a create (200 connections, in memory, on a busy
- * machine of two cores). So after the first request of a connection only those are looked at that could
- * be invalid: by their version, or by their length.
+ * The position of a request is counted; after a chunked body, its line is searched for. Checking the bytes of every
+ * request would take 5 to 10 % of the CPU time of a create (200 connections, in memory, on a busy machine of two
+ * cores). So after the first request of a connection, only requests with an unusual version or length are checked.
  */
 export class RequestLines {
-  /** Bytes of a body that have yet to arrive. */
+  /** Bytes of the current body that have not arrived. */
   #bodyLeft = 0;
-  /** What has arrived of the next request's head. */
+  /** The bytes of the next head that have arrived. */
   #begun = NOTHING;
   /** The latest request, when its body is chunked. */
   #chunked: ReceivedRequest | undefined;
-  /** Whether the latest request has an `Upgrade` field: Node may drop what follows it. */
+  /** Whether the latest request has an `Upgrade` field, after which Node.js may drop bytes. */
   #offersUpgrade = false;
-  /** Whether the client writes heads as most clients do; unknown before the first. */
+  /** Whether the client writes heads in the usual form; `undefined` before the first one. */
   #isUsual: boolean | undefined;
 
   /**
-   * Whether the bytes of a segment need not be checked: it is a part of a body, or one request as it is
-   * usually written.
+   * Returns whether the bytes of a segment need no check: it is a part of a body, or one request in the usual form.
    *
-   * @param length Its bytes, or the error of the parser.
-   * @param requests Those whose heads end in it.
+   * @param length The number of its bytes, or the error of the parser.
+   * @param requests The requests whose heads end in it.
    */
   isPlain(length: number | Error, requests: readonly ReceivedRequest[]): boolean {
     if (typeof length !== 'number' || this.#offersUpgrade) return false;
@@ -66,7 +64,7 @@ export class RequestLines {
    * Fails the first request that has an invalid request line.
    *
    * @param segment The bytes that arrived last.
-   * @param requests Those whose heads end in them.
+   * @param requests The requests whose heads end in them.
    */
   check(segment: Buffer, requests: readonly ReceivedRequest[]): void {
     const latest = requests.at(-1);
@@ -81,7 +79,7 @@ export class RequestLines {
     this.#begun = end >= bytes.length ? NOTHING : Buffer.from(bytes.subarray(end));
   }
 
-  /** Where the last request ends, be it after these bytes. */
+  /** Returns where the last request ends, which may be after these bytes. */
   #endOfAll(bytes: Buffer, requests: readonly ReceivedRequest[]): number {
     let end = 0;
     let suspect: ReceivedRequest | undefined;
@@ -102,7 +100,7 @@ export class RequestLines {
       : this.#endOfChunks(bytes, this.#chunked);
   }
 
-  /** Where a request begins, or -1 when its line is not there. */
+  /** Returns where a request begins; -1 when its line is not found. */
   #beginOf({ method = '', url = '' }: ReceivedRequest, bytes: Buffer, from: number): number {
     const begin = afterEmptyLines(bytes, from);
     if (this.#chunked !== undefined)
@@ -117,7 +115,7 @@ export class RequestLines {
     return isValid ? begin : -1;
   }
 
-  /** The last empty line ends the chunks, or a part of what follows them. */
+  /** Returns the end of the last empty line, which ends the chunks or a part of what follows them. */
   #endOfChunks(bytes: Buffer, request: ReceivedRequest): number {
     if (!request.complete) return bytes.length;
     const emptyLine = bytes.lastIndexOf(EMPTY_LINE, undefined, 'latin1');

@@ -9,39 +9,39 @@ import { ReceivedRequest } from '../frame/received-request.js';
 import { Connections } from './connections.js';
 import { drain } from './drain.js';
 
-/** Limits of the connections; times in milliseconds. Every member has a default. */
+/** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
-  /** From the first byte of a request to the end of its headers. 10000 by default. */
+  /** The longest time from the first byte of a request to the end of its headers. 10000 by default. */
   readonly headersTimeout?: number;
-  /** From the first byte of a request to its last. 15000 by default; not less than `headersTimeout`. */
+  /** The longest time from the first byte of a request to its last byte, at least `headersTimeout`. 15000 by default. */
   readonly requestTimeout?: number;
   /** How long a connection may idle between two requests. 72000 by default. */
   readonly keepAliveTimeout?: number;
-  /** Open connections at once; further ones are closed, and the server emits `drop`. 10000 by default. */
+  /** The most open connections; for each further one, the server closes it and emits `drop`. 10000 by default. */
   readonly maxConnections?: number;
-  /** Receives the requests that do not reach Koa. */
+  /** Receives the requests to which the server responds without Koa. */
   readonly observer?: HttpObserver;
 }
 
 /** A server that can be stopped without losing a request. */
 export interface DrainableServer extends Server<typeof ReceivedRequest> {
   /**
-   * Stops the server: accepts the connections that wait to be accepted, responds to every request that
-   * has arrived, and closes each connection after its last response. Resolves when all are closed;
-   * what is still open after `timeLimit` milliseconds is cut off.
+   * Stops the server: accepts waiting connections, responds to every request that has arrived, and closes each
+   * connection after its last response. Resolves when all are closed. Connections that are open after `timeLimit`
+   * milliseconds are cut off.
    */
   drain(timeLimit: number): Promise<void>;
 }
 
-/** How often to look for late requests and unread responses. Node's own default is 30 s. */
+/** How often late requests and unread responses are looked for. The default of Node.js is 30 s. */
 const CHECK_INTERVAL_MS = 500;
 
-/** Node closes so much later than `keepAliveTimeout`, for requests that are on their way already. */
+/** Node.js closes this much later than `keepAliveTimeout`, for requests that are already on their way. */
 const KEEP_ALIVE_BUFFER_MS = 1000;
 
 /**
- * An HTTP server, not yet listening, that keeps the contract also where Koa is not involved: what Node's
- * parser refuses, late requests, pipelining, half-closed and lingering connections.
+ * Creates an HTTP server, not yet listening, for a Koa application. It also handles what Koa does not: requests that
+ * the parser of Node.js refuses, late requests, pipelining, half-closed and lingering connections.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
@@ -73,7 +73,7 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
   });
 }
 
-/** Passes everything that Node reports of a connection to its owner. */
+/** Passes every event of Node.js about a connection to its {@link Connection}. */
 function route(server: Server<typeof ReceivedRequest>, connections: Connections): void {
   server
     .on('listening', () => {
@@ -92,7 +92,7 @@ function route(server: Server<typeof ReceivedRequest>, connections: Connections)
     .on('timeout', (socket) => connections.of(socket).stalled())
     .on('connect', (request, socket: Socket) => {
       const connection = connections.of(socket);
-      // Node leaves such a connection to its listener, and removes its own listeners.
+      // Node.js removes its own listeners from such a connection.
       socket.on('error', () => connection.abandon()).on('timeout', () => connection.stalled());
       connection.fail(connectFailure(request), request);
     })
@@ -104,12 +104,12 @@ function route(server: Server<typeof ReceivedRequest>, connections: Connections)
     });
 }
 
-/** There is nothing to respond to: reset, closed, or a connection on which nothing was sent. */
+/** Whether there is nothing to respond to: the connection was reset or closed, or nothing was sent on it. */
 function isGone(error: NodeJS.ErrnoException, socket: Socket): boolean {
   return error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0;
 }
 
-/** No path takes CONNECT, but first the request has to be valid HTTP. */
+/** No path allows CONNECT, but a request that is not valid HTTP has another failure. */
 function connectFailure(request: ReceivedRequest): HttpError {
   try {
     checkHttp(request);
@@ -120,7 +120,7 @@ function connectFailure(request: ReceivedRequest): HttpError {
   }
 }
 
-/** What an error of Node's parser means to the client. */
+/** Returns the failure for an error of the parser of Node.js. */
 function parserFailure({ code }: NodeJS.ErrnoException): HttpError {
   return new HttpError(code === 'HPE_HEADER_OVERFLOW' ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST');
 }

@@ -1,4 +1,4 @@
-/** So many requests wait at most: the first of them would otherwise wait for a long turn to end. */
+/** The most requests that wait for the end of a turn, so that the first of them does not wait long. */
 const MAX_ROW = 64;
 
 interface Row {
@@ -33,7 +33,7 @@ export class Turn {
       this.#isEnding = true;
       setImmediate(() => this.#endNow());
     }
-    // Once a turn: a pipelined request follows each response, and the turn would never end.
+    // At most once in a turn: a pipelined request follows each response, so the turn might never end.
     if (this.#row.size === MAX_ROW && !this.#hasReleasedEarly) {
       this.#hasReleasedEarly = true;
       this.#release();

@@ -1,7 +1,7 @@
 import { type Failure, failures } from '../frame/failures.js';
 import { failureGuide } from './failure-guide.js';
 
-/** The page on which a person creates a plant. */
+/** Returns the HTML of the docs page, on which a visitor can create a plant. */
 export function tryItPage(): string {
   return page(
     'Plant Store',
@@ -22,7 +22,7 @@ export function tryItPage(): string {
 
 const COLUMNS = ['error', 'status', 'what it means', 'what to do', 'does a retry help?'];
 
-/** The table of all errors. */
+/** Returns the HTML of the page with the table of all errors. */
 export function errorsPage(): string {
   const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
   const rows = Object.entries(failureGuide).map(

@@ -1,6 +1,6 @@
 import type { failures } from '../frame/failures.js';
 
-/** What a failure is to the author of a client. In Markdown, without markup but `code`. */
+/** The advice about one error for authors of clients, in Markdown with no markup except `code`. */
 export interface FailureGuide {
   readonly meaning: string;
   readonly remedy: string;
@@ -8,14 +8,14 @@ export interface FailureGuide {
   readonly retry: string;
 }
 
-/** The numbers that `error` can have in a response. */
+/** The possible values of `error` in a response. */
 export type FailureNumber = (typeof failures)[keyof typeof failures]['error'];
 
 const NO = 'No';
 const AS_IT_IS = 'Yes, the same request';
 const AFTER_A_PAUSE = 'Yes, after the seconds in `Retry-After`';
 
-/** What every number means to the author of a client. */
+/** The advice for authors of clients, by error number. */
 export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
   4000: {
     meaning:

@@ -3,7 +3,7 @@ import { failureGuide } from './failure-guide.js';
 
 type FailureStatus = (typeof failures)[FailureCode]['status'];
 
-/** What every status means, beside the meaning of the failures that have it. */
+/** The description of each status. */
 const STATUSES: Readonly<Record<FailureStatus, string>> = {
   400: 'An error occurred: the request is invalid, or its `id` is taken. It was not carried out.',
   401: 'The bearer token is missing or invalid. The request was not carried out.',
@@ -16,7 +16,7 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   503: 'The service cannot carry out the request now. After a 5031 the outcome is unknown. After any other error the request was not carried out.',
 };
 
-/** The failures that every operation can have. */
+/** The failures of every operation. */
 const EVERY_OPERATION = [
   ...['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT'],
   ...['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
@@ -32,10 +32,10 @@ const CREATE_PLANT = [
 ] as const satisfies readonly FailureCode[];
 
 /**
- * The interface description of the service, in OpenAPI 3.1. It only adds to docs/specification.md,
- * and takes every failure from the table that the service responds from.
+ * Returns the interface description of the service, in OpenAPI 3.1. It contains docs/specification.md unchanged, and
+ * every failure from the table of failures.
  *
- * @param basePath What precedes `/plants`.
+ * @param basePath The path before `/plants`.
  */
 export function interfaceDescription(basePath = '') {
   return {
@@ -56,7 +56,7 @@ export function interfaceDescription(basePath = '') {
   };
 }
 
-/** Above 2^53, and even: tools that read numbers as doubles do not change it. */
+/** Above 2^53, but exact as a double, so that tools that read numbers as doubles do not change it. */
 const EXAMPLE_ID = 9_007_199_254_740_994;
 
 function createPlant() {
@@ -98,7 +98,7 @@ function created() {
   };
 }
 
-/** The responses to an operation that fails in one of these ways. */
+/** Returns the responses for these failures, by status. */
 function refused(codes: readonly FailureCode[]) {
   const possible = Object.entries<Failure>(failures).filter(([code]) =>
     codes.some((it) => it === code),

@@ -8,7 +8,7 @@ import type { Fields } from '../frame/response.js';
 import { errorsPage, tryItPage } from './docs-pages.js';
 import { interfaceDescription } from './interface-description.js';
 
-/** Nothing is loaded from or sent to another origin, and no code runs but the files listed below. */
+/** Headers that forbid requests to other origins, and all code except the files listed below. */
 const FIELDS: Fields = [
   'Content-Security-Policy',
   [
@@ -29,10 +29,10 @@ const FIELDS: Fields = [
   'nosniff',
 ];
 
-/** Makes what is served at a path. */
+/** Returns the content of a path. */
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
-/** Adds the interface description, and the page to try it from. Nothing is read or made before it is asked for. */
+/** Adds routes for the interface description and the docs pages. Each is read or made at its first request. */
 export function serveDocs(router: Router, basePath: string): void {
   const description = () => interfaceDescription(basePath);
   const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
@@ -62,7 +62,7 @@ export function serveDocs(router: Router, basePath: string): void {
   for (const [path, type, source] of documents) router.get(path, document(type, source));
 }
 
-/** A value as YAML 1.2. */
+/** Resolves with a value as YAML 1.2. */
 export async function toYaml(value: object): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 100 });

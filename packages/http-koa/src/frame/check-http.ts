@@ -3,10 +3,10 @@ import { HttpError } from './failures.js';
 import { fieldValues, withoutSpace } from './header-fields.js';
 import { refuseFailed } from './received-request.js';
 
-/** More fields than this are refused. */
+/** The most header fields of a request. */
 export const MAX_FIELDS = 1000;
 
-/** Larger request lines and headers together are refused, in bytes. */
+/** The largest request line and headers together, in bytes. */
 export const MAX_HEADER_BYTES = 16_384;
 
 /** RFC 9112 section 3.2, RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
@@ -15,7 +15,7 @@ const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$
 const NO_AUTHORITY = /^https?:\/\/(?:[/?]|$)/i;
 
 /**
- * Refuses what Node's parser lets pass though it is not HTTP as this service understands it.
+ * Checks the rules of HTTP that the parser of Node.js does not check.
  *
  * @throws {HttpError} `MALFORMED_REQUEST` or `HEADERS_TOO_LARGE`.
  */
@@ -35,7 +35,7 @@ function checkVersion({ httpVersion }: IncomingMessage): void {
   }
 }
 
-/** The bytes of a request line and headers, as they are usually written: with one space after each colon. */
+/** Returns the size of a request line and headers in bytes, with one space after each colon, as is usual. */
 export function headSize({ method = '', url = '', rawHeaders }: IncomingMessage): number {
   const requestLine = method.length + url.length + '  HTTP/1.1\r\n'.length;
   let bytes = requestLine + '\r\n'.length;
@@ -43,21 +43,21 @@ export function headSize({ method = '', url = '', rawHeaders }: IncomingMessage)
   return bytes;
 }
 
-/** Node counts the fields without what is between them. */
+/** Node.js counts the fields without their separators. */
 function checkHeaderSize(request: IncomingMessage): void {
   if (request.rawHeaders.length / 2 > MAX_FIELDS || headSize(request) > MAX_HEADER_BYTES) {
     throw new HttpError('HEADERS_TOO_LARGE');
   }
 }
 
-/** RFC 9112 section 3.2.2: an absolute form names a host. */
+/** RFC 9112 section 3.2.2: the absolute form names a host. */
 function checkTarget({ url = '' }: IncomingMessage): void {
   if (NO_AUTHORITY.test(url)) {
     throw new HttpError('MALFORMED_REQUEST', 'the request target must contain a host');
   }
 }
 
-/** RFC 9112 section 3.2: exactly one `Host`, which HTTP/1.0 may leave out. */
+/** RFC 9112 section 3.2: exactly one `Host`, which is optional in HTTP/1.0. */
 function checkHost(request: IncomingMessage): void {
   const [host, another] = fieldValues(request, 'host');
   if (another !== undefined || (host === undefined && request.httpVersion !== '1.0')) {
@@ -88,7 +88,7 @@ function checkTransferEncoding(request: IncomingMessage): void {
   }
 }
 
-/** RFC 9110 section 10.1.1. */
+/** RFC 9110 section 10.1.1: the only expectation is `100-continue`. */
 function checkExpect(request: IncomingMessage): void {
   for (const expectation of fieldValues(request, 'expect')) {
     if (withoutSpace(expectation).toLowerCase() !== '100-continue') {

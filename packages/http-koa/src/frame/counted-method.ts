@@ -10,7 +10,11 @@ const METHODS = new Set([
   'TRACE',
 ]);
 
-/** The method as it may be counted: bounded, whatever clients send (OpenTelemetry, HTTP metrics). */
+/**
+ * Returns the method for metrics: `_OTHER` for unknown ones, so that clients cannot add label values.
+ *
+ * Source: OpenTelemetry, semantic conventions for HTTP metrics.
+ */
 export function countedMethod(method: string | undefined): string {
   return method !== undefined && METHODS.has(method) ? method : '_OTHER';
 }

@@ -1,14 +1,14 @@
 import { type CreateFailure, createFailures } from '@plant-store/plant-json';
 
-/** The response to a request that is not carried out. Stable across releases. */
+/** The response to a failed request. Stable across releases. */
 export interface Failure extends CreateFailure {
   /** The status of the response. */
   readonly status: number;
-  /** The failure is the service's own: it is logged with its cause. */
+  /** Whether the failure is a fault of the service, which is logged with its cause. */
   readonly ours?: true;
-  /** Seconds after which trying again is worth it. */
+  /** The value of `Retry-After`, in seconds. */
   readonly retryAfter?: number;
-  /** Where the next request would begin is not known for sure, so the connection is closed. */
+  /** Whether the connection is closed, because the position of the next request is not certain. */
   readonly closes?: true;
   /** The value of `WWW-Authenticate` (RFC 6750 section 3). */
   readonly challenge?: string;
@@ -20,7 +20,7 @@ const CHALLENGE = 'Bearer realm="plant-store"';
 
 const create = createFailures('the body');
 
-/** Every failure there is, by the `code` of the error that causes it. */
+/** All failures, by the `code` of the error that causes each. */
 export const failures = {
   MALFORMED_REQUEST: {
     error: 4000,
@@ -108,14 +108,14 @@ export const failures = {
   },
 } as const satisfies Record<string, Failure>;
 
-/** The `code` of an error that has a response of its own. */
+/** The `code` of an error that has its own failure. */
 export type FailureCode = keyof typeof failures;
 
-/** A request that the HTTP driver itself refuses. The details may be more exact than the table's. */
+/** An error with which the HTTP adapter refuses a request. Its message may be more exact than that of the table. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: FailureCode;
-  /** The methods of the path, when the method is not allowed. */
+  /** The allowed methods of the path, when the method is not allowed. */
   readonly allow: string | undefined;
 
   constructor(code: FailureCode, message: string = failures[code].message, allow?: string) {
@@ -125,10 +125,10 @@ export class HttpError extends Error {
   }
 }
 
-/** The errors of `plant-json` and the domain whose message is for the client. */
+/** The errors of `plant-json` and the domain whose own message is sent to the client. */
 const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set(['INVALID_JSON', 'INVALID_NEW_PLANT']);
 
-/** The failure that an error is responded to with. What is not known is a bug: a constant, whatever the error says. */
+/** Returns the failure for an error. An unknown error is a bug, whose failure is constant and reveals nothing. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return failures.INTERNAL;
   const code = codeOf(error);
@@ -148,8 +148,8 @@ function codeOf(error: Error): FailureCode | undefined {
 }
 
 /**
- * An error of other middleware that is meant for the client, as by Koa's `ctx.throw(429, 'slow down')`.
- * Its number is ten times its status.
+ * The failure for an error that third-party middleware exposes to the client, for example with Koa's
+ * `ctx.throw(429, 'slow down')`. Its number is ten times its status.
  */
 function exposedFailure(error: Error): Failure | undefined {
   if (!('expose' in error && 'status' in error) || error.expose !== true) return undefined;

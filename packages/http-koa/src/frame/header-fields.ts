@@ -1,11 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 
 /**
- * The values of every field of this name, as they were sent.
- * Node's `headers` keeps only the first of a doubled field, so it does not show that there was another;
- * `headersDistinct` of Node 20.19 throws for a field named `__proto__`.
+ * Returns the values of all fields of this name, as they were sent. `headers` of Node.js has only the first of
+ * several, and `headersDistinct` of Node.js 20.19 throws for a field named `__proto__`.
  *
- * @param name In lower case.
+ * @param name The name in lower case.
  */
 export function fieldValues({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
   if (headers[name] === undefined) return [];
@@ -19,7 +18,7 @@ export function fieldValues({ headers, rawHeaders }: IncomingMessage, name: stri
   return values;
 }
 
-/** Whether the headers announce a body, be it empty in the end (RFC 9112 section 6.3). */
+/** Returns whether the headers announce a body, which may be empty (RFC 9112 section 6.3). */
 export function announcesBody({ headers }: IncomingMessage): boolean {
   if (headers['transfer-encoding'] !== undefined) return true;
   const length = headers['content-length'];
@@ -27,8 +26,8 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
 }
 
 /**
- * Without the optional white space around it: space and tab alone (RFC 9110 section 5.6.3).
- * A regular expression for its end would begin anew at every space: quadratic in a long row of them.
+ * Returns a value without the optional white space around it, spaces and tabs (RFC 9110 section 5.6.3). A regular
+ * expression for its end would take quadratic time for a long row of spaces.
  */
 export function withoutSpace(value: string): string {
   let start = 0;

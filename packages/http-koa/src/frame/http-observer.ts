@@ -1,44 +1,44 @@
 import type { TokenRefusal } from '@plant-store/domain';
 
-/** How a request ended. No member but `requestId` holds anything that a client can choose freely. */
+/** How a request ended. Clients can choose the value of no member except `requestId` freely. */
 export interface Exchange {
   /** The method, or `_OTHER` when it is not one that HTTP defines or could not be read. */
   readonly method: string;
-  /** The path of the route that was matched; `undefined` when there is none. */
+  /** The path of the matched route; `undefined` when there is none. */
   readonly route: string | undefined;
   /** The status of the response; 499 when the client closed the connection before there was one. */
   readonly status: number;
-  /** The number in the body of a failure. */
+  /** The error number of the response; `undefined` when it is not a failure. */
   readonly error: number | undefined;
   /** Milliseconds from the end of the headers to the response. */
   readonly duration: number;
   readonly requestId: string;
-  /** The name of the client, once its token was verified. */
+  /** The name of the client; `undefined` unless its token was verified. */
   readonly client: string | undefined;
-  /** Why the token was refused, for the log alone; `undefined` when it was not. */
+  /** Why the token was refused, for the log only; `undefined` when it was not. */
   readonly refusal: Refusal | undefined;
 }
 
-/** Why a token is refused: it is not valid, or it does not permit the operation. */
+/** Why a token is refused: it is invalid, or it does not permit the operation. */
 export type Refusal = TokenRefusal | 'permission';
 
-/** A failure that is the service's own. */
+/** A failure that is a fault of the service. */
 export interface OwnFailure {
   readonly requestId: string;
-  /** The number in the body of the response. */
+  /** The error number of the response. */
   readonly error: number;
   readonly cause: unknown;
 }
 
-/** Receives what happens, to log and measure it. It must not throw. */
+/** Receives events of requests, for logs and metrics. It must not throw. */
 export interface HttpObserver {
-  /** A request begins. */
+  /** Called when a request begins. */
   begun(): void;
-  /** A request has ended, with a response or because its client has gone: once for each that began. */
+  /** Called once for each request, when it has its response or when its client has closed the connection. */
   ended(exchange: Exchange): void;
-  /** Something that is the service's own has failed: once for each failure. */
+  /** Called once for each failure that is a fault of the service. */
   failed(failure: OwnFailure): void;
 }
 
-/** The status under which requests are counted whose client did not wait for the response. */
+/** The status in metrics of a request whose client closed the connection before the response. */
 export const CLIENT_GONE = 499;

@@ -1,10 +1,10 @@
-/** Nothing that the router would take for a parameter or a pattern. */
+/** Excludes characters that the router would read as a parameter or a pattern. */
 const BASE_PATH = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 
 /**
- * The option, when it is a whole number above 0: `NaN` would lift a limit without a word.
+ * Returns the option when it is a whole number above 0. `NaN` would silently disable a limit.
  *
- * @throws {RangeError} naming the option.
+ * @throws {RangeError} with the name of the option.
  */
 export function checkedCount(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
@@ -12,9 +12,9 @@ export function checkedCount(name: string, value: number): number {
 }
 
 /**
- * The path, when it is empty or segments like `/store/v1`.
+ * Returns the path when it is empty, or consists of segments such as `/store/v1`.
  *
- * @throws {TypeError}
+ * @throws {TypeError} with the name of the option.
  */
 export function plainPath(name: string, path: string): string {
   if (BASE_PATH.test(path)) return path;

@@ -2,12 +2,12 @@ import { IncomingMessage } from 'node:http';
 import { HttpError } from './failures.js';
 import { SmallChunks } from './small-chunks.js';
 
-/** Smaller chunks are gathered, but the first of a body; in bytes. */
+/** Smaller chunks, except the first of a body, are gathered; in bytes. */
 const SMALL_CHUNK = 256;
 
 /**
- * A request as `createServer` receives it, with what is known of its arrival. In a server of another
- * kind, requests are plain `IncomingMessage`s: nothing is known of them, and nothing is done for them.
+ * A request that a server of {@link createServer} receives; it also has the state of its arrival. On any other
+ * server, requests are plain `IncomingMessage`s, without this state.
  */
 export class ReceivedRequest extends IncomingMessage {
   /** Whether the client waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
@@ -17,12 +17,12 @@ export class ReceivedRequest extends IncomingMessage {
   #hasBegun = false;
   #smallChunks: SmallChunks | undefined;
 
-  /** Why the rest of the request cannot be received, if that is so. */
+  /** Why the rest of the request cannot be received; `undefined` when it can. */
   get failure(): HttpError | undefined {
     return this.#failure;
   }
 
-  /** Ends the arrival of the request: its rest is late, invalid, or too much work. The first failure counts. */
+  /** Ends the arrival of the request, because the rest is late, invalid or too large. The first failure counts. */
   fail(failure: HttpError): void {
     if (this.#failure !== undefined) return;
     this.#failure = failure;
@@ -36,7 +36,7 @@ export class ReceivedRequest extends IncomingMessage {
     });
   }
 
-  /** Node hands over each chunk of the body here, and `null` after the last. `false` pauses the connection. */
+  /** Node.js calls this with each chunk of the body, and with `null` after the last. `false` pauses the connection. */
   override push(chunk: Buffer | null): boolean {
     if (this.#failure !== undefined && chunk !== null) return false;
     if (this.#hasBegun && chunk !== null && chunk.length < SMALL_CHUNK) return this.#gather(chunk);

@@ -2,16 +2,16 @@ import type { Failure } from './failures.js';
 import type { Refusal } from './http-observer.js';
 import type { Response } from './response.js';
 
-/** Everything that the steps of one request pass on to each other. */
+/** The state that the middleware of one request share. */
 export interface RequestState {
   readonly requestId: string;
-  /** When it began, on the clock of `performance.now()`. */
+  /** When the request began, in milliseconds of `performance.now()`. */
   readonly startedAt: number;
-  /** Whether all of its body was read, so that the next request can follow. */
+  /** Whether its body was read completely, so that the next request can follow. */
   bodyRead: boolean;
   /** The name of the client, once its token was verified. */
   client: string | undefined;
-  /** What the request is responded to with. */
+  /** The response to the request. */
   response: Response | undefined;
   /** The failure that the response reports. */
   failure: Failure | undefined;
@@ -21,12 +21,12 @@ export interface RequestState {
   isSent: boolean;
 }
 
-/** The `ctx.state` of Koa: one member, so that it meets no other that an application may have. */
+/** The `ctx.state` of Koa: one member, to avoid conflicts with those of an application. */
 export interface PlantStoreState {
   plantStore: RequestState;
 }
 
-/** The state of a request that begins now. */
+/** Returns the state of a request that begins now. */
 export function newRequestState(requestId: string): RequestState {
   return {
     requestId,

@@ -13,11 +13,11 @@ import type { Send } from './send.js';
 type Context = ParameterizedContext<PlantStoreState>;
 
 /**
- * Decides every response: the one that the steps after it have left in the state, or the one form of a
- * failure for what they threw. Each request is reported to the observer once.
+ * Creates the middleware that sends every response: the one that later middleware has put into the state, or a
+ * failure for the error that it has thrown. Reports each request to the observer once.
  *
- * An application may have this middleware twice, around the middleware of others: then they see every
- * response of the inner one, and what they throw themselves gets the one form, too.
+ * An application may have this middleware twice, before and after third-party middleware. That middleware then sees
+ * every response of the inner one, and the outer one turns its errors into failures.
  */
 export function respond(observer: HttpObserver, send: Send): Middleware<PlantStoreState> {
   const requestIds = new RequestIds();
@@ -61,7 +61,7 @@ export function respond(observer: HttpObserver, send: Send): Middleware<PlantSto
     });
   }
 
-  /** What is thrown after a response was decided does not change it: a stored plant stays a 200. */
+  /** An error after the response was decided does not change it, so that a stored plant stays a 200. */
   function fail(ctx: Context, cause: unknown): void {
     const { plantStore: state } = ctx.state;
     const failure = toFailure(cause);
@@ -78,7 +78,7 @@ function refusalOf(cause: unknown): Refusal | undefined {
   return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }
 
-/** Middleware of others may respond by itself, as to a CORS preflight. 404 is Koa's status where none has. */
+/** Third-party middleware may have responded, for example to a CORS preflight. Without a response, Koa's status is 404. */
 function hasNoResponse(ctx: Context): boolean {
   return ctx.state.plantStore.response === undefined && ctx.status === 404;
 }

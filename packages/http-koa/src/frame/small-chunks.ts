@@ -1,12 +1,12 @@
-/** A body may have this many chunks, and one more for each of so many bytes. */
+/** A body may have this many chunks, and one more for each `BYTES_PER_CHUNK` bytes. */
 const MAX_CHUNKS = 16_384;
 const BYTES_PER_CHUNK = 16;
 
 const GATHERED_BYTES = 4096;
 
 /**
- * Gathers the small chunks of a body, and passes them on together at the end of a turn of the event loop
- * at the latest. Node's streams take 300 bytes for each chunk, however small it is.
+ * Joins the small chunks of a body, at the latest at the end of a turn of the event loop, because the streams of
+ * Node.js use 300 bytes for each chunk, however small it is.
  */
 export class SmallChunks {
   readonly #pass: (bytes: Buffer) => void;
@@ -19,7 +19,7 @@ export class SmallChunks {
     this.#pass = pass;
   }
 
-  /** Whether the chunks cost much more to parse than to send. */
+  /** Whether there are so many small chunks that they cost much more to parse than to send. */
   get areTooMany(): boolean {
     return this.#chunks > MAX_CHUNKS + this.#bytes / BYTES_PER_CHUNK;
   }
@@ -33,7 +33,7 @@ export class SmallChunks {
     this.#length += chunk.length;
   }
 
-  /** Passes on what was gathered. */
+  /** Passes on the joined chunks. */
   flush(): void {
     if (this.#length === 0) return;
     const bytes = Buffer.from(this.#gathered.subarray(0, this.#length));

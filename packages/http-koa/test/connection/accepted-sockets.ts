@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 
 const ACCEPTED = 'net.server.socket';
 
-/** Calls back for every connection that a server of this process accepts on the port. Returns how to stop it. */
+/** Calls `callback` for every connection that a server of this process accepts on the port. Returns a function that stops it. */
 export function onAccepted(port: number, callback: (socket: Socket) => void): () => void {
   const accepted = (message: unknown) => {
     const { socket } = message as { socket: Socket };
@@ -16,7 +16,7 @@ export function onAccepted(port: number, callback: (socket: Socket) => void): ()
   };
 }
 
-/** A new connection to a server of this process, with both of its ends. To be asked for one at a time. */
+/** Opens a connection to a server of this process. Resolves with both ends. Not for concurrent calls. */
 export async function connected(port: number): Promise<{ socket: Socket; accepted: Socket }> {
   let stop = (): void => undefined;
   const accepting = new Promise<Socket>((resolve) => {
@@ -28,7 +28,7 @@ export async function connected(port: number): Promise<{ socket: Socket; accepte
   return { socket, accepted };
 }
 
-/** Calls back whenever the server hands bytes of the connection to the operating system. */
+/** Calls `callback` whenever the server hands bytes of the connection to the operating system. */
 export function onWrite(socket: Socket, callback: () => void): void {
   const write = socket._write.bind(socket);
   const writev = socket._writev?.bind(socket);

@@ -39,7 +39,7 @@ describe('Every request', () => {
     return { server, port };
   }
 
-  /** A server that gives every request a context of its own, as OpenTelemetry's instrumentation does. */
+  /** Starts a server that gives every request an asynchronous context of its own, as OpenTelemetry's instrumentation does. */
   async function startTraced() {
     const stored: [id: string, context: string | undefined][] = [];
     const logged: [id: string, context: string | undefined][] = [];
@@ -80,7 +80,7 @@ describe('Every request', () => {
     }
   }
 
-  it('is carried out and logged in its own context, however many arrive at once', async () => {
+  it('is carried out and logged in its own asynchronous context when many arrive at once', async () => {
     const { port, stored, logged } = await startTraced();
     const sockets = Array.from({ length: CLIENTS }, () => connect(port, '127.0.0.1'));
     closing.push(() => sockets.forEach((socket) => void socket.destroy()));
@@ -95,7 +95,7 @@ describe('Every request', () => {
     expectOwn(logged);
   });
 
-  it('keeps the context of its arrival while it waits for the responses before it', async () => {
+  it('keeps its asynchronous context while it waits for earlier responses', async () => {
     const { port, stored, logged } = await startTraced();
     const socket = connect(port, '127.0.0.1').setEncoding('latin1');
     closing.push(() => socket.destroy());
@@ -105,7 +105,7 @@ describe('Every request', () => {
     expectOwn(logged);
   });
 
-  it('keeps its own error: a handler that throws costs no other request', async () => {
+  it('fails alone when its handler throws', async () => {
     const causes: unknown[] = [];
     const bug = new TypeError('a bug');
     const app = new Koa();

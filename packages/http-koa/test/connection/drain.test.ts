@@ -11,7 +11,7 @@ const TURNS = 20;
 
 describe('Draining a server', () => {
   const real = { setTimeout, clearTimeout };
-  /** What happens at the time limit; empty after the timer was cleared. */
+  /** The callbacks of the timer for the time limit; empty after the timer was cleared. */
   let atTimeLimit: Set<() => void>;
   let server: DrainableServer;
   let response: Promise<Response>;
@@ -69,7 +69,7 @@ describe('Draining a server', () => {
     expect(atTimeLimit).to.have.property('size', 0);
   });
 
-  it('ends at the time limit, and cuts off what is still open', async () => {
+  it('ends at the time limit, and cuts off open connections', async () => {
     const draining = server.drain(TIME_LIMIT);
     const [cutOff] = atTimeLimit;
     cutOff?.();

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import { listeningApp, rawCreate } from '../listening-app.js';
 import { connected } from './accepted-sockets.js';
 
-const BRIEF = { headersTimeout: 100, requestTimeout: 100 };
+const SHORT_LIMITS = { headersTimeout: 100, requestTimeout: 100 };
 
 const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -13,7 +13,7 @@ const CREATE = rawCreate('{"id":1,"name":"Monstera"}');
 
 type Options = Parameters<typeof listeningApp>[0];
 
-/** A client that keeps what it receives. */
+/** A client that records what it receives. */
 class Client {
   readonly socket: Socket;
   readonly ended: Promise<unknown>;
@@ -38,7 +38,7 @@ class Client {
     });
   }
 
-  /** Resolves once so many responses have begun; rejects when the connection ends before. */
+  /** Resolves when this many responses have begun; rejects when the connection ends before. */
   async responses(count: number): Promise<void> {
     while (this.statuses.length < count) {
       const gone = await Promise.race([
@@ -49,7 +49,7 @@ class Client {
     }
   }
 
-  /** Sends the text one character after the other, until the connection ends. */
+  /** Sends the text one character after the other, repeatedly, until the connection ends. */
   async drip(text: string): Promise<void> {
     for (let at = 0; this.socket.writable && !this.socket.readableEnded; at += 1) {
       await this.send(text[at % text.length] ?? '');
@@ -65,14 +65,14 @@ describe('The time limits', function () {
     for (const close of closing.splice(0).reverse()) await close();
   });
 
-  /** A server whose `/readyz` responds when `release` is called. */
+  /** Starts a server whose `/readyz` responds when `release` is called. */
   async function start(options: Options = {}) {
     const plants = new Map<bigint, NewPlant>();
     const waiting: (() => void)[] = [];
     let released = false;
     const ready = () =>
       released ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve));
-    const { port, close } = await listeningApp({ ...BRIEF, ready, ...options }, plants);
+    const { port, close } = await listeningApp({ ...SHORT_LIMITS, ready, ...options }, plants);
     closing.push(close);
     const client = async () => {
       const { socket } = await connected(port);
@@ -83,7 +83,7 @@ describe('The time limits', function () {
       released = true;
       for (const respond of waiting.splice(0)) respond();
     };
-    /** Resolves when the limits have passed for all that was sent before. */
+    /** Resolves when the time limits have passed for everything that was sent before. */
     const limitsPassed = async () => {
       const witness = await client();
       await witness.send('GET /livez HTTP/1.1\r\n');
@@ -93,7 +93,7 @@ describe('The time limits', function () {
     return { plants, client, release, limitsPassed };
   }
 
-  describe('hold for a request that follows any number of slow ones', () => {
+  describe('apply to a request after any number of slow ones', () => {
     const unfinished: Readonly<Record<string, string>> = {
       'whose headers do not end': 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ',
       'whose body does not end': CREATE.replace(
@@ -106,7 +106,7 @@ describe('The time limits', function () {
       ),
     };
     for (const [title, head] of Object.entries(unfinished)) {
-      it(`one ${title}`, async () => {
+      it(title, async () => {
         const { client, release, limitsPassed } = await start();
         const counts = [0, 1, 15, 16, 17, 18, 40];
         const clients: Client[] = [];
@@ -136,7 +136,7 @@ describe('The time limits', function () {
     });
   });
 
-  describe('a request that ends after its time limit, while another is executed', () => {
+  describe('while another request is executed: a request that arrives too late', () => {
     const requests: Readonly<Record<string, [text: string, cut: number]>> = {
       'cut in its request line': [LIVEZ, 6],
       'cut in its headers': [LIVEZ, LIVEZ.length - 4],
@@ -180,7 +180,7 @@ describe('The time limits', function () {
     }
   });
 
-  describe('do not count the time in which the service does not read', () => {
+  describe('exclude the time in which the service does not read', () => {
     const size = 500_000;
     const large = rawCreate(`{"id":1,"name":"${'x'.repeat(size)}"}`);
     const chunked = [

@@ -39,7 +39,7 @@ describe('A lingering close', () => {
     await once(server.close(), 'close');
   });
 
-  it('ends half a second later, however long the client keeps its side open', async () => {
+  it('ends after half a second when the client does not close its side', async () => {
     lingeringClose(accepted);
     await once(client, 'end');
     expect([...timers].map(({ ms }) => ms)).to.deep.equal([500]);
@@ -48,14 +48,14 @@ describe('A lingering close', () => {
     expect(accepted.destroyed).to.equal(true);
   });
 
-  it('leaves no timer when the client closes, too', async () => {
+  it('leaves no timer when the client closes', async () => {
     lingeringClose(accepted);
     client.end();
     await once(accepted, 'close');
     expect(timers).to.be.empty;
   });
 
-  it('reads on, 64 KiB at most', async () => {
+  it('reads at most 64 KiB more', async () => {
     lingeringClose(accepted);
     client.write(Buffer.alloc(65_535));
     while (accepted.bytesRead < 65_535) await once(accepted, 'data');
@@ -64,7 +64,7 @@ describe('A lingering close', () => {
     await once(accepted, 'pause');
   });
 
-  it('does nothing on a connection that is closed already', () => {
+  it('does nothing on a closed connection', () => {
     accepted.destroy();
     lingeringClose(accepted);
     expect(timers).to.be.empty;

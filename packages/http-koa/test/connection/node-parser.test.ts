@@ -14,10 +14,10 @@ const parted = (text: string, at = text.indexOf('\r\n\r\n') + 4): [string, strin
   text.slice(0, at),
   text.slice(at),
 ];
-/** A create whose body is itself a create, which is no plant. */
+/** A create whose body is itself a create, and so an invalid plant. */
 const nested = (id: number) => rawCreate(plant(id));
 
-describe('An upgrade that is offered while earlier responses are pending', () => {
+describe('An upgrade that is offered', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
@@ -53,7 +53,7 @@ describe('An upgrade that is offered while earlier responses are pending', () =>
 
   interface Pipeline {
     readonly segments: readonly string[];
-    /** Of every request; the response to one that closes may be the last. */
+    /** The statuses of all responses. A response that closes the connection may be the last. */
     readonly statuses: readonly number[];
     readonly stored: readonly bigint[];
   }
@@ -143,12 +143,12 @@ describe('An upgrade that is offered while earlier responses are pending', () =>
   };
 
   for (const [title, { segments, statuses, stored }] of Object.entries(pipelines)) {
-    it(`${title} loses no request and executes no body`, async () => {
+    it(`${title}, while earlier responses are pending, loses no request and executes no body`, async () => {
       const { closes, ...outcome } = await responsesTo(segments);
       if (closes) {
         expect(outcome.statuses).to.deep.equal(statuses.slice(0, outcome.statuses.length));
-        const unanswered = statuses.length - outcome.statuses.length;
-        expect(outcome.stored).to.deep.equal(stored.slice(0, stored.length - unanswered));
+        const missing = statuses.length - outcome.statuses.length;
+        expect(outcome.stored).to.deep.equal(stored.slice(0, stored.length - missing));
       } else {
         expect(outcome).to.deep.equal({ statuses, stored });
       }

@@ -7,7 +7,7 @@ describe('A server that is closed', () => {
   const real = { setInterval, clearInterval };
   afterEach(() => Object.assign(globalThis, real));
 
-  it('no longer looks after the time limits of its connections', async () => {
+  it('no longer checks the time limits of its connections', async () => {
     const intervals = new Set<NodeJS.Timeout>();
     Object.assign(globalThis, {
       setInterval: (act: () => void, ms: number) => {

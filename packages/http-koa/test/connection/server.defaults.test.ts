@@ -7,7 +7,7 @@ describe('A server without options', () => {
     headersTimeout: 10_000,
     requestTimeout: 15_000,
     maxConnections: 10_000,
-    // 72 s, of which Node adds half a second by itself.
+    // 72 s in total, because Node.js adds half a second.
     keepAliveTimeout: 71_500,
   };
 
@@ -16,7 +16,7 @@ describe('A server without options', () => {
   });
 
   for (const limit of Object.keys(limits)) {
-    it(`refuses a limit that is no whole number above 0: ${limit}`, () => {
+    it(`refuses a limit that is not a whole number above 0: ${limit}`, () => {
       for (const value of [0, 1.5, Number.NaN]) {
         expect(() => createServer(new Koa(), { [limit]: value })).to.throw(RangeError, limit);
       }

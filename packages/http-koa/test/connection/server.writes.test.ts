@@ -6,7 +6,7 @@ import { onAccepted, onWrite } from './accepted-sockets.js';
 
 const RESPONSES = 20;
 
-/** The writes that it takes to response requests, one after another on one connection. */
+/** Resolves with the number of writes with which the server responds to requests in sequence on one connection. */
 async function writesFor(port: number, requests: readonly string[]): Promise<number> {
   let writes = 0;
   const stop = onAccepted(port, (socket) => {
@@ -28,14 +28,14 @@ async function writesFor(port: number, requests: readonly string[]): Promise<num
   return writes;
 }
 
-describe('Writes per response', () => {
+describe('The number of writes per response', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
   beforeEach(async () => {
     app = await listeningApp({});
   });
   afterEach(() => app.close());
 
-  it('is one for a created plant, head and body together', async () => {
+  it('is one for a created plant, with head and body', async () => {
     const creates = Array.from({ length: RESPONSES }, (_, id) =>
       rawCreate(`{"id":${id},"name":"Monstera"}`),
     );

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { listeningApp, rawCreate } from '../listening-app.js';
 import { connected, onWrite } from './accepted-sockets.js';
 
-/** Keeps plants, and calls back whenever one is stored. */
+/** A map of plants that calls `stored` whenever one is stored. */
 class ObservedPlants extends Map<bigint, NewPlant> {
   stored = (): void => {};
 
@@ -32,7 +32,7 @@ describe('The requests of one turn of the event loop', () => {
     return { plants, client };
   }
 
-  it('are all carried out before the first has its response', async () => {
+  it('are all carried out before the first response', async () => {
     const { plants, client } = await start();
     const clients = [await client(), await client(), await client()];
     const events: string[] = [];
@@ -46,7 +46,7 @@ describe('The requests of one turn of the event loop', () => {
     expect(events).to.deep.equal(inTurn);
   });
 
-  it('hang no listener of Koa on their connections', async () => {
+  it('add no listeners of Koa to their connections', async () => {
     const { plants, client } = await start();
     const { socket, accepted } = await client();
     const listeners = () => accepted.listenerCount('error');
@@ -58,7 +58,7 @@ describe('The requests of one turn of the event loop', () => {
     expect(during).to.deep.equal([before]);
   });
 
-  it('are followed by others also behind a body as large as a stream buffers', async () => {
+  it('are followed by others, also after bodies that fill the buffer of a stream', async () => {
     const { plants, client } = await start();
     const { socket } = await client();
     for (const id of [1, 2, 3]) {

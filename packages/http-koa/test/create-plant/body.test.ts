@@ -39,7 +39,7 @@ describe('A body in many chunks', () => {
   });
   afterEach(() => app.close());
 
-  /** Sends the parts one after another, each once the service has taken a turn, and reads the response. */
+  /** Sends the parts in turn, each in a turn of the event loop of its own, and resolves with the response. */
   async function respond(...parts: string[]): Promise<string> {
     const client = connect(app.port, '127.0.0.1').setEncoding('latin1');
     const response = once(client, 'data');
@@ -57,7 +57,7 @@ describe('A body in many chunks', () => {
     [16_384, 16],
     [16_384, 1000],
   ] as const) {
-    it(`is kept whole: ${bytes} bytes, ${size} in each`, async () => {
+    it(`is read completely: ${bytes} bytes, ${size} in each`, async () => {
       const body = plantOf(bytes);
       for (const parts of [
         [HEAD, inChunks(body, size), '0\r\n\r\n'],
@@ -70,7 +70,7 @@ describe('A body in many chunks', () => {
     });
   }
 
-  it('is refused when it costs much more to parse than to send, before all of it has arrived', async () => {
+  it('is refused, before all of it has arrived, when it has too many small chunks', async () => {
     await app.close();
     app = await listeningApp({ bodyLimit: 100_000 }, plants);
     const chunks = inChunks(plantOf(20_000), 1);
@@ -94,7 +94,7 @@ describe('A body in many chunks', () => {
     }
   });
 
-  it('does not keep its chunks while it waits for the response before it', async () => {
+  it('is not kept as chunks while it waits for an earlier response', async () => {
     let arrived: WeakRef<Buffer>[] = [];
     const noteChunks = (message: unknown) => {
       const { request } = message as { request: IncomingMessage };

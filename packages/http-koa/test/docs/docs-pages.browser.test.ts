@@ -6,7 +6,7 @@ import { failureGuide } from '../../src/docs/failure-guide.js';
 import { listeningApp, TOKEN } from '../listening-app.js';
 import { faintTexts, overflowing } from './readability.js';
 
-describe('the docs page in Chromium', function () {
+describe('The docs page in Chromium', function () {
   this.timeout(60_000);
 
   const plants = new Map<bigint, NewPlant>();
@@ -31,7 +31,7 @@ describe('the docs page in Chromium', function () {
 
   beforeEach(() => plants.clear());
 
-  /** One page for all tests: what takes its time is the loading. */
+  /** Opens the page that all tests share, because loading it is slow. */
   async function open(): Promise<void> {
     page = await browser.newPage();
     page.setDefaultTimeout(15_000);
@@ -49,7 +49,7 @@ describe('the docs page in Chromium', function () {
     await page.getByLabel('Access token', { exact: true }).fill(TOKEN);
   }
 
-  /** Another page. The docs page has sent a request: its response is a part of what is looked at. */
+  /** Opens another page. On the docs page, sends a request, so that the response is checked too. */
   async function openAt(path: string, width: number): Promise<Page> {
     const other = await browser.newPage({ viewport: { width, height: 844 } });
     await other.goto(`${origin}${path}`);
@@ -69,13 +69,13 @@ describe('the docs page in Chromium', function () {
     return page.locator('.live-responses-table .response-col_status', { hasText }).innerText();
   }
 
-  it('shows a refusal with its number', async () => {
+  it('shows an error with its number', async () => {
     expect(await execute()).to.equal('401');
     expect(await page.locator('.live-responses-table').innerText()).to.include('4010');
     expect(`${complaints.splice(0)}`).to.include('401');
   });
 
-  it('takes a token, and sends the plant it proposes as it is shown, with an id above 2^53', async () => {
+  it('sends the example as it is shown, with the entered token and an id above 2^53', async () => {
     await authorize();
     const shown = await page.locator('textarea.body-param__text').inputValue();
     const sent = page.waitForRequest(`${origin}/plants`);
@@ -88,13 +88,13 @@ describe('the docs page in Chromium', function () {
     ]);
   });
 
-  it('sends an id that JavaScript would round as it was typed', async () => {
+  it('sends an id exactly as it was entered, also when JavaScript would round it', async () => {
     await authorize();
     expect(await execute('{"id": 9007199254740993, "name": "Ficus"}')).to.equal('200');
     expect([...plants.keys()]).to.deep.equal([9007199254740993n]);
   });
 
-  it('shows no section that a visitor does not need', async () => {
+  it('hides the sections that a visitor does not need', async () => {
     const sections =
       '.servers, .scheme-container, .models, .authorization__btn, .webhooks-container';
     expect(await page.locator(sections).count()).to.equal(0);
@@ -107,7 +107,7 @@ describe('the docs page in Chromium', function () {
 
   for (const path of ['/docs', '/docs/errors']) {
     for (const width of [390, 1280]) {
-      it(`fits ${path} into ${width} px, and is readable in light and dark`, async () => {
+      it(`fits ${path} into a width of ${width} px, and is readable in light and dark mode`, async () => {
         const other = await openAt(path, width);
         for (const colorScheme of ['light', 'dark'] as const) {
           await other.emulateMedia({ colorScheme });
@@ -119,7 +119,7 @@ describe('the docs page in Chromium', function () {
     }
   }
 
-  it('asks no other origin for anything, and does nothing that its security policy forbids', async () => {
+  it('sends no requests to other origins, and violates no Content-Security-Policy', async () => {
     await authorize();
     expect(await execute()).to.equal('200');
     await page.setViewportSize({ width: 390, height: 844 });
@@ -130,7 +130,7 @@ describe('the docs page in Chromium', function () {
     expect(complaints).to.deep.equal([]);
   });
 
-  it('leads to the table of errors', async () => {
+  it('links to the table of errors', async () => {
     await page.getByRole('link', { name: 'what it means' }).click();
     await page.waitForURL(`${origin}/docs/errors`);
     expect(await page.locator('tbody tr').count()).to.equal(Object.keys(failureGuide).length);

@@ -17,7 +17,7 @@ function accepts(text: string): boolean {
   }
 }
 
-/** A validator that knows the description and nothing of the service. */
+/** A validator made from the interface description only. */
 function describedAsNewPlant() {
   const ajv = new Ajv2020({
     strict: true,
@@ -35,7 +35,7 @@ function describedAsNewPlant() {
   return ajv.compile({ $ref: 'description#/components/schemas/NewPlant' });
 }
 
-/** A double with all its digits: `JSON.stringify` leaves out those behind the seventeenth. */
+/** A double with all its digits: `JSON.stringify` writes at most 17. */
 function exactDigits(value: number): string {
   return Number.isInteger(value) ? `${BigInt(value)}` : JSON.stringify(value);
 }
@@ -76,7 +76,7 @@ const body = fc.oneof(
   },
 );
 
-describe('the check of a NewPlant and the interface description', () => {
+describe('The check of a NewPlant and the interface description', () => {
   const described = describedAsNewPlant();
 
   it('accept and refuse the same bodies', () => {
@@ -92,7 +92,7 @@ describe('the check of a NewPlant and the interface description', () => {
     expect(verdicts.size).to.equal(2);
   });
 
-  it('take the format int64 to its last digit, which the doubles of JavaScript cannot hold', () => {
+  it('accept the exact range of int64, which doubles cannot represent', () => {
     const edges = {
       '9223372036854775807': true,
       '9223372036854775808': false,

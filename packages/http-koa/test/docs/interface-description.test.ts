@@ -9,7 +9,7 @@ import { interfaceDescription } from '../../src/docs/interface-description.js';
 import { toYaml } from '../../src/docs/serve-docs.js';
 import { type Failure, failures } from '../../src/frame/failures.js';
 
-/** What the specification says, word for word. */
+/** The text of the specification, word for word. */
 const specification = {
   info: { version: '1.0.0', license: { name: 'MIT' } },
   security: [{ bearerAuth: [] }],
@@ -81,13 +81,13 @@ interface Response {
   };
 }
 
-describe('the interface description', () => {
+describe('The interface description', () => {
   const description = interfaceDescription('/store/v1');
   const text = JSON.stringify(description, null, 2);
   const printed = JSON.parse(text);
   const responses = Object.entries<Response>(printed.paths['/plants'].post.responses);
 
-  it('says what the specification says', () => {
+  it('contains the texts of the specification', () => {
     expectToContain(printed, specification);
   });
 
@@ -104,12 +104,12 @@ describe('the interface description', () => {
     expect(text).not.to.include('"parameters"');
   });
 
-  it('names the base path as the server, on whatever origin it is read from', () => {
+  it('names the base path as the server, relative to its own origin', () => {
     expect(printed.servers[0].url).to.equal('/store/v1');
     expect(interfaceDescription().servers[0]?.url).to.equal('/');
   });
 
-  it('has every number of a failure as an example with its status, and no other', () => {
+  it('has exactly the error numbers of the service, as examples of their statuses', () => {
     const described = responses
       .filter(([status]) => status !== '200')
       .flatMap(([status, { content }]) =>
@@ -145,16 +145,16 @@ describe('the interface description', () => {
     expect(parse(await toYaml(description))).to.deep.equal(printed);
   });
 
-  it('is faultless to Spectral', async () => {
+  it('passes Spectral', async () => {
     const spectral = new spectralCore.Spectral();
-    // A contact is the operator's, whom the description does not know.
+    // The contact would be the operator, who is not known here.
     const ruleset = { extends: [oas as RulesetDefinition], rules: { 'info-contact': 'off' } };
     spectral.setRuleset(ruleset as RulesetDefinition);
     const found = await spectral.run(text);
     expect(found.map(({ code, message, path }) => ({ code, message, path }))).to.deep.equal([]);
   });
 
-  it('is faultless to Redocly', async () => {
+  it('passes Redocly', async () => {
     const config: Config = await createConfig({ extends: ['recommended-strict'] });
     const found = await lintFromString({ source: text, absoluteRef: '/openapi.json', config });
     expect(found.map(({ ruleId, message }) => ({ ruleId, message }))).to.deep.equal([]);
@@ -162,7 +162,7 @@ describe('the interface description', () => {
 });
 
 describe('docs/errors.md', () => {
-  it('has exactly the failures of the service, each with its status and its guide', async () => {
+  it('has exactly the errors of the service, each with its status and its advice', async () => {
     const page = await readFile(new URL('../../../../../docs/errors.md', import.meta.url), 'utf8');
     const rows = page.match(/^\| \d{4} \|.*\|$/gm);
     const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
@@ -175,7 +175,7 @@ describe('docs/errors.md', () => {
   });
 });
 
-/** Every member of `part` is in `whole`, however deep; `whole` may have further ones. */
+/** Checks recursively that `whole` has every member of `part`; it may have others. */
 function expectToContain(whole: unknown, part: object, path = '#'): void {
   for (const [name, value] of Object.entries(part)) {
     const found = (whole as Record<string, unknown> | undefined)?.[name];

@@ -1,4 +1,4 @@
-/** Runs in the page: the elements that reach over its right edge without a scroller of their own. */
+/** Runs in the page. Returns the elements that overflow its right edge and cannot be scrolled. */
 export function overflowing(): string[] {
   const scrolls = (element: Element | null): boolean =>
     element !== null &&
@@ -11,7 +11,7 @@ export function overflowing(): string[] {
   return wide.map((element) => `${element.tagName}.${element.className}`);
 }
 
-/** Runs in the page: the texts whose contrast is below 4.5:1 (WCAG 2.2, 1.4.3). */
+/** Runs in the page. Returns the texts whose contrast is below 4.5:1 (WCAG 2.2, 1.4.3). */
 export function faintTexts(): string[] {
   for (const animation of document.getAnimations()) animation.finish();
   type Color = readonly [red: number, green: number, blue: number, alpha: number];

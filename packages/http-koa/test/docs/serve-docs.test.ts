@@ -18,7 +18,7 @@ const FILES = [
 ];
 const DESCRIPTIONS = ['/openapi.json', '/openapi.yaml'];
 
-describe('the docs', () => {
+describe('The docs', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
 
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe('the docs', () => {
   });
 
   for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
-    it(`serve ${path} to GET and HEAD, and once only to a client that keeps it`, async () => {
+    it(`serve ${path} to GET and HEAD, with 304 when the client has it`, async () => {
       const got = await fetch(`${app.origin}${path}`);
       const bytes = Buffer.from(await got.arrayBuffer());
       const headers = Object.fromEntries(got.headers);
@@ -59,7 +59,7 @@ describe('the docs', () => {
       expect(head.headers.get('content-length')).to.equal(`${bytes.length}`);
 
       const again = await fetch(`${app.origin}${path}`, {
-        // Without a Cache-Control of its own, fetch would ask for a full response.
+        // Without this Cache-Control, fetch would request a full response.
         headers: { 'If-None-Match': headers.etag ?? '', 'Cache-Control': 'max-age=0' },
       });
       expect(again.status).to.equal(304);
@@ -67,7 +67,7 @@ describe('the docs', () => {
     });
   }
 
-  it('are read once, however many ask for them first', async () => {
+  it('are read once for concurrent first requests', async () => {
     let reads = 0;
     readWith((path) => {
       reads += 1;
@@ -82,7 +82,7 @@ describe('the docs', () => {
     expect(reads).to.equal(1);
   });
 
-  it('are read again when that failed', async () => {
+  it('are read again after reading has failed', async () => {
     const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;
     readWith(() => Promise.reject(new Error('too many open files')));
     expect(await status()).to.equal(500);
@@ -105,14 +105,14 @@ describe('the docs', () => {
     for (const path of paths) expect(await statusOf(app.port, path), path).to.equal(404);
   });
 
-  it('refuse other methods, naming those there are', async () => {
+  it('refuse other methods, and name the allowed ones', async () => {
     const response = await fetch(`${app.origin}/docs`, { method: 'POST', body: 'x' });
     expect(response.status).to.equal(405);
     expect(response.headers.get('allow')).to.equal('HEAD, GET');
     expect(await response.json()).to.have.property('error', 4050);
   });
 
-  it('are not there at all when they are switched off', async () => {
+  it('are not found when they are disabled', async () => {
     await app.close();
     app = await listeningApp({ docs: false });
     for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
@@ -123,14 +123,14 @@ describe('the docs', () => {
   });
 });
 
-/** The path goes out as it is written: `fetch` would resolve its dots. */
+/** Requests the path exactly as it is written; `fetch` would resolve its dots. */
 async function statusOf(port: number, path: string): Promise<number | undefined> {
   const [response] = await once(get({ port, path, host: '127.0.0.1', agent: false }), 'response');
   response.resume();
   return response.statusCode;
 }
 
-/** Has the service read its files in this way. */
+/** Replaces the function with which the service reads its files. */
 function readWith(read: (path: URL) => Promise<Buffer>): void {
   Object.assign(files, { readFile: read });
   syncBuiltinESMExports();

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { countedMethod } from '../../src/frame/counted-method.js';
 
-describe('The method as it is counted', () => {
+describe('The method in metrics', () => {
   const methods = 'CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' ');
 
   for (const method of methods) {

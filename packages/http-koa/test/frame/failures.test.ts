@@ -1,23 +1,23 @@
 import { expect } from 'chai';
 import { toFailure } from '../../src/frame/failures.js';
 
-describe("What the client gets for another middleware's error", () => {
+describe('The response to an error of third-party middleware', () => {
   const thrown = (status: unknown, expose: unknown = true) =>
     toFailure(Object.assign(new Error('slow down'), { status, expose }));
 
   for (const status of [400, 429, 499]) {
-    it(`is its message and ten times its status: ${status}`, () => {
+    it(`has its message and ten times its status as the error number: ${status}`, () => {
       expect(thrown(status)).to.deep.equal({ status, error: status * 10, message: 'slow down' });
     });
   }
 
   for (const status of [399, 500, 400.5, 'x', undefined]) {
-    it(`is the constant of a bug when its status is ${status}`, () => {
+    it(`is a constant 500 when its status is ${status}`, () => {
       expect(thrown(status)).to.include({ status: 500, error: 5000, message: 'internal error' });
     });
   }
 
-  it('is the constant of a bug when it is not for the client', () => {
+  it('is a constant 500 when it is not exposed to clients', () => {
     for (const expose of [false, 'yes']) {
       expect(thrown(429, expose)).to.include({ status: 500, error: 5000 });
     }

@@ -8,7 +8,7 @@ import { listeningApp, rawCreate } from '../listening-app.js';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const BODY_LIMIT = 1_048_576;
 
-/** A create of so many bytes in chunks of this size. */
+/** A create with a body of this size, in chunks of this size; both in bytes. */
 function chunkedCreate(size: number, chunk: number): string {
   const start = '{"id":1,"name":"';
   const body = `${start}${'x'.repeat(size - start.length - 2)}"}`;
@@ -18,7 +18,7 @@ function chunkedCreate(size: number, chunk: number): string {
   return `${head}Transfer-Encoding: chunked\r\n\r\n${framed}0\r\n\r\n`;
 }
 
-/** Sends the text, half-closes, and resolves with what comes until the connection ends. */
+/** Sends the text, half-closes, and resolves with everything that is received until the connection ends. */
 async function responsesTo(socket: Socket, text: string): Promise<string> {
   let received = '';
   socket.on('data', (part) => {
@@ -46,7 +46,7 @@ describe('A body in chunks', function () {
     closing.push(close);
     const { socket } = await connected(port);
     closing.push(() => socket.destroy());
-    /** Resolves when the service has read what was sent before, and then `/readyz` responds. */
+    /** Lets `/readyz` respond once the service has read what was sent before. */
     const releaseLater = async () => {
       await fetch(`${origin}/livez`);
       release();
@@ -54,7 +54,7 @@ describe('A body in chunks', function () {
     return { plants, socket, releaseLater };
   }
 
-  /** What follows the chunk that is too many fits into what the service reads and discards. */
+  /** Bodies whose rest, after the first chunk too many, the service reads and discards. */
   const tiny: Readonly<Record<string, string>> = {
     '20,000 bytes in chunks of one byte': chunkedCreate(20_000, 1),
     '44,000 bytes in chunks of two bytes': chunkedCreate(44_000, 2),
@@ -107,7 +107,7 @@ describe('A body in chunks', function () {
 
   for (const [title, request] of Object.entries(fine)) {
     for (const before of [0, 1]) {
-      it(`of ${title} is stored, after ${before} requests that wait`, async () => {
+      it(`of ${title} is stored, after ${before} waiting requests`, async () => {
         const { socket, plants, releaseLater } = await start();
         socket.write(READYZ.repeat(before) + request);
         await releaseLater();

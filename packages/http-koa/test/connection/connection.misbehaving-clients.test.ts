@@ -4,24 +4,24 @@ import { expect } from 'chai';
 import { listeningApp, rawCreate } from '../listening-app.js';
 import { connected, onWrite } from './accepted-sockets.js';
 
-/** Node reads at most so much at once. */
+/** Node.js reads at most this many bytes at once. */
 const CHUNK = 65_536;
-/** More than go out before a turn of the event loop ends. */
+/** More than are carried out in one turn of the event loop. */
 const MANY_CLIENTS = 70;
-/** As many requests as one connection may have waiting, and one that is carried out. */
+/** As many requests as may wait on one connection, and one that is carried out. */
 const FULL = 17;
 
 const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const CONNECT = 'CONNECT localhost:80 HTTP/1.1\r\nHost: localhost\r\n\r\n';
-/** Its responses fill what the operating system buffers. */
+/** Requests whose responses fill the buffers of the operating system. */
 const BUNDLES = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8);
 
-const BRIEF = { headersTimeout: 50, requestTimeout: 50 };
+const SHORT_LIMITS = { headersTimeout: 50, requestTimeout: 50 };
 
 type Options = Parameters<typeof listeningApp>[0];
 
-/** Resolves when the client has received the head of so many responses. */
+/** Resolves when the client has received the heads of this many responses. */
 async function responded(socket: Socket, responses = 1): Promise<void> {
   let begun = 0;
   for (let tail = ''; begun < responses; ) {
@@ -31,7 +31,7 @@ async function responded(socket: Socket, responses = 1): Promise<void> {
   }
 }
 
-/** Resolves when bytes wait in this process because the client reads nothing. */
+/** Resolves when the server has buffered bytes because the client reads nothing. */
 async function unread(accepted: Socket): Promise<void> {
   while (accepted.writableLength === 0) await new Promise(setImmediate);
 }
@@ -54,7 +54,7 @@ describe('A client', function () {
     return { server, client };
   }
 
-  it('that pipelines without an end is read no more than two chunks ahead of its responses', async () => {
+  it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
     const { client } = await start();
     const { socket, accepted } = await client();
     const creates = Array.from({ length: 2_000 }, (_, at) =>
@@ -72,7 +72,7 @@ describe('A client', function () {
     expect(mostAhead).to.be.within(1, 2 * CHUNK);
   });
 
-  it('is read on when many others pipeline', async () => {
+  it('gets responses while many others pipeline', async () => {
     const { client } = await start();
     const clients: Awaited<ReturnType<typeof client>>[] = [];
     while (clients.length < MANY_CLIENTS) clients.push(await client());
@@ -87,10 +87,10 @@ describe('A client', function () {
     expect(responses).to.be.below(MANY_CLIENTS * 25);
   });
 
-  it('that pipelines is not late while it is made to wait', async () => {
+  it('that pipelines is not timed out while the server does not read', async () => {
     let response = (): void => undefined;
     const ready = () => new Promise<void>((resolve) => (response = resolve));
-    const { server, client } = await start({ ...BRIEF, ready });
+    const { server, client } = await start({ ...SHORT_LIMITS, ready });
     const { socket } = await client();
     socket.write(READYZ.repeat(FULL) + LIVEZ.slice(0, -4));
     await once(server, 'clientError');
@@ -101,7 +101,7 @@ describe('A client', function () {
     await responded(socket);
   });
 
-  it('that resets its CONNECT harms no other', async () => {
+  it('that resets its CONNECT does not affect others', async () => {
     const { client } = await start();
     const { socket, accepted } = await client();
     socket.write(CONNECT);
@@ -110,9 +110,9 @@ describe('A client', function () {
     await new Promise((resolve) => accepted.once('close', resolve));
   });
 
-  for (const [behind, request] of Object.entries({ 'at all': '', 'and sends CONNECT': CONNECT })) {
-    it(`that does not read its responses ${behind} is cut off`, async () => {
-      const { client } = await start(BRIEF);
+  for (const [how, request] of Object.entries({ 'at all': '', 'and sends CONNECT': CONNECT })) {
+    it(`that does not read its responses ${how} is cut off`, async () => {
+      const { client } = await start(SHORT_LIMITS);
       const { socket, accepted } = await client();
       socket.pause().write(BUNDLES + request);
       await unread(accepted);
@@ -120,7 +120,7 @@ describe('A client', function () {
     });
   }
 
-  it('that waits for its response is not cut off, though it has read the one before slowly', async () => {
+  it('that waits for its response is not cut off, although it has read the previous one slowly', async () => {
     let response = (): void => undefined;
     const ready = () => new Promise<void>((resolve) => (response = resolve));
     const { client } = await start({ headersTimeout: 500, requestTimeout: 500, ready });
@@ -134,7 +134,7 @@ describe('A client', function () {
   });
 
   describe('while the server stops', () => {
-    it('is cut off at the time limit, also behind CONNECT', async () => {
+    it('is cut off at the time limit, also after CONNECT', async () => {
       const { server, client } = await start();
       const { socket, accepted } = await client();
       socket.pause().write(BUNDLES + CONNECT);
@@ -142,13 +142,13 @@ describe('A client', function () {
       await server.drain(1);
     });
 
-    it('is closed within a second when it has not asked for anything', async () => {
+    it('is disconnected within a second when it has sent no request', async () => {
       const { server, client } = await start();
       await client();
       await server.drain(60_000);
     });
 
-    it('that is idle learns of it from a response', async () => {
+    it('that is idle gets a response with `Connection: close`', async () => {
       const { server, client } = await start();
       const { socket } = await client();
       socket.write(LIVEZ);
@@ -173,7 +173,7 @@ describe('A client', function () {
       await Promise.all([responded(slow.socket.resume(), 8), stopped]);
     });
 
-    it('that pipelines without an end does not hold it up', async () => {
+    it('that pipelines without end does not delay the stop', async () => {
       const { server, client } = await start();
       const { socket } = await client();
       const write = () => {
