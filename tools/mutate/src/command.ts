@@ -12,9 +12,9 @@ tests of the package. Prints each change that no test notices, and a table.
 
   --package <name>  a folder of packages/; may be repeated (all)
   --sample <n>      the number of changes for each package (30)
-    --seed <n>        the seed of the random choice: the same seed and sources give the same sample (1)
-    --source <part>   changes only sources whose path contains this
-    --without <part>  does not run tests whose path contains this; may be repeated
+  --seed <n>        the seed of the random choice: the same seed and sources give the same sample (1)
+  --source <part>   changes only sources whose path contains this
+  --without <part>  does not run tests whose path contains this; may be repeated
 `;
 
 /** The exit code for an end by SIGINT. */
