@@ -114,9 +114,12 @@ export class Connection {
 
   /** Fails a request that arrives too late. Node.js reports it once, also while reading is paused. */
   failLate(): void {
+    const before = this.#latest();
+    const wasArriving = before?.complete === false;
     this.#afterRead((hasRead) => {
       const latest = this.#latest();
-      if (hasRead && latest?.complete) return;
+      const hasArrived = latest?.complete && (wasArriving || latest !== before);
+      if (hasArrived) return;
       if (hasRead) this.#late.resumed();
       if (this.#late.isExcused(latest, this.#isPaused())) return;
       if (this.#socket.bytesRead === 0 || !this.#socket.writable) this.abandon();
