@@ -40,13 +40,13 @@ describe('FilesPlantRepository', () => {
     recover: () => rename(join(place, 'away'), folder),
   });
 
-  const returns = 'a system call on a local folder returns, and with what it did';
+  const returns = 'a system call on a local folder always returns its result';
   describePlantRepository('FilesPlantRepository', open, {
     without: {
       stall: returns,
       silenceAfterWrite: returns,
       loseNextAcknowledgement: returns,
-      refuseAccess: 'tests may run as root, which no folder refuses',
+      refuseAccess: 'tests may run as root, which has access to every folder',
       crash: 'a test cannot cut the power, and a process that is killed loses nothing',
     },
   });

@@ -70,7 +70,7 @@ describe('IntrospectionTokenVerifier', () => {
     await rejects(tokens.verify(GARDENER), InvalidTokenError);
   });
 
-  it('names a client so that it is fit for a log line', async () => {
+  it('gives a client a name that is fit for log lines', async () => {
     issuer.tokens.set(GARDENER, { active: true, sub: 'a\nb', aud: AUDIENCE });
     expect((await verifier().verify(GARDENER)).name).to.equal('unnamed client');
   });
@@ -84,7 +84,7 @@ describe('IntrospectionTokenVerifier', () => {
   };
 
   for (const [what, reply] of Object.entries(notResponses)) {
-    it(`does not take ${what} for a response about the token`, async () => {
+    it(`does not accept ${what} as a response about the token`, async () => {
       issuer.reply = reply;
       await rejects(verifier().verify(GARDENER), TokenVerifierUnavailableError);
       await rejects(verifier().ready(), TokenVerifierUnavailableError);

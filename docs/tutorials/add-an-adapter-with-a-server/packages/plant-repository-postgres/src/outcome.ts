@@ -10,7 +10,7 @@ export type Outcome =
   /** Nothing was stored. The next attempt may store it. */
   | 'not stored'
   /** Nothing was stored, and nothing will be until an administrator has changed something. */
-  | 'turned away'
+  | 'access denied'
   /** Nothing was stored: the table does not accept this plant. */
   | 'refused'
   /** It was sent. It may be stored now, or later. */
@@ -21,7 +21,7 @@ const OUTCOMES: readonly (readonly [pattern: RegExp, outcome: Outcome])[] = [
   // The primary key.
   [/^23505 plants_pkey$/, 'id exists'],
   // Password, database, schema; table, columns, permissions.
-  [/^(?:28|3D|3F|42)/, 'turned away'],
+  [/^(?:28|3D|3F|42)/, 'access denied'],
   // Constraints and triggers of an administrator, limits of size.
   [/^(?:22|23|44|54|P0)/, 'refused'],
   // Read-only standby, deadlock, too many connections, disk full, locks, statement timeout, startup.

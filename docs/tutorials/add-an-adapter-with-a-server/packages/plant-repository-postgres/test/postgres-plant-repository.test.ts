@@ -97,13 +97,13 @@ function describeStore(this: Mocha.Suite): void {
   const unavailable = (waits: boolean) => (error: unknown) =>
     error instanceof StorageUnavailableError && error.waits === waits;
 
-  it('turns plants away when the password is wrong', async () => {
+  it('reports at once that access is denied when the password is wrong', async () => {
     const repository = open('', 'wrong');
     await rejects(repository.ready(), unavailable(false));
     await rejects(repository.add(monstera, 10_000), StorageUnavailableError);
   });
 
-  it('waits for a server that takes writes, as in a failover', async () => {
+  it('waits until the server accepts writes, as in a failover', async () => {
     await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
     const repository = open();
     await rejects(repository.ready(), unavailable(true));
@@ -130,7 +130,7 @@ function describeStore(this: Mocha.Suite): void {
     '25006': 'not stored',
     '40P01': 'not stored',
     '40003': 'unclear',
-    '42501': 'turned away',
+    '42501': 'access denied',
     '53300': 'not stored',
     '57014': 'not stored',
     '57P01': 'unclear',
@@ -138,14 +138,14 @@ function describeStore(this: Mocha.Suite): void {
   };
 
   for (const [code, outcome] of Object.entries(outcomes)) {
-    it(`takes an insert that ends with ${code} for ${outcome}`, async () => {
+    it(`classifies an insert that ends with ${code} as ${outcome}`, async () => {
       const raise = server.run(`DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '${code}'; END $$`);
       const error = await raise.catch((reason: unknown) => reason);
       expect(outcomeOf(error, true)).to.equal(outcome);
     });
   }
 
-  it('does not lose durability to a default of the server', async () => {
+  it('stores durably, whatever the default of the server is', async () => {
     const repository = open('-c synchronous_commit=off');
     await repository.add(monstera, 10_000);
     await server.kill();
@@ -162,7 +162,7 @@ function describeStore(this: Mocha.Suite): void {
   };
 
   for (const [what, rule] of Object.entries(rules)) {
-    it(`reports a plant that ${what} refuses, and shows nothing of it`, async () => {
+    it(`reports a plant that ${what} refuses, without its values`, async () => {
       const repository = open();
       await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 10_000);
       await server.run(rule(`${schema}.plants`));
