@@ -105,7 +105,7 @@ describe('A tutorial that is followed to the letter', function () {
       return this.skip();
     }
     const database = terminal.start(start, environment(projects));
-    const [line] = await database.printed(/^POSTGRES_URL=.*$/m);
+    const [line] = await database.printed(/^POSTGRES_URL=.*(?=\n)/m);
     await createPlant(terminal, `${line} npm start`, environment(projects));
     expect(await plantsIn(line.split("'")[1] ?? '')).to.deep.equal([
       { id: '9007199254740993', name: 'Monstera deliciosa' },
@@ -158,7 +158,7 @@ const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder
 
 /** Starts the service, and runs the `curl` line that it prints. */
 async function createPlant(terminal: Terminal, start: string, env: Record<string, string>) {
-  const [curl] = await terminal.start(start, env).printed(/^curl .*$/m);
+  const [curl] = await terminal.start(start, env).printed(/^curl .*(?=\n)/m);
   expect(await terminal.run(curl)).to.include('"name":"Monstera deliciosa"');
 }
 

@@ -22,7 +22,7 @@ describe('The commands of the README', function () {
   it('start the service, and run the tests', async () => {
     const [serve = '', test = '', ...others] = start.trimEnd().split('\n');
     const service = terminal.start(serve, { PORT: '0' });
-    const [line] = await service.printed(/^curl .*$/m);
+    const [line] = await service.printed(/^curl .*(?=\n)/m);
     expect(`${await terminal.run(line)}\n`).to.equal(plant);
     await terminal.run(test);
     expect(others).to.deep.equal([]);

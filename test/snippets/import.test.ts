@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { findChecker } from '../checkers.js';
-import { snippet } from './snippet.js';
+import { snippet, withReal } from './snippet.js';
 import { Terminal } from './terminal.js';
 
 const NUMBER = /\d+$/;
+const ID = '9007199254740993';
+/** More than are read while none is stored. */
+const LINES = 5000;
 
 describe('The commands of docs/import.md', function () {
   this.timeout(30_000);
@@ -41,12 +44,15 @@ describe('The commands of docs/import.md', function () {
   it('resume an import that was stopped', async () => {
     const shown = snippet('docs/import.md', 'To resume:');
     const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '500' };
-    write('plants.ndjson', line);
+    const lines = Array.from({ length: LINES }, (_, at) => withReal(line, { [ID]: `${at}` }));
+    write('plants.ndjson', lines.join(''));
     const imported = terminal.start(run, { ...unreachable, ACCESS_TOKEN_SHA256 });
     await imported.printed(/not reachable/);
     await terminal.stop('SIGINT');
     const [resume = ''] = /^To resume: .*$/m.exec(imported.stdout()) ?? [];
-    expect(resume.replace(NUMBER, '')).to.equal(shown.trimEnd().replace(NUMBER, ''));
+    expect(resume.replace(NUMBER, ''), imported.stdout()).to.equal(
+      shown.trimEnd().replace(NUMBER, ''),
+    );
     const again = { STORAGE: 'memory', ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
     await terminal.run(resume.replace('To resume: ', ''), again);
   });

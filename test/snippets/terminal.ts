@@ -6,7 +6,7 @@ import { type Running, watch } from '@plant-store/service-process';
 import { root } from './snippet.js';
 
 const LEFT_OUT = new Set(['.git', '.cache']);
-const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*/;
+const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;
 
 /** The programs of `bin` come first, then the Node.js of the tests and the commands of the project. */
 const PATH = [
