@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { CodeBlock, Markdown } from './markdown.js';
 
@@ -46,13 +46,12 @@ export class Workplace {
   }
 
   /**
-   * Does what the blocks of a tutorial say: makes the files, changes those there are, copies what
-   * a command copies. What is done already stays as it is.
+   * Makes the files that the blocks of a tutorial show, and changes those there are. What is done already
+   * stays as it is. The commands are left to the caller.
    */
   follow({ blocks }: Markdown): void {
     for (const block of blocks) {
       if (block.file !== undefined) this.#apply(block, block.file);
-      else if (block.language === 'sh') this.#copy(block.text);
     }
     this.linkPackages();
   }
@@ -100,12 +99,6 @@ export class Workplace {
     }
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);
-  }
-
-  #copy(commands: string): void {
-    for (const [, from = '', to = ''] of commands.matchAll(/^cp (\S+) (\S+)$/gm)) {
-      cpSync(join(this.folder, from), join(this.folder, to, basename(from)));
-    }
   }
 }
 

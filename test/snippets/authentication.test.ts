@@ -34,10 +34,9 @@ describe('The commands of docs/authentication.md', function () {
     const serve = snippet('docs/authentication.md', '$ ACCESS_TOKENS_FILE');
     const printed = await terminal.run(make.commands);
     const [token = '', digest = ''] = printed.split('\n');
-    const [shownToken = '', shownDigest = ''] = make.output.split('\n');
+    const [, shownDigest = ''] = make.output.split('\n');
     expect(printed).to.match(/^plantstore_\S+\n[0-9a-f]{64}\n$/);
     expect(make.output).to.match(/^plantstore_\S+…\S+\n[0-9a-f]+…[0-9a-f]+$/);
-    expect(shownToken).not.to.equal(shownDigest);
     writeFileSync(join(terminal.folder, 'tokens.txt'), withReal(file, { [shownDigest]: digest }));
     const address = await terminal.serve(commandsIn(serve));
     expect((await createPlant(address, 1, 'Monstera', token)).status).to.equal(200);
@@ -61,7 +60,7 @@ describe('The commands of docs/authentication.md', function () {
     writeFileSync(join(terminal.folder, 'provider.mjs'), withReal(provider, listen));
     terminal.start('node provider.mjs');
     const metadata = `http://${url}/.well-known/openid-configuration`;
-    while (!(await fetch(metadata).catch(() => undefined))?.ok);
+    await terminal.run(`until curl -sf ${metadata}; do :; done`);
     const address = await terminal.serve(commandsIn(withReal(serve, at)));
     const real = { ...at, 'http://127.0.0.1:3000': address };
     const printed = await terminal.run(commandsIn(withReal(create, real)));

@@ -21,12 +21,25 @@ const running = new Set<ChildProcess>();
 
 /** A shell runs in a process group of its own, so that what it has started ends with it. */
 function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
-  if (pid !== undefined) process.kill(-pid, name);
+  try {
+    if (pid !== undefined) process.kill(-pid, name);
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && error.code === 'ESRCH';
+    if (!isGone) throw error;
+  }
 }
 
-process.once('exit', () => {
+function killAll(): void {
   for (const child of running) signal(child, 'SIGKILL');
-});
+}
+
+process.once('exit', killAll);
+for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(name, () => {
+    killAll();
+    process.kill(process.pid, name);
+  });
+}
 
 /** What a reader pastes commands into: Bash, in a folder. */
 export class Terminal {
