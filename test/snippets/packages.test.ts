@@ -20,7 +20,6 @@ const OBSERVER = `
 const STORE = `
   import { MemoryPlantRepository as Memory } from '@plant-store/plant-repository-memory';
   import type { NewPlant } from '@plant-store/domain';
-  import type { StorageFaults } from '@plant-store/plant-repository-contract';
   const kept = new Map<bigint, NewPlant>();
   const repository = new Memory(kept);
   const stored = async (id: bigint) => kept.get(id);
