@@ -41,13 +41,13 @@ export interface OptionProblem {
 export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProblem[] {
   const { issuer, audience, jwksUrl, scope } = options;
   const { algorithms = DEFAULT_ALGORITHMS, refreshIntervalMs = 1, maxCachedTokens = 0 } = options;
-  const url = 'an https URL, or an http URL on the loopback interface, without user and fragment';
+  const url = 'an https URL, or an http URL on the loopback interface, without a user';
   const checks: [option: keyof JwtTokenVerifierOptions, passed: boolean, expected: string][] = [
     jwksUrl === undefined
-      ? ['issuer', hasMetadataUrl(issuer), `${url} and query`]
+      ? ['issuer', hasMetadataUrl(issuer), `${url}, a query or a fragment`]
       : ['issuer', issuer !== '', 'not empty'],
     ['audience', audience !== '', 'not empty'],
-    ['jwksUrl', jwksUrl === undefined || trustedUrl(jwksUrl) !== undefined, url],
+    ['jwksUrl', jwksUrl === undefined || trustedUrl(jwksUrl) !== undefined, `${url} or a fragment`],
     [
       'algorithms',
       areSignatureAlgorithms(algorithms),
