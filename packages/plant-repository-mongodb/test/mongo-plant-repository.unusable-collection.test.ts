@@ -35,6 +35,14 @@ describeOnMongod('A collection that cannot store plants', function () {
     repository = new MongoPlantRepository({ uri, collection, observer: events.observer });
   }
 
+  /** Resolves when the collection has its validator: until then, the repository creates a dropped collection again. */
+  async function untilSetUp(): Promise<void> {
+    for (;;) {
+      const { cursor } = await db.command({ listCollections: 1, filter: { name: collection } });
+      if (cursor.firstBatch[0]?.options?.validator !== undefined) return;
+    }
+  }
+
   const kinds = {
     view: { viewOn: 'others', pipeline: [] },
     timeseries: { timeseries: { timeField: 'at' } },
@@ -56,6 +64,7 @@ describeOnMongod('A collection that cannot store plants', function () {
   it('refuses plants at once when a view replaces it', async () => {
     await open();
     await repository.add(plant(1n), LONG_LIMIT_MS);
+    await untilSetUp();
     await db.dropCollection(collection);
     await db.createCollection(collection, kinds.view);
     await rejects(repository.add(plant(2n), LONG_LIMIT_MS), StorageUnavailableError);
