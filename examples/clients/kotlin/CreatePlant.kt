@@ -55,7 +55,7 @@ fun createPlant(address: String, body: String): String {
                 unknown -> return "unknown"
                 else -> return "refused $code"
             }
-        } catch (_: IOException) { // no connection, a broken one, a time-out
+        } catch (failure: IOException) { // no connection, a broken one, a time-out
             unknown = true
         }
         if (attempt < MAX_ATTEMPTS) Thread.sleep(delayMs)
