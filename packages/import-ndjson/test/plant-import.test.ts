@@ -105,7 +105,7 @@ describe('An import', () => {
   });
 
   describe('stores the lines around a refused line:', () => {
-    const notJson = 'the line is not valid JSON (RFC 8259)';
+    const notJson = 'the line is not valid JSON';
     const id = 'id must be a whole number from -9223372036854775808 to 9223372036854775807';
     for (const [what, content, error, message] of [
       ['a line without a name', '{"id":7}', 4005, 'name is required'],

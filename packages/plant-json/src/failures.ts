@@ -14,7 +14,7 @@ export interface CreateFailure {
 export function createFailures(what: string) {
   return {
     TOO_LARGE: { error: 4003, message: `${what} is larger than the limit` },
-    INVALID_JSON: { error: 4004, message: `${what} is not valid JSON (RFC 8259)` },
+    INVALID_JSON: { error: 4004, message: `${what} is not valid JSON` },
     INVALID_NEW_PLANT: { error: 4005, message: `${what} is not a NewPlant` },
     PLANT_ID_TAKEN: { error: 4006, message: 'id is taken: a plant with this id exists' },
     INTERNAL: { error: 5000, message: 'internal error' },

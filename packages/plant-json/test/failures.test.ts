@@ -5,7 +5,7 @@ describe('The failures of a create', () => {
   it('have numbers that never change, and messages that name what holds the plant', () => {
     expect(createFailures('the line')).to.deep.equal({
       TOO_LARGE: { error: 4003, message: 'the line is larger than the limit' },
-      INVALID_JSON: { error: 4004, message: 'the line is not valid JSON (RFC 8259)' },
+      INVALID_JSON: { error: 4004, message: 'the line is not valid JSON' },
       INVALID_NEW_PLANT: { error: 4005, message: 'the line is not a NewPlant' },
       PLANT_ID_TAKEN: { error: 4006, message: 'id is taken: a plant with this id exists' },
       INTERNAL: { error: 5000, message: 'internal error' },

@@ -13,11 +13,7 @@ describe('Reading a NewPlant', () => {
   });
 
   for (const [text, code, message] of [
-    [
-      '{',
-      'INVALID_JSON',
-      'the line is not valid JSON (RFC 8259): a name in double quotes is missing',
-    ],
+    ['{', 'INVALID_JSON', 'the line is not valid JSON: a name in double quotes is missing'],
     ['[]', 'INVALID_NEW_PLANT', 'the line must be a JSON object'],
     ['{"id":1}', 'INVALID_NEW_PLANT', 'name is required'],
     [
