@@ -34,20 +34,20 @@ describe('The alerts, in Prometheus', function () {
   });
   after(() => copies && rmSync(copies, { recursive: true }));
 
-  it('pass their cases', async () => {
+  it('pass their test cases', async () => {
     expect(await promtool('check', 'rules', join(folder, RULES))).to.include({ passed: true });
     expect(await promtool('test', 'rules', join(folder, CASES))).to.include({ passed: true });
   });
 
   for (const { alert } of alerts) {
-    it(`${alert} has cases in which it fires, and in which it does not`, () => {
+    it(`${alert} has test cases in which it fires, and others in which it does not`, () => {
       const expected = cases.flatMap((it) => it.alert_rule_test).filter(isOf(alert));
       const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
       expect(fires).to.include.members([true, false]);
     });
   }
 
-  it("each fail a case when they take a neighbour's metrics for the service's", async () => {
+  it('each fail a test case when they do not select the job of the service', async () => {
     writeFileSync(join(copies, RULES), rules.replaceAll(/job="plant-store",?/g, ''));
     const { passed, stdout, stderr } = await promtool('test', 'rules', join(copies, CASES));
     expect(passed).to.equal(false);
@@ -55,11 +55,11 @@ describe('The alerts, in Prometheus', function () {
       expect(stdout + stderr).to.include(`alertname: ${alert}, time:`);
   });
 
-  it('are loaded by the configuration that scrapes the job', async () => {
+  it('are loaded by the scrape configuration', async () => {
     const configuration = parse(readFileSync(join(folder, 'prometheus-scrape.yaml'), 'utf8'));
     const [scrape] = configuration.scrape_configs;
     expect(scrape.job_name).to.equal('plant-store');
-    // Debian's promtool does not know Kubernetes: the rest is checked with a fixed target in its place.
+    // Debian's promtool is built without Kubernetes, so a static target replaces this part.
     const { kubernetes_sd_configs, ...rest } = scrape;
     expect(kubernetes_sd_configs).to.have.length(1);
     const file = join(copies, 'prometheus-scrape.yaml');
@@ -71,7 +71,7 @@ describe('The alerts, in Prometheus', function () {
     expect(stdout).to.include(`${alerts.length} rules found`);
   });
 
-  it('and the dashboard have expressions that Prometheus understands', async () => {
+  it('and the dashboard have valid PromQL expressions', async () => {
     const dashboard = JSON.parse(readFileSync(join(folder, 'grafana-dashboard.json'), 'utf8'));
     const panels: { targets: { expr: string }[] }[] = dashboard.panels;
     const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));

@@ -19,7 +19,7 @@ function edit(file: string, change: (text: string) => string): void {
   writeFileSync(file, change(readFileSync(file, 'utf8')));
 }
 
-/** Each plants one violation into a copy of the packages, and names what must be found. */
+/** Planted violations: each changes a copy of the packages, and names the violation that must be found. */
 const planted: Record<string, { plant: (packages: string) => void; found: string }> = {
   'a sideways import': {
     plant: (packages) =>
@@ -29,7 +29,7 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
       ),
     found: 'packages/http-koa/src/app.ts must not import @plant-store/plant-repository-memory',
   },
-  'a store to know JSON': {
+  'a storage adapter that imports plant-json': {
     plant: (packages) =>
       appendFileSync(
         join(packages, 'plant-repository-memory/src/memory-plant-repository.ts'),
@@ -38,7 +38,7 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
     found:
       'packages/plant-repository-memory/src/memory-plant-repository.ts must not import @plant-store/plant-json',
   },
-  'JSON to know a driver': {
+  'plant-json to import a driving adapter': {
     plant: (packages) =>
       appendFileSync(
         join(packages, 'plant-json/src/failures.ts'),
@@ -56,7 +56,7 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
       appendFileSync(join(packages, 'domain/src/plant.ts'), "await import('node:fs');\n"),
     found: 'packages/domain/src/plant.ts must not import node:fs',
   },
-  'an import past the public entry': {
+  'a deep import': {
     plant: (packages) =>
       appendFileSync(
         join(packages, 'app/src/health.ts'),
@@ -175,7 +175,7 @@ const planted: Record<string, { plant: (packages: string) => void; found: string
 };
 
 describe('The architecture', () => {
-  it('lets app see adapters and adapters see the domain, and nothing else', () => {
+  it('has no import, dependency or reference that breaks its rules', () => {
     expect(violations(root)).to.deep.equal([]);
   });
 

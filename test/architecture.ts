@@ -4,18 +4,18 @@ import { basename, dirname, join, normalize, sep } from 'node:path';
 
 const SCOPE = '@plant-store/';
 
-/** What drives the domain is named after what it takes: `http-koa`. Only drivers read JSON. */
+/** Driving adapters are named after their input: `http-koa`. Only these use `plant-json`. */
 const DRIVER = /^(?:http|import)-/;
 const JSON_OF_PLANTS = 'plant-json';
 const TESTS_ONLY = /-contract$/;
 
-/** The files above all folders of a package. */
+/** The files outside of all folders of a package. */
 const TOP = '.';
 
-/** A folder that is not named. */
+/** Any folder that has no entry of its own. */
 const ANY = '*';
 
-/** Which folders each folder of a package may import. The files above the folders may import all of them. */
+/** The folders that each folder of a package may import. The files outside of the folders may import all of them. */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'http-koa': {
     frame: [],
@@ -52,9 +52,9 @@ interface Package {
 }
 
 /**
- * Every place where the packages below `root` break the dependency rule: app → adapters → domain,
- * never sideways, never back, and only through a package's public entry. Between drivers and the domain
- * is `plant-json`.
+ * Returns every violation of the dependency rule by the packages below `root`: app → adapters → domain, never
+ * sideways, never back, and only through the public entry of a package. `plant-json` is between driving adapters and
+ * the domain.
  */
 export function violations(root: string): string[] {
   const packages = readdirSync(join(root, 'packages')).map((folder) => readPackage(root, folder));
@@ -98,7 +98,7 @@ function mayImport(folder: string, specifier: string): boolean {
   return imported === 'domain' || folder === 'app';
 }
 
-/** Relative imports stay inside the package, and follow {@link FOLDERS}. */
+/** Relative imports stay inside the package and follow {@link FOLDERS}. */
 function forbiddenFolders({ folder, modules }: Package): string[] {
   const source = join('packages', folder, 'src');
   const known = FOLDERS[folder] ?? {};
@@ -116,7 +116,7 @@ function forbiddenFolders({ folder, modules }: Package): string[] {
   });
 }
 
-/** The folder of a package that a file is in; `undefined` when it is outside of its sources. */
+/** The folder of a package that contains a file; `undefined` when the file is outside of `src`. */
 function partOf(source: string, file: string): string | undefined {
   const path = normalize(file);
   if (!path.startsWith(source + sep)) return undefined;
@@ -124,7 +124,7 @@ function partOf(source: string, file: string): string | undefined {
   return rest.length === 0 ? TOP : first;
 }
 
-/** The test of a source file has its path and name: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
+/** A test has the path and name of its source file: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
 function strayTests(root: string, { folder, modules }: Package): string[] {
   if (FOLDERS[folder] === undefined) return [];
   const base = join('packages', folder, 'test');
@@ -161,7 +161,7 @@ function driftedReferences({ folder, manifest, references }: Package): string[] 
   return agrees ? [] : [`packages/${folder}/tsconfig.json references other packages than npm does`];
 }
 
-/** A `Client` is the proof of a verified token, so only token verifiers make one. */
+/** A `Client` is the proof of a verified token, so only token verifiers may make one. */
 function forgedClients({ folder, modules }: Package): string[] {
   if (folder === 'domain' || folder.startsWith('token-verifier-')) return [];
   return modules
@@ -194,7 +194,7 @@ function readModule(base: string, folder: string, file: string): Module {
   };
 }
 
-/** The package that an import names. `#name` is `name` in one file, which the manifest knows as one of its `imports`. */
+/** The package that an import names. `#name` is an entry of `imports` in the manifest, for the package `name`. */
 function packageOf(specifier: string): string {
   const name = specifier.replace(/^#/, '');
   const parts = name.split('/');

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 
 const checkers = fileURLToPath(new URL('../../.cache/checkers', import.meta.url));
 
-/** What a checker reports. */
+/** The result of a checker. */
 export interface Verdict {
-  /** Whether it found nothing wrong. */
+  /** Whether it found no problem. */
   readonly passed: boolean;
   readonly stdout: string;
   readonly stderr: string;
@@ -17,8 +17,8 @@ export interface Verdict {
 export type Checker = (...args: string[]) => Promise<Verdict>;
 
 /**
- * Finds a program in `.cache/checkers` or on the `PATH`. Without it the tests of `context` are pending, and under
- * `CI` they fail.
+ * Finds a checker in `.cache/checkers` or on the `PATH`. Without it the tests of `context` are pending; with `CI` set
+ * they fail.
  */
 export function findChecker(context: Mocha.Context, name: string): Checker {
   const own = [join(checkers, 'bin'), join(checkers, 'python/bin')];

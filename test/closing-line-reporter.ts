@@ -1,6 +1,6 @@
 import Mocha from 'mocha';
 
-/** Mocha's own report, closed by one plain line that people and machines can count on. */
+/** Mocha's report, followed by one line with the counts, for people and scripts. */
 class ClosingLineReporter extends Mocha.reporters.Spec {
   override done(failures: number, finish?: (failures: number) => void): void {
     const { passes = 0, failures: failed = 0, pending = 0 } = this.stats ?? {};

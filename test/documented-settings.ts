@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 const page = readFileSync(new URL('../../docs/configuration.md', import.meta.url), 'utf8');
 
-/** The defaults by variable, from a table that another test holds equal to the service's own settings. */
+/** The defaults by variable, from the table in the documentation, which another test compares with the code. */
 export const documentedDefaults: ReadonlyMap<string, string> = new Map(
   [...page.matchAll(/^\| `([A-Z0-9_]+)` \| (.*?) \|/gm)].map(([, name = '', fallback = '']) => [
     name,
@@ -10,7 +10,7 @@ export const documentedDefaults: ReadonlyMap<string, string> = new Map(
   ]),
 );
 
-/** In place of the addresses that are meant for a container. */
+/** Replaces the addresses that are meant for a container. */
 export const FREE_ADDRESSES = {
   HOST: '127.0.0.1',
   PORT: '0',
@@ -18,10 +18,10 @@ export const FREE_ADDRESSES = {
   MANAGEMENT_PORT: '0',
 };
 
-/** The margin to wait beyond the longest stop before it kills. */
+/** How much longer than the longest stop an orchestrator must wait before it kills the service. */
 export const STOP_MARGIN_MS = 5000;
 
-/** The longest that a stop takes, in milliseconds, with these variables set. */
+/** Returns the longest duration of a stop with these variables set, in milliseconds. */
 export function longestStop(env: Readonly<Record<string, string>>): number {
   return ['SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'REQUEST_DEADLINE_MS']
     .map((name) => Number(env[name] ?? documentedDefaults.get(name)))

@@ -7,7 +7,7 @@ import { expect } from 'chai';
 
 const MARKER = 'a write';
 
-describe('A faulty network', () => {
+describe('FaultyNetwork', () => {
   let server: Server;
   let received: string[];
   let arrivals: EventEmitter;
@@ -52,16 +52,16 @@ describe('A faulty network', () => {
     return echo;
   }
 
-  /** Resolves when the event loop has turned so often that what can pass has passed. */
+  /** Resolves after enough turns of the event loop that everything that can pass has passed. */
   async function manyTurns(): Promise<void> {
     for (let turns = 0; turns < 100; turns += 1) await setImmediate();
   }
 
-  it('hands on what both sides send', async () => {
+  it('passes on what both sides send', async () => {
     expect(await echoed(client, 'hello')).to.equal('hello');
   });
 
-  it('holds what is sent while it is frozen, and hands it on when it is restored', async () => {
+  it('holds what is sent while it is frozen, and passes it on when it is restored', async () => {
     await echoed(client, 'before');
     network.freeze();
     client.write('held');
@@ -86,7 +86,7 @@ describe('A faulty network', () => {
     expect(await echoed(client, 'after')).to.equal('after');
   });
 
-  it('cuts the connection of a request with the marker when the server has responded', async () => {
+  it('cuts the connection of a request with the marker when the server responds', async () => {
     network.loseResponses('cut');
     expect(await echoed(client, 'a read')).to.equal('a read');
     const passed = network.requestPassed();
@@ -98,7 +98,7 @@ describe('A faulty network', () => {
     expect(received.join('')).to.equal('a readone a write');
   });
 
-  it('loses all further responses of a connection that it silences, and of no other', async () => {
+  it('loses all further responses of a silenced connection, but of no other', async () => {
     network.loseResponses('silence');
     const passed = network.requestPassed();
     client.write(MARKER);
@@ -113,7 +113,7 @@ describe('A faulty network', () => {
     other.destroy();
   });
 
-  it('freezes when the server has responded, and hands the response on later', async () => {
+  it('freezes when the server responds, and passes the response on when it is restored', async () => {
     network.loseResponses('freeze');
     const arrived = once(arrivals, 'bytes');
     client.write(MARKER);

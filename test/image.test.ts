@@ -13,16 +13,16 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const MAX_BYTES = 20_000_000;
 const LICENCE = /^(?:.*licen[cs]e.*|notice|copying)(?:\.\w+)?$/i;
 
-/** What `.dockerignore` leaves out, and dependencies of a package alone. What is built is copied. */
+/** The files that the copy does not have: those of `.dockerignore`, and dependencies of single packages. */
 const LEFT_OUT = /-contract$|[\\/]packages[\\/][^\\/]+[\\/](?:test|dist[\\/]test|node_modules)$/;
 
-/** The instruction that leaves only what runs. */
+/** The instruction of the Dockerfile that removes everything that is not needed to run. */
 function lastRun(): string {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', '').split('\n');
   return lines.findLast((line) => line.startsWith('RUN '))?.slice('RUN '.length) ?? '';
 }
 
-/** Files of a folder as relative paths; links are not followed. */
+/** The files of a folder as relative paths; links are not followed. */
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((it) => it.isFile())
@@ -48,12 +48,12 @@ describe('The application in the image', function () {
   });
   after(() => rmSync(app, { recursive: true }));
 
-  it(`has less than ${MAX_BYTES / 1e6} MB`, () => {
+  it(`is smaller than ${MAX_BYTES / 1e6} MB`, () => {
     const bytes = files.reduce((sum, file) => sum + statSync(join(app, file)).size, 0);
     expect(bytes).to.be.below(MAX_BYTES);
   });
 
-  it('has no sources, types, tests of its own or source maps', () => {
+  it('has no sources, types, tests or source maps of its own', () => {
     const unused = /\.map$|\.[cm]?ts$|tsbuildinfo|^packages[\\/][^\\/]+[\\/](?:src|test)[\\/]/;
     expect(files.filter((file) => unused.test(file))).to.deep.equal([]);
   });

@@ -31,7 +31,7 @@ const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
 const WITH_COMPONENTS = ' with every component';
 const OVERLAYS = readdirSync(join(folder, 'overlays'));
 const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
-/** Read by Node.js, not by the service. */
+/** A variable of Node.js, not of the service. */
 const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 
 interface Variable {
@@ -66,10 +66,10 @@ interface Pod {
   readonly securityContext: object;
 }
 
-/** What an overlay builds, by kind. */
+/** The resources that an overlay builds, by kind. */
 class Built {
   readonly text: string;
-  // The shape is held by kubernetes-validate.
+  // kubernetes-validate checks the types of these.
   readonly #resources: ReadonlyMap<string, { spec: ReturnType<typeof parse> }>;
 
   constructor(text: string) {
@@ -94,7 +94,7 @@ class Built {
     return this.pod.containers[0];
   }
 
-  /** The variables with a value of their own. */
+  /** The variables whose values are in the manifest. */
   get environment(): Record<string, string> {
     const set = this.container.env.flatMap(({ name, value }) =>
       value === undefined ? [] : [[name, value]],
@@ -153,7 +153,7 @@ describe('The Kubernetes manifests', function () {
         for (const [, kind] of unknown) expect(kind).to.equal('PodMonitor');
       });
 
-      it(`${title} names ports, commands and variables that there are`, async () => {
+      it(`${title} names ports, commands and variables that exist`, async () => {
         const { container, environment } = of(title);
         const ports = new Map(container.ports.map((it) => [it.name, it.containerPort]));
         expect(ports.get('http')).to.equal(Number(environment.PORT));
@@ -179,7 +179,7 @@ describe('The Kubernetes manifests', function () {
         expect(replicas).to.be.above(budget.maxUnavailable);
       });
 
-      it(`${title} leaves more time to stop than the service takes`, async () => {
+      it(`${title} gives the service more time to stop than it needs`, async () => {
         const { pod, environment } = of(title);
         const longest = longestStop(environment) + STOP_MARGIN_MS;
         expect(pod.terminationGracePeriodSeconds * 1000).to.be.at.least(longest);
@@ -195,7 +195,7 @@ describe('The Kubernetes manifests', function () {
         ]);
       });
 
-      it(`${title} holds no secret, and mounts each file where it is looked for`, async () => {
+      it(`${title} contains no secret, and mounts each file where the service reads it`, async () => {
         const { pod, container, environment } = of(title);
         const secrets = ['MONGODB_URI', 'ACCESS_TOKEN_SHA256'];
         expect(environment).not.to.have.any.keys(...secrets);
@@ -208,7 +208,7 @@ describe('The Kubernetes manifests', function () {
         expect(paths).to.have.members(files.filter((it) => it !== undefined));
       });
 
-      it(`${title} refers to secrets and files that the documents make`, async () => {
+      it(`${title} refers to secrets and files that docs/operations.md creates`, async () => {
         const { pod, container } = of(title);
         for (const { valueFrom } of container.env) {
           if (valueFrom === undefined) continue;
@@ -225,7 +225,7 @@ describe('The Kubernetes manifests', function () {
         }
       });
 
-      it(`${title} lets the service write nothing, as a user without permissions`, async () => {
+      it(`${title} runs the service without root and with a read-only file system`, async () => {
         const { pod, container } = of(title);
         expect(pod.securityContext).to.deep.include({ runAsNonRoot: true });
         expect(container)
@@ -240,12 +240,12 @@ describe('The Kubernetes manifests', function () {
       });
     }
 
-    it(`${overlay} is applied as the documents say`, () => {
+    it(`${overlay} is applied in docs/operations.md`, () => {
       expect(operations).to.include(`kubectl apply -k deploy/kubernetes/overlays/${overlay}\n`);
     });
   }
 
-  it('static-tokens sets what the service accepts: it is ready, and creates a plant', async () => {
+  it('static-tokens has valid settings, with which the service creates a plant', async () => {
     const { environment, container } = of('static-tokens');
     const tokens = join(copy, 'tokens');
     writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
@@ -255,7 +255,7 @@ describe('The Kubernetes manifests', function () {
     expect(await service.stop()).to.equal(0);
   });
 
-  it('oidc with private-ca sets what the service accepts: it trusts an issuer of that authority', async () => {
+  it('oidc with private-ca has valid settings, with which the service trusts an issuer of that authority', async () => {
     const { environment, container } = of(`oidc${WITH_COMPONENTS}`);
     const certificates = await CertificateFolder.create();
     issuer = await issuerOf(certificates);
@@ -286,7 +286,7 @@ describe('The Kubernetes manifests', function () {
     expect(unused).to.deep.equal([]);
   });
 
-  it('would be refused with a field that Kubernetes does not have', async () => {
+  it('with an unknown field are refused by the check', async () => {
     const file = join(copy, 'base/deployment.yaml');
     writeFileSync(file, readFileSync(file, 'utf8').replace('replicas:', 'replica:'));
     const { passed, stdout, stderr } = await validate('--strict', file);
@@ -294,7 +294,7 @@ describe('The Kubernetes manifests', function () {
     expect(stdout + stderr).to.include("'replica' was unexpected");
   });
 
-  it('have a PodMonitor whose job is the one that the alerts select', async () => {
+  it('have a PodMonitor with the job that the alerts select', async () => {
     const monitor = of(`oidc${WITH_COMPONENTS}`).spec('PodMonitor');
     expect(LABELS).to.have.property(monitor.jobLabel, 'plant-store');
     expect(monitor.selector.matchLabels).to.deep.equal(LABELS);
@@ -302,7 +302,7 @@ describe('The Kubernetes manifests', function () {
   });
 });
 
-/** Takes over the components that are commented out in an overlay: all that there are. */
+/** Activates all components that are commented out in an overlay. */
 function takeComponents(file: string): void {
   const text = readFileSync(file, 'utf8');
   const components = readdirSync(join(folder, 'components'));
@@ -318,7 +318,7 @@ function probesOf({ startupProbe, livenessProbe, readinessProbe }: Container): P
   return [startupProbe, livenessProbe, readinessProbe];
 }
 
-/** Starts the service as a pod would, but on loopback, with plants in memory and with files of this machine. */
+/** Starts the service like a pod, but on loopback, with plants in memory and with files of this machine. */
 function start(environment: Record<string, string>, ofThisMachine: Record<string, string>) {
   expect(environment).to.include.keys(...Object.keys(ofThisMachine));
   return serve({
@@ -339,7 +339,7 @@ async function expectReady(management: string | undefined, container: Container)
 
 const KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-/** An issuer on https, with one key. */
+/** Starts an issuer with https and one key. */
 async function issuerOf(certificates: CertificateFolder): Promise<Server> {
   const file = await certificates.issue('issuer.pem', {
     subject: 'CN=x',
@@ -358,7 +358,7 @@ async function issuerOf(certificates: CertificateFolder): Promise<Server> {
   return server;
 }
 
-/** An access token (RFC 9068) that the issuer could have given. */
+/** Returns a valid access token (RFC 9068) of the issuer. */
 function accessToken(claims: object): string {
   const now = Math.trunc(Date.now() / 1000);
   const header = { typ: 'at+jwt', alg: 'ES256', kid: 'a' };

@@ -10,12 +10,12 @@ export interface Manifest {
   readonly [field: string]: unknown;
 }
 
-/** The manifest in a folder. */
+/** Reads the manifest in a folder. */
 export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
-/** Fails unless the package has all that npm shows of it. */
+/** Fails unless the package has a licence, a README and the fields that npm shows. */
 export function expectPublishable(root: string, name: string): void {
   const folder = join(root, 'packages', name);
   const manifest = readManifest(folder);

@@ -1,7 +1,7 @@
 import { inOrderFor, mutantsOf, sampleOf } from '@plant-store/mutate';
 import { expect } from 'chai';
 
-/** The source after each of its changes. */
+/** Returns the source with each of its changes. */
 function changed(source: string): string[] {
   return mutantsOf(source).map(
     ({ start, end, text }) => source.slice(0, start) + text + source.slice(end),

@@ -22,13 +22,13 @@ const dashboard: {
   templating: { list: { name: string; query: string; allValue?: string }[] };
 } = JSON.parse(read('deploy/monitoring/grafana-dashboard.json'));
 
-/** What Prometheus itself adds. */
+/** The metrics and labels that Prometheus adds. */
 const OWN_METRICS = ['up'];
 const OWN_LABELS = ['instance', 'job'];
-/** Their values depend on what clients ask for. */
+/** Labels whose values depend on requests. */
 const OPEN_LABELS = [...OWN_LABELS, 'http_route', 'http_response_status_code'];
 const WORDS = ['by', 'on', 'and', 'or', 'unless'];
-/** What selects the service: Prometheus scrapes others, with metrics of the same names. */
+/** The selector of the service's job, because other jobs have metrics of the same names. */
 const JOB = /\b\w+\{[^}]*\bjob="plant-store"[^}]*\}/g;
 
 interface Used {
@@ -37,7 +37,7 @@ interface Used {
   readonly groupings: string[];
 }
 
-/** What an expression in PromQL speaks of: enough of its grammar for the ones of this project. */
+/** Returns the names in a PromQL expression. Supports the grammar that the expressions of this project use. */
 function usedIn(expr: string): Used {
   const matchers = [...expr.matchAll(/(\w+)\{([^}]*)\}/g)].flatMap(([, metric = '', inner = '']) =>
     [...inner.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)].map(
@@ -55,7 +55,7 @@ function usedIn(expr: string): Used {
   return { metrics: names.filter((name) => !WORDS.includes(name)), matchers, groupings };
 }
 
-/** Each series name with the values of its labels, as `/metrics` has them. */
+/** Returns each series name with its labels and their values, from the text of `/metrics`. */
 function seriesOf(text: string): Map<string, Map<string, Set<string>>> {
   const series = new Map<string, Map<string, Set<string>>>();
   for (const [, name = '', inner = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
@@ -72,7 +72,7 @@ function familyOf(series: string): string {
   return series.replace(/_(?:bucket|sum|count)$/, '');
 }
 
-/** The code of the service. */
+/** Returns the source code of the service. */
 function sources(): string {
   const packages = fileURLToPath(new URL('../../packages', import.meta.url));
   return readdirSync(packages, { recursive: true, encoding: 'utf8' })
@@ -81,7 +81,7 @@ function sources(): string {
     .join('');
 }
 
-/** What is below each heading of a page, by the anchor of the heading. */
+/** Returns the sections of a page, by the anchors of their headings. */
 function sectionsOf(page: string): Map<string, string> {
   const parts = read(page).split(/^(?=#+ )/m);
   return new Map(
@@ -89,7 +89,7 @@ function sectionsOf(page: string): Map<string, string> {
   );
 }
 
-describe('What the service is watched with', () => {
+describe('The monitoring of the service', () => {
   let series: Map<string, Map<string, Set<string>>>;
 
   before(async () => {
@@ -124,19 +124,19 @@ describe('What the service is watched with', () => {
     });
   }
 
-  it('offers instances of the service alone on the dashboard, also as "All"', () => {
+  it('offers only instances of the service on the dashboard, also for "All"', () => {
     const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
     expect(instance?.query).to.match(/^label_values\((\w+)\{job="plant-store"\}, instance\)$/);
     expect(series.has(/\((\w+)/.exec(instance?.query ?? '')?.[1] ?? '')).to.equal(true);
     expect(instance).not.to.have.property('allValue');
   });
 
-  it('finds a metric without its job', () => {
+  it('is checked for metrics without a job', () => {
     const expr = 'plants_total{job="plant-store"} / plants_total + up{job="other"}';
     expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal(['plants_total', 'up']);
   });
 
-  it('finds what does not exist', () => {
+  it('is checked for metrics, labels and values that do not exist', () => {
     const { metrics, matchers, groupings } = usedIn(
       'sum by (shape, le) (rate(plants_total{colour=~"red"}[5m])) / up{job="a"} > 0.5',
     );
@@ -146,14 +146,14 @@ describe('What the service is watched with', () => {
   });
 
   for (const { alert, annotations } of rules) {
-    it(`the alert ${alert} names its section of the runbook`, () => {
+    it(`has a section in the runbook for the alert ${alert}`, () => {
       const [page = '', anchor = ''] = annotations.runbook.split('#');
       expect(page).to.equal(RUNBOOK);
       expect(sectionsOf(page).get(anchor)).to.match(new RegExp(`^Alerts? .*\`${alert}\``, 'm'));
     });
   }
 
-  it('exists: every metric that the runbook names', () => {
+  it('has every metric that the runbook names', () => {
     const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];
     const there = new Set([...series.keys()].flatMap((name) => [name, familyOf(name)]));
     expect(named).to.have.length.above(20);
@@ -161,7 +161,7 @@ describe('What the service is watched with', () => {
     expect(unknown.map(([, name]) => name)).to.deep.equal([]);
   });
 
-  it('is printed: every line and every reason that the runbook names', () => {
+  it('has every log line and every reason that the runbook names', () => {
     const page = read(RUNBOOK);
     const logs = page.match(/^- \*\*Log\*\*: [\s\S]*?(?=\n- |\n\n)/gm) ?? [];
     const lines = logs.flatMap((it) => it.replaceAll('\n  ', ' ').match(/`[^`]+`/g) ?? []);
@@ -180,7 +180,7 @@ describe('What the service is watched with', () => {
     expect(unknown).to.deep.equal([]);
   });
 
-  it('is all there: docs/operations.md names every metric of the service itself', () => {
+  it('has every metric of the service in docs/operations.md', () => {
     const own = [...series.keys()].filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map(familyOf));
     for (const family of families) expect(read('docs/operations.md')).to.include(`\`${family}\``);

@@ -23,7 +23,7 @@ const manifests = new Map(
 
 describe('The manifests of the packages', () => {
   for (const [folder, { name }] of manifests) {
-    it(`say all that npm shows of ${name}`, () => expectPublishable(root, folder));
+    it(`have all fields that npm shows for ${name}`, () => expectPublishable(root, folder));
   }
 });
 
@@ -52,7 +52,7 @@ describe('The packages, packed and installed elsewhere', function () {
 
   const installed = (...path: string[]) => join(place, 'node_modules', ...path);
 
-  /** Starts a program, and resolves with the first line it prints that matches. */
+  /** Starts a program and resolves with the first line of its output that matches. */
   async function printed(pattern: RegExp, ...command: string[]): Promise<string> {
     const child = spawn(process.execPath, command, {
       cwd: place,
@@ -64,7 +64,7 @@ describe('The packages, packed and installed elsewhere', function () {
     throw new Error(`${command.join(' ')} has not printed ${pattern}`);
   }
 
-  it('hold what they run on, and no sources, tests or traces of a build', () => {
+  it('contain everything they need, and no sources, tests or build information', () => {
     for (const manifest of manifests.values()) {
       const { name } = manifest;
       const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
@@ -77,7 +77,7 @@ describe('The packages, packed and installed elsewhere', function () {
     }
   });
 
-  it('start the service by its command', async () => {
+  it('start the service with its command', async () => {
     expect(existsSync(installed('.bin', 'plant-store'))).to.equal(true);
     const line = await printed(/listens on/, installed('plant-store', 'bin', 'plant-store.js'));
     const address = /http:\S+/.exec(line)?.[0];
@@ -90,7 +90,7 @@ describe('The packages, packed and installed elsewhere', function () {
     ['middleware', '/plants', 'server-timing'],
     ['mounted', '/nursery/plants', 'x-request-id'],
   ] as const) {
-    it(`are types and code for a server of your own: ${program}`, async () => {
+    it(`can be used in a server of your own: ${program}`, async () => {
       cpSync(join(root, `test/embedding/${program}.ts`), join(place, `${program}.ts`));
       const tsc = join(root, 'node_modules/typescript/bin/tsc');
       const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
@@ -110,7 +110,7 @@ describe('The packages, packed and installed elsewhere', function () {
   }
 });
 
-/** Every file that a manifest promises. */
+/** Returns every file to which a manifest refers. */
 function entriesOf({ exports, bin = {} }: Manifest): string[] {
   const entries = Object.values(exports).flatMap((entry) =>
     typeof entry === 'string' ? entry : Object.values(entry),

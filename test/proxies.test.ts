@@ -12,10 +12,10 @@ import {
   type Parts,
   type Reply,
 } from './proxies/clients.js';
+import { CrashingInstances, type Ending } from './proxies//crashing-instances.js';
 import { Instance } from './proxies/instance.js';
 import { freshPlant, Load } from './proxies/load.js';
 import { needsProxy } from './proxies/needs-proxy.js';
-import { type Ending, RudeInstances } from './proxies/rude-instances.js';
 import {
   asksReadyz,
   findProxy,
@@ -25,7 +25,7 @@ import {
 } from './proxies/running-proxy.js';
 import { until } from './proxies/until.js';
 
-/** What haproxy.cfg and Caddyfile ask for. */
+/** The delay that haproxy.cfg and Caddyfile require. */
 const SHUTDOWN_DELAY_MS = '3000';
 
 const { OUTCOME_UNKNOWN } = createFailures('the body');
@@ -108,7 +108,7 @@ describe('The proxies of deploy/proxies', function () {
         proxy = started;
       });
 
-      it('passes on creates by HTTP/1.1 and HTTP/2, and their ids', async () => {
+      it('passes on creates of HTTP/1.1 and HTTP/2, with their request ids', async () => {
         const headers = { 'x-request-id': 'from-a-client' };
         for (const reply of await replies(proxy, () => ({ headers, body: freshPlant() }))) {
           expect([reply.status, reply.body]).to.deep.equal([200, '{"name":"Ficus"}']);
@@ -127,7 +127,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       for (const size of [16_385, 3_000_000]) {
-        it(`leaves it to the service to refuse a body of ${size} bytes`, async () => {
+        it(`passes on a body of ${size} bytes, which the service refuses`, async () => {
           const whole = () => ({ body: 'x'.repeat(size) });
           const inParts = () => ({
             body: Array.from({ length: 10 }, () => 'x'.repeat(size / 10 + 1)),
@@ -138,7 +138,7 @@ describe('The proxies of deploy/proxies', function () {
         });
       }
 
-      it('leaves it to the service to refuse a token of 9 kB, and headers above 16 KiB', async () => {
+      it('passes on a token of 9 kB and headers above 16 KiB, which the service refuses', async () => {
         for (const [size, error, status] of [
           [9000, 4011, 401],
           [17_000, 4310, 431],
@@ -150,7 +150,7 @@ describe('The proxies of deploy/proxies', function () {
         }
       });
 
-      it('lets a client wait for 100 Continue', async () => {
+      it('sends 100 Continue to a client that waits for it', async () => {
         const client = http1Client({ origin: proxy.origin, ca });
         const reply = await client.create({
           headers: { expect: '100-continue' },
@@ -161,7 +161,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       for (const version of ['1.1', '2']) {
-        it(`serves curl by HTTP/${version}, which does not wait for ever for 100 Continue`, async () => {
+        it(`serves curl with HTTP/${version}, which waits for 100 Continue only for a time`, async () => {
           const target = { origin: proxy.origin, ca: folder.authority };
           const waits = ['-H', 'Expect: 100-continue', '--expect100-timeout', '0.1'];
           const out = await curl(target, `--http${version}`, ...waits, '-d', freshPlant());
@@ -183,7 +183,7 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       if (asksReadyz(name)) {
-        it('sends nothing to an instance that is not ready, while the other one is', async () => {
+        it('sends nothing to an instance that is not ready while the other one is ready', async () => {
           const nowhere = 'mongodb://127.0.0.1:1/?replicaSet=none';
           const lost = await serve({ ACCESS_TOKEN_SHA256, MONGODB_URI: nowhere });
           const other = await start(name, [`127.0.0.1:${lost.port}`, instances[0].host]);
@@ -195,24 +195,24 @@ describe('The proxies of deploy/proxies', function () {
         });
       }
 
-      it('never sends a create again that was sent, and says that its outcome is unknown', async () => {
-        const rude = await RudeInstances.start();
-        const other = await start(name, rude.hosts);
+      it('never retries a create that was sent, and responds that its outcome is unknown', async () => {
+        const crashing = await CrashingInstances.start();
+        const other = await start(name, crashing.hosts);
         for (const ending of ['closed', 'reset'] satisfies Ending[]) {
           for (const respondsFirst of [false, true]) {
-            Object.assign(rude, { ending, respondsFirst });
-            await expectSentOnce(other, rude);
+            Object.assign(crashing, { ending, respondsFirst });
+            await expectSentOnce(other, crashing);
           }
         }
-        rude.stop();
+        crashing.stop();
       });
     });
   }
 
-  /** Six creates with each protocol: also those on connections that were used before. */
-  async function expectSentOnce(proxy: RunningProxy, rude: RudeInstances): Promise<void> {
+  /** Sends six creates with each protocol, also on used connections, and checks that each was sent to one instance once. */
+  async function expectSentOnce(proxy: RunningProxy, crashing: CrashingInstances): Promise<void> {
     const sent: string[] = [];
-    rude.received.length = 0;
+    crashing.received.length = 0;
     let unknown = 0;
     for (const client of await clientsOf(proxy)) {
       for (let count = 0; count < 6; count += 1) {
@@ -227,11 +227,11 @@ describe('The proxies of deploy/proxies', function () {
       }
       client.close();
     }
-    expect(rude.received).to.deep.equal(sent);
-    expect(unknown).to.be.above(rude.respondsFirst ? 1 : 11);
+    expect(crashing.received).to.deep.equal(sent);
+    expect(unknown).to.be.above(crashing.respondsFirst ? 1 : 11);
   }
 
-  /** Puts load on every proxy while something happens. Returns the failures of each. */
+  /** Puts load on every proxy during `work`. Resolves with the failures of each. */
   async function failuresDuring(work: () => Promise<void>) {
     const loads = [...proxies].map(
       ([name, { origin }]) => [name, new Load({ origin, ca })] as const,
@@ -260,13 +260,13 @@ describe('The proxies of deploy/proxies', function () {
       },
     ],
   ] as const) {
-    describe(`no client sees an error while both instances ${title}`, () => {
+    describe(`No client sees an error while both instances ${title}`, () => {
       let failures: ReadonlyMap<ProxyName, readonly string[]>;
       before(async () => {
         failures = await failuresDuring(work);
       });
       for (const name of proxyNames) {
-        it(`behind ${name}`, function () {
+        it(`through ${name}`, function () {
           needsProxy(this, name);
           expect(failures.get(name)).to.deep.equal([]);
         });
@@ -274,7 +274,7 @@ describe('The proxies of deploy/proxies', function () {
     });
   }
 
-  describe('in an outage of the database clients get the 5030 of the service', () => {
+  describe('In an outage of the database, clients get the 5030 of the service', () => {
     let behind: ReadonlyMap<ProxyName, RunningProxy>;
     before(async () => {
       const pair = await startInstances({ REQUEST_DEADLINE_MS: '500' });
@@ -283,7 +283,7 @@ describe('The proxies of deploy/proxies', function () {
       for (const instance of pair) await instance.readyIs(503);
     });
     for (const name of proxyNames) {
-      it(`behind ${name}`, async function () {
+      it(`through ${name}`, async function () {
         needsProxy(this, name);
         const proxy = behind.get(name);
         if (proxy === undefined) throw new Error(`${name} was not started`);

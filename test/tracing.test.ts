@@ -23,7 +23,7 @@ import {
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** The packages that the documented flags name, and what replaces them here. */
+/** The packages of the documented flags, and their replacements in this test. */
 const PRELOADED: Readonly<Record<string, string>> = {
   '@opentelemetry/auto-instrumentations-node/register': 'test/tracing/preload.js',
   '@opentelemetry/instrumentation/hook.mjs': 'node_modules/@opentelemetry/instrumentation/hook.mjs',
@@ -48,16 +48,16 @@ function preloaded(name: string): string {
 
 const MONGODB = '@opentelemetry/instrumentation-mongodb';
 const CONNECTIONS = 100;
-/** On each connection. */
+/** The number of requests on each connection. */
 const REQUESTS = 30;
 
-/** A log line, as far as these tests look at it. */
+/** The members of a log line that these tests use. */
 interface Line {
   readonly requestId?: string;
   readonly trace_id?: string;
 }
 
-/** What a service that has stopped leaves behind. */
+/** The spans and the log of a service that has stopped. */
 interface Traces {
   readonly spans: readonly Span[];
   /** The log lines of requests. */
@@ -103,7 +103,7 @@ describe('A service with instrumentation preloaded', function () {
 
   const all = Array.from({ length: CONNECTIONS * REQUESTS }, (_, index) => index);
 
-  it('is started in the two ways that the page describes', () => {
+  it('is started in the two ways that docs/tracing.md describes', () => {
     expect(documentedFlags).to.have.length(2);
     expect(PRELOAD).to.match(/^--import file:\S+$/);
     expect(LOADER_HOOK).to.match(/^--experimental-loader=file:\S+ --import file:\S+$/);
@@ -142,7 +142,7 @@ describe('A service with instrumentation preloaded', function () {
     });
   }
 
-  it('names its spans by method and route, also those of failures', async () => {
+  it('names its spans by method and route, also for failures', async () => {
     const service = await start(PRELOAD, { BASE_PATH: '/store/v1' });
     const target = '/store/v1/plants';
     const expected: readonly [name: string, parts: Parts][] = [
@@ -165,7 +165,7 @@ describe('A service with instrumentation preloaded', function () {
     expect(strays(spans)).to.deep.equal([]);
   });
 
-  it('logs what cannot be parsed outside the trace of the request that it follows', async () => {
+  it('logs a request that cannot be parsed outside of the trace of the previous request', async () => {
     const service = await start(PRELOAD);
     const connection = await connect(service);
     connection.send(Buffer.concat([tracedCreate(1), lines('NOT HTTP')]));

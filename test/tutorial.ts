@@ -16,7 +16,7 @@ import type { CodeBlock, Markdown } from './markdown.js';
 
 const run = promisify(execFile);
 
-/** Of the project, what a reader of a tutorial works on. */
+/** The files of the project that a tutorial needs. */
 const COPIED = [
   'packages',
   'tools',
@@ -31,7 +31,7 @@ const COPIED = [
 const SCOPE = '@plant-store';
 
 /** A copy of the project in which a tutorial is followed. Nothing is written to the project itself. */
-export class Workplace {
+export class ProjectCopy {
   readonly folder: string;
 
   constructor(root: string) {
@@ -46,8 +46,8 @@ export class Workplace {
   }
 
   /**
-   * Makes the files that the blocks of a tutorial show, and changes those there are. What is done already
-   * stays as it is. The commands are left to the caller.
+   * Creates the files that the blocks of a tutorial show, and changes existing ones. Changes nothing that has been
+   * done already. The caller runs the commands.
    */
   follow({ blocks }: Markdown): void {
     for (const block of blocks) {
@@ -56,7 +56,7 @@ export class Workplace {
     this.linkPackages();
   }
 
-  /** What `npm install` does for the packages of the workspace. */
+  /** Links the packages of the workspace, as `npm install` does. */
   linkPackages(): void {
     const scope = join(this.folder, 'node_modules', SCOPE);
     rmSync(scope, { recursive: true, force: true });
@@ -68,7 +68,7 @@ export class Workplace {
     }
   }
 
-  /** Runs a tool of the project; rejects with what it printed when it fails. */
+  /** Runs a tool of the project and resolves with its output. Rejects with the output when it fails. */
   async run(tool: string, ...args: string[]): Promise<string> {
     try {
       const command = join(this.folder, 'node_modules', '.bin', tool);
@@ -102,7 +102,7 @@ export class Workplace {
   }
 }
 
-/** Applies hunks, parted by lines that begin with `@@`. Each is applied already, or fits in exactly one place. */
+/** Applies hunks, separated by lines that begin with `@@`. Each must match exactly one place, or be applied already. */
 function changed(text: string, diff: string, file: string): string {
   const hunks = diff.split(/^@@.*\n/m).filter((hunk) => hunk !== '');
   return hunks.reduce((before, hunk) => {
@@ -115,7 +115,7 @@ function changed(text: string, diff: string, file: string): string {
   }, text);
 }
 
-/** All that it adds is there, whatever has come between since. */
+/** Whether the text contains all added lines, even if others were added between them. */
 function isApplied(text: string, hunk: string): boolean {
   const added = hunk.match(/^(?:\+.*\n)+/gm) ?? [];
   return added.every((lines) => `\n${text}`.includes(`\n${side(lines, '+')}`));

@@ -8,62 +8,62 @@ import { expectPublishable } from './manifest.js';
 import { type Markdown, readDocument } from './markdown.js';
 import { withReal } from './snippets/snippet.js';
 import { Terminal } from './snippets/terminal.js';
-import { Workplace } from './tutorial.js';
+import { ProjectCopy } from './tutorial.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Commands that run until they are stopped. */
 const STARTS = /^(?:\w+=\S+ )*(?:npm start|node .*)$/m;
 
-/** What has become of a tutorial. */
+/** A tutorial that was followed. */
 interface Followed {
-  readonly place: Workplace;
+  readonly copy: ProjectCopy;
   readonly terminal: Terminal;
   readonly printed: string;
-  /** The commands that start something. */
+  /** The commands that run until they are stopped. */
   readonly start: string;
 }
 
-describe('A tutorial that is followed to the letter', function () {
+describe('A tutorial that is followed exactly', function () {
   this.timeout(120_000);
-  const places: Workplace[] = [];
+  const copies: ProjectCopy[] = [];
   const terminals: Terminal[] = [];
 
   afterEach(() => Promise.all(terminals.splice(0).map((terminal) => terminal.stop())));
   after(() => {
-    for (const place of places) place.remove();
+    for (const copy of copies) copy.remove();
   });
 
   const page = (tutorial: string) => readDocument(root, `docs/tutorials/${tutorial}/README.md`);
 
-  function followed(tutorial: Markdown, project = root): Workplace {
-    const place = new Workplace(project);
-    places.push(place);
-    place.follow(tutorial);
-    return place;
+  function followed(tutorial: Markdown, project = root): ProjectCopy {
+    const copy = new ProjectCopy(project);
+    copies.push(copy);
+    copy.follow(tutorial);
+    return copy;
   }
 
   /**
-   * Follows a tutorial: makes its changes, and runs every command but those that start something. Resolves once
-   * all it made is sound.
+   * Follows a tutorial in a copy of the project: makes its changes, and runs every command that ends by itself. Then
+   * checks the result.
    */
   async function follow(tutorial: string, ...projects: string[]): Promise<Followed> {
     const text = page(tutorial);
-    const place = followed(text);
-    const terminal = new Terminal(place.folder);
+    const copy = followed(text);
+    const terminal = new Terminal(copy.folder);
     terminals.push(terminal);
     const blocks = text.blocks.filter(({ language }) => language === 'sh');
     const starts = blocks.filter((block) => STARTS.test(block.text));
-    await place.run('biome', 'ci', 'packages');
+    await copy.run('biome', 'ci', 'packages');
     let printed = '';
     for (const block of blocks.filter((it) => !starts.includes(it))) {
       printed += await terminal.run(block.text, environment(projects));
     }
-    expect(violations(place.folder)).to.deep.equal([]);
-    for (const name of readdirSync(join(place.folder, 'packages'))) {
-      expectPublishable(place.folder, name);
+    expect(violations(copy.folder)).to.deep.equal([]);
+    for (const name of readdirSync(join(copy.folder, 'packages'))) {
+      expectPublishable(copy.folder, name);
     }
-    return { place, terminal, printed, start: starts.map((block) => block.text).join('') };
+    return { copy, terminal, printed, start: starts.map((block) => block.text).join('') };
   }
 
   const environment = (projects: readonly string[]) => ({
@@ -72,35 +72,35 @@ describe('A tutorial that is followed to the letter', function () {
     PORT: '0',
   });
 
-  /** Runs the tests of packages, without the browser, the database and what only reads JSON. */
-  const test = (place: Workplace, ...packages: string[]) => mocha(place, ...packages.map(testsOf));
+  /** Runs the tests of packages, without those of the browser and of JSON. */
+  const test = (copy: ProjectCopy, ...packages: string[]) => mocha(copy, ...packages.map(testsOf));
 
-  /** Without the project's settings, which name all of its tests. */
-  const mocha = (place: Workplace, ...files: string[]) =>
-    place.run('mocha', '--no-config', '--timeout', '10000', '--fail-zero', ...files);
+  /** Runs Mocha without the configuration of the project, which names all of its tests. */
+  const mocha = (copy: ProjectCopy, ...files: string[]) =>
+    copy.run('mocha', '--no-config', '--timeout', '10000', '--fail-zero', ...files);
 
   const testsOf = (name: string) => `packages/${name}/dist/test/**/!(*.browser|*json*).test.js`;
 
-  it('gives a store that passes the contract suite and that the service keeps plants in', async () => {
+  it('results in a storage adapter that passes the contract suite and works in the service', async () => {
     const projects = ['packages/plant-repository-files/test', 'packages/app/test'];
-    const { place, terminal, start } = await follow('add-a-storage-adapter', ...projects);
-    await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
-    const plants = join(place.folder, 'plants');
+    const { copy, terminal, start } = await follow('add-a-storage-adapter', ...projects);
+    await mocha(copy, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
+    const plants = join(copy.folder, 'plants');
     await createPlant(terminal, withReal(start, { '/tmp/plants': plants }), environment(projects));
     expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
-    expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
+    expect(changedSources(copy)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
   });
 
-  it('gives a store with a server that passes the contract suite and that the service keeps plants in', async function () {
+  it('results in a storage adapter with a server that passes the contract suite and works in the service', async function () {
     const projects = ['packages/plant-repository-postgres/test', 'packages/app/test'];
-    const { place, terminal, printed, start } = await follow(
+    const { copy, terminal, printed, start } = await follow(
       'add-an-adapter-with-a-server',
       ...projects,
     );
-    await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
-    expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
+    await mocha(copy, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
+    expect(changedSources(copy)).to.deep.equal(['packages/app/src/configuration/storages.ts']);
     if (!/[1-9]\d* passing/.test(printed)) {
-      // With `CI` set they have failed.
+      // With `CI` set, the tests have failed instead.
       process.stderr.write('\n*** NO POSTGRESQL: the tests of its tutorial did not run. ***\n\n');
       return this.skip();
     }
@@ -112,28 +112,28 @@ describe('A tutorial that is followed to the letter', function () {
     ]);
   });
 
-  it('gives a token verifier that passes the contract suite', async () => {
-    const { place } = await follow(
+  it('results in a token verifier that passes the contract suite', async () => {
+    const { copy } = await follow(
       'add-a-token-verifier',
       'packages/token-verifier-introspection/test',
       'packages/app/test',
     );
-    await mocha(place, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
-    expect(changedSources(place)).to.deep.equal(['packages/app/src/configuration/verifiers.ts']);
+    await mocha(copy, 'packages/app/dist/test/configuration/all-settings.docs.test.js');
+    expect(changedSources(copy)).to.deep.equal(['packages/app/src/configuration/verifiers.ts']);
   });
 
-  it('gives an operation, and leaves those there were as they are', async () => {
-    const { place } = await follow(
+  it('results in a new operation, and does not change the others', async () => {
+    const { copy } = await follow(
       'add-an-operation',
       'packages/domain/test',
       'packages/plant-repository-memory/test',
       'packages/http-koa/test',
     );
-    await test(place, 'domain', 'plant-repository-memory', 'http-koa');
+    await test(copy, 'domain', 'plant-repository-memory', 'http-koa');
   });
 
   for (const tutorial of readdirSync(join(root, 'docs/tutorials'))) {
-    it(`changes nothing where it has been followed before: ${tutorial}`, () => {
+    it(`changes nothing when it is followed a second time: ${tutorial}`, () => {
       const text = page(tutorial);
       const once = followed(text);
       const twice = followed(text, once.folder);
@@ -144,8 +144,8 @@ describe('A tutorial that is followed to the letter', function () {
   }
 });
 
-/** The source files that were there before, and are no longer as they were. */
-function changedSources({ folder }: Workplace): string[] {
+/** Returns the existing source files that were changed. */
+function changedSources({ folder }: ProjectCopy): string[] {
   return readdirSync(join(root, 'packages'), { recursive: true, encoding: 'utf8' })
     .map((file) => `packages/${file}`)
     .filter((file) => /^packages\/[\w-]+\/(?:src|test)\/.*\.ts$/.test(file))
@@ -154,9 +154,9 @@ function changedSources({ folder }: Workplace): string[] {
     );
 }
 
-const textOf = ({ folder }: Workplace, file: string) => readFileSync(join(folder, file), 'utf8');
+const textOf = ({ folder }: ProjectCopy, file: string) => readFileSync(join(folder, file), 'utf8');
 
-/** Starts the service, and runs the `curl` line that it prints. */
+/** Starts the service, and creates a plant with the `curl` line that it prints. */
 async function createPlant(terminal: Terminal, start: string, env: Record<string, string>) {
   const [curl] = await terminal.start(start, env).printed(/^curl .*(?=\n)/m);
   expect(await terminal.run(curl)).to.include('"name":"Monstera deliciosa"');

@@ -10,12 +10,12 @@ const run = promisify(execFile);
 const folder = fileURLToPath(new URL('../typed-client/', import.meta.url));
 const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 
-describe('a typed client generated from the interface description', function () {
+describe('A typed client that is generated from the interface description', function () {
   this.timeout(120_000);
 
   after(endAll);
 
-  it('compiles, creates a plant, and understands a refusal', async () => {
+  it('compiles, creates a plant, and reads an error', async () => {
     await mkdir(`${folder}generated`, { recursive: true });
     const { stdout: description } = await run(process.execPath, [command, 'openapi']);
     await writeFile(`${folder}generated/openapi.json`, description);

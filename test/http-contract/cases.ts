@@ -13,25 +13,25 @@ export interface Case {
 
 const BODY_WAS_READ = new Set<unknown>([undefined, 4001, 4004, 4005, 4006]);
 
-/** A case of creating a plant: `parts` say in what it differs from a valid request. */
+/** Returns a case that creates a plant. `parts` are its differences from a valid request. */
 export function creating(title: string, parts: Parts, expected: Expected = {}): Case {
   return { title, bytes: create(parts), expected: { ...operation(expected), ...expected } };
 }
 
-/** A case of a request without a body. */
+/** Returns a case of a request without a body. */
 export function asking(title: string, parts: Parts, expected: Expected): Case {
   const toHead = parts.method === 'HEAD';
   return { title, bytes: request({ method: 'GET', ...parts }), expected: { toHead, ...expected } };
 }
 
-/** A case that a test was made of, the settings of its service, and the response once it has come. */
+/** A case that was declared as a test, the settings of its service, and its response when there is one. */
 export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
   response?: ReceivedResponse;
 }
 
 export const suite: TestedCase[] = [];
 
-/** Makes a test of each case, on a connection of its own. */
+/** Declares a test for each case, on a connection of its own. */
 export function testEach(service: UsedService, cases: readonly Case[]): void {
   for (const one of cases) {
     const tested: TestedCase = { ...one, settings: service.settings };
@@ -43,8 +43,8 @@ export function testEach(service: UsedService, cases: readonly Case[]): void {
 }
 
 /**
- * Sends the bytes on a new connection and checks the response, and then the connection: it ends in
- * order after a response that says so, and serves another request after any other.
+ * Sends the bytes on a new connection and checks the response. Then checks that the connection ends in order after
+ * `Connection: close`, and serves another request otherwise.
  */
 export async function exchange(
   port: number,
@@ -64,12 +64,12 @@ export async function exchange(
   }
 }
 
-/** The other side ends the connection in order, and sends nothing more. */
+/** Checks that the service ends the connection in order and sends nothing more. */
 export async function expectEnd(connection: RawConnection): Promise<void> {
   expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
 }
 
-/** The connection serves one more request. */
+/** Checks that the connection serves another request. */
 export async function expectService(connection: RawConnection): Promise<void> {
   connection.send(request({ method: 'GET', target: '/livez' }));
   checkResponse(await connection.response(), { otherContent: true });

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { fieldValues, type ReceivedResponse } from './raw-connection.js';
 import { MARK, NUMBER_MARK } from './requests.js';
 
-/** The status that belongs to each error number. */
+/** The status of each error number. */
 export const STATUS: Readonly<Record<number, number>> = {
   4000: 400,
   4001: 400,
@@ -35,24 +35,24 @@ export interface Plant {
   readonly tag?: string;
 }
 
-/** What a response must be. What is not given is not asked about, beyond what every response must be. */
+/** The expectations about one response, beside those about every response. */
 export interface Expected {
-  /** One of these errors; without it a 200. */
+  /** The expected error, or several possible ones; `undefined` for a 200. */
   readonly error?: number | readonly number[];
-  /** The 200 is not a created plant but any other content. */
+  /** Whether the 200 has content other than a created plant. */
   readonly otherContent?: boolean;
   readonly plant?: Plant;
-  /** It is the response to a POST on the operation whose headers were read. */
+  /** Whether it is the response to a POST on the operation whose headers were read. */
   readonly toOperation?: boolean;
   readonly toHead?: boolean;
   readonly requestId?: string;
   readonly allow?: readonly string[];
-  /** The fields of a NewPlant that the message names: these and no other. */
+  /** The fields of a NewPlant that the message names, exactly. */
   readonly names?: readonly string[];
   readonly connection?: 'close' | 'keep-alive';
 }
 
-/** Everything that holds for each response of the service, and what the case adds to it. */
+/** Checks the rules for every response of the service, and the expectations of a case. */
 export function checkResponse(response: ReceivedResponse, expected: Expected): void {
   checkHead(response, expected);
   if (expected.toHead) {
@@ -63,7 +63,7 @@ export function checkResponse(response: ReceivedResponse, expected: Expected): v
   checkRelatedFields(response, expected);
 }
 
-/** The error number of a response, `undefined` for a 2xx. */
+/** Returns the error number of a response; `undefined` for a 2xx. */
 export function errorOf(response: ReceivedResponse): number | undefined {
   if (response.status < 300) return undefined;
   const { error } = JSON.parse(response.body.toString());

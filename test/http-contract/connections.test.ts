@@ -23,7 +23,7 @@ describe('Connections', () => {
     return create({ body: `{"id":${freshId()},"name":"${name}"}`, ...parts });
   }
 
-  /** Sends everything at once and takes the responses until the connection ends. */
+  /** Sends everything at once, half-closes, and resolves with the responses until the connection ends. */
   async function responsesTo(...requests: Uint8Array[]): Promise<ReceivedResponse[]> {
     const connection = await RawConnection.open(service.port);
     connection.send(Buffer.concat(requests));
@@ -38,13 +38,13 @@ describe('Connections', () => {
     for (const [at, response] of responses.entries()) checkResponse(response, expected[at] ?? {});
   }
 
-  /** The plant was not created: its id is still free. */
+  /** Checks that the plant was not created: its id is still free. */
   async function expectFree(id: bigint): Promise<void> {
     await exchange(service.port, create({ body: plantText(id) }), {});
   }
 
-  describe('Requests pipelined behind one another', () => {
-    it('have their responses in order', async () => {
+  describe('Pipelined requests', () => {
+    it('get their responses in order', async () => {
       const names = [...Array(50).keys()].map((at) => `plant ${at}`);
       const responses = await responsesTo(...names.map((name) => named(name)));
       checkAll(
@@ -53,7 +53,7 @@ describe('Connections', () => {
       );
     });
 
-    it('have their responses in order, whatever the responses are', async () => {
+    it('get their responses in order, also with different statuses', async () => {
       const responses = await responsesTo(
         named('first'),
         LIVEZ,
@@ -76,7 +76,7 @@ describe('Connections', () => {
       ]);
     });
 
-    it('have their responses in order when they arrive in pieces', async () => {
+    it('get their responses in order when they arrive in pieces', async () => {
       const bytes = Buffer.concat([named('first'), LIVEZ, named('second')]);
       const connection = await RawConnection.open(service.port);
       for (let at = 0; at < bytes.length; at += 7)
@@ -92,17 +92,17 @@ describe('Connections', () => {
       checkAll(responses, [{ plant: { name: 'first' } }, { plant: { name: 'second' } }]);
     });
 
-    it('with one id, create one plant', async () => {
+    it('with the same id create one plant', async () => {
       const same = create();
       checkAll(await responsesTo(same, same, same), [{}, { error: 4006 }, { error: 4006 }]);
     });
 
-    it('are all responded when there are five hundred', async () => {
+    it('get all their responses when there are five hundred', async () => {
       const responses = await responsesTo(...Array.from({ length: 500 }, () => create()));
       expect(responses.map(({ status }) => status)).to.deep.equal(Array(500).fill(200));
     });
 
-    it('have their responses before an error of the parser', async () => {
+    it('get their responses before an error of the parser', async () => {
       const responses = await responsesTo(named('first'), named('second'), lines('GARBAGE'));
       checkAll(responses, [
         { plant: { name: 'first' } },
@@ -111,7 +111,7 @@ describe('Connections', () => {
       ]);
     });
 
-    it('have their responses before a broken chunk', async () => {
+    it('get their responses before the error for an invalid chunk', async () => {
       const broken = headOf({
         headers: { 'transfer-encoding': 'chunked', 'x-request-id': 'broken' },
       });
@@ -122,14 +122,14 @@ describe('Connections', () => {
       ]);
     });
 
-    it('have their responses before fields that are too large', async () => {
+    it('get their responses before the error for too large fields', async () => {
       const large = create({ headers: { 'x-filler': 'x'.repeat(17_000) } });
       const responses = await responsesTo(named('first'), large);
       checkAll(responses, [{ plant: { name: 'first' } }, { error: 4310, connection: 'close' }]);
     });
   });
 
-  describe('A request after a response that closes is not carried out', () => {
+  describe('A request after a response with Connection: close is not carried out:', () => {
     const closing: [title: string, first: Uint8Array, error: number | undefined][] = [
       ['Connection: close', create({ headers: { connection: 'close' } }), undefined],
       ['HTTP/1.0', create({ version: 'HTTP/1.0' }), undefined],
@@ -173,7 +173,7 @@ describe('Connections', () => {
       });
     }
 
-    it('nor is one that comes after the response', async () => {
+    it('one that is sent after the response', async () => {
       const id = freshId();
       const connection = await RawConnection.open(service.port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));
@@ -195,7 +195,7 @@ describe('Connections', () => {
       ['4050', { method: 'PUT' }, 4050],
     ];
     for (const [title, parts, error] of early) {
-      it(`a broken chunk behind a ${title} adds none`, async () => {
+      it(`an invalid chunk after a ${title} causes no second response`, async () => {
         const headers = { ...parts.headers, 'transfer-encoding': 'chunked' };
         const responses = await responsesTo(
           headOf({ ...parts, headers }),
@@ -203,7 +203,7 @@ describe('Connections', () => {
         );
         expect(responses.map(errorOf).join()).to.be.oneOf([`${error}`, '4000']);
       });
-      it(`a ${title} whose body is still to come says that the connection closes`, async () => {
+      it(`a ${title} before the body has arrived has Connection: close`, async () => {
         const connection = await RawConnection.open(service.port);
         const headers = { ...parts.headers, 'content-length': '50' };
         connection.send(headOf({ ...parts, headers }));
@@ -211,7 +211,7 @@ describe('Connections', () => {
         await expectEnd(connection);
         connection.destroy();
       });
-      it(`a ${title} whose body goes on is read to its end without a reset`, async () => {
+      it(`a ${title} is received without a reset while the body is still being sent`, async () => {
         const connection = await RawConnection.open(service.port);
         const headers = { ...parts.headers, 'content-length': '40000' };
         connection.send(headOf({ ...parts, headers }));
@@ -232,11 +232,11 @@ describe('Connections', () => {
       checkAll(await responsesTo(create({ chunks: [plantText()] })), [{ toOperation: true }]);
     });
 
-    it('gets an error too', async () => {
+    it('gets an error response', async () => {
       checkAll(await responsesTo(create({ body: '{}' })), [{ error: 4005 }]);
     });
 
-    it('later gets its response too', async () => {
+    it('with its second request gets the response to it', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(named('half'));
       checkResponse(await connection.response(), { plant: { name: 'half' } });
@@ -270,7 +270,7 @@ describe('Connections', () => {
         headers: { expect: '100-continue', 'content-length': `${body.length}`, ...headers },
       });
 
-    it('gets the interim response, and then the response', async () => {
+    it('gets the interim response, and then the final one', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(expecting({}));
       expect(await connection.nextStatus()).to.equal(100);
@@ -334,7 +334,7 @@ describe('Connections', () => {
     });
   });
 
-  it('A hundred uploads that are broken off leave the service as it was', async () => {
+  it('The service still works after a hundred aborted uploads', async () => {
     const ids = Array.from({ length: 100 }, freshId);
     for (const id of ids) {
       const connection = await RawConnection.open(service.port);
@@ -349,7 +349,7 @@ describe('Connections', () => {
 describe('With MAX_IN_FLIGHT=1', () => {
   const service = useService({ MAX_IN_FLIGHT: '1' });
 
-  it('a request that is refused in a burst was not stored, and one that is not refused was', async () => {
+  it('of a burst of requests, exactly those that are not refused are stored', async () => {
     const requests = Array.from({ length: 100 }, () => create());
     const connections = await Promise.all(requests.map(() => RawConnection.open(service.port)));
     for (const [at, connection] of connections.entries()) connection.send(requests[at] ?? '');
@@ -362,7 +362,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
     }
   });
 
-  it('uploads that are under way do not count', async () => {
+  it('requests whose bodies are still arriving do not count', async () => {
     const uploads = await Promise.all(
       Array.from({ length: 10 }, () => RawConnection.open(service.port)),
     );
@@ -371,7 +371,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
     for (const upload of uploads) upload.destroy();
   });
 
-  it('requests that ended in whatever way count no longer', async () => {
+  it('requests do not count after they have ended in any way', async () => {
     const ways = [
       create(),
       create({ body: '{}' }),
@@ -399,7 +399,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
 describe('With MAX_CONNECTIONS=3', () => {
   const service = useService({ MAX_CONNECTIONS: '3' });
 
-  it('a fourth connection is closed without a response, until another has gone', async () => {
+  it('a fourth connection is closed without a response until another is closed', async () => {
     const open = await Promise.all([1, 2, 3].map(() => RawConnection.open(service.port)));
     for (const connection of open) await expectService(connection);
     const fourth = await RawConnection.open(service.port);
@@ -412,7 +412,7 @@ describe('With MAX_CONNECTIONS=3', () => {
 });
 
 describe('When the service stops', () => {
-  it('says so on /readyz, serves on until the delay has passed, and exits with 0', async () => {
+  it('reports so on /readyz, serves until the delay has passed, and exits with 0', async () => {
     const service = await startService({ SHUTDOWN_DELAY_MS: '1500' });
     const connection = await RawConnection.open(service.port);
     await expectService(connection);

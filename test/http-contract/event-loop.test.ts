@@ -31,8 +31,8 @@ const BODIES: Readonly<Record<string, string>> = {
   'white space': filled('', ' '),
   'white space within': filled('{"id":1,', ' ', '"name":1}'),
   digits: filled('{"name":"x","id":', '9', '}'),
-  'digits behind the point': filled('{"name":"x","id":0.', '9', '}'),
-  'zeros behind the point': filled('{"name":"x","id":1.', '0', '}'),
+  'digits after the point': filled('{"name":"x","id":0.', '9', '}'),
+  'zeros after the point': filled('{"name":"x","id":1.', '0', '}'),
   'zeros and a one': filled('{"name":"x","id":0.', '0', '1}'),
   'a one, zeros and a one': filled('{"name":"x","id":1', '0', '1}'),
   'a one, a point, zeros and a one': filled('{"name":"x","id":1.', '0', '1}'),
@@ -42,8 +42,8 @@ const BODIES: Readonly<Record<string, string>> = {
   'a huge exponent': '{"name":"x","id":1e1000000000}',
   'a huge negative exponent': '{"name":"x","id":1e-1000000000}',
   'digits and a huge exponent': filled('{"name":"x","id":', '9', 'e1000000000}'),
-  'digits and as negative an exponent': filled('{"name":"x","id":', '7', 'e-16000}'),
-  'zeros and as negative an exponent': filled('{"name":"x","id":1', '0', 'e-16000}'),
+  'digits and an equally negative exponent': filled('{"name":"x","id":', '7', 'e-16000}'),
+  'zeros and an equally negative exponent': filled('{"name":"x","id":1', '0', 'e-16000}'),
   'digits and letters': filled('{"name":"x","id":', '1', 'x}'),
   signs: filled('', '-'),
   'huge numbers': numbered('{"id":1,"name":1,"y":[', () => '1e1000000000', ']}'),
@@ -63,7 +63,7 @@ const BODIES: Readonly<Record<string, string>> = {
 };
 
 const HEADS: Readonly<Record<string, Parts>> = {
-  'spaces behind Bearer': { headers: { authorization: `Bearer${' '.repeat(14_000)}x y` } },
+  'spaces after Bearer': { headers: { authorization: `Bearer${' '.repeat(14_000)}x y` } },
   'a token with padding inside': { headers: { authorization: `Bearer ${'='.repeat(14_000)}x` } },
   'a long token': { headers: { authorization: `Bearer ${'x'.repeat(14_000)}!` } },
   'spaces within the media type': {
@@ -83,7 +83,7 @@ const HEADS: Readonly<Record<string, Parts>> = {
   'many fields': { headers: { 'x-f': Array(900).fill('1') } },
 };
 
-describe(`No request keeps the service busy for more than ${MAX_BUSY_MS} ms`, () => {
+describe(`A request keeps the service busy for at most ${MAX_BUSY_MS} ms:`, () => {
   let service: Service;
 
   before(async () => {
@@ -91,7 +91,7 @@ describe(`No request keeps the service busy for more than ${MAX_BUSY_MS} ms`, ()
   });
   after(() => service.stop());
 
-  /** The service collects garbage now and then, so the quickest of several counts. */
+  /** Takes the quickest of several tries, because some include garbage collection. */
   async function expectQuick(bytes: () => Uint8Array): Promise<void> {
     const times: number[] = [];
     while (times.length < TRIES && !times.some((time) => time < MAX_BUSY_MS)) {
@@ -102,15 +102,15 @@ describe(`No request keeps the service busy for more than ${MAX_BUSY_MS} ms`, ()
 
   async function timeTaken(bytes: Uint8Array): Promise<number> {
     const connection = await RawConnection.open(service.port);
-    const before = await processorTime();
+    const before = await cpuTimeMs();
     connection.send(bytes);
     await connection.response();
     connection.destroy();
-    return (await processorTime()) - before;
+    return (await cpuTimeMs()) - before;
   }
 
-  /** In milliseconds. Other processes delay what the service does, but add nothing to this time. */
-  async function processorTime(): Promise<number> {
+  /** Resolves with the CPU time of the service in milliseconds, to which other processes add nothing. */
+  async function cpuTimeMs(): Promise<number> {
     const metrics = await (await fetch(`${service.management}/metrics`)).text();
     return Number(/^process_cpu_seconds_total (.*)$/m.exec(metrics)?.[1]) * 1000;
   }
@@ -137,7 +137,7 @@ describe(`No request keeps the service busy for more than ${MAX_BUSY_MS} ms`, ()
     await expectQuick(() => create({ chunks: [...'x'.repeat(16_000)], headers }));
   });
 
-  it('an empty body behind many fields of the same name', async () => {
+  it('an empty body after many fields of the same name', async () => {
     const headers = { cookie: Array(900).fill('a=b'), 'content-length': '0' };
     await expectQuick(() => headOf({ headers }));
   });

@@ -1,4 +1,4 @@
-// Mocha gives each file to a process of its own, and Prism is to judge the responses to all cases.
+// Mocha runs each file in a process of its own, so this file imports all cases, to check their responses with Prism.
 import './cases/cors.js';
 import './cases/credentials.js';
 import './cases/http-syntax.js';
@@ -17,7 +17,7 @@ import { create } from './requests.js';
 import { startService } from './service.js';
 import { type Validated, ValidatingProxy } from './validating-proxy.js';
 
-describe('Through Prism as a validating proxy', function () {
+describe('Prism as a validating proxy', function () {
   this.timeout(60_000);
 
   let service: Service;
@@ -33,7 +33,7 @@ describe('Through Prism as a validating proxy', function () {
     await service?.stop();
   });
 
-  it('every response to a case of this suite is one that the description lists', async () => {
+  it('accepts every response of this suite as one that the description lists', async () => {
     await respondToTheRest();
     const responses = new Map<string, ReceivedResponse>();
     for (const { response } of described())
@@ -43,7 +43,7 @@ describe('Through Prism as a validating proxy', function () {
     for (const response of responses.values()) expectPassed(response, await proxy.pass(response));
   });
 
-  describe('is found out', () => {
+  describe('finds', () => {
     const altered: [
       title: string,
       change: (good: ReceivedResponse) => Partial<ReceivedResponse>,
@@ -51,11 +51,11 @@ describe('Through Prism as a validating proxy', function () {
     ][] = [
       ['a status that is not listed', () => ({ status: 418 }), /"response".*status code/],
       ['a member of another type', () => body('{"name":1}'), /name must be string/],
-      ['a member left out', () => body('{}'), /required property 'name'/],
-      ['an error that is none', () => ({ status: 400 }), /required property 'error'/],
+      ['a missing member', () => body('{}'), /required property 'name'/],
+      ['a body that is not an error', () => ({ status: 400 }), /required property 'error'/],
       ['no content type', (good) => without(good, 'content-type'), /media type/],
-      ['a header left out', (good) => without(good, 'x-request-id'), /x-request-id/],
-      ['no JSON', () => body('{'), /^null$/],
+      ['a missing header', (good) => without(good, 'x-request-id'), /x-request-id/],
+      ['a body that is not JSON', () => body('{'), /^null$/],
     ];
     for (const [title, change, found] of altered) {
       it(title, async () => {
@@ -69,7 +69,7 @@ describe('Through Prism as a validating proxy', function () {
   });
 });
 
-/** The cases that the operation responses with a body: not health checks and not pages. */
+/** The cases of the operation whose responses have a body: no health checks and no pages. */
 function described() {
   return suite.filter(({ expected }) => !expected.otherContent && !expected.toHead);
 }
@@ -78,7 +78,7 @@ function settingsOf({ settings }: { readonly settings: Record<string, string> })
   return JSON.stringify(settings);
 }
 
-/** Responses the cases whose tests were left out of this run. */
+/** Sends the cases whose tests were not run. */
 async function respondToTheRest(): Promise<void> {
   const rest = described().filter(({ response }) => response === undefined);
   for (const settings of new Set(rest.map(settingsOf))) {
@@ -99,7 +99,7 @@ async function responseTo(port: number, bytes: Uint8Array): Promise<ReceivedResp
   return connection.response().finally(() => connection.destroy());
 }
 
-/** Equal for responses that differ in nothing but the time and the id of the request. */
+/** The content of a response without the time and the id of the request. */
 function contentOf({ status, fields, body }: ReceivedResponse): string {
   const lasting = fields.filter(([name]) => name !== 'date' && name !== 'x-request-id');
   return JSON.stringify([status, lasting, body.toString()]);

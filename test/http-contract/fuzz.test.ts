@@ -17,7 +17,7 @@ import {
 import { useService } from './service.js';
 
 /**
- * A failure prints its seed and path; `FUZZ_SEED` runs it again, `FUZZ_FACTOR` multiplies the runs.
+ * The seed, which a failure prints together with its path. `FUZZ_SEED` sets it; `FUZZ_FACTOR` multiplies the runs.
  */
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const FACTOR = Number(process.env.FUZZ_FACTOR ?? 1);
@@ -39,7 +39,7 @@ describe('Fuzzing', function () {
 
   const parameters = (numRuns: number) => ({ seed: SEED, numRuns: numRuns * FACTOR });
 
-  /** Creates on the one connection, and checks the response against the verdict of the oracle. */
+  /** Sends a create and compares the response with the verdict of the oracle. */
   async function compare(body: Uint8Array): Promise<void> {
     connection.send(request({ body }));
     const response = await connection.response();
@@ -54,7 +54,7 @@ describe('Fuzzing', function () {
     return { plant: verdict.plant };
   }
 
-  it('a random NewPlant comes back exactly, however it is written', async () => {
+  it('a random NewPlant is returned exactly, in any spelling', async () => {
     const members = fc.record({ name: anyText, tag: fc.option(anyText, { nil: undefined }) });
     await fc.assert(
       fc.asyncProperty(
@@ -75,14 +75,14 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('the verdict on a JSON text is that of an independent reader', async () => {
+  it('a random JSON text gets the response that an independent reader expects', async () => {
     await fc.assert(
       fc.asyncProperty(jsonPlant(), (text) => compare(Buffer.from(text))),
       parameters(400),
     );
   });
 
-  it('the verdict on a damaged JSON text is that of an independent reader', async () => {
+  it('a damaged JSON text gets the response that an independent reader expects', async () => {
     await fc.assert(
       fc.asyncProperty(jsonPlant(), damages(JSON_SCRAPS), (text, all) =>
         compare(damaged(Buffer.from(text), all)),
@@ -91,14 +91,14 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('the verdict on a decimal number is that of exact arithmetic', async () => {
+  it('a random decimal number is an id exactly when exact arithmetic says so', async () => {
     await fc.assert(
       fc.asyncProperty(decimal(), (spelling) => compare(Buffer.from(plantText(spelling)))),
       parameters(450),
     );
   });
 
-  it('a number near a limit is decided exactly, wherever its point is', async () => {
+  it('a number near a limit is an id exactly when it is in the range, wherever its point is', async () => {
     const near = fc.tuple(
       fc.constantFrom(
         2n ** 63n,
@@ -140,7 +140,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('a request made of scraps gets a listed response', async () => {
+  it('a request made of random parts gets a listed response', async () => {
     const scraps = fc.array(fc.constantFrom(...HTTP_SCRAPS), { maxLength: 40 });
     await fc.assert(
       fc.asyncProperty(scraps, (all) =>
@@ -150,7 +150,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('random requests in one stream have their responses in order, and none after a close is carried out', async () => {
+  it('random pipelined requests get their responses in order, and none after a close is carried out', async () => {
     const streams = fc.array(fc.constantFrom(...REQUESTS), { minLength: 1, maxLength: 8 });
     await fc.assert(
       fc.asyncProperty(streams, fc.array(fc.nat(3000), { maxLength: 4 }), async (kinds, cuts) => {
@@ -172,7 +172,7 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('a request has its response alike however it is cut into pieces', async () => {
+  it('a request gets the same response when it is cut into pieces', async () => {
     const cuts = fc.array(fc.nat(400), { maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(cuts, async (places) => {
@@ -190,12 +190,12 @@ describe('Fuzzing', function () {
     );
   });
 
-  it('afterwards the service works as before', async () => {
+  it('the service still works afterwards', async () => {
     await exchange(service.port, create(), {});
   });
 });
 
-/** Requests of all kinds whose bodies can be anything but a plant of another id. */
+/** Requests of all kinds, and the error of each. */
 const REQUESTS: readonly [parts: Parts, error: number | undefined][] = [
   [{}, undefined],
   [{}, undefined],
@@ -235,7 +235,7 @@ async function respondsInPieces(
   return responses;
 }
 
-/** Whatever is sent, every response is a listed one, and the connection ends when nothing more comes. */
+/** Checks that every response to these bytes is a listed one, and that the connection ends when they end. */
 async function survives(port: number, bytes: Uint8Array): Promise<void> {
   const connection = await RawConnection.open(port);
   connection.send(bytes);
@@ -270,7 +270,7 @@ function written(value: unknown, coins: Iterator<boolean>): string {
   return typeof value === 'string' ? quoted(value, coins) : `${value}`;
 }
 
-/** JSON text that is mostly a NewPlant, with now and then a name twice, a lone surrogate, or much depth. */
+/** Text that is usually a valid NewPlant, sometimes with a repeated name, a lone surrogate, or deep nesting. */
 function jsonPlant(): fc.Arbitrary<string> {
   const string = fc
     .array(
@@ -351,7 +351,7 @@ function asObject(members: [string, string][]): string {
   return `{${members.map(([name, value]) => `${name}:${value}`).join(',')}}`;
 }
 
-/** A decimal number in any spelling that JSON knows, and some that it does not. */
+/** A decimal number in any spelling of JSON, and in some invalid ones. */
 function decimal(): fc.Arbitrary<string> {
   const digits = (maxLength: number) =>
     fc.string({ unit: fc.constantFrom(...'0000123456789'), maxLength });
@@ -373,7 +373,7 @@ function decimal(): fc.Arbitrary<string> {
     });
 }
 
-/** The number with its point moved and the exponent that makes up for it. */
+/** The number with its point shifted and an exponent that compensates for the shift. */
 function shifted(value: bigint, shift: number, zeros: number): string {
   const sign = value < 0n ? '-' : '';
   const digits = `${value < 0n ? -value : value}`;

@@ -4,7 +4,7 @@ import { create, lines, MARK, type Parts } from './requests.js';
 import { startService } from './service.js';
 
 describe('The log', () => {
-  it('names each request by its id at debug, and shows neither token nor plant', async () => {
+  it('has the id of each request at level debug, and neither tokens nor plants', async () => {
     const service = await startService({ LOG_LEVEL: 'debug' });
     const requests: [id: string, parts: Parts, error?: number][] = [
       ['log-created', {}],

@@ -1,6 +1,6 @@
 import type { Plant } from './check-response.js';
 
-/** What the service must make of a body, found in another way than the service finds it. */
+/** The expected response to a body, determined without the code of the service. */
 export type Verdict =
   | { readonly error: 4001 | 4004 | 4005 }
   | { readonly id: bigint; readonly plant: Plant };
@@ -8,7 +8,7 @@ export type Verdict =
 const MAX_DEPTH = 32;
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** The verdict on any bytes of at most 16 KiB. */
+/** Returns the verdict on any bytes, up to 16 KiB. */
 export function verdictOn(body: Uint8Array): Verdict {
   if (body.length === 0) return { error: 4001 };
   try {
@@ -21,7 +21,7 @@ export function verdictOn(body: Uint8Array): Verdict {
   }
 }
 
-/** The whole number of int64 that a JSON number represents, if it represents one. */
+/** Returns the whole number of int64 that a JSON number represents; `undefined` when it represents none. */
 export function wholeNumber(spelling: string): bigint | undefined {
   const parts = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(spelling);
   if (parts === null) return undefined;
@@ -45,8 +45,8 @@ function verdictOnValue(value: unknown, numbers: ReadonlyMap<string, string>): V
 }
 
 /**
- * Walks through a text that `JSON.parse` has accepted and throws on what it lets pass: a name
- * twice, a lone surrogate, too deep. Returns the scalars of the outermost object as they are spelled.
+ * Returns the scalars of the outermost object of a text that `JSON.parse` accepts, in their spelling. Throws for what
+ * `JSON.parse` wrongly accepts: a repeated name, a lone surrogate, deep nesting.
  */
 function strictlyRead(text: string): Map<string, string> {
   const spelled = new Map<string, string>();

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-const PATIENCE_MS = 6000;
+const MAX_WAIT_MS = 6000;
 
-/** One response as it came over the wire. */
+/** One response as it was received. */
 export interface ReceivedResponse {
   readonly version: string;
   readonly status: number;
@@ -12,22 +12,22 @@ export interface ReceivedResponse {
   /** Names in lower case. */
   readonly fields: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
-  /** The interim responses that came before it, such as 100. */
+  /** The statuses of the interim responses before it, such as 100. */
   readonly interim: readonly number[];
 }
 
-/** How a connection ended, and what came after the responses that were asked for. */
+/** How a connection ended, and the bytes after the responses that were read. */
 export interface Ending {
   readonly by: 'end' | 'reset';
   readonly rest: string;
 }
 
-/** All values of a field, which is one when the response is as it should be. */
+/** Returns all values of a field. */
 export function fieldValues(response: ReceivedResponse, name: string): string[] {
   return response.fields.filter(([field]) => field === name).map(([, value]) => value);
 }
 
-/** A connection that sends any bytes and reads responses, however many. */
+/** A connection that can send any bytes and reads responses. */
 export class RawConnection {
   readonly #socket: Socket;
   #received: Buffer = Buffer.alloc(0);
@@ -51,12 +51,12 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Sends text as Latin-1, so that every byte can be written. */
+  /** Sends bytes, or text as Latin-1, so that a character is a byte. */
   send(bytes: string | Uint8Array): void {
     this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
   }
 
-  /** Resolves when the bytes have left this process, or cannot any more. */
+  /** Sends bytes. Resolves when they have left this process, or when the connection has ended. */
   sent(bytes: string | Uint8Array): Promise<void> {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     return new Promise((resolve) => {
@@ -64,12 +64,12 @@ export class RawConnection {
     });
   }
 
-  /** Says that no more will be sent; responses can still come. */
+  /** Half-closes the connection: responses can still be received. */
   halfClose(): void {
     this.#socket.end();
   }
 
-  /** Breaks the connection off, so that the other side sees a reset. */
+  /** Resets the connection. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
@@ -78,12 +78,12 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** Whether the other side has ended the connection, as far as is known now. */
+  /** Whether the other side is known to have ended the connection. */
   get ended(): boolean {
     return this.#ending !== undefined;
   }
 
-  /** Resolves with the status of the next response, interim ones included, without taking it. */
+  /** Resolves with the status of the next response, including interim ones, without removing it. */
   async nextStatus(): Promise<number> {
     return (await this.#message(false)).message.status;
   }
@@ -91,20 +91,20 @@ export class RawConnection {
   /**
    * Takes the next final response. Rejects when the connection ends without one.
    *
-   * @param toHead Whether it is the response to a HEAD, so that it has no body whatever its fields say.
-   * @param patience Milliseconds to wait for it.
+   * @param toHead Whether it is the response to a HEAD, which has no body whatever its fields say.
+   * @param maxWaitMs The longest time to wait for it.
    */
-  async response(toHead = false, patience = PATIENCE_MS): Promise<ReceivedResponse> {
+  async response(toHead = false, maxWaitMs = MAX_WAIT_MS): Promise<ReceivedResponse> {
     const interim: number[] = [];
     for (;;) {
-      const { message, length } = await this.#message(toHead, patience);
+      const { message, length } = await this.#message(toHead, maxWaitMs);
       this.#received = this.#received.subarray(length);
       if (message.status >= 200) return { ...message, interim };
       interim.push(message.status);
     }
   }
 
-  /** Takes every response until the other side ends the connection. */
+  /** Resolves with every response until the other side ends the connection. */
   async responsesUntilEnd(toHead = false): Promise<ReceivedResponse[]> {
     await this.ending();
     const responses: ReceivedResponse[] = [];
@@ -113,8 +113,8 @@ export class RawConnection {
   }
 
   /** Resolves when the other side has ended the connection. */
-  async ending(patience = PATIENCE_MS): Promise<Ending> {
-    const by = await this.#until(() => this.#ending, patience);
+  async ending(maxWaitMs = MAX_WAIT_MS): Promise<Ending> {
+    const by = await this.#until(() => this.#ending, maxWaitMs);
     return { by, rest: this.#received.toString('latin1') };
   }
 
@@ -123,21 +123,21 @@ export class RawConnection {
     this.#wake();
   }
 
-  #message(toHead: boolean, patience = PATIENCE_MS): Promise<Parsed> {
+  #message(toHead: boolean, maxWaitMs = MAX_WAIT_MS): Promise<Parsed> {
     return this.#until(() => {
       const parsed = parseResponse(this.#received, toHead);
       if (parsed === undefined && this.#ending !== undefined) {
         throw new Error(`no response before the ${this.#ending}: ${this.#shown()}`);
       }
       return parsed;
-    }, patience);
+    }, maxWaitMs);
   }
 
-  #until<T>(condition: () => T | undefined, patience: number): Promise<T> {
+  #until<T>(condition: () => T | undefined, maxWaitMs: number): Promise<T> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
-        reject(new Error(`nothing for ${patience} ms; received: ${this.#shown()}`));
-      }, patience);
+        reject(new Error(`nothing for ${maxWaitMs} ms; received: ${this.#shown()}`));
+      }, maxWaitMs);
       this.#wake = () => {
         try {
           const value = condition();

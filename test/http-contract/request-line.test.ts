@@ -7,7 +7,7 @@ import { useService } from './service.js';
 
 const LIVEZ = request({ method: 'GET', target: '/livez' });
 
-/** What HTTP/2 sends first on a connection: the preface, SETTINGS, WINDOW_UPDATE and HEADERS. */
+/** The first bytes of an HTTP/2 connection: the preface, SETTINGS, WINDOW_UPDATE and HEADERS. */
 const HTTP2_PREFACE = Buffer.concat([
   Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
   Buffer.from(
@@ -26,7 +26,7 @@ const FOREIGN: readonly string[] = [
 ];
 
 /**
- * After the first request of a connection, a request in a segment of its own is looked at only when its version or its
+ * After the first request of a connection, a request in a segment of its own is checked only when its version or its
  * length is unusual (decision 39). There is no RTSP/1.1.
  */
 function isLookedAtLater(line: string): boolean {
@@ -41,7 +41,7 @@ describe('A request line that is not HTTP', () => {
     return Buffer.concat([Buffer.from(line), bytes.subarray(bytes.indexOf('\r\n'))]);
   };
 
-  /** Sends each segment only when the service has had the time to read the one before. */
+  /** Sends each segment after the service had time to read the previous one. */
   async function responsesTo(segments: readonly Uint8Array[]): Promise<ReceivedResponse[]> {
     const other = await RawConnection.open(service.port);
     const connection = await RawConnection.open(service.port);
@@ -66,7 +66,7 @@ describe('A request line that is not HTTP', () => {
   };
   for (const line of FOREIGN) {
     for (const [place, requests] of Object.entries(before)) {
-      it(`${line} ${place} is a 4000 and not executed, pipelined or later`, async () => {
+      it(`${line} ${place} is a 4000 and not executed, also when it is pipelined or sent later`, async () => {
         const id = freshId();
         const later = isLookedAtLater(line) || requests().length === 0;
         for (const segments of later ? [requests(), [Buffer.concat(requests())]] : []) {
@@ -137,7 +137,7 @@ describe('HTTP/2 without an upgrade', () => {
     'after a request': [LIVEZ, HTTP2_PREFACE],
   };
   for (const [title, segments] of Object.entries(deliveries)) {
-    it(`is a 4000 that no reset overtakes, ${title}`, async () => {
+    it(`is a 4000 that is received before any reset, ${title}`, async () => {
       const connection = await RawConnection.open(service.port);
       for (const segment of segments) await connection.sent(segment);
       if (segments[0] === LIVEZ) checkResponse(await connection.response(), { otherContent: true });
@@ -147,14 +147,14 @@ describe('HTTP/2 without an upgrade', () => {
     });
   }
 
-  it('is a 4000 after an empty line too', async () => {
+  it('is a 4000, also after an empty line', async () => {
     await exchange(service.port, Buffer.concat([Buffer.from('\r\n'), HTTP2_PREFACE]), {
       error: 4000,
       connection: 'close',
     });
   });
 
-  it('is a 4000 when the preface is not the one of HTTP/2', async () => {
+  it('is a 4000 when the preface is not exactly that of HTTP/2', async () => {
     await exchange(service.port, lines('PRI * HTTP/1.1', 'Host: a'), { error: 4000 });
   });
 });

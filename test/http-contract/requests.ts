@@ -1,23 +1,23 @@
-/** Stands in every value a request carries; no response but a created plant may show it. */
+/** Part of every value of a request; only the response with the created plant may contain it. */
 export const MARK = 'Zq7x';
 
-/** Stands in numbers a request carries, for the same purpose. */
+/** Part of numbers of a request, for the same purpose. */
 export const NUMBER_MARK = '77177';
 
-/** The token the service accepts: it uses every kind of character a bearer token may have. */
+/** The token that the service accepts, with every kind of character that a bearer token may have. */
 export const TOKEN = `${MARK}.~_-+/gardener9==`;
 
 type FieldValue = string | readonly string[] | undefined;
 
-/** A request as data. What is not given is that of a valid create. */
+/** The parts of a request. Omitted ones are those of a valid create. */
 export interface Parts {
   readonly method?: string;
   readonly target?: string;
   readonly version?: string;
-  /** By name in lower case: several values make several fields, `undefined` leaves a field out. */
+  /** Fields by names in lower case. Several values make several fields; `undefined` removes a field. */
   readonly headers?: Readonly<Record<string, FieldValue>>;
   readonly body?: string | Uint8Array;
-  /** Instead of `body`: sent with chunked framing. */
+  /** A body that is sent in chunks; replaces `body`. */
   readonly chunks?: readonly (string | Uint8Array)[];
 }
 
@@ -28,7 +28,7 @@ const USUAL_FIELDS = {
   'user-agent': MARK,
 };
 
-/** The bytes of a request. Without `body` and `chunks` it has none. */
+/** Returns the bytes of a request. Without `body` and `chunks`, it has no body. */
 export function request(parts: Parts = {}): Buffer {
   const { method = 'POST', target = '/plants', version = 'HTTP/1.1', headers = {} } = parts;
   const { framing, payload } = framed(parts);
@@ -39,42 +39,42 @@ export function request(parts: Parts = {}): Buffer {
   return Buffer.concat([Buffer.from(head, 'latin1'), payload]);
 }
 
-/** A request for a plant of its own, valid unless `parts` make it otherwise. */
+/** Returns the bytes of a request that creates a new plant, valid unless `parts` make it invalid. */
 export function create(parts: Parts = {}): Buffer {
   return request({ body: plantText(), ...parts });
 }
 
-/** Request line and fields alone: what follows them is left to the caller. */
+/** Returns the bytes of a request line and fields, without a body. */
 export function headOf(parts: Parts): Buffer {
   const bytes = request(parts);
   return bytes.subarray(0, bytes.indexOf('\r\n\r\n') + 4);
 }
 
-/** Lines joined and ended as a request head is; for what {@link request} would not write. */
+/** Returns lines as a request head, for requests that {@link request} cannot make. */
 export function lines(...all: string[]): Buffer {
   return Buffer.from([...all, '', ''].join('\r\n'), 'latin1');
 }
 
 let lastId = 500_000n;
 
-/** An id that no other request of this run uses, unless it says so. */
+/** Returns an id that no other request of this run uses. */
 export function freshId(): bigint {
   lastId += 1n;
   return lastId;
 }
 
-/** JSON text of a valid NewPlant. `rest` is further JSON text inside the object. */
+/** Returns the JSON text of a valid NewPlant. `rest` is further text inside the object. */
 export function plantText(id: bigint | string = freshId(), rest = ''): string {
   return `{"id":${id},"name":"${MARK} Monstera"${rest === '' ? '' : `,${rest}`}}`;
 }
 
-/** JSON text of a valid NewPlant of exactly so many bytes. */
+/** Returns the JSON text of a valid NewPlant of this size in bytes. */
 export function plantOfSize(size: number): string {
   const base = plantText(freshId(), '"tag":""');
   return base.replace('"tag":""', `"tag":"${'t'.repeat(size - base.length)}"`);
 }
 
-/** A body in chunked framing, with its last chunk. */
+/** Returns a body with chunked framing, including the last chunk. */
 export function chunked(chunks: readonly (string | Uint8Array)[]): Buffer {
   const parts = chunks.flatMap((chunk) => {
     const bytes = Buffer.from(chunk);

@@ -1,12 +1,12 @@
 import { type Service, serve, sha256 } from '@plant-store/service-process';
 import { TOKEN } from './requests.js';
 
-/** The service as its own process, known only by its command, its environment and its port. */
+/** Starts the service as a process of its own. */
 export function startService(settings: Record<string, string> = {}): Promise<Service> {
   return serve({ ACCESS_TOKEN_SHA256: sha256(TOKEN), ...settings });
 }
 
-/** A service while the tests of a `describe` run. */
+/** A service that runs during the tests of a `describe`. */
 export interface UsedService {
   readonly port: number;
   readonly settings: Record<string, string>;

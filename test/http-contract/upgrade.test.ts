@@ -23,7 +23,7 @@ const WEBSOCKET: Fields = {
   'sec-websocket-version': '13',
   'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
 };
-/** What Java's `HttpClient` sends with the first request of a connection. */
+/** The fields that Java's `HttpClient` sends with the first request of a connection. */
 const JAVA: Fields = {
   connection: 'Upgrade, HTTP2-Settings',
   upgrade: 'h2c',
@@ -46,7 +46,7 @@ const OFFERS: Readonly<Record<string, Fields>> = {
   'without Connection: upgrade': { upgrade: 'h2c' },
 };
 
-/** How a request is cut into segments. */
+/** Ways to cut a request into segments. */
 const DELIVERIES: Readonly<Record<string, (head: Buffer, body: Buffer) => Buffer[]>> = {
   'in the same segment': (head, body) => [Buffer.concat([head, body])],
   'in a second segment': (head, body) => [head, body],
@@ -72,7 +72,7 @@ const FRAMINGS: Readonly<Record<string, (body: Buffer) => { framing: Fields; pay
 describe('A request that offers an upgrade', () => {
   const service = useService();
 
-  /** Sends each segment only when the service has had the time to read the one before. */
+  /** Sends each segment after the service had time to read the previous one. */
   async function sendApart(connection: RawConnection, segments: readonly Uint8Array[]) {
     const other = await RawConnection.open(service.port);
     for (const segment of segments) {
@@ -82,7 +82,7 @@ describe('A request that offers an upgrade', () => {
     other.destroy();
   }
 
-  /** Takes the one response to one request, and sees that the connection serves on. */
+  /** Checks the one response to one request, and that the connection serves another request. */
   async function expectOneKept(segments: readonly Uint8Array[], expected: Expected) {
     const connection = await RawConnection.open(service.port);
     try {
@@ -97,7 +97,7 @@ describe('A request that offers an upgrade', () => {
     }
   }
 
-  describe('keeps its connection when nothing is pipelined', () => {
+  describe('keeps its connection open when nothing is pipelined', () => {
     for (const [title, headers] of Object.entries(OFFERS)) {
       it(`GET, with an offer ${title}`, async () => {
         await expectOneKept([request({ ...LIVEZ, headers })], { otherContent: true });
@@ -190,7 +190,7 @@ describe('A request that offers an upgrade', () => {
     }
   });
 
-  describe('and expects 100-continue', () => {
+  describe('with Expect: 100-continue', () => {
     for (const framing of Object.keys(FRAMINGS)) {
       it(`gets the interim response, then the final one, ${framing}`, async () => {
         const connection = await RawConnection.open(service.port);
@@ -256,7 +256,7 @@ describe('A request that offers an upgrade', () => {
     }
   });
 
-  describe('does not make the service drop what is pipelined', () => {
+  describe('does not make the service drop pipelined requests', () => {
     const offering = create({ headers: JAVA });
     const asking = request({ ...LIVEZ, headers: WEBSOCKET });
     const pipelines: Readonly<Record<string, () => Uint8Array[]>> = {
@@ -299,7 +299,7 @@ describe('A request that offers an upgrade', () => {
     }
   });
 
-  /** Sends the segments apart, half-closes, and takes every response. */
+  /** Sends the segments separately, half-closes, and resolves with every response. */
   async function responsesTo(segments: readonly Uint8Array[]): Promise<ReceivedResponse[]> {
     const connection = await RawConnection.open(service.port);
     try {
@@ -312,8 +312,8 @@ describe('A request that offers an upgrade', () => {
   }
 
   /**
-   * Each request has its response, in order; or a response says that it is the last one, and
-   * nothing after it was executed.
+   * Checks that each request has its response, in order; or that a response with `Connection: close` is the last, and
+   * no later request was executed.
    */
   async function expectNoneDropped(
     responses: readonly ReceivedResponse[],
@@ -334,13 +334,13 @@ describe('A request that offers an upgrade', () => {
     }
   }
 
-  /** The plant was not created: its id is still free. */
+  /** Checks that the plant was not created: its id is still free. */
   async function expectFree(id: bigint): Promise<void> {
     await exchange(service.port, create({ body: plantText(id) }), {});
   }
 });
 
-/** A create in two parts. With `inner`, its body is itself a request that creates this plant. */
+/** Returns a create in two parts. With `inner`, its body is itself a request that creates this plant. */
 function post(headers: Fields, framing: string, inner?: bigint) {
   const body = inner === undefined ? plantText() : create({ body: plantText(inner) });
   const framed = FRAMINGS[framing]?.(Buffer.from(body));

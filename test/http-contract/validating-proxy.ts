@@ -12,14 +12,14 @@ const PRISM = createRequire(import.meta.url).resolve('@stoplight/prism-cli/dist/
 
 const DESCRIPTION = 'openapi.json';
 
-/** A request with which Prism finds nothing wrong, to the operation that is described. */
+/** A valid request to the described operation, which Prism accepts. */
 const GOOD_REQUEST = {
   method: 'POST',
   headers: { authorization: 'Bearer token', 'content-type': 'application/json' },
   body: '{"id":1,"name":"Monstera"}',
 };
 
-/** Fields that are written anew at each hop. */
+/** Fields that a proxy replaces. */
 const HOP_FIELDS = new Set(['connection', 'keep-alive', 'content-length']);
 
 const running = new Set<ChildProcess>();
@@ -27,7 +27,7 @@ process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** What came out of the proxy, and what it found wrong, as JSON text. */
+/** The response of the proxy, and the violations that it found, as JSON text. */
 export interface Validated {
   readonly status: number;
   readonly body: string;
@@ -37,9 +37,8 @@ export interface Validated {
 /**
  * Prism as a proxy in front of a relay that repeats responses of the service.
  *
- * Prism reads the JSON of a request and writes it anew: the digits of an `id` get lost, and what is
- * not JSON, or not HTTP, it does not hand on. So the request that goes through it is always the same
- * good one, and the response that comes back through it is the one to the request of a case.
+ * Prism parses and rewrites the JSON of a request, so it rounds ids and does not pass on invalid requests. Therefore,
+ * the same valid request is always sent through Prism, and the relay responds with the response of a case.
  */
 export class ValidatingProxy {
   readonly #folder: string;
@@ -66,7 +65,7 @@ export class ValidatingProxy {
   }
 
   /**
-   * Prism gets the description as a file, which it watches: on Node 24 it cannot download any.
+   * Starts Prism with the description as a file, because it cannot download one on Node.js 24.
    *
    * @param description The URL of the interface description.
    */
@@ -80,7 +79,7 @@ export class ValidatingProxy {
     return proxy;
   }
 
-  /** Lets a response pass through Prism: one at a time. */
+  /** Passes a response through Prism. Not for concurrent calls. */
   async pass(received: ReceivedResponse): Promise<Validated> {
     this.#response = received;
     const response = await fetch(`${this.#url}/plants`, GOOD_REQUEST);

@@ -8,10 +8,10 @@ import { TOKEN } from '@plant-store/service-process';
 
 const run = promisify(execFile);
 
-/** A request to create a plant; what is not given is that of a valid one. */
+/** A request to create a plant. Omitted parts are valid. */
 export interface Parts {
   readonly headers?: Readonly<Record<string, string>>;
-  /** Several parts are sent one after the other, without a length. */
+  /** The body. Several parts are sent one after the other, without a length. */
   readonly body: string | readonly string[];
 }
 
@@ -21,18 +21,18 @@ export interface Reply {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Whether `100 Continue` came first. */
+  /** Whether `100 Continue` was received first. */
   readonly continued: boolean;
 }
 
-/** Sends requests to one server, and trusts one authority. */
+/** A client of one server that trusts one certificate authority. */
 export interface Client {
-  /** Rejects when there is no response. */
+  /** Sends the request. Rejects when there is no response. */
   create(parts: Parts): Promise<Reply>;
   close(): void;
 }
 
-/** Where clients send to, and the certificate of its authority. */
+/** The server of a client, and the certificate of its authority. */
 export interface Target {
   readonly origin: string;
   readonly ca: string;
@@ -40,7 +40,7 @@ export interface Target {
 
 const USUAL = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
-/** A client that speaks HTTP/1.1, on connections that it keeps or on a new one for each request. */
+/** Creates a client of HTTP/1.1, with connections that it keeps or a new one for each request. */
 export function http1Client({ origin, ca }: Target, keepAlive = true): Client {
   const agent = new Agent({ keepAlive, ca, ALPNProtocols: ['http/1.1'] });
   return {
@@ -74,7 +74,7 @@ export function http1Client({ origin, ca }: Target, keepAlive = true): Client {
   };
 }
 
-/** A client that speaks HTTP/2, on one connection. */
+/** Opens a client of HTTP/2, with one connection. */
 export async function http2Client({ origin, ca }: Target): Promise<Client> {
   const session: ClientHttp2Session = connect(origin, { ca });
   await once(session, 'connect');
@@ -128,7 +128,7 @@ interface Writable {
   end(): unknown;
 }
 
-/** Each part goes out by itself, as far as that is up to this side. */
+/** Sends each part separately, as far as this side decides it. */
 async function sendBody(writable: Writable, body: Parts['body']): Promise<void> {
   for (const part of [body].flat()) {
     writable.write(part);

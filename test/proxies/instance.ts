@@ -1,7 +1,7 @@
 import { ACCESS_TOKEN_SHA256, freePort, type Service, serve } from '@plant-store/service-process';
 import { until } from './until.js';
 
-/** A service on a port that it keeps. */
+/** A service that keeps its port when it is restarted. */
 export class Instance {
   readonly #settings: Record<string, string>;
   #service: Service;
@@ -23,7 +23,7 @@ export class Instance {
     return `127.0.0.1:${this.#service.port}`;
   }
 
-  /** Stops it as an orchestrator does, and starts it again. Resolves when it is ready. */
+  /** Stops the service like an orchestrator, and starts it again. Resolves when it is ready. */
   async restart(): Promise<void> {
     await this.stop();
     this.#service = await serve(this.#settings);
@@ -35,7 +35,7 @@ export class Instance {
     if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
   }
 
-  /** Resolves when `/readyz` has this status. */
+  /** Resolves when `/readyz` responds with this status. */
   async readyIs(status: number): Promise<void> {
     await until(async () => (await fetch(`http://${this.host}/readyz`)).status === status);
   }

@@ -1,17 +1,17 @@
 import { type Client, http1Client, http2Client, type Target } from './clients.js';
 
-/** A connection is renewed before the proxy ends it: nginx does after 1,000 requests. */
+/** Connections are renewed before the proxy closes them, which nginx does after 1,000 requests. */
 const REQUESTS_PER_SESSION = 500;
 
 let lastId = 0;
 
-/** The text of a plant that no other request of this process creates. */
+/** Returns the JSON text of a plant that no other request of this process creates. */
 export function freshPlant(): string {
   lastId += 1;
   return `{"id":${lastId},"name":"Ficus"}`;
 }
 
-/** Clients of each kind, which create one plant after the other until they are stopped. */
+/** Clients of each kind that create plants in sequence until they are stopped. */
 export class Load {
   readonly #target: Target;
   readonly #clients: Promise<unknown>[] = [];
@@ -28,7 +28,7 @@ export class Load {
     }
   }
 
-  /** Resolves when this many more plants were created, or a create has failed. */
+  /** Resolves when `plants` more plants were created, or when a create has failed. */
   async more(plants: number): Promise<void> {
     const enough = this.#created + plants;
     while (this.#created < enough && this.#failures.length === 0) {
@@ -38,7 +38,7 @@ export class Load {
     }
   }
 
-  /** Resolves with everything but a created plant, once every client has its last response. */
+  /** Stops the load. Resolves with all failures, once every client has its last response. */
   async stop(): Promise<readonly string[]> {
     this.#goesOn = false;
     await Promise.all(this.#clients);

@@ -4,7 +4,7 @@ interface MochaContext {
   skip(): never;
 }
 
-/** For tests with a proxy: where it is not installed they are pending; with `CI` set they fail. */
+/** For tests that need a proxy: when it is not installed they are pending; with `CI` set they fail. */
 export function needsProxy(context: MochaContext, name: ProxyName): void {
   if (findProxy(name) !== undefined) return;
   const lack = `no ${name}: install the package \`${name}\``;

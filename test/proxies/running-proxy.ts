@@ -10,7 +10,7 @@ import { until } from './until.js';
 
 const CONFIGURATIONS = fileURLToPath(new URL('../../../deploy/proxies/', import.meta.url));
 
-/** What a proxy is started with. */
+/** The folder, the files and the addresses of a proxy that is started. */
 interface Place {
   /** An empty folder of its own. */
   readonly folder: string;
@@ -21,15 +21,15 @@ interface Place {
 
 interface Kind {
   readonly file: string;
-  /** What the file has for the port and the certificate, and for nothing else. */
+  /** The texts of the configuration to replace: those for the port and the certificate. */
   readonly replaced: (place: Place) => Readonly<Record<string, string>>;
-  /** Writes the configuration into the folder; returns the command line. */
+  /** Writes the configuration into the folder. Returns the command line. */
   readonly command: (place: Place, configuration: string) => readonly string[];
-  /** What it prints when it finds that an instance is not ready, with the name of that. */
+  /** The line that it prints when an instance is not ready, with the name of the instance. */
   readonly notReady?: RegExp;
 }
 
-/** The proxies that there are configurations for, by the name of their program. */
+/** The proxies that have a configuration in `deploy/proxies`, by the names of their programs. */
 export const kinds = {
   nginx: {
     file: 'nginx.conf',
@@ -60,7 +60,7 @@ export const kinds = {
     replaced: ({ port, certificate }) => ({
       'bind :443': `bind 127.0.0.1:${port}`,
       '/etc/haproxy/plant-store.pem': certificate,
-      // The names of such sockets are known to the whole machine.
+      // The names of abstract sockets are global on a machine.
       'abns@plant_store': `abns@plant_store_${port}`,
     }),
     command: ({ folder }, configuration) => {
@@ -74,7 +74,7 @@ export const kinds = {
     file: 'Caddyfile',
     replaced: ({ port, certificate }) => ({
       '\nplants.example.com {': `\nhttps://127.0.0.1:${port} {`,
-      // Two of them would listen for their administrator at the same port.
+      // Otherwise, two instances would use the same port for their administration.
       '\tauto_https': '\tadmin off\n\tauto_https',
       '/etc/caddy/plant-store.pem': certificate,
     }),
@@ -87,17 +87,17 @@ export const kinds = {
   },
 } satisfies Record<string, Kind>;
 
-/** The name of a program in Debian, and of its package. */
+/** The name of a proxy's program and of its package in Debian. */
 export type ProxyName = keyof typeof kinds;
 
 export const proxyNames = Object.keys(kinds) as ProxyName[];
 
-/** Whether it asks the instances if they are ready. */
+/** Returns whether the proxy requests `/readyz` of its instances. */
 export function asksReadyz(name: ProxyName): boolean {
   return 'notReady' in kinds[name];
 }
 
-/** Where the program is; `undefined` when it is not installed. Debian keeps some in `/usr/sbin`, which is not on every `PATH`. */
+/** Returns the path of the program; `undefined` when it is not installed. Also looks in `/usr/sbin`. */
 export function findProxy(name: ProxyName): string | undefined {
   const folders = `${process.env.PATH ?? ''}${delimiter}/usr/sbin`.split(delimiter);
   return folders.map((folder) => join(folder, name)).find(isExecutable);
@@ -144,7 +144,7 @@ export class RunningProxy {
     return proxy;
   }
 
-  /** The instances that it has found not ready since it was started; `undefined` when it does not look. */
+  /** The instances that it has found not ready since its start; `undefined` when it does not check. */
   get foundNotReady(): ReadonlySet<string> | undefined {
     const { notReady }: Kind = kinds[this.name];
     return notReady && new Set([...this.#printed.matchAll(notReady)].map(([, it = '']) => it));

@@ -1,6 +1,6 @@
-// Preloaded into the service by the tracing test: the instrumentations that
-// `@opentelemetry/auto-instrumentations-node/register` has for the parts of the service, configured as
-// there, and an exporter that keeps the spans in the process until it ends.
+// Preloaded into the service by the tracing test: the instrumentations of
+// `@opentelemetry/auto-instrumentations-node/register` that apply to the service, with the same configuration, and an
+// exporter that writes the spans when the process ends.
 import { writeFileSync } from 'node:fs';
 import { trace } from '@opentelemetry/api';
 import { registerInstrumentations } from '@opentelemetry/instrumentation';
@@ -31,7 +31,7 @@ process.once('exit', () => {
   writeFileSync(process.env.SPANS_FILE, JSON.stringify(spans));
 });
 
-/** No instrumentation knows the use case, so it gets a span of its own, which names its plant. */
+/** Adds a span for the use case, which has no instrumentation, with the id of the plant. */
 function traceUseCase(tracer) {
   const { execute } = CreatePlant.prototype;
   CreatePlant.prototype.execute = function (client, plant, timeLimit) {

@@ -1,4 +1,4 @@
-/** A span as `preload.js` writes it: the spans are in the order in which they ended. */
+/** A span that `preload.js` has written, in the order of their ends. */
 export interface Span {
   readonly traceId: string;
   readonly spanId: string;
@@ -6,9 +6,9 @@ export interface Span {
   readonly kind: number;
   readonly name: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** The traces that it is linked to. */
+  /** The traces of its links. */
   readonly links: readonly string[];
-  /** The instrumentation that made it. */
+  /** The instrumentation that created it. */
   readonly scope: string;
 }
 
@@ -19,13 +19,13 @@ export function isServer({ kind }: Span): boolean {
   return kind === SERVER;
 }
 
-/** The spans that are below no server span of their own trace. */
+/** Returns the spans that are below no server span of their trace. */
 export function strays(spans: readonly Span[]): Span[] {
   const serverOf = serverLookup(spans);
   return spans.filter((span) => serverOf(span) === undefined);
 }
 
-/** Finds the server span that a span is below, in the same trace. */
+/** Returns a function that finds the server span above a span in the same trace. */
 export function serverLookup(spans: readonly Span[]): (span: Span) => Span | undefined {
   const byId = new Map(spans.map((it) => [it.spanId, it]));
   return function serverOf(span): Span | undefined {

@@ -1,12 +1,12 @@
 import type { RawConnection } from '../http-contract/raw-connection.js';
 import { create, plantText } from '../http-contract/requests.js';
 
-/** The trace that the request with this index belongs to. */
+/** Returns the trace of the request with this index. */
 export function traceOf(index: number): string {
   return (index + 1).toString(16).padStart(32, '0');
 }
 
-/** The span of its client. */
+/** Returns the span of its client. */
 export function parentOf(index: number): string {
   return (index + 1).toString(16).padStart(16, '0');
 }
@@ -15,12 +15,12 @@ export function requestIdOf(index: number): string {
   return `traced-${index}`;
 }
 
-/** Whether the request is for a plant, which has the index as its id; otherwise it is refused. */
+/** Returns whether the request creates a plant, with the index as its id; otherwise it is refused. */
 export function isPlant(index: number): boolean {
   return index % 5 !== 0;
 }
 
-/** The bytes of a request that belongs to a trace of its own. */
+/** Returns the bytes of a request with a trace of its own. */
 export function tracedCreate(index: number): Buffer {
   const headers = {
     traceparent: `00-${traceOf(index)}-${parentOf(index)}-01`,
@@ -29,8 +29,8 @@ export function tracedCreate(index: number): Buffer {
   return create({ headers, body: isPlant(index) ? plantText(`${index}`) : '{}' });
 }
 
-/** On a busy machine a response can be behind many others. */
-const PATIENCE_MS = 60_000;
+/** Long, because on a busy machine a response may have to wait for many others. */
+const MAX_WAIT_MS = 60_000;
 
 /** Sends all requests at once, and resolves with the statuses. */
 export async function inOnePiece(
@@ -43,7 +43,7 @@ export async function inOnePiece(
   return statuses;
 }
 
-/** Sends each request after the response to the one before, and resolves with the statuses. */
+/** Sends each request after the previous response, and resolves with the statuses. */
 export async function oneByOne(
   connection: RawConnection,
   indexes: readonly number[],
@@ -57,5 +57,5 @@ export async function oneByOne(
 }
 
 async function nextStatus(connection: RawConnection): Promise<number> {
-  return (await connection.response(false, PATIENCE_MS)).status;
+  return (await connection.response(false, MAX_WAIT_MS)).status;
 }

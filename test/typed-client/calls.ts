@@ -1,4 +1,4 @@
-// Usage: node calls.js <address> <token>. Prints what the typed client was responded.
+// Usage: node calls.js <address> <token>. Prints the responses to the typed client.
 import { stringify } from 'lossless-json';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/schema.js';
@@ -8,7 +8,7 @@ const [baseUrl = '', token = ''] = process.argv.slice(2);
 const client = createClient<paths>({
   baseUrl,
   headers: { Authorization: `Bearer ${token}` },
-  // JSON.stringify refuses a bigint; this writes its digits.
+  // JSON.stringify throws for a bigint; lossless-json writes its digits.
   bodySerializer: (body) => stringify(body) ?? '',
 });
 

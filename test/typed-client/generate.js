@@ -6,7 +6,7 @@ import ts from 'typescript';
 
 const [description, output] = process.argv.slice(2);
 
-/** An int64 is a bigint: a number of JavaScript rounds it beyond 2^53. */
+/** Makes an int64 a bigint, because a number of JavaScript rounds it beyond 2^53. */
 function transform({ format }) {
   if (format !== 'int64') return undefined;
   return ts.factory.createKeywordTypeNode(ts.SyntaxKind.BigIntKeyword);

@@ -43,9 +43,9 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     }
   }
 
-  describe('a preflight needs no token and allows what the service reads', () => {
+  describe('A preflight without a token is allowed, with the headers that the service reads,', () => {
     for (const origin of [SHOP, DEVELOPMENT]) {
-      it(`of ${origin}`, async () => {
+      it(`for ${origin}`, async () => {
         const headers = { 'x-request-id': 'preflight-1' };
         const response = await preflightResponse(preflight(origin, { headers }));
         expect([response.status, response.body.length]).to.deep.equal([204, 0]);
@@ -62,7 +62,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     }
   });
 
-  describe('a response can be read by the page', () => {
+  describe('A page of an allowed origin can read the response', () => {
     const headers = { origin: SHOP };
     const cases: Case[] = [
       creating('a 200', { headers }),
@@ -86,22 +86,22 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     }
   });
 
-  describe('nothing is allowed to another origin', () => {
+  describe('No headers are sent for another origin:', () => {
     for (const origin of STRANGERS) {
-      it(`${JSON.stringify(origin)}: a preflight is a 4050`, async () => {
+      it(`a preflight of ${JSON.stringify(origin)} is a 4050`, async () => {
         const expected = { error: 4050, allow: ['POST'] };
         const bytes = preflight(origin);
         const response = await exchange(service.port, bytes, expected);
         expect(corsFields(response)).to.deep.equal({});
         expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
-      it(`${JSON.stringify(origin)}: a response says nothing of it`, async () => {
+      it(`a request of ${JSON.stringify(origin)} has a response without CORS headers`, async () => {
         const response = await exchange(service.port, create({ headers: { origin } }), {});
         expect(corsFields(response)).to.deep.equal({});
         expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
     }
-    it('nor to two at once', async () => {
+    it('a request with two origins has a response without CORS headers', async () => {
       const bytes = create({ headers: { origin: [SHOP, DEVELOPMENT] } });
       expect(corsFields(await exchange(service.port, bytes, {}))).to.deep.equal({});
     });
@@ -109,14 +109,14 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   testEach(service, [
     asking(
-      'an OPTIONS that is no preflight is a 4050',
+      'an OPTIONS that is not a preflight is a 4050',
       { method: 'OPTIONS', target: '/plants', headers: { origin: SHOP } },
       { error: 4050, allow: ['POST'] },
     ),
     asking('OPTIONS * is a 4040', { method: 'OPTIONS', target: '*' }, { error: 4040 }),
   ]);
 
-  it('what is not valid HTTP is responded to without a look at the origin', async () => {
+  it('a request that is not valid HTTP has a response without CORS headers', async () => {
     const bytes = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);
     const response = await exchange(service.port, bytes, { error: 4000 });
     expect(corsFields(response)).to.deep.equal({});
@@ -126,7 +126,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 describe('Pages of other origins, without CORS_ALLOWED_ORIGINS', () => {
   const service = useService();
 
-  it('are allowed nothing, and no response varies with the origin', async () => {
+  it('get no CORS headers, and no `Vary`', async () => {
     for (const [bytes, expected] of [
       [create({ headers: { origin: SHOP } }), {}],
       [preflight(SHOP), { error: 4050 }],

@@ -28,27 +28,27 @@ describe('Credentials', () => {
     const withoutField = { authorization: undefined };
     testEach(service, [
       creating(
-        'a token in the query is not looked at',
+        'a token in the query is ignored',
         { target: `/plants?access_token=${encodeURIComponent(TOKEN)}`, headers: withoutField },
         { error: 4010 },
       ),
       creating(
-        'a token in the body is not looked at',
+        'a token in the body is ignored',
         { body: plantText(undefined, `"access_token":"${TOKEN}"`), headers: withoutField },
         { error: 4010 },
       ),
       creating(
-        'a token in a cookie is not looked at',
+        'a token in a cookie is ignored',
         { headers: { ...withoutField, cookie: `access_token=${TOKEN}` } },
         { error: 4010 },
       ),
       creating(
-        'a token for a proxy is not looked at',
+        'a token for a proxy is ignored',
         { headers: { ...withoutField, 'proxy-authorization': `Bearer ${TOKEN}` } },
         { error: 4010 },
       ),
       creating(
-        'a token in a trailer is not looked at',
+        'a token in a trailer is ignored',
         { headers: { ...withoutField, trailer: 'Authorization' } },
         { error: 4010 },
       ),
@@ -59,11 +59,11 @@ describe('Credentials', () => {
     const refused: [title: string, authorization: string | string[]][] = [
       ['no token', 'Bearer'],
       ['no token in lower case', 'bearer'],
-      ['nothing but spaces behind the scheme', 'Bearer    '],
+      ['only spaces after the scheme', 'Bearer    '],
       ['two tokens', `Bearer ${TOKEN} ${TOKEN}`],
       ['two tokens with a comma', `Bearer ${TOKEN},${TOKEN}`],
       ['two credentials in one field', `Bearer ${TOKEN}, Bearer ${TOKEN}`],
-      ['a parameter behind the token', `Bearer ${TOKEN}, realm="x"`],
+      ['a parameter after the token', `Bearer ${TOKEN}, realm="x"`],
       ['a token in quotes', `Bearer "${TOKEN}"`],
       ['a token that is only padding', 'Bearer =='],
       ['padding inside', `Bearer ${MARK}=x`],
@@ -86,7 +86,7 @@ describe('Credentials', () => {
       ['14 KiB', `Bearer ${'x'.repeat(14_000)}`],
       ['the valid one in two fields', [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]],
       ['a valid and an unknown one in two fields', [`Bearer ${TOKEN}`, `Bearer ${MARK}`]],
-      ['a valid one behind another scheme', [`Basic ${MARK}`, `Bearer ${TOKEN}`]],
+      ['a valid one after another scheme', [`Basic ${MARK}`, `Bearer ${TOKEN}`]],
       ['a valid one before another scheme', [`Bearer ${TOKEN}`, `Basic ${MARK}`]],
     ];
     testEach(
@@ -97,7 +97,7 @@ describe('Credentials', () => {
     );
     testEach(service, [
       creating(
-        'a colon behind the scheme',
+        'a colon after the scheme',
         { headers: { authorization: `Bearer: ${TOKEN}` } },
         {
           error: [4010, 4011],

@@ -15,13 +15,13 @@ describe('HTTP syntax', () => {
 
   describe('A request line that is not valid is a 4000', () => {
     const requestLines: [title: string, line: string][] = [
-      ['nothing but a method', 'POST'],
+      ['only a method', 'POST'],
       ['no version', 'POST /plants'],
       ['no version, with a GET', 'GET /livez'],
       ['more after the version', 'POST /plants HTTP/1.1 x'],
       ['an unknown method', `${MARK.toUpperCase()} /plants HTTP/1.1`],
       ['a method in lower case', 'post /plants HTTP/1.1'],
-      ['a known method with more behind it', 'POSTS /plants HTTP/1.1'],
+      ['a known method with more letters', 'POSTS /plants HTTP/1.1'],
       ['a method with a separator', 'PO@ST /plants HTTP/1.1'],
       ['a space before the method', ' POST /plants HTTP/1.1'],
       ['a target without a leading slash', 'POST plants HTTP/1.1'],
@@ -101,7 +101,7 @@ describe('HTTP syntax', () => {
     ]);
   });
 
-  describe('What another protocol would send is fine', () => {
+  describe('The request line of another protocol is accepted', () => {
     const foreign = 'POST  /plants RTSP/1.0';
     testEach(service, [
       creating('in a field', { headers: { 'x-note': foreign } }),
@@ -164,7 +164,7 @@ describe('HTTP syntax', () => {
     ]);
   });
 
-  describe('A field named like a property of every object is a field like any other', () => {
+  describe('A field with the name of a property of every JavaScript object is accepted', () => {
     testEach(
       service,
       ['__proto__', 'constructor', 'toString', 'hasOwnProperty'].map((name) =>
@@ -209,15 +209,15 @@ describe('HTTP syntax', () => {
       creating('one with a space in it is a 4000', { headers: { host: `${MARK} b` } }, REFUSED),
       creating('one with a path is a 4000', { headers: { host: `${MARK}/b` } }, REFUSED),
       creating(
-        'one with a port that is no number is a 4000',
+        'one with a port that is not a number is a 4000',
         { headers: { host: 'a:b' } },
         REFUSED,
       ),
-      creating('an empty one is one', { headers: { host: '' } }),
-      creating('one with a port is one', { headers: { host: 'a.example:8080' } }),
-      creating('one that is an address is one', { headers: { host: '[::1]:8080' } }),
+      creating('an empty one is accepted', { headers: { host: '' } }),
+      creating('one with a port is accepted', { headers: { host: 'a.example:8080' } }),
+      creating('an IPv6 address is accepted', { headers: { host: '[::1]:8080' } }),
       creating(
-        'none is needed in HTTP/1.0',
+        'a missing one is accepted in HTTP/1.0',
         { version: 'HTTP/1.0', headers: { host: undefined } },
         { connection: 'close' },
       ),
@@ -234,49 +234,49 @@ describe('HTTP syntax', () => {
     ]);
   });
 
-  describe('Versions, and what may vary', () => {
+  describe('Versions, connections and variations', () => {
     testEach(service, [
-      creating('HTTP/1.0 closes', { version: 'HTTP/1.0' }, { connection: 'close' }),
+      creating('HTTP/1.0 closes the connection', { version: 'HTTP/1.0' }, { connection: 'close' }),
       creating(
-        'Connection: close closes',
+        'Connection: close closes the connection',
         { headers: { connection: 'close' } },
         { connection: 'close' },
       ),
       creating(
-        'Connection: CLOSE among others closes',
+        'Connection: CLOSE among other options closes the connection',
         { headers: { connection: `${MARK}, CLOSE` } },
         { connection: 'close' },
       ),
       creating(
-        'an error closes too when asked to',
+        'Connection: close closes the connection after an error',
         { body: '{}', headers: { connection: 'close' } },
         {
           error: 4005,
           connection: 'close',
         },
       ),
-      creating('an upgrade that is offered is not taken', {
+      creating('an offered upgrade is ignored', {
         headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
       }),
-      creating('an upgrade to HTTP/2 is not taken', {
+      creating('an offered upgrade to HTTP/2 is ignored', {
         headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA' },
       }),
       {
-        title: 'empty lines before the request line are passed over',
+        title: 'empty lines before the request line are ignored',
         bytes: Buffer.concat([Buffer.from('\r\n\r\n'), creating('', {}).bytes]),
         expected: { toOperation: true },
       },
       {
-        title: 'field names in any case',
+        title: 'field names in any case are accepted',
         bytes: mixedCase(),
         expected: { toOperation: true, requestId: 'mixed-case' },
       },
       {
-        title: 'no white space after the colon',
+        title: 'a field without white space after the colon is accepted',
         bytes: Buffer.from(`GET /livez HTTP/1.1\r\nHost:${MARK}\r\n\r\n`),
         expected: { otherContent: true },
       },
-      creating('bytes beyond ASCII in a field that does not matter', {
+      creating('bytes beyond ASCII in an unknown field are accepted', {
         headers: { 'x-note': 'pfl\xe4nzchen \xff' },
       }),
     ]);
@@ -302,7 +302,7 @@ describe('HTTP syntax', () => {
     testEach(service, [
       withLength('twice the same is a 4000', ['5', '5'], MALFORMED),
       withLength('two that differ are a 4000', ['5', '6'], MALFORMED),
-      withLength('one with leading zeros is one', `000${plantText().length}`, {}),
+      withLength('one with leading zeros is accepted', `000${plantText().length}`, {}),
     ]);
   });
 
@@ -335,7 +335,7 @@ describe('HTTP syntax', () => {
       withCoding('chunked with Content-Length: 0 is a 4000', 'chunked', MALFORMED, {
         'content-length': '0',
       }),
-      withCoding('chunked in any case is chunked', 'CHUNKED', {}),
+      withCoding('chunked in any case is accepted', 'CHUNKED', {}),
       {
         title: 'another coding is a 4000 on any path',
         bytes: Buffer.concat([
@@ -355,7 +355,7 @@ describe('HTTP syntax', () => {
       ]);
     }
 
-    it('and says so without contradicting itself', async () => {
+    it('with a message about HTTP/1.0, not about chunked', async () => {
       const { bytes } = withCoding('', 'chunked', {}, {}, 'HTTP/1.0');
       const { body } = await exchange(service.port, bytes, MALFORMED);
       expect(body.toString()).not.to.match(/only .*chunked/);
@@ -369,7 +369,7 @@ describe('HTTP syntax', () => {
     const plant = plantText();
     const size = plant.length.toString(16);
     const invalid: [title: string, body: string][] = [
-      ['a size that is no number', `${MARK}\r\n`],
+      ['a size that is not a number', `${MARK}\r\n`],
       ['a size with a prefix', `0x${size}\r\n${plant}\r\n0\r\n\r\n`],
       ['a negative size', `-${size}\r\n${plant}\r\n0\r\n\r\n`],
       ['a size with a sign', `+${size}\r\n${plant}\r\n0\r\n\r\n`],
@@ -418,7 +418,7 @@ describe('HTTP syntax', () => {
       ['an extension in quotes', (text, hex) => `${hex};a="b; c"\r\n${text}\r\n0\r\n\r\n`],
       ['a trailer', (text, hex) => `${hex}\r\n${text}\r\n0\r\nX: ${MARK}\r\n\r\n`],
       [
-        'trailers that would matter among the fields',
+        'trailers with the names of fields',
         (text, hex) =>
           `${hex}\r\n${text}\r\n0\r\nContent-Type: text/plain\r\nAuthorization: x\r\nHost: x\r\n\r\n`,
       ],

@@ -8,7 +8,7 @@ describe('JSON', () => {
   describe('No body is a 4001', () => {
     testEach(service, [
       creating('Content-Length: 0', { body: '' }, { error: 4001 }),
-      creating('chunks without a byte', { chunks: [] }, { error: 4001 }),
+      creating('chunks without bytes', { chunks: [] }, { error: 4001 }),
       {
         ...creating('neither Content-Length nor chunks', {}, { error: 4001 }),
         bytes: withoutBody(),
@@ -205,7 +205,7 @@ describe('JSON', () => {
     });
   });
 
-  describe('A text that is JSON but no object is a 4005', () => {
+  describe('A text that is JSON but not an object is a 4005', () => {
     for (const body of [
       'null',
       'true',
@@ -237,8 +237,8 @@ describe('JSON', () => {
         creating('of UTF-8, twice', { body: Buffer.from(`\ufeff\ufeff${plantText()}`) }),
         creating('of UTF-8, alone', { body: Buffer.from('\ufeff') }),
         creating('of UTF-16', { body: Buffer.from(`\ufeff${plantText()}`, 'utf16le') }),
-        creating('none, but UTF-16', { body: Buffer.from(plantText(), 'utf16le') }),
-        creating('none, but UTF-16 with the charset said', {
+        creating('of no kind, but a body in UTF-16', { body: Buffer.from(plantText(), 'utf16le') }),
+        creating('of no kind, but a body in UTF-16 with that charset', {
           body: Buffer.from(plantText(), 'utf16le'),
           headers: { 'content-type': 'application/json; charset=utf-16le' },
         }),
@@ -448,7 +448,7 @@ describe('JSON', () => {
     );
   });
 
-  describe('Everything that JSON allows is fine', () => {
+  describe('Everything that JSON allows is accepted', () => {
     const values = [
       'null',
       'true',

@@ -19,7 +19,7 @@ describe('Size', () => {
       creating('16,384 bytes in chunks of 16 bytes are fine', {
         chunks: plantOfSize(limit).match(/.{1,16}/g) ?? [],
       }),
-      creating('16,384 bytes of white space around are counted', {
+      creating('16,384 bytes with white space at the end are fine', {
         body: plantText().padEnd(limit),
       }),
       creating('16,385 bytes are a 4003', { body: plantOfSize(limit + 1) }, TOO_LARGE),
@@ -66,7 +66,7 @@ describe('Size', () => {
       },
     ]);
 
-    it('an upload without end has its response and cut off', async () => {
+    it('an upload without end gets its response and is cut off', async () => {
       const connection = await RawConnection.open(service.port);
       connection.send(headOf({ headers: { 'transfer-encoding': 'chunked' } }));
       const piece = chunked(['x'.repeat(8192)]).subarray(0, -5);
@@ -186,20 +186,20 @@ describe('Time', () => {
   ];
   const waits: [title: string, wait: () => Promise<void>][] = [
     ...slow.map(([title, bytes, limit, expected]): [string, () => Promise<void>] => [
-      `${title} is a 4080, however the bytes drip in`,
+      `${title} is a 4080, although bytes keep arriving`,
       async () => {
         expect(await timedOut(bytes, expected)).to.be.within(limit - 100, limit + 2500);
       },
     ]),
     [
-      'a connection that says nothing is closed without a response',
+      'a connection on which nothing is sent is closed without a response',
       async () => {
         const connection = await RawConnection.open(service.port);
         await expectEnd(connection);
       },
     ],
     [
-      'a connection that says nothing more is closed without a response, when its time is over',
+      'an idle connection is closed without a response after its time limit',
       async () => {
         const connection = await afterOneRequest();
         const start = performance.now();
@@ -208,7 +208,7 @@ describe('Time', () => {
       },
     ],
     [
-      'a second request that does not get on is a 4080',
+      'a second request that does not arrive completely is a 4080',
       async () => {
         const connection = await afterOneRequest();
         connection.send('GET /livez');
@@ -217,7 +217,7 @@ describe('Time', () => {
       },
     ],
     [
-      'a second request whose body does not get on is a 4080',
+      'a second request whose body does not arrive completely is a 4080',
       async () => {
         const connection = await afterOneRequest();
         connection.send(headOf({ headers: { 'content-length': '10' } }));
@@ -227,7 +227,7 @@ describe('Time', () => {
     ],
   ];
 
-  /** They wait next to one another, not one after the other. */
+  /** The outcomes of the waits, which run concurrently to save time. */
   let waiting: Promise<PromiseSettledResult<void>[]>;
   before(() => {
     waiting = Promise.allSettled(waits.map(([, wait]) => wait()));
@@ -246,7 +246,7 @@ describe('Time', () => {
     return connection;
   }
 
-  it('a slow body of a request without credentials has its response at once', async () => {
+  it('a request without credentials gets its response before its slow body', async () => {
     const connection = await RawConnection.open(service.port);
     const headers = { 'content-length': '10000', authorization: undefined };
     connection.send(headOf({ headers }));
@@ -255,7 +255,7 @@ describe('Time', () => {
     connection.destroy();
   });
 
-  it('a request that takes its time within the limit is served', async () => {
+  it('a request that arrives slowly but within the limit is served', async () => {
     const connection = await RawConnection.open(service.port);
     for (const byte of create()) await connection.sent(Uint8Array.of(byte));
     checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });

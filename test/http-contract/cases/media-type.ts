@@ -115,7 +115,7 @@ describe('Media types and content codings', () => {
         { error: 4002 },
       ),
       creating(
-        'the right one behind another',
+        'the right one after another',
         { headers: { 'content-type': ['text/plain', 'application/json'] } },
         { error: 4002 },
       ),

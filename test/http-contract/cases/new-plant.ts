@@ -11,7 +11,7 @@ describe('NewPlant', () => {
   const service = useService();
   const stored = new Set<bigint>();
 
-  /** Creates with the spelling and then with the plain number: the second time the id is taken. */
+  /** Creates a plant with the spelling, and then one with the plain number, whose id must be taken. */
   async function expectId(spelling: string, value: bigint): Promise<void> {
     const first = stored.has(value) ? { error: 4006 } : {};
     await exchange(service.port, create({ body: plantText(spelling) }), first);
@@ -19,7 +19,7 @@ describe('NewPlant', () => {
     await exchange(service.port, create({ body: plantText(value) }), { error: 4006 });
   }
 
-  describe('An id is any whole number of int64, however it is spelled', () => {
+  describe('An id may be any whole number of int64, in any spelling', () => {
     const zeros = '0'.repeat(15_000);
     const spellings: [spelling: string, value: bigint][] = [
       ['0', 0n],
@@ -199,7 +199,7 @@ describe('NewPlant', () => {
     ]);
   });
 
-  describe('A message names every field that is wrong', () => {
+  describe('A message names every invalid field', () => {
     testEach(service, [
       invalid('', 'id', 'name'),
       invalid('"id":1', 'name'),
@@ -224,7 +224,7 @@ describe('NewPlant', () => {
     ]);
   });
 
-  describe('A name and a tag come back with the same code points', () => {
+  describe('A name and a tag are returned with the same code points', () => {
     for (const text of [
       '',
       ' ',
@@ -329,7 +329,7 @@ describe('NewPlant', () => {
         body: plantText(undefined, [...Array(1000).keys()].map((it) => `"p${it}":${it}`).join()),
       }),
       creating(
-        'even before the fields',
+        'also before the fields',
         {
           body: `{"__proto__":{"x":1},"tag":"y","name":"x","z":1,"id":${freshId()}}`,
         },
@@ -354,7 +354,7 @@ describe('NewPlant', () => {
       });
     }
 
-    it('and a refused one does not take the id', async () => {
+    it('but a refused plant does not take the id', async () => {
       const id = freshId();
       for (const [parts, error] of [
         [{ body: `{"id":${id},"name":1}` }, 4005],
@@ -369,7 +369,7 @@ describe('NewPlant', () => {
       await exchange(service.port, create({ body: plantText(id) }), {});
     });
 
-    it('of many at once one alone is created', async () => {
+    it('and of many concurrent requests with an id, one creates a plant', async () => {
       const body = plantText();
       const responses = await Promise.all(
         Array.from({ length: 20 }, () => sendOnce(create({ body }))),

@@ -2,7 +2,7 @@ import { type Case, creating, exchange, testEach } from '../cases.js';
 import { create, freshId, MARK, type Parts, plantText } from '../requests.js';
 import { useService } from '../service.js';
 
-/** One thing that is wrong with a request, in the order in which the service looks for it. */
+/** One fault of a request. The lists have the order in which the service checks. */
 interface Fault {
   readonly title: string;
   readonly error: number;
@@ -40,14 +40,14 @@ const BODY_FAULTS: readonly Fault[] = [
 describe('The order of checks', () => {
   const service = useService();
 
-  describe('One fault alone gets its own error', () => {
+  describe('A request with one fault gets its error', () => {
     testEach(
       service,
       [...HEAD_FAULTS, ...BODY_FAULTS].map((fault) => inOrder(fault)),
     );
   });
 
-  describe('Of two faults the earlier one has its response', () => {
+  describe('A request with two faults gets the error of the earlier check', () => {
     testEach(
       service,
       HEAD_FAULTS.flatMap((fault, at) =>
@@ -59,22 +59,26 @@ describe('The order of checks', () => {
     testEach(service, [
       creating('too large before not JSON', { body: '{'.repeat(20_000) }, { error: 4003 }),
       creating('too large before not UTF-8', { body: Buffer.alloc(20_000, 0xff) }, { error: 4003 }),
-      creating('too large before no plant', { body: '{}'.padEnd(20_000) }, { error: 4003 }),
-      creating('not JSON before no plant', { body: '{"id":"1","name":1,}' }, { error: 4004 }),
+      creating('too large before not a plant', { body: '{}'.padEnd(20_000) }, { error: 4003 }),
+      creating('not JSON before not a plant', { body: '{"id":"1","name":1,}' }, { error: 4004 }),
       creating(
-        'not UTF-8 before no plant',
+        'not UTF-8 before not a plant',
         {
           body: Buffer.from('{"id":"\xff"}', 'latin1'),
         },
         { error: 4004 },
       ),
-      creating('a name twice before no plant', { body: '{"id":"1","id":"1"}' }, { error: 4004 }),
+      creating('a name twice before not a plant', { body: '{"id":"1","id":"1"}' }, { error: 4004 }),
       creating(
-        'too deep before no plant',
+        'too deep before not a plant',
         { body: '['.repeat(33) + ']'.repeat(33) },
         { error: 4004 },
       ),
-      creating('a lone surrogate before no plant', { body: '{"id":"\\uD800"}' }, { error: 4004 }),
+      creating(
+        'a lone surrogate before not a plant',
+        { body: '{"id":"\\uD800"}' },
+        { error: 4004 },
+      ),
     ]);
 
     const id = freshId();
@@ -84,7 +88,7 @@ describe('The order of checks', () => {
       ['another media type', { headers: { 'content-type': 'text/plain' } }, 4002],
       ['too large', { body: plantText(id).padEnd(20_000) }, 4003],
       ['not JSON', { body: `${plantText(id)}}` }, 4004],
-      ['no plant', { body: `{"id":${id},"name":1}` }, 4005],
+      ['not a plant', { body: `{"id":${id},"name":1}` }, 4005],
       ['a wrong tag', { body: plantText(id, '"tag":null') }, 4005],
     ];
     for (const [title, parts, error] of taken) {
@@ -94,11 +98,11 @@ describe('The order of checks', () => {
     }
   });
 
-  describe('All faults at once', () => {
+  describe('A request with all faults', () => {
     const all = HEAD_FAULTS.toReversed().map(({ parts }) => parts);
     testEach(service, [
       {
-        title: 'are a 4000',
+        title: 'is a 4000',
         bytes: create(merged({ body: '{' }, ...all)),
         expected: { error: 4000 },
       },

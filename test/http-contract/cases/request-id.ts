@@ -9,7 +9,7 @@ const EVERY_CHARACTER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012
 describe('X-Request-Id', () => {
   const service = useService();
 
-  describe('is taken over', () => {
+  describe('is used as the id of the response:', () => {
     for (const id of ['a', '0', '-', '.', '_', EVERY_CHARACTER, 'x'.repeat(128), '__proto__']) {
       const headers = { 'x-request-id': id };
       testEach(service, [
@@ -68,7 +68,7 @@ describe('X-Request-Id', () => {
     ]);
   });
 
-  describe('is made', () => {
+  describe('is generated', () => {
     for (const id of [
       undefined,
       '',
@@ -95,7 +95,7 @@ describe('X-Request-Id', () => {
       });
     }
 
-    it('another one for each request, one that cannot be parsed included', async () => {
+    it('for each request, also for one that cannot be parsed', async () => {
       const made = new Set<string | undefined>();
       for (const [bytes, error] of [
         [create(), undefined],

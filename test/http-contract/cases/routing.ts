@@ -123,7 +123,7 @@ describe('Paths and methods', () => {
     );
     testEach(service, [
       asking(
-        'OPTIONS as a browser asks before a request',
+        'OPTIONS as a CORS preflight',
         {
           method: 'OPTIONS',
           target: '/plants',
@@ -143,21 +143,25 @@ describe('Paths and methods', () => {
   for (const target of ['/livez', '/readyz']) {
     describe(`${target}`, () => {
       testEach(service, [
-        asking('responses GET', bare(target), { otherContent: true, connection: 'keep-alive' }),
-        asking('responses HEAD', { ...bare(target), method: 'HEAD' }, { connection: 'keep-alive' }),
-        asking('responses with a query', bare(`${target}?x=1`), { otherContent: true }),
-        asking('responses an absolute target', bare(`http://a.example${target}`), {
+        asking('responds to GET', bare(target), { otherContent: true, connection: 'keep-alive' }),
+        asking(
+          'responds to HEAD',
+          { ...bare(target), method: 'HEAD' },
+          { connection: 'keep-alive' },
+        ),
+        asking('responds to a target with a query', bare(`${target}?x=1`), { otherContent: true }),
+        asking('responds to an absolute target', bare(`http://a.example${target}`), {
           otherContent: true,
         }),
         asking(
-          'looks at no token',
+          'ignores the token',
           { target, headers: { authorization: 'Bearer x' } },
           {
             otherContent: true,
           },
         ),
         asking(
-          'carries the id of the request',
+          'responds with the id of the request',
           {
             target,
             headers: { 'x-request-id': 'probe-1' },
@@ -232,7 +236,7 @@ describe('Paths under BASE_PATH', () => {
     asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
     asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
     {
-      title: 'responses early below it like without it',
+      title: 'refuses a request without credentials below it',
       bytes: create({ target: '/garden/v1/plants', headers: { authorization: undefined } }),
       expected: { error: 4010, toOperation: true },
     },

@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 /** How a connection ends instead of a response. */
 export type Ending = 'closed' | 'reset';
 
-/** Two servers that are ready, receive whole requests, and then end the connection: as an instance that crashes. */
-export class RudeInstances {
+/** Two servers that are ready, but end the connection after each request without a response, like a crashing instance. */
+export class CrashingInstances {
   /** The bodies that arrived, in turn. */
   readonly received: string[] = [];
   ending: Ending = 'closed';
@@ -16,8 +16,8 @@ export class RudeInstances {
   readonly #servers: Server[] = [];
   readonly #used = new WeakSet<Socket>();
 
-  static async start(): Promise<RudeInstances> {
-    const instances = new RudeInstances();
+  static async start(): Promise<CrashingInstances> {
+    const instances = new CrashingInstances();
     for (let count = 0; count < 2; count += 1) {
       const server = createServer((request, response) => {
         if (request.url === '/readyz') response.end('{}');
