@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The text is not JSON. The message is the rule that it breaks. */
+/** The text is not valid JSON. The message is the rule that it breaks. */
 export class InvalidJsonError extends Error {
   override readonly name = 'InvalidJsonError';
   readonly code = 'INVALID_JSON';
 }
 
-/** A number as it was written: `JSON.parse` would round it to a double. */
+/** A JSON number with all its digits; `JSON.parse` would round it to a double. */
 export class JsonNumber {
   readonly text: string;
 
@@ -15,7 +15,7 @@ export class JsonNumber {
   }
 }
 
-/** A JSON object without a prototype: no member name means anything to JavaScript. */
+/** A JSON object without a prototype, so that no member name has a meaning in JavaScript. */
 export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
@@ -26,15 +26,15 @@ export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValu
 /** What a decoder puts in place of invalid UTF-8. It may be in a valid text, too. */
 const REPLACEMENT = '\uFFFD';
 
-/** The outermost value is level 1. */
+/** The deepest level of nesting. The outermost value is level 1. */
 const MAX_DEPTH = 32;
 
 /**
- * Reads one JSON text (RFC 8259), more strictly than `JSON.parse`: numbers keep their digits,
- * and invalid UTF-8, a name twice in one object, a lone surrogate and deep nesting are refused.
- * Takes time in proportion to the length of the text, whatever is in it.
+ * Parses one JSON text (RFC 8259), more strictly than `JSON.parse`: numbers keep their digits, and invalid UTF-8,
+ * repeated names in an object, lone surrogates and deep nesting are refused. The time is linear in the length of the
+ * text, whatever its content.
  *
- * @throws {InvalidJsonError}
+ * @throws {InvalidJsonError} with the rule that the text breaks.
  */
 export function parseJson(bytes: Buffer): JsonValue {
   const text = bytes.toString();
@@ -159,7 +159,7 @@ class Reader {
     return string;
   }
 
-  /** Continues after the first backslash of a string; `read` is what precedes it. */
+  /** Reads the rest of a string from its first backslash; `read` is the part before it. */
   #escapedString(read: string): string {
     let string = read + this.#escape();
     for (;;) {
@@ -171,7 +171,7 @@ class Reader {
     }
   }
 
-  /** Where the next quotation mark or backslash is. */
+  /** Returns the position of the next quotation mark or backslash. */
   #endOfRun(from: number): number {
     for (let at = from; at < this.#text.length; at += 1) {
       const unit = this.#text.charCodeAt(at);

@@ -1,15 +1,16 @@
-/** What a failure says: the number is for programs and stable across releases, the message for a person. */
+/** The error number of a failure, stable across releases and for programs, and its message, for people. */
 export interface CreateFailure {
   readonly error: number;
-  /** Holds no value from the request. */
+  /** The message, without values of the request. */
   readonly message: string;
 }
 
 /**
- * Every way in which a create can fail once a client is authenticated. The key is the `code` of the error
- * that causes it. Source: docs/specification.md, "Error".
+ * Returns the failures of a create by an authenticated client, by the `code` of the error that causes each.
  *
- * @param what What holds the plant, for the messages: "the body".
+ * Source: docs/specification.md, "Error".
+ *
+ * @param what What contains the plant, for the messages, such as "the body".
  */
 export function createFailures(what: string) {
   return {

@@ -24,12 +24,12 @@ const fields = v.object(
 );
 
 /**
- * A JSON value that is a NewPlant, turned into one. Other properties are ignored.
- * Every issue's message names the field and the rule.
+ * Returns the schema that checks a JSON value and converts it into a NewPlant. It ignores other properties. The
+ * message of every issue names the field and the rule.
  *
  * Source: docs/specification.md, "NewPlant".
  *
- * @param what What holds the value, for the messages: "the body".
+ * @param what What contains the value, for the messages, such as "the body".
  */
 export const newPlantSchema = (what: string) =>
   v.pipe(

@@ -5,12 +5,12 @@ import { createFailures } from './failures.js';
 import { newPlantSchema } from './new-plant-schema.js';
 
 /**
- * Makes the function that turns bytes into the NewPlant that they hold.
+ * Returns a function that reads a NewPlant from bytes.
  *
- * The function throws {@link InvalidJsonError}, naming the rule, or {@link InvalidNewPlantError},
- * with every problem in one message.
+ * The function throws {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in
+ * one message.
  *
- * @param what What the bytes are, for the messages: "the body".
+ * @param what The name of the bytes in messages, such as "the body".
  */
 export function newPlantReader(what: string): (bytes: Buffer) => NewPlant {
   const schema = newPlantSchema(what);

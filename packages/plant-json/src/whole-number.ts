@@ -2,13 +2,13 @@ import type { JsonNumber } from './exact-json.js';
 
 const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
 
-/** 10^19 is outside int64, so no id has more digits than this before its point. */
+/** 10^19 is outside of int64, so no id has more digits than this before its decimal point. */
 const MAX_DIGITS = 19;
 
 /**
- * The whole number that a JSON number denotes, or `undefined` when it is not whole or has
- * more than 19 digits. `1.0` and `1e3` are whole (JSON Schema 2020-12, "integer").
- * Decided from the digits: `1e1000000000` costs no more than `1`.
+ * Returns the whole number that a JSON number represents; `undefined` when it is not whole, or has more than 19
+ * digits. `1.0` and `1e3` are whole (JSON Schema 2020-12, "integer"). Uses the digits only, so that `1e1000000000`
+ * costs no more than `1`.
  */
 export function toWholeNumber({ text }: JsonNumber): bigint | undefined {
   if (!/[.eE]/.test(text)) return text.length <= MAX_DIGITS + 1 ? BigInt(text) : undefined;
@@ -22,7 +22,7 @@ export function toWholeNumber({ text }: JsonNumber): bigint | undefined {
   return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
 }
 
-/** `/0+$/` would begin anew at every zero: quadratic in a long row of them that another digit follows. */
+/** The regular expression `/0+$/` would take quadratic time for a long row of zeros before another digit. */
 function withoutTrailingZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;

@@ -7,7 +7,7 @@ const parse = (text: string) => parseJson(Buffer.from(text));
 
 const SPACE = ' \t\r\n';
 
-/** What `JSON.parse` would have made of the same text. */
+/** Converts numbers to doubles, as `JSON.parse` does. */
 function rounded(value: JsonValue): unknown {
   if (value instanceof JsonNumber) return Number(value.text);
   if (Array.isArray(value)) return value.map(rounded);
@@ -16,7 +16,7 @@ function rounded(value: JsonValue): unknown {
 }
 
 describe('Exact JSON', () => {
-  it('reads what JSON.parse reads, but for the digits of numbers', () => {
+  it('reads the same values as JSON.parse, except for the digits of numbers', () => {
     fc.assert(
       fc.property(fc.json({ stringUnit: 'binary', maxDepth: 8 }), fc.nat(4), (text, indent) => {
         const spaced = JSON.stringify(JSON.parse(text), null, indent);
@@ -31,13 +31,13 @@ describe('Exact JSON', () => {
     }
   });
 
-  it('reads every escape', () => {
+  it('reads every escape sequence', () => {
     expect(parse('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83C\\uDF35x"')).to.equal(
       '"\\/\b\f\n\r\té🌵x',
     );
   });
 
-  it('takes __proto__ for a name like any other', () => {
+  it('reads __proto__ like any other name', () => {
     const value = parse('{"__proto__":{"polluted":1}}') as object;
     expect(Object.keys(value)).to.deep.equal(['__proto__']);
     expect(({} as Record<string, unknown>).polluted).to.equal(undefined);
@@ -84,13 +84,13 @@ describe('Exact JSON', () => {
     });
   }
 
-  it('allows 32 levels, and any number of values side by side', () => {
+  it('allows 32 levels, and any number of values on one level', () => {
     const deepest = '['.repeat(31) + ']'.repeat(31);
     expect(() => parse(`[${deepest},${'[],'.repeat(40)}${deepest}]`)).not.to.throw();
     expect(() => parse(`[[],${'['.repeat(32)}`)).to.throw('nested deeper than 32 levels');
   });
 
-  it('takes white space of all four kinds around every part, and in strings only spaces', () => {
+  it('allows four kinds of white space around every token, but only spaces in strings', () => {
     const parts = ['{', '"a"', ':', '[', '1', ',', 'true', ']', ',', '"b"', ':', '{', '}', '}'];
     const value = parse(`${SPACE}${parts.join(SPACE)}${SPACE}`);
     expect(rounded(value)).to.deep.equal({ a: [1, true], b: {} });
@@ -98,7 +98,7 @@ describe('Exact JSON', () => {
   });
 });
 
-/** The value of a decimal spelling as a fraction of whole numbers. */
+/** Returns the value of a decimal number as a fraction of whole numbers. */
 function fraction(sign: string, whole: string, decimals: string, exponent: number) {
   const power = exponent - decimals.length;
   const digits = BigInt(sign + whole + decimals);
@@ -107,10 +107,10 @@ function fraction(sign: string, whole: string, decimals: string, exponent: numbe
     : { numerator: digits, denominator: 10n ** BigInt(-power) };
 }
 
-describe('The whole number behind a JSON number', () => {
+describe('The whole number of a JSON number', () => {
   const whole = (text: string) => toWholeNumber(new JsonNumber(text));
 
-  it('is decided as in exact arithmetic', () => {
+  it('is that of exact arithmetic', () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,24})$/);
     const decimals = fc.stringMatching(/^[0-9]{1,24}$/);
     fc.assert(
@@ -143,7 +143,7 @@ describe('The whole number behind a JSON number', () => {
     }
   });
 
-  it('is not looked for in an astronomic exponent', () => {
+  it('is found quickly with an astronomic exponent', () => {
     expect(whole('1e1000000000')).to.equal(undefined);
     expect(whole('1e-1000000000')).to.equal(undefined);
     expect(whole(`1e${'9'.repeat(16_000)}`)).to.equal(undefined);

@@ -2,7 +2,7 @@ import { createFailures } from '@plant-store/plant-json';
 import { expect } from 'chai';
 
 describe('The failures of a create', () => {
-  it('have numbers that never change, and messages that name what holds the plant', () => {
+  it('have fixed numbers, and messages that name what contains the plant', () => {
     expect(createFailures('the line')).to.deep.equal({
       TOO_LARGE: { error: 4003, message: 'the line is larger than the limit' },
       INVALID_JSON: { error: 4004, message: 'the line is not valid JSON' },

@@ -23,7 +23,7 @@ describe('Reading a NewPlant', () => {
         'name must be a string; tag must be a string, or absent',
     ],
   ] as const) {
-    it(`names what is wrong with ${text}`, () => {
+    it(`names the problems of ${text}`, () => {
       expect(() => read(text))
         .to.throw()
         .that.includes({ code, message });

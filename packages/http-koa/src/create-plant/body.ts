@@ -13,7 +13,7 @@ export class BodyReader {
   readonly #limit: number;
   readonly #parse: Middleware<PlantStoreState>;
 
-  /** @param limit Bytes that a body may have at most. */
+  /** @param limit The largest body in bytes. */
   constructor(limit: number) {
     this.#limit = limit;
     this.#parse = rawBodyParser(limit);

@@ -8,22 +8,22 @@ import { plantResponse } from '../frame/response.js';
 import { BodyReader } from './body.js';
 import { checkMediaType } from './media-type.js';
 
-/** What the operation works with. */
+/** The use case, the verifier and the limits of the operation. */
 export interface CreatePlantOptions {
   readonly useCase: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
   readonly inFlight: InFlight;
-  /** Bytes that a body may have at most. */
+  /** The largest body in bytes. */
   readonly bodyLimit: number;
-  /** Milliseconds from the last byte of a request to its response. */
+  /** The most milliseconds from the last byte of a request to its response. */
   readonly requestDeadline: number;
 }
 
 const readNewPlant = newPlantReader('the body');
 
 /**
- * The operation. It stops at the first check that fails: the credentials before the body is read,
- * overload before it is parsed, and all of them before anything is stored.
+ * Creates the middleware of the operation. It stops at the first check that fails: it checks the credentials before it
+ * reads the body, the load before it parses the body, and everything before it stores the plant.
  *
  * Source: docs/specification.md, "Create a plant".
  */

@@ -5,7 +5,7 @@ import { fieldValues, withoutSpace } from '../frame/header-fields.js';
 /** RFC 9110 section 8.3.1. */
 const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
 
-/** Only `application/json`, whatever its parameters are, and not compressed. */
+/** Checks that the body is `application/json`, with any parameters, and not compressed. @throws {HttpError} */
 export function checkMediaType(request: IncomingMessage): void {
   const [type = '', another] = fieldValues(request, 'content-type');
   if (another !== undefined || !JSON_TYPE.test(type)) {

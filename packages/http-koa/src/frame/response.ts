@@ -2,15 +2,15 @@ import { STATUS_CODES } from 'node:http';
 import type { Plant } from '@plant-store/domain';
 import type { Failure } from './failures.js';
 
-/** Names and values of header fields in turn, as in Node's `rawHeaders`. */
+/** Alternating names and values of header fields, as in `rawHeaders` of Node.js. */
 export type Fields = readonly string[];
 
 /** A response, before it is sent. */
 export interface Response {
   readonly status: number;
-  /** Beside those that every response has. */
+  /** The fields beside those of every response. */
   readonly fields: Fields;
-  /** Without one the response has no content at all (RFC 9110 section 15.4.5). */
+  /** The body; `undefined` for a response without content (RFC 9110 section 15.4.5). */
   readonly body: string | Buffer | undefined;
 }
 
@@ -21,18 +21,18 @@ const JSON_FIELDS: Fields = [
   'no-store',
 ];
 
-/** A JSON text that is true only now. */
+/** Returns a response with JSON that must not be cached. */
 export function jsonResponse(status: number, value: object, fields?: Fields): Response {
   const withJson = fields === undefined ? JSON_FIELDS : [...JSON_FIELDS, ...fields];
   return { status, fields: withJson, body: JSON.stringify(value) };
 }
 
-/** A plant that was stored. Source: docs/specification.md, "Create a plant". */
+/** Returns the response with a plant that was stored. Source: docs/specification.md, "Create a plant". */
 export function plantResponse(plant: Plant): Response {
   return jsonResponse(200, plant);
 }
 
-/** The one form of every response that is not a 2xx. Source: docs/specification.md, "Error". */
+/** Returns the response for a failure, the form of every response that is not a 2xx. Source: docs/specification.md, "Error". */
 export function failureResponse(failure: Failure): Response {
   const { status, error, message, challenge, retryAfter, allow } = failure;
   return jsonResponse(status, { error, message }, [
@@ -42,13 +42,13 @@ export function failureResponse(failure: Failure): Response {
   ]);
 }
 
-/** The fields of a response, complete but for those that Node adds. */
+/** Returns all fields of a response, except those that Node.js adds. */
 export function allFields({ fields, body }: Response, requestId: string): string[] {
   const length = body === undefined ? [] : ['Content-Length', `${Buffer.byteLength(body)}`];
   return [...fields, ...length, 'X-Request-Id', requestId];
 }
 
-/** A response as bytes, for a request without a `ServerResponse`. It is the last of its connection. */
+/** Returns the text of a response for a request without a `ServerResponse`; it is the last of its connection. */
 export function rawResponse(response: Response, requestId: string): string {
   const date = new Date().toUTCString();
   const fields = [...allFields(response, requestId), 'Date', date, 'Connection', 'close']
