@@ -19,7 +19,7 @@ import { type Observer, observe } from './telemetry/observer.js';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
-/** What can be asked of the container. */
+/** The identifiers of what the container provides. */
 export const ids = {
   configuration: id<Configuration>('Configuration'),
   configuredVerifier: id<ConfiguredVerifier>('ConfiguredVerifier'),
@@ -36,8 +36,8 @@ export const ids = {
 };
 
 /**
- * Wires the service. Which adapters there are is known to `storages.ts` and `verifiers.ts`. Everything is
- * made once, when it is first asked for with `getAsync`: what a configuration does not need is not loaded.
+ * Wires the service. The adapters come from `storages.ts` and `verifiers.ts`. Everything is created once, at the
+ * first `getAsync`, so that code that a configuration does not need is not loaded.
  */
 export function createContainer(
   configuration: Configuration,
@@ -108,11 +108,11 @@ async function openPlantRepository(
 function openHealth(
   plantRepository: PlantRepository,
   tokenVerifier: TokenVerifier,
-  { storage, REQUEST_DEADLINE_MS: requestDeadline }: Configuration,
+  { storage, REQUEST_DEADLINE_MS: requestDeadlineMs }: Configuration,
   observer: Observer,
 ): Health {
   const observe = storage.reportsReachability ? undefined : observer.storage;
-  return new Health({ plantRepository, tokenVerifier, requestDeadline, observer: observe });
+  return new Health({ plantRepository, tokenVerifier, requestDeadlineMs, observer: observe });
 }
 
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {

@@ -1,6 +1,6 @@
 import type { AppOptions } from '@plant-store/http-koa';
 
-/** The fields of a request beyond those that every page may set, in lower case. Source: Trace Context for the last two. */
+/** The header fields of requests that pages may set, in lower case. Source of the last two: W3C Trace Context. */
 const REQUEST_FIELDS = [
   'authorization',
   'content-type',
@@ -9,15 +9,15 @@ const REQUEST_FIELDS = [
   'tracestate',
 ];
 
-/** The fields of a response beyond those that every page may read. */
+/** The header fields of responses that pages may read. */
 const RESPONSE_FIELDS = ['X-Request-Id', 'WWW-Authenticate', 'Retry-After', 'Allow'];
 
-/** How long a browser may keep the response to a preflight: the most that Chromium does. */
+/** How long a browser may cache the response to a preflight; Chromium caches it no longer. */
 const MAX_AGE_SECONDS = 7200;
 
 /**
- * The middleware that lets pages of these origins call the service, and none for no origins: a service
- * without CORS keeps its shorter way to a response. Cookies are never allowed, since none are read.
+ * Resolves with the middleware that lets pages of these origins call the service; with none when there are no
+ * origins, because an application without middleware responds faster. Cookies are never allowed.
  *
  * Source: Fetch Standard, "HTTP extensions".
  */

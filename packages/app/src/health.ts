@@ -8,28 +8,28 @@ import {
 } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 
-const ASK_EVERY_MS = 1000;
+const CHECK_INTERVAL_MS = 1000;
 
-/** What the ports promise. A part that takes longer counts as out of reach. */
-const RESPONDS_WITHIN_MS = 2000;
+/** The time limit of `ready` in the ports. A part that takes longer is treated as unreachable. */
+const READY_TIMEOUT_MS = 2000;
 
-/** What {@link Health} is about. */
+/** The options of {@link Health}. */
 export interface HealthOptions {
   readonly plantRepository: Pick<PlantRepository, 'ready'>;
   readonly tokenVerifier: Pick<TokenVerifier, 'ready'>;
-  /** Receives whether the storage is reachable, at each change. */
+  /** Receives an event when the storage becomes reachable or unreachable. */
   readonly observer?: StorageObserver | undefined;
-  /** How long a create waits for the storage, in milliseconds: shorter outages are hidden from clients. */
-  readonly requestDeadline: number;
-  /** Milliseconds of a clock that is never set back, `performance.now` by default. */
+  /** How long a create waits for the storage: shorter outages cause no errors. */
+  readonly requestDeadlineMs: number;
+  /** Returns the time in milliseconds of a clock that is never set back, `performance.now` by default. */
   readonly now?: () => number;
 }
 
 /**
- * Whether a create that is sent now will be carried out.
+ * Reports whether a create that is sent now will be carried out.
  *
- * Asks both parts every second until {@link stop}, so that it is known since when an outage lasts,
- * however rarely anybody asks for the health.
+ * Checks the storage and the token verifier every second until {@link stop}, so that the start of an outage is
+ * known, however rarely the health is requested.
  */
 export class Health {
   readonly #options: HealthOptions;
@@ -47,17 +47,17 @@ export class Health {
   constructor(options: HealthOptions) {
     this.#options = options;
     this.#now = options.now ?? (() => performance.now());
-    this.#timer = setInterval(() => void this.#ask(), ASK_EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.#ask(), CHECK_INTERVAL_MS).unref();
     void this.#ask();
   }
 
-  /** From now on the service is not ready, so that load balancers look elsewhere. */
+  /** Makes the service not ready from now on, so that load balancers use other instances. */
   stop(): void {
     this.#stopping = true;
     clearInterval(this.#timer);
   }
 
-  /** Rejects with the reason when a create that is sent now would be refused. */
+  /** Resolves when a create would be carried out now; otherwise rejects with the reason. */
   async ready(): Promise<void> {
     if (!this.#stopping) await this.#ask();
     if (this.#stopping) throw new StoppingError('the service is stopping');
@@ -65,16 +65,16 @@ export class Health {
     if (this.#storageProblem !== undefined && !this.#hidesOutage()) throw this.#storageProblem;
   }
 
-  /** Whether a create waits for the storage, and had it in time so far. */
+  /** Whether creates wait for the storage, and the outage is shorter than their deadline so far. */
   #hidesOutage(): boolean {
     const problem = this.#storageProblem;
     if (!this.#storageReached || !(problem instanceof StorageUnavailableError)) return false;
-    return problem.waits && this.#now() - this.#outageSince < this.#options.requestDeadline;
+    return problem.waits && this.#now() - this.#outageSince < this.#options.requestDeadlineMs;
   }
 
-  /** At most once a second. */
+  /** Checks both parts, at most once a second. */
   #ask(): Promise<void> {
-    if (this.#now() - this.#askedAt >= ASK_EVERY_MS) {
+    if (this.#now() - this.#askedAt >= CHECK_INTERVAL_MS) {
       this.#asking ??= this.#askParts().finally(() => {
         this.#asking = undefined;
       });
@@ -118,13 +118,13 @@ const storageIsSilent = () =>
 const tokenVerifierIsSilent = () =>
   new TokenVerifierUnavailableError('the token verifier does not respond');
 
-/** Resolves with why a part is not ready, or with `undefined`. */
+/** Resolves with the reason why a part is not ready; with `undefined` when it is ready. */
 async function problemOf(part: { ready(): Promise<void> }, silent: () => Error): Promise<unknown> {
-  const patience = new AbortController();
-  const silence = wait(RESPONDS_WITHIN_MS, undefined, patience).then(silent);
+  const timeout = new AbortController();
+  const silence = wait(READY_TIMEOUT_MS, undefined, timeout).then(silent);
   const problem = part.ready().then(
     () => undefined,
     (error: unknown) => error,
   );
-  return Promise.race([problem, silence.catch(() => undefined)]).finally(() => patience.abort());
+  return Promise.race([problem, silence.catch(() => undefined)]).finally(() => timeout.abort());
 }

@@ -38,8 +38,7 @@ Configuration is read from environment variables: see docs/configuration.md.
 `;
 
 /**
- * Every word the command line knows, and what it does. Each resolves with the exit code. Only those that declare
- * a parameter take arguments.
+ * The commands, by name. Each resolves with the exit code. Only commands that declare a parameter take arguments.
  */
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   async serve() {
@@ -81,7 +80,7 @@ const SEE = 'See plant-store --help';
 const FAILED = 1;
 const INVALID_USE = 2;
 
-/** Runs the command line and sets the exit code: 0, 1 when it failed, 2 when it or the configuration is invalid. */
+/** Runs a command and sets the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
 async function main(args: readonly string[]): Promise<void> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;

@@ -12,7 +12,7 @@ import {
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 
-/** What a page gets to read of a response, or the name of what its `fetch` rejects with. */
+/** The part of a response that a page can read, or the name of the error of `fetch`. */
 interface Read {
   readonly status?: number;
   readonly body?: unknown;
@@ -21,7 +21,7 @@ interface Read {
   readonly failed?: string;
 }
 
-/** Runs in the page. */
+/** Runs in the page: sends a request. */
 async function call([url, authorization, body]: readonly [string, string, string]): Promise<Read> {
   const headers = {
     Authorization: authorization,
@@ -49,7 +49,7 @@ describe('A page of another origin in Chromium', function () {
   let service: Service;
   const sites: Server[] = [];
 
-  /** An empty page of an origin of its own. */
+  /** Opens an empty page of a new origin. */
   async function open(): Promise<{ page: Page; origin: string }> {
     const site = createServer((_, response) => {
       response.setHeader('Content-Type', 'text/html').end('<title>Nursery</title>');
@@ -91,7 +91,7 @@ describe('A page of another origin in Chromium', function () {
     });
   });
 
-  it('reads why it failed when its origin is listed', async () => {
+  it('can read an error when its origin is listed', async () => {
     const refused = await create(listed, '{"id":2,"name":"Ficus"}', 'another-token');
     expect(refused).to.deep.include({ status: 401, requestId: 'from-a-page' });
     expect(refused.body).to.deep.include({ error: 4011 });
@@ -99,7 +99,7 @@ describe('A page of another origin in Chromium', function () {
     expect((await create(listed, '{')).body).to.deep.include({ error: 4004 });
   });
 
-  it('can do nothing when its origin is not listed', async () => {
+  it('can neither create a plant nor read a response when its origin is not listed', async () => {
     expect(await create(other, '{"id":3,"name":"Ficus"}')).to.deep.equal({ failed: 'TypeError' });
     const { status } = await create(listed, '{"id":3,"name":"Ficus"}');
     expect(status, 'the id is free').to.equal(200);

@@ -15,7 +15,7 @@ const outage = new StorageUnavailableError('no primary', { waits: true });
 const refusal = new StorageUnavailableError('the password is wrong');
 const noKeys = new TokenVerifierUnavailableError('no keys');
 
-/** A part whose state a test decides. */
+/** A part of the service; a test sets its state. */
 class Part {
   asked = 0;
   ready: () => Promise<void> = () => this.#response();
@@ -48,13 +48,13 @@ describe('The health of the service', () => {
     return new Health({
       plantRepository: storage,
       tokenVerifier: tokens,
-      requestDeadline: DEADLINE,
+      requestDeadlineMs: DEADLINE,
       observer: (event) => reports.push(event),
       now: () => now,
     });
   }
 
-  /** From now on the health of a service that has just started. */
+  /** Replaces `health` with that of a service that has just started. */
   function restart(): void {
     health.stop();
     health = open();
@@ -71,14 +71,14 @@ describe('The health of the service', () => {
     await after(SECOND);
   }
 
-  it('is good when every part is ready, each asked at most once a second', async () => {
+  it('is ready when both parts are ready, which are checked at most once a second', async () => {
     for (let call = 0; call < 5; call += 1) await health.ready();
     expect([storage.asked, tokens.asked]).to.deep.equal([1, 1]);
     await after(SECOND);
     expect([storage.asked, tokens.asked]).to.deep.equal([2, 2]);
   });
 
-  it('is bad until the storage was reached once, whatever creates would wait for', async () => {
+  it('is not ready until the storage was reached once, also when creates would wait', async () => {
     storage.problem = outage;
     restart();
     await rejects(health.ready(), outage);
@@ -86,7 +86,7 @@ describe('The health of the service', () => {
     await after(SECOND);
   });
 
-  it('stays good in an outage that creates wait for, until it has lasted the deadline', async () => {
+  it('stays ready in an outage in which creates wait, until it has lasted as long as the deadline', async () => {
     await startsOutage();
     await after(DEADLINE - 1);
     await rejects(after(1), outage);
@@ -94,7 +94,7 @@ describe('The health of the service', () => {
     await after(SECOND);
   });
 
-  it('does not add one outage to the next', async () => {
+  it('counts the duration of each outage separately', async () => {
     await startsOutage();
     await after(DEADLINE - SECOND);
     storage.problem = undefined;
@@ -104,19 +104,19 @@ describe('The health of the service', () => {
     await after(DEADLINE - SECOND);
   });
 
-  it('is bad at once when the storage refuses creates at once', async () => {
+  it('is not ready as soon as the storage refuses creates at once', async () => {
     await health.ready();
     storage.problem = refusal;
     await rejects(after(SECOND), refusal);
   });
 
-  it('is bad at once, for the reason, when no token can be verified', async () => {
+  it('is not ready, with the reason, as soon as no token can be verified', async () => {
     await health.ready();
     tokens.problem = noKeys;
     await rejects(after(SECOND), noKeys);
   });
 
-  it('knows since when an outage lasts though it is not asked', async () => {
+  it('notices the start of an outage without a health request', async () => {
     await health.ready();
     storage.problem = outage;
     const noticed = new Promise<void>((resolve) => {
@@ -131,7 +131,7 @@ describe('The health of the service', () => {
     await rejects(health.ready(), outage);
   });
 
-  it('reports whether the storage is reachable, at each change and from the start', async () => {
+  it('reports at the start, and at each change, whether the storage is reachable', async () => {
     await health.ready();
     await after(SECOND);
     storage.problem = outage;
@@ -146,25 +146,25 @@ describe('The health of the service', () => {
     ]);
   });
 
-  it('takes a storage that does not respond for one out of reach', async () => {
+  it('is not ready when the storage does not respond', async () => {
     storage.ready = () => new Promise(() => {});
     restart();
     await rejects(health.ready(), StorageUnavailableError);
   });
 
-  it('takes a token verifier that does not respond for one out of reach', async () => {
+  it('is not ready when the token verifier does not respond', async () => {
     tokens.ready = () => new Promise(() => {});
     restart();
     await rejects(health.ready(), TokenVerifierUnavailableError);
   });
 
-  it('turns bad at the moment the service begins to stop', async () => {
+  it('is not ready as soon as the service begins to stop', async () => {
     await health.ready();
     health.stop();
     await rejects(health.ready(), new StoppingError('the service is stopping'));
   });
 
-  it('turns bad when the service begins to stop while a part is asked', async () => {
+  it('is not ready when the service begins to stop during a check', async () => {
     await health.ready();
     storage.ready = async () => health.stop();
     now = SECOND;

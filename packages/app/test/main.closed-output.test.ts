@@ -10,7 +10,7 @@ async function responses(url: string): Promise<Response> {
   }
 }
 
-/** As after `plant-store | true`. */
+/** Runs a command with closed outputs, as `plant-store | true` does. */
 function runUnread(args: readonly string[], env: Record<string, string> = {}) {
   const running = run(args, env);
   running.child.stdout?.destroy();
@@ -18,7 +18,7 @@ function runUnread(args: readonly string[], env: Record<string, string> = {}) {
   return running;
 }
 
-describe('An output without a reader', function () {
+describe('A closed output', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
@@ -28,7 +28,7 @@ describe('An output without a reader', function () {
     });
   }
 
-  it('leaves an unknown command its exit code', async () => {
+  it('does not change the exit code of an unknown command', async () => {
     expect(await runUnread(['bake']).ended).to.equal(2);
   });
 

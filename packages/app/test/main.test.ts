@@ -25,7 +25,7 @@ describe('The plant-store command', () => {
     expect(await service.ended).to.equal(0);
   });
 
-  it('makes another token for each run', async () => {
+  it('makes a new token for each run', async () => {
     const tokens = await Promise.all(
       [1, 2].map(async () => (await run(['serve'], { PORT: '0' }).printed(/Token: (\S+)/))[1]),
     );
@@ -48,7 +48,7 @@ describe('The plant-store command', () => {
     });
   }
 
-  it('serves below BASE_PATH, and says so in the line that creates a plant', async () => {
+  it('serves below BASE_PATH, and prints it in the line that creates a plant', async () => {
     const service = run([], { PORT: '0', BASE_PATH: '/store' });
     const [line] = await service.printed(/^curl .*$/m);
     expect(line).to.match(/:[0-9]+\/store\/plants /);
@@ -61,7 +61,7 @@ describe('The plant-store command', () => {
     ['a management listener', { MANAGEMENT_PORT: '0' }],
     ['a storage that is being connected to', { MONGODB_URI: 'mongodb://127.0.0.1:1' }],
   ] as const) {
-    it(`says in one line that its port is taken, and ends with 1, with ${beside} open`, async () => {
+    it(`prints one line that its port is taken, and ends with 1, with ${beside} open`, async () => {
       const first = run([], { PORT: '0' });
       const [address] = await first.printed(ADDRESS);
       const second = run([], { PORT: new URL(address).port, ...env });
@@ -72,7 +72,7 @@ describe('The plant-store command', () => {
     });
   }
 
-  it('says in one line that the port of the management listener is taken, and ends with 1', async () => {
+  it('prints one line that the port of the management listener is taken, and ends with 1', async () => {
     const first = run([], { PORT: '0' });
     const [address] = await first.printed(ADDRESS);
     const second = run([], { PORT: '0', MANAGEMENT_PORT: new URL(address).port });
@@ -106,7 +106,7 @@ describe('The plant-store command', () => {
     expect(command.stdout()).to.equal(`${JSON.parse(readFileSync(manifest, 'utf8')).version}\n`);
   });
 
-  it('prints how it is used', async () => {
+  it('prints its usage', async () => {
     const command = run(['--help']);
     expect(await command.ended).to.equal(0);
     for (const word of ['serve', 'token', '--help', '--version']) {
@@ -120,14 +120,14 @@ describe('The plant-store command', () => {
     ['bake', "unknown command 'bake'. See plant-store --help"],
     ['toString', "unknown command 'toString'. See plant-store --help"],
   ]) {
-    it(`refuses '${word}' with 2 and says what is near`, async () => {
+    it(`refuses '${word}' with 2 and suggests a similar command`, async () => {
       const command = run([word ?? '']);
       expect(await command.ended).to.equal(2);
       expect(command.stderr()).to.equal(`plant-store: ${hint}\n`);
     });
   }
 
-  it('refuses a word behind a command with 2, and says which', async () => {
+  it('refuses an unexpected argument with 2, and names it', async () => {
     const command = run(['serve', '--help']);
     expect(await command.ended).to.equal(2);
     expect(command.stderr()).to.equal(

@@ -6,19 +6,19 @@ import type { Reject } from '@plant-store/import-ndjson';
 import { ACCESS_TOKEN_SHA256, type Running, run, TOKEN } from '@plant-store/service-process';
 import { type Document, MongoClient } from 'mongodb';
 
-/** The first id of a file: beyond what a double can hold. */
+/** The first id of a file, which is not exact as a double. */
 const FIRST_ID = 9007199254740993n;
 
-/** The line of a plant that its number identifies. */
+/** Returns the line of a plant whose id follows from the number of the line. */
 export const plantLine = (line: number) =>
   `{"id":${FIRST_ID + BigInt(line)},"name":"plant ${line}","tag":"tropical"}\n`;
 
-/** A folder of its own for the files of a test. */
+/** A temporary folder for the files of a test. */
 export class PlantFiles {
   readonly folder = mkdtempSync(join(tmpdir(), 'plant-store-import-'));
   #count = 0;
 
-  /** The path of a new file with these lines. */
+  /** Writes a new file with these lines. Resolves with its path. */
   async write(lines: Iterable<string>): Promise<string> {
     const path = this.newPath();
     const file = createWriteStream(path);
@@ -37,17 +37,17 @@ export class PlantFiles {
   }
 }
 
-/** As many lines as there are, each with what `line` makes of its number. */
+/** Yields `count` lines, each made by `line` from its number. */
 export function* numbered(count: number, line = plantLine) {
   for (let number = 1; number <= count; number += 1) yield line(number);
 }
 
-/** Runs an import by a client who may. */
+/** Starts an import with a token that permits creating plants. */
 export function startImport(args: readonly string[], env: Record<string, string>): Running {
   return run(['import', ...args], { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env });
 }
 
-/** The counts of a summary, but for those that are 0. */
+/** Returns the counts of a summary that are not 0. */
 export function countsOf({ stdout }: Running): Record<string, number> {
   const counts = [...stdout().matchAll(/^(\w+): ([0-9]+)$/gm)];
   return Object.fromEntries(
@@ -55,7 +55,7 @@ export function countsOf({ stdout }: Running): Record<string, number> {
   );
 }
 
-/** The line at which an import is to be resumed. */
+/** Returns the line at which an import can be resumed, from its output. */
 export function nextLineOf({ stdout }: Running): number {
   return Number(/--from-line ([0-9]+)/.exec(stdout())?.[1]);
 }
@@ -67,7 +67,7 @@ export function rejectsIn(path: string): Reject[] {
   return lines.map((line) => JSON.parse(line));
 }
 
-/** The collection that an import stores plants in, seen past it. */
+/** The collection into which an import stores plants, read directly. */
 export class KeptPlants {
   readonly #client: MongoClient;
 
@@ -79,7 +79,7 @@ export class KeptPlants {
     return this.#client.db().collection('plants', { readConcern: { level: 'majority' } });
   }
 
-  /** Resolves when there are so many, or when the import has ended. */
+  /** Resolves when there are `count` plants, or when the import has ended. */
   async reach(count: number, { ended }: Running): Promise<void> {
     let isOver = false;
     void ended.then(() => {
@@ -92,7 +92,7 @@ export class KeptPlants {
     return this.#plants.countDocuments();
   }
 
-  /** The numbers of the lines whose plants are kept as {@link plantLine} has them. */
+  /** Resolves with the numbers of the lines whose plants are stored as {@link plantLine} makes them. */
   async lines(): Promise<Set<number>> {
     const lines = new Set<number>();
     const documents = this.#plants.find({}, { promoteLongs: false, projection: { mark: 0 } });

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 
-/** A server that accepts and never says a word, as good as a host that swallows packets. */
+/** Starts a server that accepts connections but never sends anything, like a host that drops packets. */
 export async function silentServer(): Promise<{ port: number; close(): void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {

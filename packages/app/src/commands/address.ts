@@ -1,4 +1,4 @@
-/** The URL at which this machine reaches a server: one that listens everywhere, on loopback. */
+/** Returns the URL of a server for clients on this machine: on loopback when it listens on every address. */
 export function urlOf(host: string, port: number): string {
   return `http://${reachable(host)}:${port}`;
 }

@@ -5,17 +5,17 @@ import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
 import { reasonNotReady } from './reason-not-ready.js';
 
-/** A part of the service that reaches something outside. */
+/** A part of the service that uses another system. */
 interface Part {
   readonly name: string;
-  /** What names the place that is reached. */
+  /** The variables that name the other system. */
   readonly variables?: string | undefined;
   ready(): Promise<void>;
 }
 
 /**
- * Reaches what the configuration names, within 5 seconds. Resolves with the exit code: 0 when all of
- * it is there, otherwise 1.
+ * Checks that the systems that the configuration names can be reached, within 5 seconds. Resolves with the exit
+ * code: 0 when all can be reached, otherwise 1.
  */
 export async function check(): Promise<number> {
   const { container, storage, verifier } = await open();

@@ -1,4 +1,4 @@
-/** Receives SIGHUP. None ends the process, and none is lost while the service starts. */
+/** Receives SIGHUP, so that it does not end the process, and is not lost while the service starts. */
 export class HangUps {
   #listener: (() => void) | undefined;
   #missed = false;
@@ -10,7 +10,7 @@ export class HangUps {
     });
   }
 
-  /** Calls `listener` at each SIGHUP from now on, and at once when there was one before. */
+  /** Calls `listener` for each SIGHUP from now on, and at once when there was one before. */
   listen(listener: () => void): void {
     this.#listener = listener;
     if (this.#missed) listener();

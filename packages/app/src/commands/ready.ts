@@ -3,7 +3,7 @@ import { urlOf } from './address.js';
 
 const TIME_LIMIT_MS = 5000;
 
-/** Asks the service that runs with this configuration whether it is ready. Resolves with the exit code. */
+/** Checks whether the service that runs with this configuration is ready. Resolves with the exit code: 0 or 1. */
 export async function ready(): Promise<number> {
   const { HOST, PORT } = await readConfiguration(process.env, false);
   try {

@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { StorageUnavailableError } from '@plant-store/domain';
 
-/** What is left of the 5 seconds of a check is for closing. */
-const PATIENCE_MS = 4500;
+/** The rest of the 5 seconds of a check is for closing. */
+const MAX_WAIT_MS = 4500;
 const PAUSE_MS = 100;
 
-/** Resolves after so many milliseconds; rejects when the signal aborts. */
+/** Resolves after `ms` milliseconds; rejects when the signal aborts. */
 export type Pause = (
   ms: number,
   value: string,
@@ -13,18 +13,17 @@ export type Pause = (
 ) => Promise<string>;
 
 /**
- * Resolves with why a part of the service is not ready, or with `undefined` when it is.
+ * Resolves with the reason why a part of the service is not ready; with `undefined` when it is ready.
  *
- * What has only begun to connect gets 4.5 seconds to do so. What refuses at once gets none. No timer
- * is left.
+ * A part that is still connecting gets up to 4.5 seconds. A part that refuses gets no time. Leaves no timer.
  */
 export async function reasonNotReady(
   part: { ready(): Promise<void> },
   pause: Pause = wait,
 ): Promise<unknown> {
-  const patience = new AbortController();
-  // Also keeps the process alive: a part that waits for a host that it does not know has nothing that does.
-  const expired = pause(PATIENCE_MS, 'expired', patience).catch(() => 'expired');
+  const timeout = new AbortController();
+  // This timer also keeps the process alive: a part that waits for an unknown host has no open handle.
+  const expired = pause(MAX_WAIT_MS, 'expired', timeout).catch(() => 'expired');
   try {
     let problem: unknown = new Error('no response');
     for (;;) {
@@ -33,10 +32,10 @@ export async function reasonNotReady(
       if (next === 'expired') return problem;
       problem = next;
       if (!(problem instanceof StorageUnavailableError && problem.waits)) return problem;
-      await Promise.race([pause(PAUSE_MS, '', patience).catch(() => ''), expired]);
+      await Promise.race([pause(PAUSE_MS, '', timeout).catch(() => ''), expired]);
     }
   } finally {
-    patience.abort();
+    timeout.abort();
   }
 }
 

@@ -3,10 +3,10 @@ import { ConfigurationError } from '../configuration/configuration-error.js';
 import type { HangUps } from './hang-ups.js';
 
 /**
- * Has the token verifier read its tokens again at every SIGHUP. When they are invalid, the tokens
- * stay as they were. A verifier that has nothing to read again ignores the signal.
+ * Makes the token verifier read its tokens again at every SIGHUP. When they are invalid, the old tokens stay
+ * accepted. A verifier without a file ignores the signal.
  *
- * @param variables The variables that name what is read.
+ * @param variables The variables that name the file, for the log.
  */
 export function reloadTokensOnHangUp(
   hangUps: HangUps,

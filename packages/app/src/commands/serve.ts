@@ -17,8 +17,8 @@ import { close, type Parts, stop } from './stop.js';
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
  *
- * @param stopping Resolves with the signal that stops it, also while it starts.
- * @param hangUps Make it read the tokens file again.
+ * @param stopping Resolves with the signal that stops the service, also while it starts.
+ * @param hangUps The SIGHUPs at which the service reads the tokens file again.
  */
 export async function serve(
   configuration: Configuration,
@@ -52,7 +52,7 @@ async function openParts(container: Container): Promise<Parts> {
   };
 }
 
-/** Rejects with {@link StartError} when an address cannot be had; everything is closed then. */
+/** Starts to listen. Rejects with {@link StartError} when an address cannot be used, after closing everything. */
 async function listen(
   { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 }: Configuration,
   parts: Parts,
@@ -68,8 +68,8 @@ async function listen(
 }
 
 /**
- * Connections that wait to be accepted: Node takes one in each turn of its loop, and what is too many
- * for the system's queue is reset. Linux allows 4,096 at most (`net.core.somaxconn`).
+ * The most connections that wait to be accepted. Node.js accepts one in each turn of the event loop, and the system
+ * resets further ones. Linux allows at most 4,096 by default (`net.core.somaxconn`).
  */
 const BACKLOG = 4096;
 
@@ -89,7 +89,7 @@ function addressOf(server: Server): string {
   return urlOf(address, port);
 }
 
-/** Says where the service is: to a person in lines to read and paste, to a log in one entry. */
+/** Reports the addresses of the service: as several lines on a terminal, as one entry in a log. */
 function announce(
   configuration: Configuration,
   parts: Parts,

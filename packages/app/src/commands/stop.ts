@@ -5,7 +5,7 @@ import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Health } from '../health.js';
 
-/** What has been opened and must be closed. */
+/** The open parts of the service, which must be closed. */
 export interface Parts {
   readonly server: DrainableServer;
   readonly management: DrainableServer | undefined;
@@ -13,7 +13,7 @@ export interface Parts {
   readonly plantRepository: PlantRepository;
 }
 
-/** Stops the service gracefully; at the next signal, at once. Resolves with the exit code. */
+/** Stops the service gracefully. The next signal ends the process at once. Resolves with the exit code. */
 export async function stop(
   { SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS }: Configuration,
   parts: Parts,
@@ -32,8 +32,8 @@ export async function stop(
 }
 
 /**
- * Closes from the outside in, the storage after the last response, so that nothing keeps the process
- * alive. What is unanswered after `timeLimit` milliseconds is cut off.
+ * Closes all parts, the storage after the last response, so that the process can end. Connections that are open
+ * after `timeLimit` milliseconds are cut off.
  */
 export async function close(parts: Parts, timeLimit: number): Promise<void> {
   await parts.server.drain(timeLimit);
@@ -42,7 +42,7 @@ export async function close(parts: Parts, timeLimit: number): Promise<void> {
   await parts.management?.drain(0);
 }
 
-/** Resolves with the next SIGTERM or SIGINT. From now on, that does not end the process by itself. */
+/** Resolves with the next SIGTERM or SIGINT, which then does not end the process. */
 export function nextSignal(): Promise<string> {
   return new Promise((resolve) => {
     for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal));

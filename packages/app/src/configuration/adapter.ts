@@ -2,24 +2,24 @@ import { ConfigurationError } from './configuration-error.js';
 import { areComplete, readSettings, type ValuesWith } from './read-settings.js';
 import type { Settings } from './setting.js';
 
-/** One way to implement a port, as the service can be configured to use it. */
+/** An adapter of a port that the service can be configured to use. */
 export interface Adapter<Configured> {
-  /** Its environment variables. Any that is set chooses the adapter. */
+  /** Its environment variables. Setting any of them chooses the adapter. */
   readonly settings: Settings;
-  /** The variables without which it cannot be opened. */
+  /** The variables that the adapter requires. */
   readonly required: readonly string[];
-  /** Rejects with {@link ConfigurationError}, with every problem of its variables. */
+  /** Reads its variables. Rejects with {@link ConfigurationError}, with every problem. */
   configure(env: NodeJS.ProcessEnv): Promise<Configured>;
 }
 
-/** The adapters of one port, by name. */
+/** All adapters of one port, by name. */
 export type Adapters<Configured> = Readonly<Record<string, Adapter<Configured>>>;
 
-/** An adapter before its variables are read. */
+/** The definition of an adapter. */
 interface Definition<Table extends Settings, Required extends keyof Table & string, Configured> {
   readonly settings: Table;
   readonly required: readonly Required[];
-  /** May reject with {@link ConfigurationError}: what is wrong that a single setting cannot know. */
+  /** May reject with {@link ConfigurationError} for problems that no single setting can find. */
   readonly configure: (values: ValuesWith<Table, Required>) => Configured | Promise<Configured>;
 }
 
@@ -42,7 +42,7 @@ export function adapter<
   };
 }
 
-/** A variable that names the adapter, where it is set. */
+/** A variable that chooses the adapter by name, when it is set. */
 interface Selector {
   readonly variable: string;
   readonly name: string | undefined;
@@ -76,7 +76,7 @@ export async function configureChosen<Configured>(
   return { ...(await chosen.configure(env)), name: chosen.name };
 }
 
-/** An adapter, and those of its variables that are set. */
+/** An adapter, and the variables of it that are set. */
 interface Candidate extends Pick<Adapter<unknown>, 'required'> {
   readonly name: string;
   readonly given: readonly string[];
@@ -89,7 +89,7 @@ function conflict(
 ): string {
   if (selector?.name === undefined) {
     const variables = [chosen, ...others].map((it) => it?.given[0]).join(', ');
-    return `${variables}: expected only one of ${waysOf(adapters)}. Unset the others`;
+    return `${variables}: expected only one of ${variablesThatChoose(adapters)}. Unset the others`;
   }
   const expected = others.map(({ name }) => name).join(' or ');
   const variables = others.flatMap(({ given }) => given).join(', ');
@@ -110,15 +110,15 @@ function missing(
     .map((variable) => `${variable}: expected to be set, since ${reason}. Set it, or ${way}`);
 }
 
-/** The variables that choose an adapter, in words. */
-export function waysOf(adapters: Adapters<unknown>): string {
+/** Returns the variables that choose an adapter, as a text for messages. */
+export function variablesThatChoose(adapters: Adapters<unknown>): string {
   const ways = Object.values(adapters)
     .map(({ required }) => required.join(' with '))
     .filter((way) => way !== '');
   return ways.length > 1 ? `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}` : ways.join();
 }
 
-/** The variables of all adapters of a port. */
+/** Returns the variables of all adapters of a port. */
 export function settingsOf(adapters: Adapters<unknown>): Settings {
   return Object.fromEntries(
     Object.values(adapters).flatMap(({ settings }) => Object.entries(settings)),

@@ -14,7 +14,7 @@ import { verifiers } from './verifiers.js';
 
 const DAY_MS = 86_400_000;
 
-/** The environment variables that belong to no adapter. */
+/** The environment variables that do not belong to an adapter. */
 export const serviceSettings = {
   NODE_ENV: matching(
     '`production` requires a storage and a token verifier, and turns the docs page off',
@@ -103,7 +103,7 @@ export const serviceSettings = {
   ]),
 } as const satisfies Settings;
 
-/** The environment variables of `plant-store import` alone. */
+/** The environment variables of `plant-store import` only. */
 export const importSettings = {
   ACCESS_TOKEN: {
     ...text('the bearer token of the client that runs `plant-store import`', {

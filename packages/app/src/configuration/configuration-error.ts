@@ -1,7 +1,7 @@
-/** The environment does not make a configuration. */
+/** The environment variables are invalid. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
-  /** Every problem there is; each names the variable, what was expected, and how to fix it. */
+  /** All problems; each names the variable, what was expected, and how to fix it. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {

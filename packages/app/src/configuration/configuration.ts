@@ -1,4 +1,4 @@
-import { type Adapters, configureChosen, waysOf } from './adapter.js';
+import { type Adapters, configureChosen, variablesThatChoose } from './adapter.js';
 import { serviceSettings, settings } from './all-settings.js';
 import { ConfigurationError } from './configuration-error.js';
 import { nearest } from './nearest.js';
@@ -9,18 +9,18 @@ import { type ConfiguredVerifier, verifiers } from './verifiers.js';
 
 type ServiceValues = ValuesOf<typeof serviceSettings>;
 
-/** What the environment says, complete and free of contradictions. */
+/** The configuration of the service, complete and consistent. */
 export interface Configuration extends Omit<ServiceValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
   readonly DOCS: NonNullable<ServiceValues['DOCS']>;
   readonly LOG_FORMAT: NonNullable<ServiceValues['LOG_FORMAT']>;
   readonly production: boolean;
   readonly storage: ConfiguredStorage & { readonly name: string };
-  /** `undefined` when none was chosen: the service then makes a token for the run. */
+  /** `undefined` when none was chosen; the service then makes a token for this run. */
   readonly verifier: (ConfiguredVerifier & { readonly name: string }) | undefined;
 }
 
 /**
- * Reads the configuration once, at startup.
+ * Reads the configuration from environment variables. Called once, at startup.
  *
  * @param terminal Whether standard output is a terminal.
  * Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
@@ -111,7 +111,7 @@ function overlap(...hosts: readonly [string | undefined, string | undefined]): b
   return hosts[0] === hosts[1] || hosts.some((host) => host === '0.0.0.0' || host === '::');
 }
 
-/** What has a default for a demo has none in production. */
+/** In production, the storage and the token verifier have no defaults. */
 function notChosen(
   env: NodeJS.ProcessEnv,
   storage: Configured<unknown>,
@@ -122,7 +122,7 @@ function notChosen(
     value === undefined && problems.length === 0;
   return [
     isMissing(storage) && env.STORAGE === undefined
-      ? `STORAGE: expected to be set under NODE_ENV=production, since ${drawback}. Set ${waysOf(storages)}, or STORAGE=${name} if that is intended`
+      ? `STORAGE: expected to be set under NODE_ENV=production, since ${drawback}. Set ${variablesThatChoose(storages)}, or STORAGE=${name} if that is intended`
       : '',
     isMissing(verifier) ? noVerifier(verifiers) : '',
   ].filter((problem) => problem !== '');
@@ -133,7 +133,7 @@ function noVerifier(adapters: Adapters<unknown>): string {
     Object.entries(it.settings),
   );
   const [, ...others] = Object.entries(adapters);
-  return `${variable}: expected to be set under NODE_ENV=production. Set it to ${setting?.example}, or set ${waysOf(Object.fromEntries(others))}`;
+  return `${variable}: expected to be set under NODE_ENV=production. Set it to ${setting?.example}, or set ${variablesThatChoose(Object.fromEntries(others))}`;
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */

@@ -1,4 +1,4 @@
-import { waysOf } from './adapter.js';
+import { variablesThatChoose } from './adapter.js';
 import { importSettings } from './all-settings.js';
 import { type Configuration, readConfiguration } from './configuration.js';
 import { ConfigurationError } from './configuration-error.js';
@@ -6,7 +6,7 @@ import { readSettings } from './read-settings.js';
 import { demoStorage, storages } from './storages.js';
 import { type ConfiguredVerifier, verifiers } from './verifiers.js';
 
-/** What an import needs to know: nothing of it has a default that is for a demo. */
+/** The configuration of an import. Its storage and its token verifier have no defaults. */
 export interface ImportConfiguration {
   readonly configuration: Configuration;
   readonly verifier: ConfiguredVerifier;
@@ -14,7 +14,7 @@ export interface ImportConfiguration {
 }
 
 /**
- * Reads the configuration of the service, and the token of the client who imports.
+ * Reads the configuration of the service, and the token of the client that imports.
  *
  * @param terminal Whether the log goes to a terminal.
  * Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
@@ -47,9 +47,9 @@ const NO_TOKEN =
 
 function noStorage(): string {
   const { name, drawback } = demoStorage;
-  return `STORAGE: expected to be set for an import, since ${drawback}. Set ${waysOf(storages)}, or STORAGE=${name} to check a file without keeping its plants`;
+  return `STORAGE: expected to be set for an import, since ${drawback}. Set ${variablesThatChoose(storages)}, or STORAGE=${name} to check a file without keeping its plants`;
 }
 
 function noVerifier(): string {
-  return `ACCESS_TOKEN: expected a way to verify it. Set ${waysOf(verifiers)} as for the service`;
+  return `ACCESS_TOKEN: expected a way to verify it. Set ${variablesThatChoose(verifiers)} as for the service`;
 }

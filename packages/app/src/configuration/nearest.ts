@@ -1,6 +1,6 @@
 /**
- * The name that was probably meant: the one that takes the fewest edits (inserting, removing,
- * replacing a character, or swapping two neighbours), if they are few for a name of this length.
+ * Returns the known name that was probably meant: the one with the fewest edits (inserting, removing or replacing a
+ * character, or swapping two neighbours), if they are few for a name of this length.
  */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;
@@ -16,7 +16,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** The optimal string alignment distance; infinite when it is more than `most`. */
+/** Returns the optimal string alignment distance; `Infinity` when it is more than `most`. */
 function editsBetween(a: string, b: string, most: number): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);

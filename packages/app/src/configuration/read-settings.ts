@@ -1,14 +1,14 @@
 import type { Setting, Settings, ValuesOf } from './setting.js';
 
-/** What the environment says about some settings. */
+/** The values and the problems of some settings. */
 export interface ReadSettings<Table extends Settings> {
-  /** Without those that are invalid. */
+  /** The valid values. */
   readonly values: Partial<ValuesOf<Table>>;
-  /** What is wrong with single values. Each problem names the variable, the rule and the fix. */
+  /** The problems of single values. Each names the variable, the rule and the fix. */
   readonly problems: readonly string[];
 }
 
-/** Reads a table of settings from the environment. */
+/** Reads a table of settings from environment variables. */
 export function readSettings<Table extends Settings>(
   table: Table,
   env: NodeJS.ProcessEnv,
@@ -24,7 +24,7 @@ export function readSettings<Table extends Settings>(
   return arePartOf(table, values) ? { values, problems } : { values: {}, problems };
 }
 
-/** Whether all that has a default was valid, and all that is required is set. */
+/** Whether every setting with a default is valid, and every required one is set. */
 export function areComplete<Table extends Settings, Required extends keyof Table = never>(
   table: Table,
   values: Partial<ValuesOf<Table>>,
@@ -34,12 +34,12 @@ export function areComplete<Table extends Settings, Required extends keyof Table
   return [...needed, ...required].every((name) => values[name] !== undefined);
 }
 
-/** The values of a table of which some are known to be set. */
+/** The values of a table of settings, some of which are required. */
 export type ValuesWith<Table extends Settings, Required extends keyof Table> = ValuesOf<Table> & {
   readonly [Name in Required]: NonNullable<ValuesOf<Table>[Name]>;
 };
 
-/** The settings themselves have parsed these values, so they are of their types. */
+/** Asserts the types of values, which the settings themselves have parsed. */
 function arePartOf<Table extends Settings>(
   table: Table,
   values: Readonly<Record<string, unknown>>,

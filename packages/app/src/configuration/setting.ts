@@ -3,22 +3,22 @@ import { isIP } from 'node:net';
 /** One environment variable: what it means, what it accepts, and its default. */
 export interface Setting<T> {
   readonly meaning: string;
-  /** What is expected, to follow the words "expected …". */
+  /** The rule, as a text after the word "expected". */
   readonly expected: string;
-  /** A value that is accepted, to show how an invalid one is fixed. */
+  /** A valid value, for messages about invalid ones. */
   readonly example: string;
-  /** What is read when the variable is not set. Without one the setting is `undefined` then. */
+  /** The text that is used when the variable is not set. Without a default, the setting is `undefined`. */
   readonly default?: string;
-  /** The value is never printed. */
+  /** Whether the value is a secret, which is never printed. */
   readonly secret?: true;
-  /** The value that the text means, or `undefined` when it is invalid. */
+  /** Returns the value of a text; `undefined` when the text is invalid. */
   readonly parse: (text: string) => T | undefined;
 }
 
-/** Settings by the names of their variables. */
+/** A table of settings, by the names of their variables. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
-/** What a table of settings is read as: `undefined` where one is neither set nor has a default. */
+/** The values of a table of settings: `undefined` for one that is not set and has no default. */
 export type ValuesOf<Table extends Settings> = {
   readonly [Name in keyof Table]:
     | Exclude<ReturnType<Table[Name]['parse']>, undefined>
@@ -79,7 +79,7 @@ export function host(meaning: string) {
   };
 }
 
-/** Origins as browsers send them. Source: URL Standard, "Origin". */
+/** Defines a setting for a list of origins, in the form that browsers send. Source: URL Standard, "Origin". */
 export function origins(meaning: string) {
   return {
     meaning,

@@ -6,26 +6,26 @@ import { matching } from './setting.js';
 
 /** A storage whose variables have been read. */
 export interface ConfiguredStorage {
-  /** Where the plants are, for the person who starts the service. */
+  /** Describes where plants are stored, for the output at startup. */
   readonly note: string;
-  /** The variables that name what it reaches outside of the process; they begin its log lines. */
+  /** The variables that name the database; log lines about the storage begin with them. */
   readonly variables?: string;
-  /** It reports itself when it becomes unreachable. Every other is asked each second. */
+  /** Whether the adapter reports when the storage becomes unreachable. Any other is checked every second. */
   readonly reportsReachability?: true;
   readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<PlantRepository>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-  readonly advice?: (service: Circumstances) => readonly string[];
+  readonly advice?: (service: AdviceContext) => readonly string[];
 }
 
-/** What an adapter's advice depends on. */
-interface Circumstances {
+/** The settings of the service that the advice of an adapter depends on. */
+interface AdviceContext {
   readonly production: boolean;
   readonly requestDeadlineMs: number;
 }
 
 const DRAWBACK = 'memory loses every plant when the process ends';
 
-/** The longest election of a replica set with default settings, and a second to notice its end. */
+/** The longest election of a replica set with default settings, and one second to notice its end. */
 const ELECTION_MS = 12_000;
 
 const memory = adapter({
@@ -88,8 +88,8 @@ const mongodb = adapter({
   },
 });
 
-/** Every storage there is, by what `STORAGE` calls it. */
+/** All storages, by their values of `STORAGE`. */
 export const storages: Adapters<ConfiguredStorage> = { memory, mongodb };
 
-/** The storage outside of production, where none is chosen. */
+/** The storage outside of production when none is chosen. */
 export const demoStorage = { name: 'memory', adapter: memory, drawback: DRAWBACK };

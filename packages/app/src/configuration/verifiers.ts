@@ -15,22 +15,22 @@ import { text } from './setting.js';
 
 /** A token verifier whose variables have been read. */
 export interface ConfiguredVerifier {
-  /** The variables that name what it depends on; they begin its log lines. */
+  /** The variables that name its file or its issuer; log lines about the verifier begin with them. */
   readonly variables?: string;
   readonly open: (observer: TokenObserver) => Promise<OpenVerifier>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: () => readonly string[];
-  /** The token of a verifier for this run only, to be shown at startup. */
+  /** The token that was made for this run, to be shown at startup. */
   readonly demoToken?: string;
 }
 
-/** A token verifier, and how it is brought up to date while the service runs. */
+/** A token verifier, and a function that updates it while the service runs. */
 export interface OpenVerifier {
   readonly verifier: TokenVerifier;
   /**
-   * Reads again what it depends on, at SIGHUP. Returns how many tokens there are now.
+   * Reads the tokens again. Returns how many there are.
    *
-   * @throws {ConfigurationError} when what was read is invalid; the tokens stay as they were.
+   * @throws {ConfigurationError} when they are invalid; the old tokens stay accepted.
    */
   readonly reload?: () => number;
 }
@@ -133,10 +133,10 @@ const jwt = adapter({
   },
 });
 
-/** Every way to verify tokens. */
+/** All token verifiers, by name. */
 export const verifiers: Adapters<ConfiguredVerifier> = { static: list, file, jwt };
 
-/** Accepts one token, made for this run: outside of production, where no verifier is chosen. */
+/** Returns a verifier with one token that is made for this run, for use outside of production. */
 export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
   const demoToken = newToken();
   const digests = [{ sha256: tokenDigest(demoToken), label: 'demo' }];
@@ -144,7 +144,7 @@ export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
   return { name: 'static', demoToken, open };
 }
 
-/** Which variable holds an option of the JWT verifier. */
+/** The variables of the options of the JWT verifier. */
 const JWT_VARIABLES: Readonly<Record<string, string>> = {
   issuer: 'JWT_ISSUER',
   audience: 'JWT_AUDIENCE',

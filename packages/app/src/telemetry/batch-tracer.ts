@@ -1,12 +1,13 @@
 import type { BatchTracer } from '@plant-store/domain';
 import { version } from '../version.js';
 
-/** Where OpenTelemetry's API keeps what was registered: it is there when an SDK was preloaded. */
+/** The global in which OpenTelemetry's API keeps a registered SDK. It exists when an SDK was preloaded. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * With an OpenTelemetry SDK preloaded: gives each batch a trace of its own, with a link to each request
- * whose plant it carries. The instrumentation of MongoDB records a command only below another span.
+ * Resolves with a tracer that gives each batch a trace of its own, with links to the requests of its plants; with
+ * `undefined` unless an OpenTelemetry SDK was preloaded. The trace has a span around the command, because the
+ * instrumentation of MongoDB records a command only below another span.
  */
 export async function openBatchTracer(): Promise<BatchTracer | undefined> {
   if (!(REGISTERED in globalThis)) return undefined;

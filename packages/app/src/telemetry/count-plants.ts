@@ -7,8 +7,8 @@ import {
 import type { Metrics, PlantOutcome } from './metrics.js';
 
 /**
- * The same repository, with what becomes of each plant counted, whether or not its client still waits.
- * Everything but `add` is the repository's own, also what other ports it implements.
+ * Returns the same repository, with an `add` that counts the outcome of each plant, whether or not its client still
+ * waits. All other methods are those of the repository, also of other ports that it implements.
  */
 export function countPlants<Plants extends PlantRepository>(
   plants: Plants,

@@ -2,11 +2,11 @@ import { createRequire } from 'node:module';
 import type { Logger, LoggerOptions } from 'pino';
 import type { Configuration } from '../configuration/configuration.js';
 
-/** Instrumentation that is preloaded with `--import` alone patches what is required, not what is imported. */
+/** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
 const { pino, stdTimeFunctions }: typeof import('pino') = createRequire(import.meta.url)('pino');
 
 /**
- * The log of the process: one JSON object a line, or readable for a person.
+ * Opens the log of the process: one JSON object a line, or a form for people.
  *
  * @param output Standard output by default.
  */

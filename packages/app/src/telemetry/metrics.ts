@@ -2,19 +2,18 @@ import type { StorageEvent, TokenEvent } from '@plant-store/domain';
 import { type Exchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-/** Seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
+/** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ];
 
 const PLANT_OUTCOMES = ['stored', 'taken', 'unavailable', 'unknown'] as const;
 
-/** What became of a plant. */
+/** The outcome of a create at the storage. */
 export type PlantOutcome = (typeof PLANT_OUTCOMES)[number];
 
 /**
- * The numbers that show what the service does, in Prometheus text format. Every label has few
- * values, whatever clients send.
+ * The metrics of the service, in Prometheus text format. Every label has few values, whatever clients send.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -145,7 +144,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Everything, as it is now. */
+  /** Resolves with all metrics and their current values. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

@@ -11,20 +11,20 @@ import type { Logger } from 'pino';
 import type { Metrics } from './metrics.js';
 import { RefusalLog } from './refusal-log.js';
 
-/** The variables that name what the adapters reach: they begin its log lines. */
+/** The variables that name the systems that adapters use; log lines about these begin with the variables. */
 export interface AdapterVariables {
   readonly storage: string | undefined;
   readonly verifier: string | undefined;
 }
 
-/** What the adapters report about themselves, for the log and the metrics. */
+/** The observers of the adapters, for the log and the metrics. */
 export interface Observer {
   readonly http: HttpObserver;
   readonly storage: StorageObserver;
   readonly tokens: TokenObserver;
 }
 
-/** Logs what an operator has to know, and counts everything. */
+/** Returns observers that log what operators need to know, and count everything. */
 export function observe(
   logger: Logger,
   metrics: Metrics | undefined,
@@ -56,7 +56,7 @@ export function observe(
   };
 }
 
-/** An outage needs no stack in every line, only a bug does. */
+/** Describes an error for the log: an outage without its stack, a bug with its stack. */
 function describe(cause: unknown): { reason: string } | { err: unknown } {
   const outage =
     cause instanceof StorageUnavailableError ||
@@ -65,7 +65,7 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
   return outage ? { reason: chainOf(cause) } : { err: cause };
 }
 
-/** The message of an error and of all that caused it, without repetitions. */
+/** Returns the messages of an error and its causes, without repetitions. */
 function chainOf(error: unknown): string {
   return [...new Set(messagesOf(error))].join(': ') || 'no reason given';
 }
@@ -77,7 +77,7 @@ function messagesOf(error: unknown): string[] {
   return messages.filter((message) => message !== '');
 }
 
-/** The variables to look at, what is wrong, and why. */
+/** Returns the variables to check, what is wrong, and why, as one text. */
 export function sentenceOf(error: unknown, variables: string | undefined): string {
   const { message, cause } = error instanceof Error ? error : new Error(String(error));
   const sentence = cause === undefined ? message : `${message} (${chainOf(cause)})`;

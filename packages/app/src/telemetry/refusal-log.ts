@@ -3,23 +3,22 @@ import type { Logger } from 'pino';
 
 const INTERVAL_MS = 60_000;
 
-/** A reason for which tokens were refused lately. */
+/** A reason for which tokens were refused recently. */
 interface Recent {
   readonly loggedAt: number;
   suppressed: number;
 }
 
 /**
- * Logs why tokens are refused, each reason at most once a minute: what clients send must not fill
- * the log. A line has the number of refusals for the same reason that were not logged since the
- * one before.
+ * Logs why tokens are refused, each reason at most once a minute, so that clients cannot fill the log. A line has
+ * the number of refusals for the same reason that were not logged since the previous line.
  */
 export class RefusalLog {
   readonly #logger: Logger;
   readonly #now: () => number;
   readonly #recent = new Map<Refusal, Recent>();
 
-  /** @param now Milliseconds of a clock that is never set back. */
+  /** @param now Returns the time in milliseconds of a clock that is never set back. */
   constructor(logger: Logger, now: () => number = () => performance.now()) {
     this.#logger = logger;
     this.#now = now;

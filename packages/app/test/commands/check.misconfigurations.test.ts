@@ -10,7 +10,7 @@ import { silentServer } from '../silent-server.js';
 
 const AT_ONCE = 4;
 
-/** By what is wrong: the line that `docs/operations.md` shows. */
+/** The lines that `docs/operations.md` shows, by misconfiguration. */
 const documented = new Map(
   [
     ...readFileSync(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8').matchAll(
@@ -176,12 +176,12 @@ function keysAt(what: string, host: string): Misconfiguration {
   return { what, host, env: { ...issuer, JWKS_URL: `https://${host}/keys` } };
 }
 
-/** The certificate and the key. */
+/** Returns the certificate and the key of a file. */
 function partsOf(file: string): string[] {
   return readFileSync(file, 'utf8').split(/(?=-----BEGIN PRIVATE KEY)/);
 }
 
-/** Ends every connection after the handshake. `mongod` does not start with an expired certificate. */
+/** Starts a server that ends every connection after the TLS handshake. `mongod` does not start with an expired certificate. */
 async function tlsServer(certificates: CertificateFolder, expired: boolean): Promise<Server> {
   const name = expired ? 'expired.pem' : 'untrusted.pem';
   const addresses = ['127.0.0.1'];

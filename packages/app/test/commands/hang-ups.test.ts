@@ -21,10 +21,10 @@ describe('A SIGHUP while the service starts', function () {
     await rm(folder, { recursive: true });
   });
 
-  /** Resolves when the service has begun to read the tokens. */
+  /** Resolves when the service opens the tokens file. */
   const readingTokens = () => open(tokens, 'w');
 
-  it('is survived, and makes it read the tokens again', async () => {
+  it('does not end it, and makes it read the tokens again', async () => {
     const newTokens = join(folder, 'new-tokens');
     await writeFile(newTokens, `${ACCESS_TOKEN_SHA256} a-client\n${sha256('another')} another\n`);
     const service = run(['serve'], { PORT: '0', ACCESS_TOKENS_FILE: tokens });

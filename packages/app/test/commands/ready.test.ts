@@ -2,7 +2,7 @@ import { endAll, freePort, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../../src/commands/address.js';
 
-/** The port of a service that has started. */
+/** Starts a service and resolves with its port. */
 async function portOf(env: Record<string, string> = {}): Promise<string> {
   const service = run(['serve'], { PORT: '0', ...env });
   const [, port = ''] = await service.printed(/listens on http:\/\/127\.0\.0\.1:([0-9]+)/);
@@ -35,7 +35,7 @@ describe('plant-store ready', function () {
     );
   });
 
-  it('asks on loopback when the service listens on every address', async () => {
+  it('connects to loopback when the service listens on every address', async () => {
     const command = run(['ready'], { HOST: '0.0.0.0', PORT: await portOf() });
     expect(await command.ended).to.equal(0);
     expect(urlOf('0.0.0.0', 3000)).to.equal('http://127.0.0.1:3000');

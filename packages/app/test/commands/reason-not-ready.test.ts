@@ -6,7 +6,7 @@ const waiting = new StorageUnavailableError('no server yet', { waits: true });
 const refused = new StorageUnavailableError('the credentials are refused');
 const noKeys = new TokenVerifierUnavailableError('no keys');
 
-/** Timers that expire when a test says so. */
+/** Timers that a test lets expire. */
 class Pauses {
   readonly #open = new Map<number, () => void>();
 
@@ -19,7 +19,7 @@ class Pauses {
       });
     });
 
-  /** The delays of the timers that are open, in milliseconds. */
+  /** The delays of the pending timers, in milliseconds. */
   get delays(): number[] {
     return [...this.#open.keys()];
   }
@@ -39,21 +39,21 @@ describe('Why a part of the service is not ready', () => {
 
   const turn = () => new Promise(setImmediate);
 
-  it('is nothing when it is ready, and nothing is waited for', async () => {
+  it('is undefined, without a wait, when it is ready', async () => {
     const part = { ready: async () => {} };
     expect(await reasonNotReady(part, pauses.pause)).to.equal(undefined);
     expect(pauses.delays).to.deep.equal([]);
   });
 
   for (const problem of [refused, noKeys]) {
-    it(`is known at once when waiting changes nothing: ${problem.message}`, async () => {
+    it(`is known without a wait when a wait would not help: ${problem.message}`, async () => {
       const part = { ready: () => Promise.reject(problem) };
       expect(await reasonNotReady(part, pauses.pause)).to.equal(problem);
       expect(pauses.delays).to.deep.equal([]);
     });
   }
 
-  it('is asked for again while it may still connect', async () => {
+  it('is requested again while the part may still connect', async () => {
     const problems = [waiting, waiting];
     const part = {
       async ready() {
@@ -72,7 +72,7 @@ describe('Why a part of the service is not ready', () => {
     expect(pauses.delays).to.deep.equal([]);
   });
 
-  it('is the last one when time is up, which is before 5 seconds', async () => {
+  it('is the last one after 4.5 seconds', async () => {
     const reason = reasonNotReady({ ready: () => Promise.reject(waiting) }, pauses.pause);
     await turn();
     pauses.expire(4500);
@@ -80,7 +80,7 @@ describe('Why a part of the service is not ready', () => {
     expect(pauses.delays).to.deep.equal([]);
   });
 
-  it('is its silence when it never responds', async () => {
+  it('is "no response" when the part never responds', async () => {
     const part = { ready: () => new Promise<void>(() => {}) };
     const reason = reasonNotReady(part, pauses.pause);
     await turn();

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 
-/** Loaded only by a configuration that asks for them, and Inversify as one file. */
+/** Packages that only other configurations need, and the separate files of Inversify. */
 const NOT_LOADED = /\/node_modules\/(?:inversify|@inversifyjs|mongodb|jose|prom-client|yaml)\//;
 
-/** The files that the service loads to start in memory: V8 writes their names at exit. */
+/** Resolves with the files that a service in memory loads, which V8 writes at exit. */
 async function loadedFiles(): Promise<string[]> {
   const folder = mkdtempSync(join(tmpdir(), 'plant-store-loaded-'));
   const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: folder });
@@ -23,7 +23,7 @@ async function loadedFiles(): Promise<string[]> {
 describe('A start in memory', () => {
   afterEach(endAll);
 
-  it('loads few files, because each takes time: Inversify is one', async () => {
+  it('loads few files, and Inversify as one file, to start fast', async () => {
     const files = await loadedFiles();
     expect(files.filter((file) => file.endsWith('/vendor/inversify.js'))).to.have.length(1);
     expect(files.filter((file) => NOT_LOADED.test(file))).to.deep.equal([]);
@@ -32,7 +32,7 @@ describe('A start in memory', () => {
 });
 
 describe('packages/app/vendor/inversify.js', () => {
-  it('is made of the installed version, and has its licence', () => {
+  it('is built from the installed version, and has its licence', () => {
     const made = readFileSync(new URL('../../../vendor/inversify.js', import.meta.url), 'utf8');
     const installed = (file: string) =>
       readFileSync(

@@ -35,7 +35,7 @@ describe('The management listener', () => {
     expect((await fetch(`${management}/plants`, { method: 'POST' })).status).to.equal(404);
   });
 
-  it('counts with few label values, whatever clients send', async () => {
+  it('uses few label values, whatever clients send', async () => {
     const { address, management } = await start();
     const lines = Array.from({ length: 20 }, (_, at) => [
       `PURGE /plants/${at}`,
@@ -71,7 +71,7 @@ describe('The log of the process', function () {
     ['info', 0],
     ['debug', 3],
   ] as const) {
-    it(`has ${lines} lines for three requests at ${level}, and never a token`, async () => {
+    it(`has ${lines} lines for three requests at level ${level}, and never a token`, async () => {
       const { address, child, ended, stdout, stderr } = await start({ LOG_LEVEL: level });
       for (const token of [TOKEN, `${TOKEN}-unknown`, '']) {
         const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
@@ -85,7 +85,7 @@ describe('The log of the process', function () {
     });
   }
 
-  /** Only util-linux's `script` can be a terminal without a package of native code. */
+  /** Whether `script` of util-linux is installed, which provides a terminal without native code. */
   const hasScript = () => {
     try {
       return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
@@ -94,7 +94,7 @@ describe('The log of the process', function () {
     }
   };
 
-  it('is for people on a terminal, where Ctrl-C stops the service', async function () {
+  it('is readable for people on a terminal, where Ctrl-C stops the service', async function () {
     if (!hasScript()) {
       const lack = 'no `script` of util-linux in place of a terminal';
       if (process.env.CI) throw new Error(lack);

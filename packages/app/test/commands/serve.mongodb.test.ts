@@ -28,7 +28,7 @@ describe('The service on MongoDB', function () {
   before(needsMongod);
   afterEach(endAll);
 
-  it('finds every acknowledged plant again after it was killed', async () => {
+  it('still has every acknowledged plant after it was killed', async () => {
     const MONGODB_URI = uriOf(await sharedReplicaSet());
     const first = await start({ MONGODB_URI });
     const ids = Array.from({ length: 50 }, (_, index) => index);
@@ -64,7 +64,7 @@ describe('The service on MongoDB', function () {
     expect(await service.ended).to.equal(0);
   });
 
-  it('starts without its database, says so in one line, and recovers by itself', async () => {
+  it('starts without its database, logs one line about it, and recovers by itself', async () => {
     const server = await MongodServer.start();
     await server.kill();
     const service = await start({ MONGODB_URI: server.uri, REQUEST_DEADLINE_MS: '500' });
@@ -79,7 +79,7 @@ describe('The service on MongoDB', function () {
     await server.stop();
   });
 
-  it('is not ready in an outage that has lasted the deadline, and ready again after it', async () => {
+  it('is not ready in an outage that is longer than the deadline, and ready again afterwards', async () => {
     const server = await MongodServer.start();
     const service = await start({ MONGODB_URI: server.uri, REQUEST_DEADLINE_MS: '500' });
     await service.becomesReady();
@@ -91,7 +91,7 @@ describe('The service on MongoDB', function () {
     await server.stop();
   });
 
-  it('is not ready, though its database is reached, when creates are refused', async () => {
+  it('is not ready when creates are refused, although its database is reachable', async () => {
     const server = await SecureMongod.start();
     const { host, password, tls } = server;
     const MONGODB_URI = `mongodb://guest:${password}@${host}/?authSource=admin&${tls}`;
@@ -102,7 +102,7 @@ describe('The service on MongoDB', function () {
     await server.stop();
   });
 
-  it('checks that its database is there', async () => {
+  it('reports with `plant-store check` whether its database is reachable', async () => {
     const set = await sharedReplicaSet();
     const present = run(['check'], { MONGODB_URI: uriOf(set), ACCESS_TOKEN_SHA256 });
     expect(await present.ended).to.equal(0);
@@ -112,7 +112,7 @@ describe('The service on MongoDB', function () {
     expect(absent.stdout()).to.match(/^storage \(mongodb\): not ready, .+$/m);
   });
 
-  it('responds every create, and stays ready, through a failover that is shorter than the deadline', async () => {
+  it('carries out every create, and stays ready, in a failover that is shorter than the deadline', async () => {
     const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: 2000 });
     const service = await start({ MONGODB_URI: uriOf(set) });
     await service.becomesReady();

@@ -12,10 +12,10 @@ import { silentServer } from '../silent-server.js';
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
 const CLIENTS = 200;
-/** Time-outs are kept to within a second; the rest is for machines that are busy with other things. */
+/** A time-out may be up to a second late. The rest is for busy machines. */
 const LATE = 1_000 + 1_500;
 
-/** A service with a management listener, and what that listener counts. */
+/** Starts a service with a management listener, and a function that reads its metrics. */
 async function start(env: Record<string, string> = {}) {
   const service = await serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
   const metric = async (name: string): Promise<number> => {
@@ -25,7 +25,7 @@ async function start(env: Record<string, string> = {}) {
   return { ...service, metric };
 }
 
-describe('Overload', function () {
+describe('An overloaded service', function () {
   this.timeout(20_000);
   let silent: Awaited<ReturnType<typeof silentServer>>;
   let MONGODB_URI: string;
@@ -37,7 +37,7 @@ describe('Overload', function () {
   after(() => silent.close());
   afterEach(endAll);
 
-  it('is refused with 5032 while MAX_IN_FLIGHT others wait for a slow store, and is counted', async () => {
+  it('refuses requests with 5032 while MAX_IN_FLIGHT others wait for a slow storage, and counts them', async () => {
     const limits = { MAX_IN_FLIGHT: '1', REQUEST_DEADLINE_MS: '2000' };
     const service = await start({ MONGODB_URI, ...limits });
     const responded: unknown[] = [];
@@ -50,7 +50,7 @@ describe('Overload', function () {
     expect(await service.metric('plant_store_requests_refused_total')).to.equal(2);
   });
 
-  it('of connections beyond MAX_CONNECTIONS closes those, and counts them', async () => {
+  it('closes connections beyond MAX_CONNECTIONS, and counts them', async () => {
     const service = await start({ MAX_CONNECTIONS: '1' });
     const kept = connect(service.port, '127.0.0.1');
     kept.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -66,7 +66,7 @@ describe('Overload', function () {
     ['headers', 500, 'GET /livez HTTP/1.1\r\nX-Slow: '],
     ['bodies', 1000, `${HEAD}Content-Length: 10000\r\n\r\n`],
   ] as const) {
-    it(`of ${CLIENTS} clients with slow ${part} ends with the time-out, and others are served meanwhile`, async () => {
+    it(`times out ${CLIENTS} clients with slow ${part}, and serves others meanwhile`, async () => {
       const service = await start({ HEADERS_TIMEOUT_MS: '500', REQUEST_TIMEOUT_MS: '1000' });
       let open = CLIENTS;
       const drip = async (): Promise<number> => {

@@ -13,7 +13,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** As few environments as hold every invalid value: the problems of one are reported at once. */
+/** Environments that together have every invalid value; few, because the problems of one are reported together. */
 function faultyTogether(): Record<string, string>[] {
   const environments: Record<string, string>[] = [];
   for (const [variable, value] of invalid) {
@@ -24,11 +24,11 @@ function faultyTogether(): Record<string, string>[] {
   return environments;
 }
 
-describe('Starting with a broken configuration', function () {
+describe('Starting with an invalid configuration', function () {
   this.timeout(60_000);
   afterEach(endAll);
 
-  it(`is refused before anything is opened, naming the variable, in each of ${invalid.length + contradictory.length} cases`, async () => {
+  it(`fails before anything is opened, with the name of the variable, in each of ${invalid.length + contradictory.length} cases`, async () => {
     const taken = createServer();
     const PORT = `${await listening(taken)}`;
     const check = async (env: Record<string, string>, all: boolean): Promise<void> => {
@@ -67,7 +67,7 @@ describe('Starting with a broken configuration', function () {
   });
 });
 
-describe('Starting without what the configuration names', function () {
+describe('Starting without the configured database or issuer', function () {
   this.timeout(20_000);
   let silent: Awaited<ReturnType<typeof silentServer>>;
 
@@ -93,7 +93,7 @@ describe('Starting without what the configuration names', function () {
     ],
   ];
   for (const [variable, env] of absent) {
-    it(`serves, and soon reports in one line that the host of ${variable} refuses or is silent`, async () => {
+    it(`succeeds, and soon logs one line that the host of ${variable} refuses connections or does not respond`, async () => {
       await Promise.all([1, silent.port].map((port) => expectTold(variable, port, env)));
     });
   }

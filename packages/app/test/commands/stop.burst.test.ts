@@ -8,7 +8,7 @@ const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n';
 
 type Outcome = 'response' | 'reset' | 'closed' | 'refused';
 
-/** A new connection for one request. */
+/** A client with a new connection for one request. */
 class Call {
   connected = false;
   readonly outcome: Promise<Outcome>;
@@ -23,7 +23,7 @@ class Call {
     this.outcome = this.#ending();
   }
 
-  /** Resolves when the kernel has connected it, whether or not the service has accepted it. */
+  /** Resolves when the operating system has connected it, whether or not the service has accepted it. */
   async established(): Promise<void> {
     if (!this.connected) await once(this.#socket, 'connect');
   }
@@ -51,11 +51,11 @@ function count<T>(values: readonly T[]): Map<T, number> {
   return counts;
 }
 
-describe('Stopping in a burst of new connections', function () {
+describe('Stopping during a burst of new connections', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
-  it('responds on every connection that waited to be accepted', async () => {
+  it('responds on every connection that was waiting to be accepted', async () => {
     const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256 });
     child.kill('SIGSTOP');
     const calls = Array.from({ length: PARALLEL }, () => new Call(port));
@@ -67,7 +67,7 @@ describe('Stopping in a burst of new connections', function () {
     expect(await ended).to.equal(0);
   });
 
-  it('closes every connection that waited to be accepted and has not sent anything', async () => {
+  it('closes every connection that was waiting to be accepted and has sent nothing', async () => {
     const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256 });
     child.kill('SIGSTOP');
     const silent = Array.from({ length: PARALLEL }, () => new Call(port, ''));

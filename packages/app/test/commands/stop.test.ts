@@ -31,7 +31,7 @@ describe('Stopping', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
-  it('responds every request of 20 busy connections, and then ends with 0', async () => {
+  it('responds to every request of 20 busy connections, and then ends with 0', async () => {
     const { address, child, ended } = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 20 });
     const statuses = new Map<number | undefined, number>();
@@ -74,7 +74,7 @@ describe('Stopping', function () {
     expect(await ended).to.equal(0);
   });
 
-  it('is not ready, but still serves, for as long as the delay says', async () => {
+  it('serves, but is not ready, during SHUTDOWN_DELAY_MS', async () => {
     const { address, child, printed, ended } = await start({ SHUTDOWN_DELAY_MS: '1000' });
     expect((await fetch(`${address}/readyz`)).status).to.equal(200);
     child.kill('SIGTERM');
@@ -86,7 +86,7 @@ describe('Stopping', function () {
     expect(await ended).to.equal(0);
   });
 
-  it('cuts off what is left at the time limit', async () => {
+  it('cuts off open connections at the time limit', async () => {
     const { port, child, ended } = await start({ SHUTDOWN_TIMEOUT_MS: '300' });
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {}).write(`${HEAD}Content-Length: 17\r\n\r\n{`);
@@ -105,7 +105,7 @@ describe('Stopping', function () {
     expect(await ended).to.equal(1);
   });
 
-  it('is clean also when the signal comes while it is starting', async () => {
+  it('is graceful, also when the signal comes during the start', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plant-store-'));
     const tokens = join(folder, 'tokens');
     execFileSync('mkfifo', [tokens]);

@@ -21,7 +21,7 @@ function acceptedBy({ expected, example, default: fallback }: (typeof settings)[
 }
 
 describe('docs/configuration.md', () => {
-  it('has the table of the code, row by row', () => {
+  it('has the same table as the code', () => {
     const found = page.split('\n').filter((line) => /^\| (variable|`[A-Z])/.test(line));
     const [header, , ...rows] = table();
     expect(found.filter((line) => !/^\| `SIG/.test(line))).to.deep.equal([header, ...rows]);
@@ -42,7 +42,7 @@ describe('docs/configuration.md', () => {
     expect(service.stderr()).to.equal(shown);
   });
 
-  it('names only variables that there are', () => {
+  it('names only variables that exist', () => {
     const names = [...page.matchAll(/`([A-Z][A-Z0-9]*_[A-Z0-9_]+)/g)].map(([, name]) => name);
     expect([...Object.keys(settings), 'MONGO_URI']).to.include.members(names);
   });

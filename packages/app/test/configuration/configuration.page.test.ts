@@ -16,12 +16,12 @@ describe('DOCS', () => {
     expect((await readConfiguration(production, false)).DOCS).to.equal('off');
   });
 
-  it('is what it is set to, in production too', async () => {
+  it('can be set, also in production', async () => {
     expect((await readConfiguration({ DOCS: 'off' }, false)).DOCS).to.equal('off');
     expect((await readConfiguration({ ...production, DOCS: 'on' }, false)).DOCS).to.equal('on');
   });
 
-  it('is announced with its address when it is on', async () => {
+  it('adds the address of the docs page to the output when it is on', async () => {
     const service = run(['serve'], { PORT: '0' });
     const [, address = ''] = await service.printed(/Docs: (\S+)\n/);
     const page = await fetch(address);
@@ -29,7 +29,7 @@ describe('DOCS', () => {
     expect(await page.text()).to.include('<title>Plant Store</title>');
   });
 
-  it('is neither announced nor there when it is off', async () => {
+  it('removes the docs page and its address when it is off', async () => {
     const service = run(['serve'], { PORT: '0', DOCS: 'off' });
     const [, address = ''] = await service.printed(/listens on (\S+)\n[\s\S]*curl/);
     expect(service.stdout()).not.to.include('Docs:');
@@ -40,7 +40,7 @@ describe('DOCS', () => {
 describe('plant-store openapi', () => {
   after(endAll);
 
-  it('prints the interface description, also where the service itself would not start', async () => {
+  it('prints the interface description, also when the service would not start', async () => {
     const command = run(['openapi'], { NODE_ENV: 'production', BASE_PATH: '/store/v1' });
     expect(await command.ended).to.equal(0);
     const description = JSON.parse(command.stdout());

@@ -22,7 +22,7 @@ async function problemsOf(
 }
 
 describe('The configuration', () => {
-  it('has a default for everything outside production', async () => {
+  it('has a default for everything outside of production', async () => {
     expect(await readConfiguration({}, false)).to.include({
       HOST: '127.0.0.1',
       PORT: 3000,
@@ -40,12 +40,12 @@ describe('The configuration', () => {
     });
   });
 
-  it('logs for people on a terminal, unless it is configured otherwise', async () => {
+  it('has a log for people on a terminal, unless it is configured otherwise', async () => {
     expect((await readConfiguration({}, true)).LOG_FORMAT).to.equal('pretty');
     expect((await readConfiguration({ LOG_FORMAT: 'json' }, true)).LOG_FORMAT).to.equal('json');
   });
 
-  it('takes several digests, in either case and with space around the commas', async () => {
+  it('accepts several digests, in either case and with spaces around the commas', async () => {
     const list = `${sha256('first').toUpperCase()} , ${sha256('second')}`;
     const { verifier } = await readConfiguration({ ACCESS_TOKEN_SHA256: list }, false);
     const opened = await verifier?.open(() => undefined);
@@ -53,7 +53,7 @@ describe('The configuration', () => {
     expect((await opened?.verifier.verify('second'))?.name).to.equal('token 2');
   });
 
-  it('takes several origins, with space around the commas', async () => {
+  it('accepts several origins, with spaces around the commas', async () => {
     const list = 'https://nursery.example , http://localhost:5173';
     const { CORS_ALLOWED_ORIGINS } = await readConfiguration({ CORS_ALLOWED_ORIGINS: list }, false);
     expect(CORS_ALLOWED_ORIGINS).to.deep.equal([
@@ -62,7 +62,7 @@ describe('The configuration', () => {
     ]);
   });
 
-  it('keeps plants in MongoDB when it is configured', async () => {
+  it('stores plants in MongoDB when it is configured', async () => {
     const MONGODB_URI = 'mongodb://127.0.0.1:27017/?replicaSet=rs0';
     for (const more of [{}, { STORAGE: 'mongodb' }, { ...PRODUCTION }]) {
       const configuration = await readConfiguration({ MONGODB_URI, ...more }, false);
@@ -73,12 +73,12 @@ describe('The configuration', () => {
     }
   });
 
-  it('takes signed tokens with the issuer and the audience', async () => {
+  it('accepts signed tokens when the issuer and the audience are configured', async () => {
     const { verifier } = await readConfiguration({ ...JWT, JWT_SCOPE: 'plants' }, false);
     expect(verifier).to.include({ name: 'jwt' });
   });
 
-  it('under production lets neither memory nor a token be implied', async () => {
+  it('has no default storage and no default token in production', async () => {
     const problems = await problemsOf({ NODE_ENV: 'production' });
     expect(problems.map((problem) => problem.split(':', 1)[0])).to.deep.equal([
       'STORAGE',
@@ -89,7 +89,7 @@ describe('The configuration', () => {
   });
 
   for (const [variable, value] of invalid) {
-    it(`refuses ${variable}=${JSON.stringify(value)}, naming the variable, the rule and the fix`, async () => {
+    it(`refuses ${variable}=${JSON.stringify(value)} with the name, the rule and the fix`, async () => {
       const [problem = '', ...others] = await problemsOf({ [variable]: value });
       expect(others).to.deep.equal([]);
       expect(problem).to.match(
@@ -108,7 +108,7 @@ describe('The configuration', () => {
     });
   }
 
-  it('never repeats a secret', async () => {
+  it('reveals no secret in its problems', async () => {
     const secrets = Object.keys(settings).filter((name) => settings[name]?.secret);
     expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {
@@ -119,7 +119,7 @@ describe('The configuration', () => {
     }
   });
 
-  it('advises against what is allowed but unwise', async () => {
+  it('causes advice about valid but unwise settings', async () => {
     const advised = async (env: Record<string, string>) =>
       advice(await readConfiguration(env, false)).map((line) => line.split(':', 1)[0]);
     expect(await advised({ ...PRODUCTION, STORAGE: 'memory' })).to.deep.equal(['STORAGE']);
@@ -129,7 +129,7 @@ describe('The configuration', () => {
     expect(await advised({})).to.deep.equal([]);
   });
 
-  it('advises a longer shutdown than a request takes, and is content with the default', async () => {
+  it('causes advice about a shutdown that is shorter than a request', async () => {
     const adviceFor = async (env: Record<string, string>) =>
       advice(await readConfiguration(env, false)).join();
     const times = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
@@ -150,7 +150,7 @@ describe('The configuration', () => {
     HOME: undefined,
     PATH: undefined,
   })) {
-    it(meant ? `takes ${name} for a misspelt ${meant}` : `does not mind ${name}`, async () => {
+    it(meant ? `treats ${name} as a misspelt ${meant}` : `ignores ${name}`, async () => {
       expect(await problemsOf({ [name]: '1' })).to.deep.equal(
         meant
           ? [`${name}: not a variable of this service. Rename it to ${meant}, or unset it`]
@@ -159,7 +159,7 @@ describe('The configuration', () => {
     });
   }
 
-  it('advises a longer deadline than an election takes, and is content with the default', async () => {
+  it('causes advice about a deadline that is shorter than an election', async () => {
     const adviceFor = async (env: Record<string, string>) => {
       const configuration = { ...env, MONGODB_URI: 'mongodb://127.0.0.1/' };
       return advice(await readConfiguration(configuration, false)).join();

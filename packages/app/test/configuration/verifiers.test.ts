@@ -11,7 +11,7 @@ let lastId = 0;
 async function start(env: Record<string, string>) {
   const service = await serve({ LOG_LEVEL: 'debug', ...env });
   const sent: string[] = [];
-  /** Creates a plant and resolves with the response; remembers which token was sent. */
+  /** Creates a plant with this token, records the token, and resolves with the response. */
   const create = async (token: string) => {
     sent.push(token);
     lastId += 1;
@@ -29,7 +29,7 @@ async function start(env: Record<string, string>) {
   return { ...service, create, sent, stop };
 }
 
-/** The clients that the log names, in the order of their requests. */
+/** Returns the names of clients in the log, in the order of their requests. */
 function clientsIn(log: string): unknown[] {
   return log
     .split('\n')
@@ -37,7 +37,7 @@ function clientsIn(log: string): unknown[] {
     .map((line) => JSON.parse(line).client);
 }
 
-/** The reasons that the log has for refused tokens, and the ids of their requests. */
+/** Returns the reasons of refused tokens in the log, and the ids of their requests. */
 function refusalsIn(log: string): unknown[] {
   return log
     .split('\n')
@@ -46,7 +46,7 @@ function refusalsIn(log: string): unknown[] {
     .map(({ reason, requestId }) => [reason, requestId]);
 }
 
-/** Neither a token, nor a part of one that is long enough to be of use, nor its digest. */
+/** Checks that the log has no token, no long part of one, and no digest of one. */
 function expectNoToken(log: string, tokens: readonly string[]): void {
   for (const token of tokens) {
     for (const part of [...token.split('.'), sha256(token)].filter((it) => it !== '')) {
@@ -71,7 +71,7 @@ describe('The service with signed tokens', function () {
   afterEach(endAll);
   after(() => provider.stop());
 
-  /** A token as the provider makes it, but for what is given. */
+  /** Resolves with a token of the provider, with these claims and this key. */
   async function token(claims: JWTPayload = {}, signer = key): Promise<string> {
     const now = Math.floor(Date.now() / 1000);
     const usual = { sub: 'nursery', aud: AUDIENCE, scope: SCOPE, iat: now, exp: now + 300 };
@@ -85,7 +85,7 @@ describe('The service with signed tokens', function () {
     return `${btoa('{"alg":"none","typ":"at+jwt"}').replaceAll('=', '')}.${payload}.`;
   }
 
-  it("accepts the provider's, and logs the client by its name alone", async () => {
+  it('accepts the tokens of the provider, and logs only the names of clients', async () => {
     const service = await start(env);
     expect((await service.create(await provider.token())).status).to.equal(200);
     expect((await service.create(await token())).status).to.equal(200);
@@ -94,7 +94,7 @@ describe('The service with signed tokens', function () {
     expectNoToken(log, service.sent);
   });
 
-  it('refuses every other with one and the same response, and logs the reason but not the token', async () => {
+  it('refuses every other token with the same response, and logs the reason but not the token', async () => {
     const service = await start(env);
     const bad = {
       expired: await token({ exp: Math.floor(Date.now() / 1000) - 3600 }),
@@ -120,7 +120,7 @@ describe('The service with signed tokens', function () {
     expectNoToken(log, service.sent);
   });
 
-  it('responds 4030 to one without the scope, and 200 when no scope is asked for', async () => {
+  it('responds 4030 to a token without the scope, and 200 when no scope is configured', async () => {
     const strict = await start(env);
     const { body, headers } = await strict.create(await provider.token(''));
     expect(JSON.parse(body)).to.include({ error: 4030 });
@@ -134,7 +134,7 @@ describe('The service with signed tokens', function () {
     await open.stop();
   });
 
-  it('responds 5030 as long as the provider was never reached, and says why in the log', async () => {
+  it('responds 5030 until the provider was reached, and logs the reason', async () => {
     const closed = new LoopbackServer();
     await closed.listen();
     await closed.stop();
@@ -168,7 +168,7 @@ describe('The service with a file of tokens', () => {
     await rm(folder, { recursive: true });
   });
 
-  it('takes a new file over on SIGHUP, and logs clients by their labels alone', async () => {
+  it('reads the file again on SIGHUP, and logs only the labels of clients', async () => {
     await writeFile(file, `${sha256(OLD)} nursery\n`);
     const service = await start({ ACCESS_TOKENS_FILE: file });
     const statuses = async () => [
@@ -190,7 +190,7 @@ describe('The service with a file of tokens', () => {
     expectNoToken(log, [OLD, NEW]);
   });
 
-  it('keeps its tokens when the new file is invalid, and names the line in the log', async () => {
+  it('keeps its tokens when the new file is invalid, and logs the number of the line', async () => {
     await writeFile(file, `${sha256(OLD)} nursery\n`);
     const service = await start({ ACCESS_TOKENS_FILE: file });
     await writeFile(file, `# a token instead of its digest\n${NEW} nursery\n`);

@@ -15,7 +15,7 @@ import { expect } from 'chai';
 import { countPlants } from '../../src/telemetry/count-plants.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 
-/** The value of a series, as `/metrics` has it. */
+/** Returns the value of a series in the text of `/metrics`. */
 function valueIn(text: string, series: string): number {
   const line = text.split('\n').find((it) => it.startsWith(`${series} `));
   return Number(line?.slice(series.length));
@@ -31,7 +31,7 @@ describe('The metrics', () => {
     metrics = new Metrics();
   });
 
-  it('begin at 0 where a missing series would hide an increase', async () => {
+  it('begin at 0 for counters whose first increase would otherwise be missed', async () => {
     const series = [
       ...['stored', 'taken', 'unavailable', 'unknown'].map(plants),
       ...['hit', 'miss'].map((cache) => `plant_store_token_checks_total{cache="${cache}"}`),
@@ -64,11 +64,11 @@ describe('The metrics', () => {
     });
   }
 
-  it('have what Node reports about the process', async () => {
+  it('include those of Node.js about the process', async () => {
     expect(await value('process_resident_memory_bytes')).to.be.above(0);
   });
 
-  it('count a request while it is under way, and its time once it has its response', async () => {
+  it('count a request while it is under way, and its duration when it has ended', async () => {
     metrics.requestBegun();
     expect(await value('http_server_active_requests')).to.equal(1);
     metrics.requestEnded({
@@ -90,7 +90,7 @@ describe('The metrics', () => {
     expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
   });
 
-  it('count a bug, and no other failure as one', async () => {
+  it('count a bug, and no other failure as a bug', async () => {
     for (const error of [5000, 5030, 4000]) {
       metrics.requestEnded({
         ...{ method: 'POST', route: '/plants', status: Math.trunc(error / 10), error, duration: 1 },
@@ -100,7 +100,7 @@ describe('The metrics', () => {
     expect(await value('plant_store_bugs_total')).to.equal(1);
   });
 
-  it('count what becomes of each plant at the storage', async () => {
+  it('count the outcome of each plant at the storage', async () => {
     const outcomes = new Map<bigint, Error>([
       [2n, new PlantIdTakenError('x')],
       [3n, new StorageUnavailableError('x')],
@@ -122,7 +122,7 @@ describe('The metrics', () => {
     }
   });
 
-  it('leave everything else of a repository as it is', async () => {
+  it('do not change the other methods of a repository', async () => {
     class Catalogue extends MemoryPlantRepository {
       readonly #name = 'catalogue';
       name(): string {
@@ -135,7 +135,7 @@ describe('The metrics', () => {
     await rejects(counted.ready(), StorageUnavailableError);
   });
 
-  it('count what the storage reports', async () => {
+  it('count the events of the storage', async () => {
     metrics.storageEvent({ type: 'storage reachable' });
     expect(await value('plant_store_storage_reachable')).to.equal(1);
     const error = new StorageUnavailableError('out of reach');
@@ -168,7 +168,7 @@ describe('The metrics', () => {
   });
 });
 
-describe('A service that is measured', function () {
+describe('The metrics of a running service', function () {
   this.timeout(20_000);
   afterEach(endAll);
 
@@ -185,7 +185,7 @@ describe('A service that is measured', function () {
     return { ...service, create, probe, metrics };
   }
 
-  it('counts each plant that was stored, and each whose id was taken', async () => {
+  it('count each plant that was stored, and each whose id was taken', async () => {
     const { create, metrics } = await start();
     const statuses = [];
     for (const id of [1, 2, 2]) statuses.push((await create(id)).status);
@@ -196,7 +196,7 @@ describe('A service that is measured', function () {
     expect(valueIn(text, 'plant_store_storage_reachable')).to.equal(1);
   });
 
-  it('counts a create with its method, its route and its status', async () => {
+  it('count a create with its method, its route and its status', async () => {
     const { create, metrics } = await start();
     await create(1);
     const labels =
@@ -205,7 +205,7 @@ describe('A service that is measured', function () {
     expect(valueIn(await metrics(), series)).to.equal(1);
   });
 
-  it('counts what its token verifier reports', async () => {
+  it('count the events of the token verifier', async () => {
     const issuer = await OidcIssuer.start(await signingKey('first'));
     try {
       const env = { JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, MANAGEMENT_PORT: '0' };
@@ -224,7 +224,7 @@ describe('A service that is measured', function () {
     }
   });
 
-  it('counts creates without a storage and logs them, but not the probes that find it not ready', async () => {
+  it('count creates without a storage, which are logged, but not failed readiness probes', async () => {
     const { create, probe, metrics, stdout } = await start({
       ...{ MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' },
     });
@@ -236,7 +236,7 @@ describe('A service that is measured', function () {
     expect(stdout().match(/"a request failed"/g)).to.have.length(1);
   });
 
-  it('counts no probe as refused while it is stopping', async () => {
+  it('count no probe as refused while the service stops', async () => {
     const { child, printed, probe, metrics } = await start({ SHUTDOWN_DELAY_MS: '60000' });
     child.kill('SIGTERM');
     await printed(/stopping/);

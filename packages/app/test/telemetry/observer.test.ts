@@ -19,7 +19,7 @@ function linesOf(variables: string | undefined, ...events: StorageEvent[]): stri
   return lines;
 }
 
-describe('What the log says of a failed request', () => {
+describe('The log entry of a failed request', () => {
   function entryOf(cause: Error): Record<string, unknown> {
     const entries: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
@@ -32,20 +32,20 @@ describe('What the log says of a failed request', () => {
     OutcomeUnknownError,
     TokenVerifierUnavailableError,
   ]) {
-    it(`is the reason and no stack after ${Outage.name}`, () => {
+    it(`has the reason but no stack after ${Outage.name}`, () => {
       const entry = entryOf(new Outage('out of reach', { cause: new Error('refused') }));
       expect(entry).to.include({ reason: 'out of reach: refused' }).and.not.to.have.property('err');
       expect(JSON.stringify(entry)).not.to.match(/\.[jt]s:\d/);
     });
   }
 
-  it('is the stack of a bug', () => {
+  it('has the stack of a bug', () => {
     expect(entryOf(new TypeError('a bug'))).to.have.nested.property('err.stack');
   });
 });
 
-describe('What the log says of the storage', () => {
-  it('begins with the variable, and names the cause', () => {
+describe('The log line about the storage', () => {
+  it('begins with the variable and has the cause', () => {
     const cause = new Error('refused', { cause: new Error('by b') });
     const error = new StorageUnavailableError('the database at a, b is not reachable', { cause });
     const events = [{ type: 'storage unreachable', error }, { type: 'storage reachable' }] as const;
@@ -55,12 +55,12 @@ describe('What the log says of the storage', () => {
     ]);
   });
 
-  it('is nothing where a storage within the process is there', () => {
+  it('is omitted for a storage within the process', () => {
     expect(linesOf(undefined, { type: 'storage reachable' })).to.deep.equal([]);
   });
 });
 
-describe('What the log says of the events of a storage', () => {
+describe('The log entry of a storage event', () => {
   function entriesOf(event: StorageEvent): Record<string, unknown>[] {
     const entries: Record<string, unknown>[] = [];
     const logger = pino(
@@ -73,19 +73,19 @@ describe('What the log says of the events of a storage', () => {
     return entries;
   }
 
-  it('is nothing about a batch', () => {
+  it('is omitted for a batch', () => {
     const batch = { plants: 7, durationMs: 250, failure: undefined };
     expect(entriesOf({ type: 'batch written', ...batch })).to.deep.equal([]);
   });
 
-  it('is a warning, with the command that an administrator needs', () => {
+  it('is a warning with the command for an administrator', () => {
     const warning = { message: 'permissions are missing', command: 'db.grantRolesToUser()' };
     expect(entriesOf({ type: 'storage warning', ...warning })).to.deep.equal([
       { level: 40, command: 'db.grantRolesToUser()', msg: 'permissions are missing' },
     ]);
   });
 
-  it('is an error about a plant that the database refused, without the plant', () => {
+  it('is an error, without the plant, when the database refused a plant', () => {
     const event = { type: 'plant refused', id: 7n, code: 121, reason: 'the validator' } as const;
     expect(entriesOf(event)).to.deep.equal([
       { level: 50, code: 121, reason: 'the validator', msg: 'the database refused a plant' },
@@ -93,7 +93,7 @@ describe('What the log says of the events of a storage', () => {
   });
 });
 
-describe('What is counted', () => {
+describe('The observers count', () => {
   const silent = pino({ level: 'silent' });
 
   function counted() {
@@ -106,7 +106,7 @@ describe('What is counted', () => {
     return { http, storage, tokens, value };
   }
 
-  it('is each request, from its beginning to its end', async () => {
+  it('each request, from its beginning to its end', async () => {
     const { http, value } = counted();
     http.begun();
     expect(await value('http_server_active_requests')).to.equal(1);
@@ -118,7 +118,7 @@ describe('What is counted', () => {
     expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
   });
 
-  it('is each event of the storage', async () => {
+  it('each event of the storage', async () => {
     const { storage, value } = counted();
     storage({ type: 'batch written', plants: 7, durationMs: 250, failure: undefined });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
@@ -126,7 +126,7 @@ describe('What is counted', () => {
     expect(await value('plant_store_storage_reachable')).to.equal(1);
   });
 
-  it('is each event of the token verifier', async () => {
+  it('each event of the token verifier', async () => {
     const { tokens, value } = counted();
     const fetches = (result: string) => value(`plant_store_key_fetches_total{result="${result}"}`);
     const error = new TokenVerifierUnavailableError('out of reach');
@@ -137,8 +137,8 @@ describe('What is counted', () => {
   });
 });
 
-describe('What the log says of the issuer', () => {
-  it('is a warning that begins with the variables, when its keys are not fetched', () => {
+describe('The log line about the issuer', () => {
+  it('is a warning that begins with the variables when its keys cannot be fetched', () => {
     const entries: Record<string, unknown>[] = [];
     const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
     const { tokens } = observe(logger, undefined, { ...NONE, verifier: 'JWT_ISSUER, JWKS_URL' });

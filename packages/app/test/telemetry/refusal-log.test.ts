@@ -4,7 +4,7 @@ import { RefusalLog } from '../../src/telemetry/refusal-log.js';
 
 const MINUTE = 60_000;
 
-describe('Why tokens are refused', () => {
+describe('The reason of a refused token', () => {
   let now: number;
   let lines: Record<string, unknown>[];
   let log: RefusalLog;
@@ -24,7 +24,7 @@ describe('Why tokens are refused', () => {
     expect(lines[0]).to.include({ msg: 'a token was refused', requestId: 'a', reason: 'expired' });
   });
 
-  it('is logged once a minute for each reason, with the number of lines that were left out', () => {
+  it('is logged at most once a minute, with the number of omitted lines', () => {
     for (let second = 0; second < 60; second += 1) {
       now = second * 1000;
       refused(`${second}`);

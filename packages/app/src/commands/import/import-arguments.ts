@@ -1,16 +1,16 @@
 import { parseArgs } from 'node:util';
 import { UsageError } from '../usage-error.js';
 
-/** What the command line of an import says. */
+/** The arguments of an import. */
 export interface ImportArguments {
-  /** `undefined` is standard input. */
+  /** The file to import; `undefined` for standard input. */
   readonly file: string | undefined;
   readonly rejects: string | undefined;
-  /** The first line is 1. */
+  /** The line to begin with. The first line is 1. */
   readonly fromLine: number;
 }
 
-/** @throws {UsageError} */
+/** Parses the arguments of an import. @throws {UsageError} */
 export function readImportArguments(args: readonly string[]): ImportArguments {
   const { values, positionals } = parsed(args);
   const [file, another] = positionals;
@@ -28,7 +28,7 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    // Node's messages name the option in their first sentence, and give advice after it.
+    // The first sentence of a message of Node.js names the option; the rest is advice that does not apply here.
     const [problem] = `${error instanceof Error ? error.message : error}`.split('. ');
     throw new UsageError(`import: ${problem}`);
   }
@@ -39,7 +39,7 @@ function lineNumber(text = '1'): number {
   throw new UsageError(`import: --from-line: expected a line number of 1 or more, found '${text}'`);
 }
 
-/** The command line that resumes the import at this line. */
+/** Returns the command line that resumes the import at this line. */
 export function resumeCommand({ file, rejects }: ImportArguments, line: number): string {
   const source = file === undefined ? '' : ` ${quoted(file)}`;
   const target = rejects === undefined ? '' : ` --rejects ${quoted(rejects)}`;

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { UsageError } from '../usage-error.js';
 
-/** What an import reads. */
+/** The input of an import. */
 export interface ImportInput {
   readonly stream: Readable;
   readonly stats: Stats;
@@ -12,7 +12,7 @@ export interface ImportInput {
 /**
  * Opens a file, or takes standard input. Rejects with {@link UsageError} when it cannot be read.
  *
- * @param file `undefined` is standard input.
+ * @param file The path; `undefined` for standard input.
  */
 export async function openInput(file: string | undefined): Promise<ImportInput> {
   if (file === undefined) return { stream: process.stdin, stats: fstatSync(0) };
@@ -28,7 +28,7 @@ export async function openInput(file: string | undefined): Promise<ImportInput> 
   throw new UsageError(`import: expected a file, found the directory ${file}`);
 }
 
-/** How many bytes there are to read; `undefined` when that shows only at the end. */
+/** Returns the size of the input in bytes; `undefined` when it is not known before the end. */
 export function sizeOf({ stats }: ImportInput): number | undefined {
   return stats.isFile() ? stats.size : undefined;
 }

@@ -24,11 +24,11 @@ import type { ProgressDisplay } from './progress-display.js';
 import { type Rejects, RejectsFile, ShownRejects } from './rejects.js';
 
 /**
- * Creates the plants of a file. Resolves with the exit code: 0 when every line is stored, otherwise 1.
+ * Runs an import. Resolves with the exit code: 0 when every line is stored, otherwise 1.
  *
  * Rejects with `UsageError`, `ConfigurationError` or {@link StartError} before anything is stored.
  *
- * @param stopping Resolves with the signal that stops it.
+ * @param stopping Resolves with the signal that stops the import.
  */
 export async function importPlants(
   args: readonly string[],
@@ -66,7 +66,7 @@ async function close(container: Container): Promise<void> {
   await Promise.all([tokenVerifier.close(), plantRepository.close()]);
 }
 
-/** The import is done by one client, who is authenticated once, at its beginning. */
+/** Authenticates the client of the import, once. */
 async function authenticate(
   { token, verifier }: ImportConfiguration,
   container: Container,
@@ -114,7 +114,7 @@ async function openImport(
   });
 }
 
-/** Stops the import. At the next signal, the process exits at once. */
+/** Stops the import. The next signal ends the process at once. */
 function stop(
   signal: string,
   plantImport: PlantImport,
@@ -129,7 +129,7 @@ function stop(
   });
 }
 
-/** Resolves with the exit code once the summary is written. */
+/** Runs the import and writes the summary. Resolves with the exit code. */
 async function run(
   plantImport: PlantImport,
   { stream }: ImportInput,
@@ -161,7 +161,7 @@ async function endOf(running: Promise<boolean>): Promise<End> {
         'ACCESS_TOKEN: expected a token that permits creating plants. Set it to another one',
       ]);
     }
-    // The input, or the file of rejects. Anything else is a bug.
+    // A system error is about the input or the rejects file. Any other error is a bug.
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     return { isComplete: false, problem: error.message };
   }

@@ -1,6 +1,6 @@
 import type { ProgressDisplay } from './progress-display.js';
 
-/** A bar on a terminal, otherwise a line each ten seconds. */
+/** Opens a progress bar for a terminal, and otherwise a display with one line every ten seconds. */
 export async function openProgressDisplay(output: NodeJS.WriteStream): Promise<ProgressDisplay> {
   if (!output.isTTY) {
     const { ProgressLines } = await import('./progress-lines.js');

@@ -15,7 +15,7 @@ export class ProgressBar implements ProgressDisplay {
   #isStopped = false;
 
   constructor(output: NodeJS.WritableStream) {
-    // Signals are the command's own business.
+    // The command handles signals itself.
     const options = { stream: output, gracefulExit: false, etaBuffer: 10, hideCursor: true };
     this.#bars = new cliProgress.MultiBar(options);
     this.log = new Writable({
@@ -53,7 +53,7 @@ export class ProgressBar implements ProgressDisplay {
     this.#isStopped = true;
     clearInterval(this.#timer);
     this.#refresh?.();
-    // What was logged since the last redraw would be lost.
+    // Without an update, lines that were logged since the last redraw would be lost.
     this.#bars.update();
     this.#bars.stop();
   }

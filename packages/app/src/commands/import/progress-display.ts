@@ -1,15 +1,15 @@
 import type { Progress } from '@plant-store/import-ndjson';
 
-/** What a display of progress needs. */
+/** The import whose progress is displayed. */
 export interface ProgressSource {
   readonly progress: Progress;
 }
 
-/** Shows how far an import has come. */
+/** Displays the progress of an import. */
 export interface ProgressDisplay {
-  /** Where the log goes meanwhile. */
+  /** The stream for the log while the display is shown. */
   readonly log: NodeJS.WritableStream;
-  /** @param size Bytes of the input, where they are known. */
+  /** Starts to display. @param size The size of the input in bytes, if it is known. */
   start(source: ProgressSource, size: number | undefined): void;
   stop(): void;
 }

@@ -4,7 +4,7 @@ import type { ProgressDisplay, ProgressSource } from './progress-display.js';
 
 const EVERY_MS = 10_000;
 
-/** Shows progress to a log: a line each ten seconds. */
+/** Displays progress as one line every ten seconds, for logs. */
 export class ProgressLines implements ProgressDisplay {
   readonly log: NodeJS.WritableStream;
   #timer: NodeJS.Timeout | undefined;
@@ -27,7 +27,7 @@ export class ProgressLines implements ProgressDisplay {
   }
 }
 
-/** One line about progress. */
+/** Returns one line about progress. */
 export function lineOf(
   progress: Progress,
   speed: ReturnType<Pace['next']>,

@@ -2,23 +2,23 @@ import { appendFileSync, closeSync, fstatSync, openSync, type Stats } from 'node
 import type { Reject } from '@plant-store/import-ndjson';
 import { UsageError } from '../usage-error.js';
 
-/** Where lines that were not stored are reported. */
+/** Receives the lines that were not stored. */
 export interface Rejects {
-  /** Returns whether the line is on record now. */
+  /** Reports a line. Returns whether it was recorded durably. */
   record(reject: Reject): boolean;
   close(): void;
 }
 
-/** A file of newline-delimited JSON. Each record is written when {@link record} returns. */
+/** Writes rejects to a file of newline-delimited JSON, each before {@link record} returns. */
 export class RejectsFile implements Rejects {
   readonly #file: number;
 
   /**
-   * Opens the file to append to it.
+   * Opens the file for appending.
    *
-   * @param input It must be another file than this one.
-   * @param resumes The file may hold rejects of earlier lines.
-   * @throws {UsageError}
+   * @param input The imported file, which must be another one.
+   * @param resumes Whether the file may contain rejects of earlier lines.
+   * @throws {UsageError} when the file cannot be used.
    */
   constructor(path: string, input: Stats, resumes: boolean) {
     this.#file = opened(path);
@@ -58,7 +58,7 @@ function problemOf(stats: Stats, input: Stats, resumes: boolean): string | undef
 
 const SHOWN = 10;
 
-/** Shows the first lines that were not stored, where no file records them. */
+/** Shows the first lines that were not stored, when there is no rejects file. */
 export class ShownRejects implements Rejects {
   readonly #output: NodeJS.WritableStream;
   #count = 0;

@@ -38,7 +38,7 @@ describe('The arguments of an import', () => {
     });
   }
 
-  it('are written so that a shell reads the same, with another line', () => {
+  it('are quoted for a shell in the command that resumes the import', () => {
     const args = { file: "Peter's plants.ndjson", rejects: 'r.ndjson', fromLine: 1 };
     expect(resumeCommand(args, 1000)).to.equal(
       "plant-store import 'Peter'\\''s plants.ndjson' --rejects r.ndjson --from-line 1000",

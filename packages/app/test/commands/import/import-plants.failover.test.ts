@@ -14,16 +14,16 @@ import {
   startImport,
 } from '../../plant-files.js';
 
-/** `IMPORT_LINES=1000000` imports a million. */
+/** The number of lines; `IMPORT_LINES` sets it. */
 const LINES = Number(process.env.IMPORT_LINES ?? 100_000);
-/** One line in so many cannot be stored. */
+/** Every line with a multiple of this number is invalid. */
 const BROKEN = 1000;
-/** However many lines there are. Node and what it loads take 150 MiB of it. */
+/** The limit for any number of lines. Node.js and the loaded code use 150 MiB of it. */
 const MEMORY_MIB = 320;
 const HEAP_MIB = 64;
 const LOOK_EVERY_MS = 200;
 
-/** The largest resident set of a process, in MiB. Resolves when the process is gone. */
+/** Resolves with the largest resident set of a process, in MiB, when the process has ended. */
 async function peakMemory({ child }: Running): Promise<number> {
   const ps = ['-o', 'rss=', '-p', `${child.pid}`];
   for (let peak = 0; ; await wait(LOOK_EVERY_MS)) {
@@ -36,7 +36,7 @@ async function peakMemory({ child }: Running): Promise<number> {
   }
 }
 
-describe('plant-store import, into three nodes of which the primary is killed,', function () {
+describe('plant-store import, into three nodes whose primary is killed,', function () {
   this.timeout(60_000 + LINES);
   const files = new PlantFiles();
   let set: ReplicaSet;
@@ -56,7 +56,7 @@ describe('plant-store import, into three nodes of which the primary is killed,',
     await set?.stop();
   });
 
-  it('accounts for every line, in the same memory for any number of them', async () => {
+  it('reports the outcome of every line, with the same memory for any number of lines', async () => {
     const isBroken = (line: number) => line % BROKEN === 0;
     const lines = numbered(LINES, (line) =>
       isBroken(line) ? `{"id":${line}}\n` : plantLine(line),

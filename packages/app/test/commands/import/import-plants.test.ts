@@ -21,7 +21,7 @@ const files = new PlantFiles();
 after(() => files.remove());
 afterEach(endAll);
 
-/** Checks a file without keeping its plants. */
+/** Settings that check a file without storing its plants. */
 const MEMORY = { STORAGE: 'memory' };
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
@@ -45,7 +45,7 @@ describe('plant-store import', () => {
     }
   });
 
-  it('ends with 1 when a line was not stored, and records it to be corrected and imported again', async () => {
+  it('ends with 1 when a line was not stored, and records the line so that it can be corrected and imported', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';
     const file = await files.write([plantLine(1), `${wrong}\r\n`, '\r\n', plantLine(1), '[']);
     const rejects = files.newPath();
@@ -68,13 +68,13 @@ describe('plant-store import', () => {
     expect(countsOf(second)).to.deep.equal({ stored: 1 });
   });
 
-  it('shows what was not stored where no file records it', async () => {
+  it('prints the lines that were not stored when there is no rejects file', async () => {
     const it = startImport([await files.write(['[]\n'])], MEMORY);
     expect(await it.ended).to.equal(1);
     expect(it.stderr()).to.equal('line 1: 4005, the line must be a JSON object\n');
   });
 
-  it('passes over the lines before --from-line, and appends to the rejects of those', async () => {
+  it('skips the lines before --from-line, and appends to the rejects of earlier lines', async () => {
     const file = await files.write(['[]\n', plantLine(2), '{}\n']);
     const rejects = files.newPath();
     writeFileSync(rejects, 'of the lines before\n');
@@ -84,7 +84,7 @@ describe('plant-store import', () => {
     expect(readFileSync(rejects, 'utf8')).to.match(/^of the lines before\n\{"line":3,.*\}\n$/);
   });
 
-  it('takes lines up to BODY_LIMIT', async () => {
+  it('accepts lines up to BODY_LIMIT', async () => {
     const file = await files.write([plantLine(1), plantLine(10)]);
     const BODY_LIMIT = `${plantLine(1).length - 1}`;
     const it = startImport([file], { ...MEMORY, BODY_LIMIT });
@@ -93,7 +93,7 @@ describe('plant-store import', () => {
     expect(it.stderr()).to.equal('line 2: 4003, the line is larger than the limit\n');
   });
 
-  it('reports what it cannot read or write, and how to resume', async () => {
+  it('reports a file that it cannot read or write, and how to resume', async () => {
     const file = await files.write(['[]\n', plantLine(2)]);
     const it = startImport([file, '--rejects', '/dev/full'], MEMORY);
     expect(await it.ended).to.equal(1);
@@ -101,7 +101,7 @@ describe('plant-store import', () => {
     expect(nextLineOf(it)).to.equal(1);
   });
 
-  describe('ends with 2, before anything is stored,', () => {
+  describe('ends with 2, and stores nothing,', () => {
     for (const [what, args, env, problem] of [
       [
         'with two files',
@@ -202,7 +202,7 @@ describe('plant-store import, into a replica set,', function () {
 
   afterEach(() => kept.close());
 
-  it('keeps the log away from the summary', async () => {
+  it('writes the log to standard error, not into the summary', async () => {
     const it = startImport([await files.write(numbered(1000))], env);
     expect(await it.ended).to.equal(0);
     expect(it.stdout()).to.match(/^stored: 1000\n/);
@@ -231,7 +231,7 @@ describe('plant-store import, into a replica set,', function () {
     });
   }
 
-  it('that was killed loses and repeats nothing when its file is imported again', async () => {
+  it('loses and repeats no plant when it was killed and its file is imported again', async () => {
     const file = await files.write(numbered(MANY));
     const first = startImport([file], env);
     await kept.reach(1, first);
@@ -241,7 +241,7 @@ describe('plant-store import, into a replica set,', function () {
     const rejects = files.newPath();
     const second = startImport([file, '--rejects', rejects], env);
     expect(await second.ended).to.equal(1);
-    // Inserts that were under way may have been stored after the end of the first.
+    // Inserts under way may have been stored after the end of the first import.
     const { stored = 0, taken = 0, ...others } = countsOf(second);
     expect(others).to.deep.equal({});
     expect(stored + taken).to.equal(MANY);

@@ -13,7 +13,7 @@ const outcomes = {
 };
 const source = { progress: { outcomes, retrying: 4000, bytes: 500, nextLine: 40_004 } };
 
-/** What a bar writes to a terminal between its start and its stop. */
+/** Returns what a bar writes to a terminal between its start and its stop. */
 function written(size: number | undefined): string {
   const terminal = Object.assign(new PassThrough({ encoding: 'utf8' }), {
     isTTY: true,
@@ -28,19 +28,19 @@ function written(size: number | undefined): string {
 }
 
 describe('The progress bar', () => {
-  it('has plants, the share of the file and where to go on, below the log', () => {
+  it('shows the plants, the percentage of the file and the next line, below the log', () => {
     const text = written(1000);
     expect(text).to.match(
       /a line of the log\n[^\n]*50 % \| 40,000 plants, [0-9,]+\/s, 3 not stored, 4,000 wait for the storage \| --from-line 40004 \| /,
     );
   });
 
-  it('has no share where the size is not known', () => {
+  it('shows no percentage when the size is not known', () => {
     const text = written(undefined);
     expect(text).to.include('40,000 plants').and.not.to.include('%');
   });
 
-  it('leaves the cursor visible and lines wrapped', () => {
+  it('restores the cursor and the wrapping of lines', () => {
     const text = written(1000);
     expect(text.lastIndexOf('\u001b[?25h')).to.be.above(text.lastIndexOf('\u001b[?25l'));
     expect(text.lastIndexOf('\u001b[?7h')).to.be.above(text.lastIndexOf('\u001b[?7l'));

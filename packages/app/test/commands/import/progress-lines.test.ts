@@ -11,7 +11,7 @@ const progress = (bytes: number, stored: number) => ({
 });
 
 describe('A line about progress', () => {
-  it('has plants, plants a second, the share of the file, the time left and where to go on', () => {
+  it('has the plants, the plants per second, the percentage of the file, the time left and the next line', () => {
     const pace = new Pace(0);
     pace.next(progress(1_000, 10_000), 10_000);
     const now = progress(3_000, 40_000);
@@ -20,14 +20,14 @@ describe('A line about progress', () => {
     );
   });
 
-  it('has no share and no time left where the size is not known', () => {
+  it('has no percentage and no time left when the size is not known', () => {
     const now = progress(3_000, 40_000);
     expect(lineOf(now, new Pace(0).next(now, 10_000), undefined)).to.equal(
       '40,000 plants stored, 4,000 a second; --from-line 40001',
     );
   });
 
-  it('has what was not stored, and what waits, and no time left while nothing moves', () => {
+  it('has the plants that were not stored and those that are retried, and no time left without progress', () => {
     const { outcomes } = progress(0, 0);
     const now = {
       outcomes: { ...outcomes, taken: 1000, invalid: 2, blank: 5 },

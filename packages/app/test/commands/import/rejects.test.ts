@@ -27,14 +27,14 @@ describe('The file of rejects', () => {
 
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  it('has each record when it is made', () => {
+  it('has each record immediately', () => {
     const rejects = new RejectsFile(path, input, false);
     expect(rejects.record(reject(3))).to.equal(true);
     expect(readFileSync(path, 'utf8')).to.equal(`${JSON.stringify(reject(3))}\n`);
     rejects.close();
   });
 
-  it('is appended to by an import that is resumed', () => {
+  it('is appended to by a resumed import', () => {
     writeFileSync(path, 'before\n');
     const rejects = new RejectsFile(path, input, true);
     rejects.record(reject(3));
@@ -42,13 +42,13 @@ describe('The file of rejects', () => {
     expect(readFileSync(path, 'utf8')).to.equal(`before\n${JSON.stringify(reject(3))}\n`);
   });
 
-  it('is not mixed with that of another import', () => {
+  it('must be empty for a new import', () => {
     writeFileSync(path, 'before\n');
     expect(() => new RejectsFile(path, input, false)).to.throw(UsageError, /is not empty/);
     expect(readFileSync(path, 'utf8')).to.equal('before\n');
   });
 
-  it('is not the file that is imported', () => {
+  it('must not be the imported file', () => {
     const same = join(folder, 'plants.ndjson');
     expect(() => new RejectsFile(same, input, true)).to.throw(
       UsageError,
@@ -56,14 +56,14 @@ describe('The file of rejects', () => {
     );
   });
 
-  it('is where files can be made', () => {
+  it('must be in a folder in which files can be created', () => {
     const nowhere = join(folder, 'gone', 'rejects.ndjson');
     expect(() => new RejectsFile(nowhere, input, false)).to.throw(UsageError, /ENOENT/);
   });
 });
 
 describe('Rejects without a file', () => {
-  it('are shown up to the tenth, and are not on record', () => {
+  it('are printed, up to ten, and do not count as recorded', () => {
     const output = new PassThrough({ encoding: 'utf8' });
     const rejects = new ShownRejects(output);
     for (let line = 1; line <= 12; line += 1) expect(rejects.record(reject(line))).to.equal(false);
