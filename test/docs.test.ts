@@ -23,31 +23,12 @@ const OTHERS = new Set(
 /** Variables that OpenTelemetry's packages read. */
 const OPENTELEMETRY = /^OTEL_/;
 
-/** Words that no text uses, each with the word of the field. */
-const REPLACED: readonly (readonly [RegExp, string])[] = [
-  [/\banswer\w*/gi, 'response, responds'],
-  [/\b(?:told|tells?|telling)\b/gi, 'reports, logs, distinguishes'],
-  [/\bstands for\b/gi, 'means, represents'],
-  [/\bbehind\b(?!\s+(?:an?|the|your)\s+(?:reverse\s+)?proxy)/gi, 'after, through'],
-  [/\bfaulty\b/gi, 'invalid'],
-  [/\b(?:nobody|somebody|anybody|whoever|whomever)\b/gi, 'no client, another user, anyone who'],
-  [/\bmend\w*/gi, 'fix'],
-  [/\brights\b/gi, 'permissions'],
-  [/\bat\s+the\s+most\b/gi, 'at most'],
-  [/\bfail-over/gi, 'failover'],
-  [/\bprocessor\s+time\b/gi, 'CPU time'],
-  [/\bfor\s+ever\b/gi, 'without a limit, permanently'],
-];
-
 /** Where the text that `--help` prints is. */
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
   'npm run bench': 'tools/bench/src/command.ts',
   'npm run mutate': 'tools/mutate/src/command.ts',
 };
-
-/** Code, and the targets of links. */
-const NOT_CHECKED = /`[^`]+`|\]\([^)]*\)/g;
 
 /** A word in capitals alone may be anything, as `SELECT` is. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
@@ -91,10 +72,6 @@ describe('The documents', () => {
   it('name each file that a reader of a tutorial creates above its block: the fence is not visible', () => {
     const tutorials = documents.filter(({ path }) => path.startsWith('docs/tutorials/'));
     expect(tutorials.flatMap(unnamedFiles)).to.deep.equal([]);
-  });
-
-  it('use the words of the field', () => {
-    expect(documents.flatMap(replacedWords)).to.deep.equal([]);
   });
 
   it('are listed in the index of docs', () => {
@@ -169,21 +146,6 @@ describe('The check of the documents', () => {
     const unnamed = ['docs/page.md:3 does not name src/a.ts'];
     expect(unnamedFiles(page('The source:\n\n', block))).to.deep.equal(unnamed);
     expect(unnamedFiles(page('', { ...block, line: 1 }))).to.have.length(1);
-  });
-
-  it('finds replaced words', () => {
-    const text = `Answers, answered, told, tells, stands for, behind it, Faulty, nobody, somebody,
-      whoever, mended, rights, at the\nmost, fail-overs, processor time, for ever`;
-    expect(replacedWords(page(text))).to.have.length(16);
-    expect(replacedWords(page('One line\nTwo answers'))).to.deep.equal([
-      'docs/page.md:2 "answers": response, responds',
-    ]);
-  });
-
-  it('finds no replaced words in code, in the targets of links, or in other words', () => {
-    const code = { language: 'sh', text: 'echo "answer"' };
-    const text = 'behind a proxy `answer\nrights` [recommended](answer.md) failover at most mostly';
-    expect(replacedWords(page(text, code))).to.deep.equal([]);
   });
 });
 
@@ -265,7 +227,7 @@ function brokenJson({ path, blocks }: Markdown): string[] {
     });
 }
 
-/** A block with a file behind its language is that file, next to the document or from the root. */
+/** A block that names a file after its language has the text of that file, next to the document or from the root. */
 function driftedFiles({ path, blocks }: Markdown): string[] {
   return blocks.flatMap(({ language, file, text, line }) => {
     if (file === undefined || language === 'diff') return [];
@@ -284,16 +246,6 @@ function unnamedFiles({ path, prose, blocks }: Markdown): string[] {
     const caption = lines.slice(0, line - 1).findLast((it) => it.trim() !== '') ?? '';
     return caption.includes(`\`${file}\``) ? [] : [`${path}:${line} does not name ${file}`];
   });
-}
-
-function replacedWords({ path, prose }: Markdown): string[] {
-  const text = prose.replace(NOT_CHECKED, (all) => all.replace(/[^\n]/g, ' '));
-  return REPLACED.flatMap(([pattern, instead]) =>
-    [...text.matchAll(pattern)].map(({ 0: word, index }) => {
-      const line = text.slice(0, index).split('\n').length;
-      return `${path}:${line} "${word}": ${instead}`;
-    }),
-  );
 }
 
 function codeWords(prose: string): string[] {

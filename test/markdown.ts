@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const NOT_RUN = /(?:^|\n)<!-- not run by a test: (.+) -->\n$/;
-const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated']);
+const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated', 'vendor']);
 
 /** A fenced block of code. */
 export interface CodeBlock {
-  /** The first word behind the fence. Empty when there is none. */
+  /** The first word after the fence; empty when there is none. */
   readonly language: string;
   /** The second word: the file that the block shows or changes. */
   readonly file: string | undefined;
@@ -21,23 +21,29 @@ export interface CodeBlock {
 export interface Markdown {
   /** Its path from the root of the project. */
   readonly path: string;
-  /** What it says outside of code blocks; the lines keep their numbers. */
+  /** The text outside of code blocks; the lines keep their numbers. */
   readonly prose: string;
   readonly blocks: readonly CodeBlock[];
 }
 
-/** Every document below `folder`, by its path from `root`. */
-export function readDocuments(root: string, folder = root): Markdown[] {
+/** Returns every document below `root`. */
+export function readDocuments(root: string): Markdown[] {
+  return filesBelow(root)
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => readDocument(root, relative(root, file)));
+}
+
+/** Returns the path of every file of the project below a folder, without dependencies and generated files. */
+export function filesBelow(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true })
     .filter(({ name }) => !NOT_OURS.has(name))
     .flatMap((entry) => {
       const path = join(folder, entry.name);
-      if (entry.isDirectory()) return readDocuments(root, path);
-      return path.endsWith('.md') ? [readDocument(root, relative(root, path))] : [];
+      return entry.isDirectory() ? filesBelow(path) : [path];
     });
 }
 
-/** The document at a path from `root`. */
+/** Returns the document at a path from `root`. */
 export function readDocument(root: string, path: string): Markdown {
   return { path, ...parse(readFileSync(join(root, path), 'utf8')) };
 }
@@ -55,7 +61,7 @@ function parse(text: string): Omit<Markdown, 'path'> {
   return { prose, blocks };
 }
 
-/** The id that a heading gets where the documents are read: as on GitHub, without repetitions. */
+/** Returns the ids of the headings, as on GitHub. Does not support repeated headings. */
 export function anchorsOf({ prose }: Markdown): string[] {
   return [...prose.matchAll(/^#+ +(.+?) *$/gm)].map(([, title = '']) =>
     title
