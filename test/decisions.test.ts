@@ -8,7 +8,7 @@ const decisions = readDocuments(root).filter(({ path }) => /\/decisions\/\d{4}-/
 
 const PARTS = /^\*\*Context\.\*\*\s.*^\*\*Decision\.\*\*\s.*^\*\*Consequence\.\*\*\s/ms;
 
-/** Half a page, with a table. */
+/** The words of half a page, with a table. */
 const MAX_WORDS = 430;
 
 describe('The decisions', () => {
@@ -21,13 +21,13 @@ describe('The decisions', () => {
   });
 });
 
-/** Each fault that is looked for, in a decision that has it. */
+/** Decisions with each kind of problem. */
 describe('The check of the decisions', () => {
   const decision = (prose: string): Markdown => ({ path: 'd/0007-koa.md', prose, blocks: [] });
   const prose = '# 7. Koa\n\n**Context.** A\n\n**Decision.** B\n\n**Consequence.** C\n';
   const line = '[7. Koa](0007-koa.md)';
 
-  it('finds nothing wrong with a decision as it should be', () => {
+  it('finds no problem in a valid decision', () => {
     expect(problemsOf(decision(prose), line)).to.deep.equal([]);
   });
 

@@ -25,23 +25,23 @@ describe('The Dockerfile', () => {
   const [entry] = instructions('ENTRYPOINT');
   const stages = read('Dockerfile').split(/^FROM /m);
 
-  it('starts node itself, with a command that there is', () => {
+  it('starts node itself, with a command that exists', () => {
     expect(JSON.parse(entry ?? '')).to.deep.equal(['node', PLANT_STORE]);
     expect(existsSync(`${root}${PLANT_STORE}`)).to.equal(true);
     expect(instructions('CMD')).to.deep.equal(['["serve"]']);
     expect(instructions('STOPSIGNAL')).to.deep.equal(['SIGTERM']);
   });
 
-  it('checks the health with a command that there is', () => {
+  it('checks the health with a command that exists', () => {
     const [, words = ''] = /CMD (\[.*\])/.exec(instructions('HEALTHCHECK').join()) ?? [];
     expect(JSON.parse(words)).to.deep.equal(['node', PLANT_STORE, 'ready']);
   });
 
-  it('runs as a numbered user that is not root', () => {
+  it('runs as a user that is not root, by its number', () => {
     expect(instructions('USER').join()).to.match(/^[1-9]\d*:[1-9]\d*$/);
   });
 
-  it('sets variables that there are, and exposes the default port', () => {
+  it('sets variables that exist, and exposes the default port', () => {
     for (const [, name = ''] of instructions('ENV')
       .join(' ')
       .matchAll(/(\w+)=/g)) {
@@ -50,7 +50,7 @@ describe('The Dockerfile', () => {
     expect(instructions('EXPOSE')).to.deep.equal([documentedDefaults.get('PORT')]);
   });
 
-  it('builds what the start needs, and takes over what is there then', () => {
+  it('builds and copies everything that the start needs', () => {
     expect(instructions('RUN').join()).to.include('npm run prepare');
     expect(instructions('RUN').join()).to.include('tsc -b packages/app');
     expect(existsSync(`${root}packages/app/tsconfig.json`)).to.equal(true);
@@ -59,7 +59,7 @@ describe('The Dockerfile', () => {
     for (const [, path] of copied) expect(existsSync(`${root}${path}`), path).to.equal(true);
   });
 
-  it('is given every package that the service is made of, and what the build reads', () => {
+  it('gets every package of the service, and every file of the build', () => {
     const ignore = read('.dockerignore')
       .split('\n')
       .filter((line) => /^[^#]/.test(line));
@@ -71,7 +71,7 @@ describe('The Dockerfile', () => {
     expect(left.map(nameOf)).to.have.members([...needed('plant-store')]);
   });
 
-  it('runs on a Node.js that the service supports', () => {
+  it('uses a version of Node.js that the service supports', () => {
     const [, major] = /^FROM node:(\d+)-/m.exec(read('Dockerfile')) ?? [];
     expect(Number(major)).to.be.at.least(20);
     expect(read('package.json')).to.include('"node": ">=20.19"');
@@ -81,7 +81,7 @@ describe('The Dockerfile', () => {
     return JSON.parse(read(`packages/${folder}/package.json`)).name;
   }
 
-  /** The packages of this project that a package needs in production, itself included. */
+  /** Returns the packages of this project that a package needs in production, including itself. */
   function needed(name: string, found = new Set<string>()): Set<string> {
     found.add(name);
     const folder = name === 'plant-store' ? 'app' : name.replace('@plant-store/', '');
@@ -99,7 +99,7 @@ describe('The compose file', () => {
   const service = services['plant-store'];
   const environment: Record<string, string | null> = service.environment;
 
-  it('sets variables that there are, and the service takes them', async () => {
+  it('sets variables that exist, with values that the service accepts', async () => {
     expect([...documentedDefaults.keys()]).to.include.members(Object.keys(environment));
     const set = Object.entries(environment).filter(
       (entry): entry is [string, string] => entry[1] !== null,
@@ -113,11 +113,11 @@ describe('The compose file', () => {
     expect(await running.stop()).to.equal(0);
   });
 
-  it('leads to the default port, from this machine only', () => {
+  it('publishes the default port, on this machine only', () => {
     expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
   });
 
-  it('makes the replica set that the connection string names', () => {
+  it('creates the replica set of the connection string', () => {
     const uri = new URL(environment.MONGODB_URI ?? '');
     expect(services).to.have.property(uri.hostname);
     const set = uri.searchParams.get('replicaSet');
@@ -129,14 +129,14 @@ describe('The compose file', () => {
     expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
   });
 
-  it('gives the service time to stop, and nothing to write to', () => {
+  it('gives the service enough time to stop, and a read-only file system', () => {
     const grace = Number.parseInt(service.stop_grace_period, 10) * 1000;
     expect(grace).to.be.at.least(longestStop({}) + STOP_MARGIN_MS);
     expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
   });
 });
 
-describe('The time to stop, by default', () => {
+describe('The default time to stop', () => {
   const ms = (name: string) => Number(documentedDefaults.get(name));
 
   it('is enough for a request that began to arrive before the signal', () => {
@@ -145,7 +145,7 @@ describe('The time to stop, by default', () => {
     expect(ms('SHUTDOWN_TIMEOUT_MS')).to.be.at.least(longest);
   });
 
-  it('is what docs/operations.md and the commands for containers give the service', () => {
+  it('is that of docs/operations.md and of the commands for containers', () => {
     const operations = read('docs/operations.md');
     expect(operations).to.include(
       `\`REQUEST_DEADLINE_MS\` together: ${longestStop({}) / 1000} s by default`,

@@ -23,14 +23,14 @@ const OTHERS = new Set(
 /** Variables that OpenTelemetry's packages read. */
 const OPENTELEMETRY = /^OTEL_/;
 
-/** Where the text that `--help` prints is. */
+/** The files with the texts of `--help`, by command. */
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
   'npm run bench': 'tools/bench/src/command.ts',
   'npm run mutate': 'tools/mutate/src/command.ts',
 };
 
-/** A word in capitals alone may be anything, as `SELECT` is. */
+/** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
 
 describe('The documents', () => {
@@ -38,7 +38,7 @@ describe('The documents', () => {
     expect(documents.map(({ path }) => path)).to.include.members(['README.md', 'docs/README.md']);
   });
 
-  it('link to what exists', () => {
+  it('have no broken links', () => {
     expect(documents.flatMap(brokenLinks)).to.deep.equal([]);
   });
 
@@ -61,15 +61,15 @@ describe('The documents', () => {
     expect(documents.flatMap((it) => unknownVariables(it, known))).to.deep.equal([]);
   });
 
-  it('show JSON that is JSON', () => {
+  it('show valid JSON', () => {
     expect(documents.flatMap(brokenJson)).to.deep.equal([]);
   });
 
-  it('show files as they are', () => {
+  it('show files with their current content', () => {
     expect(documents.flatMap(driftedFiles)).to.deep.equal([]);
   });
 
-  it('name each file that a reader of a tutorial creates above its block: the fence is not visible', () => {
+  it('name the file of each block of a tutorial in the text above it, because the fence is not visible', () => {
     const tutorials = documents.filter(({ path }) => path.startsWith('docs/tutorials/'));
     expect(tutorials.flatMap(unnamedFiles)).to.deep.equal([]);
   });
@@ -83,7 +83,7 @@ describe('The documents', () => {
   });
 });
 
-/** Each fault that is looked for, in a document that has it. */
+/** Documents with each kind of problem. */
 describe('The check of the documents', () => {
   const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
     path: 'docs/page.md',
@@ -91,7 +91,7 @@ describe('The check of the documents', () => {
     blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
   });
 
-  it('finds links to nowhere', () => {
+  it('finds broken links', () => {
     const text = '[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)';
     expect(brokenLinks(page(text))).to.deep.equal([
       'docs/page.md: gone.md',
@@ -100,7 +100,7 @@ describe('The check of the documents', () => {
     ]);
   });
 
-  it('finds files that are not there', () => {
+  it('finds names of files that do not exist', () => {
     const text = '`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`';
     expect(missingFiles(page(text))).to.deep.equal([
       'docs/page.md: packages/domain/src/gone.ts',
@@ -108,7 +108,7 @@ describe('The check of the documents', () => {
     ]);
   });
 
-  it('finds commands that are not there', () => {
+  it('finds names of commands that do not exist', () => {
     const found = unknownCommands(
       page('`npm run gone`', { language: 'sh', text: 'A=1 plant-store gone\nplant-store check\n' }),
       ['build'],
@@ -117,7 +117,7 @@ describe('The check of the documents', () => {
     expect(found).to.deep.equal(['docs/page.md: npm run gone', 'docs/page.md: plant-store gone']);
   });
 
-  it('finds options that are not there', () => {
+  it('finds names of options that do not exist', () => {
     const text = { language: 'sh', text: 'A=1 plant-store import a --gone 1 --rejects b\n' };
     const prose = '`npm run bench -- --quick --gone` `npm run mutate -- --help` `mongod --gone`';
     expect(unknownOptions(page(prose, text))).to.deep.equal([
@@ -126,7 +126,7 @@ describe('The check of the documents', () => {
     ]);
   });
 
-  it('finds variables that are not there', () => {
+  it('finds names of variables that do not exist', () => {
     const text = { language: 'sh', text: 'GONE_NAME=1 PORT=1 plant-store\n' };
     const prose = '`GONE_TOO` `GONE=1` `PORT` `SELECT`';
     const found = unknownVariables(page(prose, text), new Set(['PORT']));
@@ -134,13 +134,13 @@ describe('The check of the documents', () => {
     expect(found).to.deep.equal(gone.map((name) => `docs/page.md: ${name}`));
   });
 
-  it('finds JSON that is none, and files that were changed', () => {
+  it('finds invalid JSON, and files that were changed', () => {
     const drifted = { language: 'json', file: 'package.json', text: '{,}' };
     expect(brokenJson(page('', drifted))).to.have.length(1);
     expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
   });
 
-  it('finds files that are not named', () => {
+  it('finds blocks whose files are not named', () => {
     const block = { language: 'ts', file: 'src/a.ts', text: '', line: 3 };
     expect(unnamedFiles(page('`src/a.ts`:\n\n', block))).to.deep.equal([]);
     const unnamed = ['docs/page.md:3 does not name src/a.ts'];
@@ -164,7 +164,7 @@ function isThere(document: Markdown, target: string): boolean {
   return anchorsOf(file === '' ? document : readDocument(root, path)).includes(anchor);
 }
 
-/** Words in backticks that begin with a folder of the project. A tutorial makes files of its own. */
+/** Words in backticks that begin with a folder of the project and do not exist. A tutorial creates its own files. */
 function missingFiles({ path, prose, blocks }: Markdown): string[] {
   const made = blocks.map(({ file }) => file ?? '');
   return codeWords(prose)
@@ -238,7 +238,7 @@ function driftedFiles({ path, blocks }: Markdown): string[] {
   });
 }
 
-/** The last line of text before a block names the file that the block shows. */
+/** Files of blocks that the last line of text before the block does not name. */
 function unnamedFiles({ path, prose, blocks }: Markdown): string[] {
   const lines = prose.split('\n');
   return blocks.flatMap(({ file, line }) => {
@@ -258,7 +258,7 @@ function shellLines(blocks: readonly CodeBlock[]): string[] {
     .flatMap(({ text }) => text.split('\n'));
 }
 
-/** Every setting that the process reads, from the code as it was built. */
+/** The names of all settings, from the built code. */
 async function settingNames(): Promise<string[]> {
   const module = await import(
     pathToFileURL(join(root, 'packages/app/dist/src/configuration/all-settings.js')).href
@@ -266,7 +266,7 @@ async function settingNames(): Promise<string[]> {
   return Object.keys(module.settings);
 }
 
-/** The words of the command line, from its usage. */
+/** The commands of `plant-store`, from its source. */
 function commandWords(): string[] {
   const source = readFileSync(join(root, 'packages/app/src/main.ts'), 'utf8');
   return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\(\w*\)|:)/gm)].map(

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 
+/** The fields of a `package.json` that the tests use. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;

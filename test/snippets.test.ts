@@ -12,14 +12,14 @@ describe('Every block of the documents', () => {
     expect(documents.flatMap((page) => unaccounted(page, claims))).to.deep.equal([]);
   });
 
-  it('that a test runs is in a page that is read', () => {
+  it('that a test runs exists in a document', () => {
     const paths = documents.map(({ path }) => path);
     expect(claims).to.have.lengthOf.above(30);
     expect(claims.filter(({ page }) => !paths.includes(page))).to.deep.equal([]);
   });
 });
 
-/** Each fault that is looked for, in a page that has it. */
+/** Pages with each kind of problem. */
 describe('The check of the blocks', () => {
   const page = (block: Partial<CodeBlock>, prose = ''): Markdown => ({
     path: 'docs/page.md',
@@ -47,7 +47,7 @@ describe('The check of the blocks', () => {
     ]);
   });
 
-  it('finds a mark without a block, and a block that is not read', () => {
+  it('finds a mark without a block, and an indented block', () => {
     const lost = unaccounted(page({}, '<!-- not run by a test -->\n\n  ```sh\n'), [claim]);
     expect(lost).to.deep.equal([
       'docs/page.md has a mark that is not on the line before a block',
@@ -55,7 +55,7 @@ describe('The check of the blocks', () => {
     ]);
   });
 
-  it('finds a test of a block that is gone, or that is there twice', () => {
+  it('finds a test of a block that does not exist, or exists twice', () => {
     expect(() => unaccounted(page({ text: 'cd\n' }), [claim])).to.throw(
       'no block begins with "ls"',
     );
@@ -63,7 +63,7 @@ describe('The check of the blocks', () => {
     expect(() => unaccounted(twice, [claim])).to.throw('two blocks begin with "ls"');
   });
 
-  it('finds a diagram that is none, or that is not closed', () => {
+  it('finds a diagram of an unknown kind, and one with open brackets', () => {
     expect(diagram('flowchart LR\n  a["a (b"] --> b\n')).to.deep.equal([]);
     expect(diagram('flow\n')).to.deep.equal(['docs/page.md:1 is no known diagram']);
     expect(diagram('flowchart LR\n  subgraph a\n')).to.have.length(1);

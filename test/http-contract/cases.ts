@@ -29,6 +29,7 @@ export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
   response?: ReceivedResponse;
 }
 
+/** All cases that {@link testEach} has declared in this process. */
 export const suite: TestedCase[] = [];
 
 /** Declares a test for each case, on a connection of its own. */

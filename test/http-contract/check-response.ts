@@ -30,6 +30,7 @@ const CHALLENGES: Readonly<Record<number, string[]>> = {
   4030: ['Bearer realm="plant-store", error="insufficient_scope"'],
 };
 
+/** The content of a created plant. */
 export interface Plant {
   readonly name: string;
   readonly tag?: string;
@@ -70,6 +71,7 @@ export function errorOf(response: ReceivedResponse): number | undefined {
   return error;
 }
 
+/** Returns whether a response has `Connection: close`. */
 export function saysClose(response: ReceivedResponse): boolean {
   return fieldValues(response, 'connection').some((value) => value.toLowerCase() === 'close');
 }

@@ -90,6 +90,7 @@ export const kinds = {
 /** The name of a proxy's program and of its package in Debian. */
 export type ProxyName = keyof typeof kinds;
 
+/** All proxies, by the names of their programs. */
 export const proxyNames = Object.keys(kinds) as ProxyName[];
 
 /** Returns whether the proxy requests `/readyz` of its instances. */

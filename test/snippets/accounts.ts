@@ -10,13 +10,13 @@ export interface Claim {
 }
 
 const CALL = /\bsnippet\(\s*'([^']+)',\s*(['"])(.+?)\2,?\s*\)/g;
-/** In prose, not in code. */
+/** A mark in prose, not in code. */
 const MARK = /(?<!`)<!-- *not run/g;
 
-/** Pages of which `tutorials.test.ts` runs every command. */
+/** Pages whose commands are run by `tutorials.test.ts`. */
 const TUTORIALS = /^docs\/tutorials\//;
 
-/** Every call of `snippet` in the tests of a folder. */
+/** Returns every call of `snippet` in the tests of a folder. */
 export function claimsIn(folder: string): Claim[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
@@ -24,7 +24,7 @@ export function claimsIn(folder: string): Claim[] {
     .map(([, page = '', , beginning = '']) => ({ page, beginning }));
 }
 
-/** What is wrong with the blocks of a page: each is run, shows a file, is checked as data, or is marked. */
+/** Returns the problems of the blocks of a page: each must be run, show a file, be checked as data, or be marked. */
 export function unaccounted(page: Markdown, claims: readonly Claim[]): string[] {
   const own = claims.filter((it) => it.page === page.path);
   const run = new Set(own.map(({ beginning }) => onlyBlock(page, beginning)));
@@ -43,7 +43,7 @@ function problemOf({ path }: Markdown, block: CodeBlock, isRun: boolean): string
   return ['is run by no test: run it, or mark it (see CONTRIBUTING.md)'];
 }
 
-/** Marks that belong to no block, and blocks that are not at the beginning of their lines. */
+/** Returns marks without a block, and indented blocks. */
 function unreadOf({ path, prose, blocks }: Markdown): string[] {
   const marked = blocks.filter(({ notRun }) => notRun !== undefined).length;
   const marks = prose.match(MARK)?.length ?? 0;
@@ -53,7 +53,7 @@ function unreadOf({ path, prose, blocks }: Markdown): string[] {
   ];
 }
 
-/** A diagram is of a known kind, and closes what it opens. */
+/** Checks that a diagram has a known kind, and that its brackets are closed. */
 function diagramProblems(text: string): string[] {
   const bare = text.replaceAll(/"[^"\n]*"/g, '');
   const count = (pattern: RegExp) => bare.match(pattern)?.length ?? 0;

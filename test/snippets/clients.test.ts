@@ -24,7 +24,7 @@ describe('The snippets of docs/clients.md', function () {
   afterEach(() => terminal.close());
   after(() => issuer.stop());
 
-  /** Runs a module, and resolves with what it prints. */
+  /** Runs a module, and resolves with its output. */
   function runModule(text: string): Promise<string> {
     writeFileSync(join(terminal.folder, 'snippet.mjs'), text);
     return terminal.run(`${NODE} snippet.mjs`);

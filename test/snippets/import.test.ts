@@ -8,7 +8,7 @@ import { Terminal } from './terminal.js';
 
 const NUMBER = /\d+$/;
 const ID = '9007199254740993';
-/** More than are read while none is stored. */
+/** More lines than an import reads ahead. */
 const LINES = 5000;
 
 describe('The commands of docs/import.md', function () {

@@ -3,7 +3,7 @@ import { type Document, MongoClient } from 'mongodb';
 
 const PASSWORD = 'typed at the prompt';
 
-/** Runs a snippet that is meant for `mongosh`, with as much of it as the documents use. */
+/** Runs a snippet for `mongosh`. Supports the functions that the documents use. */
 export async function mongosh(uri: string, snippet: string): Promise<void> {
   const client = new MongoClient(uri, { serverSelectionTimeoutMS: 5000 });
   const database = (name: string) => ({
@@ -20,5 +20,5 @@ export async function mongosh(uri: string, snippet: string): Promise<void> {
   await Promise.resolve(runInNewContext(snippet, globals)).finally(() => client.close());
 }
 
-/** The user that a snippet creates, with the password that was typed. */
+/** Returns the user that a snippet creates and its password, for a connection string. */
 export const typedCredentials = (user: string) => `${user}:${encodeURIComponent(PASSWORD)}`;

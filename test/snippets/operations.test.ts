@@ -26,7 +26,7 @@ describe('The commands of docs/operations.md', function () {
   });
 });
 
-/** The secret that commands make, once they have built an overlay that refers to it. */
+/** Runs commands that create a secret and apply an overlay. Resolves with the secret. */
 async function applied(terminal: Terminal, commands: string, MONGODB_URI: string) {
   const printed = await terminal.run(commands.replace(/^(?=kubectl apply)/m, 'echo ---\n'), {
     MONGODB_URI,

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Programs } from './programs.js';
 import { snippet, withReal } from './snippet.js';
 
-/** What the snippets take as given. */
+/** Declarations that the snippets need. */
 const PLANTS = `
   import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
   const plants = new MemoryPlantRepository();`;
@@ -64,7 +64,7 @@ const storeWithout = snippet('packages/plant-repository-contract/README.md', 'de
 const verifier = snippet('packages/token-verifier-contract/README.md', 'import {');
 const verifierWithout = snippet('packages/token-verifier-contract/README.md', 'describeToken');
 
-/** By the package. What is in capitals is replaced by what is there. */
+/** The programs around the snippets, by package. Words in capitals are replaced by values of the test. */
 const PROGRAMS = {
   domain: PLANTS + CLIENT + domain,
   'http-koa': PLANTS + CLIENT + OBSERVER + withReal(koa, { 'listen(3000,': 'listen(0,' }),

@@ -6,7 +6,7 @@ import { root } from './snippet.js';
 
 const run = promisify(execFile);
 
-/** Not a project: a snippet may leave a constant unused. */
+/** The configuration of the compiler, which allows unused constants in snippets. */
 const CONFIGURATION = {
   extends: '../../../tsconfig.base.json',
   compilerOptions: {
@@ -18,7 +18,7 @@ const CONFIGURATION = {
   include: ['*.ts'],
 };
 
-/** Modules in a folder where they find the packages of the project. */
+/** Modules in a temporary folder from which the packages of the project can be imported. */
 export class Programs {
   readonly #folder = mkdtempSync(join(root, 'test/dist/snippets-'));
 
@@ -26,19 +26,19 @@ export class Programs {
     writeFileSync(join(this.#folder, `${name}.ts`), text);
   }
 
-  /** Compiles all of them at once; rejects with what the compiler reports. */
+  /** Compiles all modules. Rejects with the output of the compiler. */
   async compile(): Promise<void> {
     const project = join(this.#folder, 'tsconfig.json');
     writeFileSync(project, JSON.stringify(CONFIGURATION));
     await this.#node(join(root, 'node_modules/typescript/bin/tsc'), '-p', project);
   }
 
-  /** Runs one; rejects with what it printed when it fails. */
+  /** Runs a module and resolves with its output. Rejects with the output when it fails. */
   run(name: string): Promise<string> {
     return this.#node(this.#compiled(name));
   }
 
-  /** Has Mocha list the tests of one. */
+  /** Resolves with Mocha's list of the tests of a module. */
   list(name: string): Promise<string> {
     const mocha = join(root, 'node_modules/mocha/bin/mocha.js');
     return this.#node(mocha, '--no-config', '--dry-run', this.#compiled(name));

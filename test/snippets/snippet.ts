@@ -1,17 +1,18 @@
 import { fileURLToPath } from 'node:url';
 import { type CodeBlock, type Markdown, readDocument } from '../markdown.js';
 
+/** The folder of the project. */
 export const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /**
- * The text of the one block of a page that begins so. A test that calls this runs the block:
- * `snippets.test.ts` finds the call, so both arguments must be literals.
+ * Returns the text of the only block of a page with this beginning, for a test that runs it. `snippets.test.ts` finds
+ * the calls in the sources, so both arguments must be literals.
  */
 export function snippet(page: string, beginning: string): string {
   return onlyBlock(readDocument(root, page), beginning).text;
 }
 
-/** Throws unless exactly one block begins so. */
+/** Returns the block with this beginning. Throws unless there is exactly one. */
 export function onlyBlock({ path, blocks }: Markdown, beginning: string): CodeBlock {
   const [block, another] = blocks.filter(({ text }) => text.startsWith(beginning));
   if (block === undefined) throw new Error(`${path}: no block begins with "${beginning}"`);
@@ -19,7 +20,7 @@ export function onlyBlock({ path, blocks }: Markdown, beginning: string): CodeBl
   return block;
 }
 
-/** The text with examples replaced by what is there in a test. Throws where an example is not in the text. */
+/** Replaces the example values of a text by those of a test. Throws when an example is not in the text. */
 export function withReal(text: string, real: Readonly<Record<string, string>>): string {
   return Object.entries(real).reduce((before, [example, value]) => {
     if (!before.includes(example)) throw new Error(`"${example}" is not in\n${before}`);
@@ -27,7 +28,7 @@ export function withReal(text: string, real: Readonly<Record<string, string>>): 
   }, text);
 }
 
-/** What a `console` block shows: the commands after `$ `, and what they print. */
+/** Splits a `console` block into the commands, after `$ `, and their output. */
 export function session(text: string): { commands: string; output: string } {
   const isCommand: boolean[] = [];
   const lines = text.trimEnd().split('\n');

@@ -26,7 +26,7 @@ describe('The commands of docs/storage.md', () => {
     try {
       await mongosh(uri, `db.getSiblingDB('admin').runCommand({ dropUser: 'plant-store' })`);
       await mongosh(uri, snippet('docs/storage.md', 'db.getSiblingDB'));
-      // Without a validator, which takes another permission to add.
+      // Creates the collection without a validator, because adding one needs another permission.
       await mongosh(uri, `db.getSiblingDB('plant-store').runCommand({ create: 'plants' })`);
       const options = `replicaSet=plants&authSource=admin&${tls}`;
       const MONGODB_URI = `mongodb://${typedCredentials('plant-store')}@${host}/plant-store?${options}`;

@@ -8,7 +8,7 @@ import { root } from './snippet.js';
 const LEFT_OUT = new Set(['.git', '.cache']);
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;
 
-/** The programs of `bin` come first, then the Node.js of the tests and the commands of the project. */
+/** The programs of `bin`, then the Node.js of the tests and the commands of the project. */
 const PATH = [
   join(root, 'test/snippets/bin'),
   dirname(process.execPath),
@@ -19,7 +19,7 @@ const PATH = [
 
 const running = new Set<ChildProcess>();
 
-/** A shell runs in a process group of its own, so that what it has started ends with it. */
+/** Sends a signal to the process group of a shell, so that the processes that it has started end with it. */
 function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
   try {
     if (pid !== undefined) process.kill(-pid, name);
@@ -41,7 +41,7 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   });
 }
 
-/** What a reader pastes commands into: Bash, in a folder. */
+/** Bash in a folder, into which a reader would paste commands. */
 export class Terminal {
   readonly folder: string;
   readonly #started: Running[] = [];
@@ -50,7 +50,7 @@ export class Terminal {
     this.folder = folder;
   }
 
-  /** A terminal in a folder of links to the project: a file that is written there does not reach it. */
+  /** Opens a terminal in a folder with links to the project, so that new files are not written into the project. */
   static atRoot(): Terminal {
     const terminal = new Terminal();
     for (const name of readdirSync(root).filter((it) => !LEFT_OUT.has(it))) {
@@ -59,7 +59,7 @@ export class Terminal {
     return terminal;
   }
 
-  /** Starts commands. What they print to standard error comes on standard output, as on a screen. */
+  /** Starts commands, with their standard error on standard output. */
   start(commands: string, env: Readonly<Record<string, string>> = {}): Running {
     const child = spawn('bash', ['-e', '-c', `exec 2>&1\n${commands}`], {
       cwd: this.folder,
@@ -74,13 +74,13 @@ export class Terminal {
     return started;
   }
 
-  /** Starts commands that run the service; resolves with its address when it listens. */
+  /** Starts commands that run the service. Resolves with its address when it listens. */
   async serve(commands: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
     const [address] = await this.start(commands, { PORT: '0', ...env }).printed(ADDRESS);
     return address;
   }
 
-  /** Runs commands; resolves with what they print, and rejects when one of them fails. */
+  /** Runs commands and resolves with their output. Rejects when one of them fails. */
   async run(commands: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
     const started = this.start(commands, env);
     const ended = await started.ended;
@@ -88,13 +88,13 @@ export class Terminal {
     return started.stdout();
   }
 
-  /** Ends what was started, and waits for it. */
+  /** Stops everything that was started, and waits for the end. */
   async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     for (const { child } of this.#started) if (running.has(child)) signal(child, name);
     await Promise.all(this.#started.splice(0).map(({ ended }) => ended));
   }
 
-  /** Also removes the folder. */
+  /** Stops everything that was started, and removes the folder. */
   async close(): Promise<void> {
     await this.stop();
     rmSync(this.folder, { recursive: true });

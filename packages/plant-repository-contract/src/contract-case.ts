@@ -31,6 +31,7 @@ const POLL_INTERVAL_MS = 10;
 /** The outcome of an add whose id was free. */
 export type Outcome = 'stored' | 'unavailable' | 'unknown';
 
+/** Adds a plant to the store under test. `timeLimit` is in milliseconds. */
 export function add(
   { repository }: Pick<OpenStore, 'repository'>,
   fields: NewPlantFields,

@@ -32,6 +32,7 @@ export const alterations: Record<string, (token: string) => string> = {
   },
 };
 
+/** Resolves when the verifier accepts a token as its client. */
 export async function accepts(
   { verifier }: OpenVerifier,
   { token, name, permissions }: AcceptedToken,
@@ -41,6 +42,7 @@ export async function accepts(
   expect([...client.permissions]).to.deep.equal(permissions);
 }
 
+/** Resolves when the verifier rejects a token with `InvalidTokenError`. */
 export const refuses = ({ verifier }: OpenVerifier, token: string, what: string) =>
   rejects(verifier.verify(token), InvalidTokenError, `${what} was not refused`);
 

@@ -26,13 +26,14 @@ export interface Responses {
   readonly p999: number;
 }
 
+/** The figures of one window of load. */
 export interface LoadFigures extends Responses {
   readonly perSecond: number;
-  /** Microseconds of each process for a request. */
+  /** The CPU time of each process for one request, in microseconds. */
   readonly cpuTimesUs: readonly number[];
-  /** Processors that the load generator kept busy. */
+  /** How many CPUs the load generator kept busy. */
   readonly loadCpus: number;
-  /** Processors kept busy by what has no part in the benchmark. */
+  /** How many CPUs other programs kept busy. */
   readonly otherCpus: number;
 }
 

@@ -20,6 +20,7 @@ export function machine() {
   };
 }
 
+/** The description of a machine, from {@link machine}. */
 export type Machine = ReturnType<typeof machine>;
 
 function dependencies(): Record<string, string> {

@@ -11,6 +11,7 @@ export interface Subject {
   readonly env: Readonly<Record<string, string>>;
 }
 
+/** A subject that listens. */
 export interface RunningSubject {
   readonly url: string;
   readonly token: string;
@@ -18,11 +19,13 @@ export interface RunningSubject {
   stop(): Promise<void>;
 }
 
+/** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 const SERVICE = 'packages/app/bin/plant-store.js';
 const PEERS = 'tools/bench/peers';
 
+/** The subjects that store plants in memory. */
 export const inMemory: readonly Subject[] = [
   { name: 'Plant Store', program: SERVICE, env: { STORAGE: 'memory' } },
   { name: 'bare node:http', program: `${PEERS}/bare-http.js`, env: {} },

@@ -26,6 +26,7 @@ export function summarise(samples: readonly Sample[]): Summary[] {
   return [...groups.values()].map(summary).sort((a, b) => a.connections - b.connections);
 }
 
+/** Returns the median of values; `NaN` when there are none. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length >> 1;

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
+/** Returns a new random token for the subjects. */
 export function newToken(): string {
   return randomBytes(32).toString('base64url');
 }

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
+/** The result and the output of a run of tests. */
 export interface TestRun {
   readonly result: 'passed' | 'failed' | 'timed out';
   readonly output: string;

@@ -34,6 +34,7 @@ async function linkModules(from: string, to: string): Promise<void> {
   }
 }
 
+/** Deletes a copy of the workspace. */
 export function removeCopy(copy: string): Promise<void> {
   return rm(copy, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -2,7 +2,9 @@ import { exportJWK, generateKeyPair, type JWK } from 'jose';
 import Provider, { type Adapter } from 'oidc-provider';
 import { LoopbackServer } from './loopback-server.js';
 
+/** The audience of the tokens of an {@link OidcIssuer}. */
 export const AUDIENCE = 'https://plants.example';
+/** The default scope of these tokens. */
 export const SCOPE = 'plants:create';
 
 /** The only client of an issuer. */

@@ -102,12 +102,14 @@ export function endAll(): void {
 
 process.once('exit', endAll);
 
+/** Returns the SHA-256 digest of a text in hexadecimal digits. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
 /** A token that the setting {@link ACCESS_TOKEN_SHA256} makes the service accept. */
 export const TOKEN = 'a-token';
+/** The value of the setting of this name that accepts {@link TOKEN}. */
 export const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
 
 /** Sends a request to create a plant to the service at this address. */

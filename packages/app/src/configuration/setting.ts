@@ -25,10 +25,12 @@ export type ValuesOf<Table extends Settings> = {
     | (Table[Name] extends { readonly default: string } ? never : undefined);
 };
 
+/** Defines a setting for a whole number with a default. */
 export function wholeNumber(meaning: string, min: number, max: number, fallback: number) {
   return { ...optionalWholeNumber(meaning, min, max, fallback), default: `${fallback}` };
 }
 
+/** Defines a setting for a whole number without a default. */
 export function optionalWholeNumber(meaning: string, min: number, max: number, example: number) {
   return {
     meaning,
@@ -41,6 +43,7 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
   };
 }
 
+/** Defines a setting for one of several words. */
 export function oneOf<const T extends string>(meaning: string, choices: readonly T[]) {
   return {
     meaning,
@@ -50,6 +53,7 @@ export function oneOf<const T extends string>(meaning: string, choices: readonly
   };
 }
 
+/** Defines a setting for a text that matches a pattern. */
 export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
   meaning: string,
   pattern: RegExp,
@@ -59,6 +63,7 @@ export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'p
   return { meaning, ...rest, parse };
 }
 
+/** Defines a setting for any text that is not empty. */
 export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
   meaning: string,
   rest: Rest,
@@ -66,6 +71,7 @@ export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse
   return matching(meaning, /./, rest);
 }
 
+/** Defines a setting for the address on which a server listens, loopback by default. */
 export function host(meaning: string) {
   return {
     meaning,
