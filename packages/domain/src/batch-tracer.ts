@@ -1,6 +1,6 @@
 /**
- * Shows batches to a tracing system. A batch carries the plants of several callers and belongs to none of
- * them, so it runs in no caller's asynchronous context: it can only be linked to them.
+ * Shows batches to a tracing system. A batch carries the plants of several callers, so it runs in the
+ * asynchronous context of none of them. It can only be linked to them.
  */
 export interface BatchTracer<Caller = unknown> {
   /** Returns what identifies the caller of `add`. Called in the asynchronous context of that caller. */

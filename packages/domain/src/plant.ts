@@ -33,7 +33,7 @@ export class InvalidNewPlantError extends Error {
  * frozen and shares nothing with `fields`.
  *
  * @throws {InvalidNewPlantError} when `id` is outside int64, or `name` or `tag` holds a lone
- * surrogate: such a string has no UTF-8 form, so no storage could keep it exactly.
+ * surrogate: such a string has no UTF-8 form.
  */
 export function newPlant(fields: NewPlantFields): NewPlant {
   const { id, name, tag } = fields;

@@ -30,7 +30,7 @@ const REPLACEMENT = '\uFFFD';
 const MAX_DEPTH = 32;
 
 /**
- * Parses one JSON text (RFC 8259), more strictly than `JSON.parse`: numbers keep their digits, and invalid UTF-8,
+ * Parses one JSON text (RFC 8259), more strictly than `JSON.parse`. Numbers keep their digits. Invalid UTF-8,
  * repeated names in an object, lone surrogates and deep nesting are refused. The time is linear in the length of the
  * text, whatever its content.
  *

@@ -17,8 +17,8 @@ import type { OpenStore, StorageHook } from './open-store.js';
 const PLANT = { id: 2n, name: 'during', tag: 'the fault' };
 
 /**
- * Compares an outcome with what is stored: once the storage can be used again, and once nothing is
- * under way any more, because another plant was acknowledged and the repository is closed.
+ * Compares an outcome with what is stored, twice: when the storage can be used again, and when nothing is under way
+ * any more. The latter is after another plant was acknowledged and the repository was closed.
  */
 async function expectTrue(store: OpenStore, outcome: Outcome, plant: NewPlantFields) {
   await readyAgain(store.repository);

@@ -5,7 +5,7 @@ import { trustedUrl } from './trusted-url.js';
  * Resolves with the URL of the issuer's keys, found through its metadata document.
  *
  * Rejects with an `Error` when there is no document, when it is another issuer's, or when its `jwks_uri`
- * is neither https nor http on the loopback interface; after an abort, with the signal's reason.
+ * is neither https nor http on the loopback interface. After an abort, rejects with the signal's reason.
  */
 export async function findJwksUrl(issuer: string, signal: AbortSignal): Promise<URL> {
   const causes: unknown[] = [];

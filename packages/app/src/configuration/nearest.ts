@@ -1,6 +1,6 @@
 /**
- * Returns the known name that was probably meant: the one with the fewest edits (inserting, removing or replacing a
- * character, or swapping two neighbours), if they are few for a name of this length.
+ * Returns the known name that was probably meant: the one with the fewest edits, if they are few for a name of this
+ * length. An edit inserts, removes or replaces a character, or swaps two neighbours.
  */
 export function nearest(name: string, known: Iterable<string>): string | undefined {
   let best: string | undefined;

@@ -5,8 +5,8 @@ import { version } from '../version.js';
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
- * Resolves with a tracer that gives each batch a trace of its own, with links to the requests of its plants; with
- * `undefined` unless an OpenTelemetry SDK was preloaded. The trace has a span around the command, because the
+ * Resolves with a tracer that gives each batch a trace of its own, with links to the requests of its plants. Resolves
+ * with `undefined` unless an OpenTelemetry SDK was preloaded. The trace has a span around the command, because the
  * instrumentation of MongoDB records a command only below another span.
  */
 export async function openBatchTracer(): Promise<BatchTracer | undefined> {

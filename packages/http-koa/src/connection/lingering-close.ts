@@ -5,8 +5,8 @@ const MAX_BYTES = 65_536;
 const MAX_MS = 500;
 
 /**
- * Closes a connection so that the client receives the response before any reset (RFC 9112 section 9.6):
- * half-closes it, then reads and discards bytes for a short time.
+ * Closes a connection so that the client receives the response before any reset (RFC 9112 section 9.6). Half-closes
+ * it, then reads and discards bytes for a short time.
  */
 export function lingeringClose(socket: Socket): void {
   if (socket.destroyed) return;

@@ -11,9 +11,9 @@ export interface SocketDecisions {
 }
 
 /**
- * Replaces two methods of a socket, because the HTTP server of Node.js has no options for them: it resumes reading
- * for every body, however many requests wait, and closes immediately after the last response, so that a reset may
- * arrive before the response.
+ * Replaces two methods of a socket, because the HTTP server of Node.js has no options for what they do. It resumes
+ * reading for every body, however many requests wait. And it closes immediately after the last response, so that a
+ * reset may arrive before the response.
  */
 export function decide(socket: Socket, decisions: SocketDecisions): void {
   const resume = socket.resume.bind(socket);

@@ -12,12 +12,12 @@ const EMPTY_LINE = '\r\n\r\n';
 const RULE = 'the request line must be: method, space, target, space, HTTP/1.1';
 
 /**
- * Checks the request lines of one connection as they were sent (RFC 9112 section 3), because the parser of Node.js
- * accepts `POST /plants RTSP/1.0`, and several spaces instead of one.
+ * Checks the request lines of one connection as they were sent (RFC 9112 section 3). The parser of Node.js accepts
+ * `POST /plants RTSP/1.0`, and several spaces instead of one.
  *
  * The position of a request is counted; after a chunked body, its line is searched for. Checking the bytes of every
- * request would take 5 to 10 % of the CPU time of a create (200 connections, in memory, on a busy machine of two
- * cores). So after the first request of a connection, only requests with an unusual version or length are checked.
+ * request would take 5 to 10 % of the CPU time of a create. (Measured in memory, with 200 connections, on a busy
+ * machine of two cores.) So after the first request of a connection, only requests with an unusual version or length are checked.
  */
 export class RequestLines {
   /** Bytes of the current body that have not arrived. */

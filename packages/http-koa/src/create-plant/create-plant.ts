@@ -22,7 +22,7 @@ export interface CreatePlantOptions {
 const readNewPlant = newPlantReader('the body');
 
 /**
- * Creates the middleware of the operation. It stops at the first check that fails: it checks the credentials before it
+ * Creates the middleware of the operation. It stops at the first check that fails. It checks the credentials before it
  * reads the body, the load before it parses the body, and everything before it stores the plant.
  *
  * Source: docs/specification.md, "Create a plant".

@@ -5,8 +5,8 @@ const BYTES_PER_CHUNK = 16;
 const GATHERED_BYTES = 4096;
 
 /**
- * Joins the small chunks of a body, at the latest at the end of a turn of the event loop, because the streams of
- * Node.js use 300 bytes for each chunk, however small it is.
+ * Joins the small chunks of a body, at the latest at the end of a turn of the event loop. The streams of Node.js use
+ * 300 bytes for each chunk, however small it is.
  */
 export class SmallChunks {
   readonly #pass: (bytes: Buffer) => void;

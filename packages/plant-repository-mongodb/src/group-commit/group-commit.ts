@@ -68,7 +68,7 @@ function halveWhereStillUnclear(batch: readonly Entry[], outcomes: readonly Inse
  * Stores plants, many with one insert, and determines the outcome of each.
  *
  * A plant whose insert ended unclear is inserted again with the same mark. It cannot be stored twice, because `_id`
- * is unique. After a duplicate key, the document is read back as a majority has it: its own mark means stored,
+ * is unique. After a duplicate key, the document is read back as a majority has it. Its own mark means stored,
  * another mark means taken, and no document means that the insert is retried.
  */
 export class GroupCommit {

@@ -31,9 +31,9 @@ const MAX_UNDER_WAY = 4;
  * queue starts a batch at once. Otherwise, the next batch starts when it has at least half as many items as all
  * batches under way, or when those have ended.
  *
- * Compared with one batch at a time, the half gives a tenth more creates a second at 50 connections with the
- * database on the same machine, and two thirds more with the database 10 ms away (measured interleaved over HTTP).
- * A quarter gives no more.
+ * Compared with one batch at a time, the half gives a tenth more creates a second with the database on the same
+ * machine, and two thirds more with the database 10 ms away. A quarter gives no more than the half. (Measured
+ * interleaved over HTTP, with 50 connections.)
  */
 export class NaturalBatches<T extends Sized> {
   readonly #limits: BatchLimits;

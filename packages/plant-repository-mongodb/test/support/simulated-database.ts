@@ -31,8 +31,8 @@ export interface PlannedInsert {
 }
 
 /**
- * A fault of one document: the validator or another unique index refuses it; the collection is a view; a step-down
- * comes before it, and is reported or not; a router loses the connection to the shard that has written it.
+ * A fault of one document. The validator or another unique index refuses it. The collection is a view. A step-down
+ * comes before it, and is reported or not. A router loses the connection to the shard that has written it.
  */
 export type DocumentFault = keyof typeof DOCUMENT_FAULTS | 'not counted';
 
