@@ -8,8 +8,8 @@ import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Health } from '../src/health.js';
 
-const DEADLINE = 15_000;
-const SECOND = 1000;
+const DEADLINE_MS = 15_000;
+const SECOND_MS = 1000;
 
 const outage = new StorageUnavailableError('no primary', { waits: true });
 const refusal = new StorageUnavailableError('the password is wrong');
@@ -48,7 +48,7 @@ describe('The health of the service', () => {
     return new Health({
       plantRepository: storage,
       tokenVerifier: tokens,
-      requestDeadlineMs: DEADLINE,
+      requestDeadlineMs: DEADLINE_MS,
       observer: (event) => reports.push(event),
       now: () => now,
     });
@@ -68,13 +68,13 @@ describe('The health of the service', () => {
   async function startsOutage(): Promise<void> {
     await health.ready();
     storage.problem = outage;
-    await after(SECOND);
+    await after(SECOND_MS);
   }
 
   it('is ready when both parts are ready, which are checked at most once a second', async () => {
     for (let call = 0; call < 5; call += 1) await health.ready();
     expect([storage.asked, tokens.asked]).to.deep.equal([1, 1]);
-    await after(SECOND);
+    await after(SECOND_MS);
     expect([storage.asked, tokens.asked]).to.deep.equal([2, 2]);
   });
 
@@ -83,37 +83,37 @@ describe('The health of the service', () => {
     restart();
     await rejects(health.ready(), outage);
     storage.problem = undefined;
-    await after(SECOND);
+    await after(SECOND_MS);
   });
 
   it('stays ready in an outage in which creates wait, until it has lasted as long as the deadline', async () => {
     await startsOutage();
-    await after(DEADLINE - 1);
+    await after(DEADLINE_MS - 1);
     await rejects(after(1), outage);
     storage.problem = undefined;
-    await after(SECOND);
+    await after(SECOND_MS);
   });
 
   it('counts the duration of each outage separately', async () => {
     await startsOutage();
-    await after(DEADLINE - SECOND);
+    await after(DEADLINE_MS - SECOND_MS);
     storage.problem = undefined;
-    await after(SECOND);
+    await after(SECOND_MS);
     storage.problem = outage;
-    await after(SECOND);
-    await after(DEADLINE - SECOND);
+    await after(SECOND_MS);
+    await after(DEADLINE_MS - SECOND_MS);
   });
 
   it('is not ready as soon as the storage refuses creates at once', async () => {
     await health.ready();
     storage.problem = refusal;
-    await rejects(after(SECOND), refusal);
+    await rejects(after(SECOND_MS), refusal);
   });
 
   it('is not ready, with the reason, as soon as no token can be verified', async () => {
     await health.ready();
     tokens.problem = noKeys;
-    await rejects(after(SECOND), noKeys);
+    await rejects(after(SECOND_MS), noKeys);
   });
 
   it('notices the start of an outage without a health request', async () => {
@@ -125,20 +125,20 @@ describe('The health of the service', () => {
         return Promise.reject(outage);
       };
     });
-    now = SECOND;
+    now = SECOND_MS;
     await noticed;
-    now = SECOND + DEADLINE;
+    now = SECOND_MS + DEADLINE_MS;
     await rejects(health.ready(), outage);
   });
 
   it('reports at the start, and at each change, whether the storage is reachable', async () => {
     await health.ready();
-    await after(SECOND);
+    await after(SECOND_MS);
     storage.problem = outage;
-    await after(SECOND);
-    await after(SECOND);
+    await after(SECOND_MS);
+    await after(SECOND_MS);
     storage.problem = undefined;
-    await after(SECOND);
+    await after(SECOND_MS);
     expect(reports).to.deep.equal([
       { type: 'storage reachable' },
       { type: 'storage unreachable', error: outage },
@@ -167,7 +167,7 @@ describe('The health of the service', () => {
   it('is not ready when the service begins to stop during a check', async () => {
     await health.ready();
     storage.ready = async () => health.stop();
-    now = SECOND;
+    now = SECOND_MS;
     await rejects(health.ready(), new StoppingError('the service is stopping'));
   });
 });

@@ -16,7 +16,7 @@ import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', ['create plants']);
-const LIMIT = 64;
+const LIMIT_BYTES = 64;
 /** More lines than are imported concurrently. */
 const MANY = 10_000;
 
@@ -50,7 +50,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
     createPlant: new CreatePlant(plants),
     client: gardener,
     timeLimit: 1000,
-    maxLineBytes: LIMIT,
+    maxLineBytes: LIMIT_BYTES,
     record: (reject) => rejected.push(reject) > 0,
     ...options,
   });
@@ -171,7 +171,7 @@ describe('An import', () => {
 
     it('a line that is larger than the limit, which is recorded without its text', async () => {
       const it = importInto();
-      await it.run(`${line(1)}{"id":7,"name":"${'x'.repeat(LIMIT)}"}\n${line(2)}`);
+      await it.run(`${line(1)}{"id":7,"name":"${'x'.repeat(LIMIT_BYTES)}"}\n${line(2)}`);
       expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
       expect(it.rejected).to.deep.equal([
         { line: 2, error: 4003, message: 'the line is larger than the limit' },

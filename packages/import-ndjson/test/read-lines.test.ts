@@ -2,10 +2,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Line, readLines } from '../src/read-lines.js';
 
-const LIMIT = 8;
+const LIMIT_BYTES = 8;
 const MIB = 2 ** 20;
 
-async function linesOf(chunks: Iterable<Uint8Array>, limit = LIMIT): Promise<Line[]> {
+async function linesOf(chunks: Iterable<Uint8Array>, limit = LIMIT_BYTES): Promise<Line[]> {
   const lines: Line[] = [];
   for await (const line of readLines(streamed(chunks), limit)) lines.push(line);
   return lines;

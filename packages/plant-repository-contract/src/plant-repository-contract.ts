@@ -62,7 +62,7 @@ export function describePlantRepository(
       if (reason === undefined) continue;
       test(`is not tested with ${hook}: ${reason}`, async (store) => {
         expect(reason, 'the reason').to.not.equal('');
-        expect(store[hook], `${hook}, which is offered all the same`).to.equal(undefined);
+        expect(store[hook], `${hook}, which the store offers`).to.equal(undefined);
       });
     }
     for (const { title, needs = [], run } of contractCases) {

@@ -6,9 +6,9 @@ import { describeOnMongod } from './support/describe-on-mongod.js';
 import { closeClient, freshCollection } from './support/open-store.js';
 
 const CALLERS = 60;
-const DEFAULT_TIME_LIMIT = 15_000;
-const MONGODB_ELECTION = 10_000;
-const SHORT_ELECTION = 1_000;
+const DEFAULT_TIME_LIMIT_MS = 15_000;
+const DEFAULT_ELECTION_MS = 10_000;
+const SHORT_ELECTION_MS = 1_000;
 /** How many plants are stored before the disruption. */
 const MIN_STORED = 500;
 
@@ -19,7 +19,7 @@ describeOnMongod('Three nodes and two repositories', function () {
   let repositories: MongoPlantRepository[];
 
   before(async () => {
-    set = await ReplicaSet.start({ members: 3, electionTimeoutMs: SHORT_ELECTION });
+    set = await ReplicaSet.start({ members: 3, electionTimeoutMs: SHORT_ELECTION_MS });
   });
 
   after(async () => {
@@ -50,16 +50,16 @@ describeOnMongod('Three nodes and two repositories', function () {
   }
 
   it('store every plant within 15 s when the primary is killed, at the default election timeout', async () => {
-    await set.electWithin(MONGODB_ELECTION);
+    await set.electWithin(DEFAULT_ELECTION_MS);
     const primary = await set.primary();
-    const creates = await createDuring(DEFAULT_TIME_LIMIT, () => primary.kill());
+    const creates = await createDuring(DEFAULT_TIME_LIMIT_MS, () => primary.kill());
     expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
     await primary.restart();
-    await set.electWithin(SHORT_ELECTION);
+    await set.electWithin(SHORT_ELECTION_MS);
   });
 
   it('store every plant when the primary steps down', async () => {
-    const creates = await createDuring(DEFAULT_TIME_LIMIT, () => set.stepDown());
+    const creates = await createDuring(DEFAULT_TIME_LIMIT_MS, () => set.stepDown());
     expect([creates.count('unavailable'), creates.count('unknown')]).to.deep.equal([0, 0]);
   });
 

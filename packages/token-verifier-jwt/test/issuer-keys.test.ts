@@ -444,8 +444,8 @@ describe("The issuer's keys", () => {
   });
 
   describe('leave no timer', () => {
-    const FETCH_TIMEOUT = 1_500;
-    const AFTER_A_FAILURE = 10_000;
+    const FETCH_TIMEOUT_MS = 1_500;
+    const RETRY_PAUSE_MS = 10_000;
     const refreshIntervalMs = 54_321;
     let timers: PendingTimers;
 
@@ -459,11 +459,11 @@ describe("The issuer's keys", () => {
     it('of a fetch that has ended, and one for the next fetch', async () => {
       const fetched = withResolvers<void>();
       const verifier = issuer.verifier({ refreshIntervalMs, observer: () => fetched.resolve() });
-      expect(timers.of(FETCH_TIMEOUT)).to.equal(1);
+      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(1);
       await fetched.promise;
       await verifier.ready();
       await new Promise(setImmediate);
-      expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
+      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(0);
       expect(timers.of(refreshIntervalMs)).to.equal(1);
     });
 
@@ -472,9 +472,9 @@ describe("The issuer's keys", () => {
       const verifier = issuer.verifier({ refreshIntervalMs });
       await rejects(verifier.ready(), TokenVerifierUnavailableError);
       await new Promise(setImmediate);
-      expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
+      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(0);
       expect(timers.of(refreshIntervalMs)).to.equal(0);
-      expect(timers.of(AFTER_A_FAILURE)).to.equal(1);
+      expect(timers.of(RETRY_PAUSE_MS)).to.equal(1);
     });
 
     it('when they are closed', async () => {
@@ -491,8 +491,8 @@ describe("The issuer's keys", () => {
       const verifier = issuer.verifier();
       await asked.promise;
       await verifier.close();
-      expect(timers.of(FETCH_TIMEOUT)).to.equal(0);
-      expect(timers.of(AFTER_A_FAILURE)).to.equal(0);
+      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(0);
+      expect(timers.of(RETRY_PAUSE_MS)).to.equal(0);
     });
   });
 

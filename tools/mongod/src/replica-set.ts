@@ -12,7 +12,7 @@ export interface ReplicaSetOptions {
 }
 
 const NAME = 'plants';
-const LOOK_EVERY = 50;
+const POLL_INTERVAL_MS = 50;
 const PRIMARY_WITHIN = 60_000;
 
 async function succeeds(command: Promise<unknown>): Promise<boolean> {
@@ -57,7 +57,7 @@ export class ReplicaSet {
       const primaries = await Promise.all(this.members.map(primaryOrNone));
       const primary = primaries.find((member) => member !== undefined);
       if (primary !== undefined) return primary;
-      await pause(LOOK_EVERY);
+      await pause(POLL_INTERVAL_MS);
     }
     throw new Error('the replica set has no primary');
   }
@@ -66,7 +66,7 @@ export class ReplicaSet {
   async stepDown(): Promise<void> {
     const primary = await this.primary();
     const stepDown = { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 2 };
-    while (!(await succeeds(primary.command(stepDown)))) await pause(LOOK_EVERY);
+    while (!(await succeeds(primary.command(stepDown)))) await pause(POLL_INTERVAL_MS);
   }
 
   /** Changes the election timeout of the running set. */
@@ -84,7 +84,7 @@ export class ReplicaSet {
     for (;;) {
       const { members } = await primary.command({ replSetGetStatus: 1 });
       if (members.every(({ state }: Document) => state === 1 || state === 2)) return;
-      await pause(LOOK_EVERY);
+      await pause(POLL_INTERVAL_MS);
     }
   }
 

@@ -4,7 +4,7 @@ import { type Document, MongoClient } from 'mongodb';
 import { MongodServer } from './mongod-server.js';
 
 const SET = 'plants';
-const LOOK_EVERY = 50;
+const POLL_INTERVAL_MS = 50;
 const ADMINISTRATOR = 'administrator';
 const PASSWORD = 'a-password-for-tests';
 
@@ -102,7 +102,7 @@ export class SecureMongod {
     const members = [{ _id: 0, host: this.host }];
     await this.#run('', async (admin) => {
       await admin({ replSetInitiate: { _id: SET, members } });
-      while (!(await admin({ hello: 1 })).isWritablePrimary) await pause(LOOK_EVERY);
+      while (!(await admin({ hello: 1 })).isWritablePrimary) await pause(POLL_INTERVAL_MS);
       await admin({ createUser: ADMINISTRATOR, pwd: PASSWORD, roles: ['root'] });
     });
     await this.#run(`${ADMINISTRATOR}:${PASSWORD}@`, async (admin, external) => {

@@ -9,14 +9,14 @@ interface Row {
 
 /**
  * Collects the requests that arrive in one turn of the event loop, on all connections of a server. All are parsed
-  * first, and then carried out in a row.
-  *
-  * Together, requests take little more than a third of the CPU time that they take one by one. (Measured interleaved,
-  * in memory, with 50 connections.) The same code runs many times in a row, so it stays in the caches of the
-  * processor.
-  *
-  * Every request awaits the same promise. So each continues in its own asynchronous context, and an error of one does
-  * not affect others.
+ * first, and then carried out in a row.
+ *
+ * Together, requests take little more than a third of the CPU time that they take one by one. (Measured interleaved,
+ * in memory, with 50 connections.) The same code runs many times in a row, so it stays in the caches of the
+ * processor.
+ *
+ * Every request awaits the same promise. So each continues in its own asynchronous context, and an error of one does
+ * not affect others.
  */
 export class Turn {
   #row: Row | undefined;

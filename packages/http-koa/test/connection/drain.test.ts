@@ -6,7 +6,7 @@ import { createServer, type DrainableServer } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 
-const TIME_LIMIT = 54_321;
+const TIME_LIMIT_MS = 54_321;
 const TURNS = 20;
 
 describe('Draining a server', () => {
@@ -45,7 +45,7 @@ describe('Draining a server', () => {
     atTimeLimit = new Set();
     Object.assign(globalThis, {
       setTimeout: (act: () => void, ms: number) => {
-        if (ms !== TIME_LIMIT) return real.setTimeout(act, ms);
+        if (ms !== TIME_LIMIT_MS) return real.setTimeout(act, ms);
         atTimeLimit.add(act);
         return act;
       },
@@ -58,7 +58,7 @@ describe('Draining a server', () => {
 
   it('ends after the last response, and leaves no timer', async () => {
     let drained = false;
-    const draining = server.drain(TIME_LIMIT).then(() => {
+    const draining = server.drain(TIME_LIMIT_MS).then(() => {
       drained = true;
     });
     for (let count = 0; count < TURNS; count += 1) await turn();
@@ -70,7 +70,7 @@ describe('Draining a server', () => {
   });
 
   it('ends at the time limit, and cuts off open connections', async () => {
-    const draining = server.drain(TIME_LIMIT);
+    const draining = server.drain(TIME_LIMIT_MS);
     const [cutOff] = atTimeLimit;
     cutOff?.();
     await Promise.all([rejects(response, TypeError), draining]);

@@ -6,12 +6,12 @@ import { DATABASE, UNOBSERVED } from '../support/open-store.js';
 import { plant } from '../support/plant.js';
 
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
-const TIME_LIMIT = 1_000;
+const TIME_LIMIT_MS = 1_000;
 
 describe('A collection that refuses plants', () => {
   const client = createMongoClient(CLOSED_PORT);
   const collection = new MongoPlantCollection(client, client.db(DATABASE), 'plants', UNOBSERVED);
-  const insert = () => collection.insert([toDocument(plant(1n))], TIME_LIMIT);
+  const insert = () => collection.insert([toDocument(plant(1n))], TIME_LIMIT_MS);
   const error = new Error('Authentication failed.');
 
   after(() => client.close());

@@ -11,7 +11,7 @@ import { DATABASE, freshCollection, UNOBSERVED } from '../support/open-store.js'
 import { plant } from '../support/plant.js';
 
 const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
-const TIME_LIMIT = 10_000;
+const TIME_LIMIT_MS = 10_000;
 
 describeOnMongod('The asynchronous context of a caller', () => {
   const context = new AsyncLocalStorage<string>();
@@ -38,7 +38,7 @@ describeOnMongod('The asynchronous context of a caller', () => {
   /** Calls `add` within a context, and resolves with the context afterwards. */
   const addWithin = (name: string, id: bigint) =>
     context.run(name, async () => {
-      await plants.add(toDocument(plant(id)), TIME_LIMIT).catch(() => undefined);
+      await plants.add(toDocument(plant(id)), TIME_LIMIT_MS).catch(() => undefined);
       return context.getStore();
     });
 

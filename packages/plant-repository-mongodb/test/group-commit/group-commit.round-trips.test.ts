@@ -12,7 +12,7 @@ import { DATABASE, freshCollection, UNOBSERVED } from '../support/open-store.js'
 import { plant } from '../support/plant.js';
 
 const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
-const TIME_LIMIT = 10_000;
+const TIME_LIMIT_MS = 10_000;
 
 describeOnMongod('Round trips', () => {
   let client: MongoClient;
@@ -44,7 +44,7 @@ describeOnMongod('Round trips', () => {
     await client.close();
   });
 
-  const add = (id: number) => plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT);
+  const add = (id: number) => plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT_MS);
 
   it('are one for a single create', async () => {
     await add(1);
@@ -65,7 +65,7 @@ describeOnMongod('Round trips', () => {
   });
 
   it('write nothing to check the permissions', async () => {
-    await collection.check(TIME_LIMIT);
+    await collection.check(TIME_LIMIT_MS);
     expect(commands).to.have.members(['find', 'connectionStatus']);
   });
 

@@ -3,7 +3,7 @@ import cliProgress from 'cli-progress';
 import { notStored, Pace, readable } from './pace.js';
 import type { ProgressDisplay, ProgressSource } from './progress-display.js';
 
-const EVERY_MS = 1000;
+const INTERVAL_MS = 1000;
 const PLANTS = '{stored} plants, {plants}/s{notes} | --from-line {nextLine}';
 
 /** Shows progress on a terminal: a bar, and the log above it. */
@@ -45,7 +45,7 @@ export class ProgressBar implements ProgressDisplay {
       size === undefined ? PLANTS : `{bar} {percentage} % | ${PLANTS} | {eta_formatted} left`;
     const bar = this.#bars.create(size ?? 0, 0, payload(), { format });
     this.#refresh = () => bar.update(source.progress.bytes, payload());
-    this.#timer = setInterval(this.#refresh, EVERY_MS);
+    this.#timer = setInterval(this.#refresh, INTERVAL_MS);
   }
 
   stop(): void {

@@ -2,7 +2,7 @@ import type { Progress } from '@plant-store/import-ndjson';
 import { notStored, Pace, readable } from './pace.js';
 import type { ProgressDisplay, ProgressSource } from './progress-display.js';
 
-const EVERY_MS = 10_000;
+const INTERVAL_MS = 10_000;
 
 /** Displays progress as one line every ten seconds, for logs. */
 export class ProgressLines implements ProgressDisplay {
@@ -19,7 +19,7 @@ export class ProgressLines implements ProgressDisplay {
       const { progress } = source;
       const speed = pace.next(progress, performance.now());
       this.log.write(`${lineOf(progress, speed, size)}\n`);
-    }, EVERY_MS);
+    }, INTERVAL_MS);
   }
 
   stop(): void {

@@ -17,7 +17,7 @@ import {
 /** The number of lines; `IMPORT_LINES` sets it. */
 const LINES = Number(process.env.IMPORT_LINES ?? 100_000);
 /** Every line with a multiple of this number is invalid. */
-const BROKEN = 1000;
+const INVALID_EVERY = 1000;
 /** The limit for any number of lines. Node.js and the loaded code use 150 MiB of it. */
 const MEMORY_MIB = 320;
 const HEAP_MIB = 64;
@@ -57,7 +57,7 @@ describe('plant-store import, into three nodes whose primary is killed,', functi
   });
 
   it('reports the outcome of every line, with the same memory for any number of lines', async () => {
-    const isBroken = (line: number) => line % BROKEN === 0;
+    const isBroken = (line: number) => line % INVALID_EVERY === 0;
     const lines = numbered(LINES, (line) =>
       isBroken(line) ? `{"id":${line}}\n` : plantLine(line),
     );
@@ -73,10 +73,10 @@ describe('plant-store import, into three nodes whose primary is killed,', functi
 
     const { stored = 0, invalid, unknown = 0, ...others } = countsOf(it);
     expect(others).to.deep.equal({});
-    expect(invalid).to.equal(LINES / BROKEN);
-    expect(stored + unknown).to.equal(LINES - LINES / BROKEN);
+    expect(invalid).to.equal(LINES / INVALID_EVERY);
+    expect(stored + unknown).to.equal(LINES - LINES / INVALID_EVERY);
     const reported = new Map(rejectsIn(rejects).map(({ line, error }) => [line, error]));
-    expect(reported.size).to.equal(LINES / BROKEN + unknown);
+    expect(reported.size).to.equal(LINES / INVALID_EVERY + unknown);
     const found = await kept.lines();
     for (let line = 1; line <= LINES; line += 1) {
       if (reported.get(line) === 5031) continue;
