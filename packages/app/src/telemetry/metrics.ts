@@ -64,7 +64,7 @@ export class Metrics {
   );
   readonly #tokenChecks = new Counter({
     name: 'plant_store_token_checks_total',
-    help: 'Signed tokens that were remembered (hit) or had to be verified (miss).',
+    help: 'Signed tokens that were in the cache (hit) or had to be verified (miss).',
     labelNames: ['cache'],
     registers: [this.#registry],
   });
