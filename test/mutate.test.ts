@@ -1,4 +1,4 @@
-import { inOrderFor, mutantsOf, sampleOf } from '@plant-store/mutate';
+import { mutantsOf, sampleOf, stagesFor } from '@plant-store/mutate';
 import { expect } from 'chai';
 
 /** Returns the source with each of its changes. */
@@ -58,16 +58,16 @@ describe('A mutation run', () => {
     expect(sampleOf(items, 1000, 1)).to.have.members(items);
   });
 
-  it('runs the tests of the same name first, then those of the same folder', () => {
+  it('runs the tests of the same name first, then those of the same folder and the others', () => {
     const tests = ['a/a.test.js', 'b/a.test.js', 'b/c.d.test.js', 'b/c.test.js', 'b/cd.test.js'];
     const paths = tests.map((test) => `packages/x/dist/test/${test}`);
-    const order = inOrderFor('packages/x/dist/src/b/c.js', paths);
-    expect(order.map((path) => path.replace('packages/x/dist/test/', ''))).to.deep.equal([
-      'b/c.d.test.js',
-      'b/c.test.js',
-      'b/a.test.js',
-      'b/cd.test.js',
-      'a/a.test.js',
+    const stages = stagesFor('packages/x/dist/src/b/c.js', paths);
+    const prefix = 'packages/x/dist/test/';
+    expect(stages.map((stage) => stage.map((path) => path.replace(prefix, '')))).to.deep.equal([
+      ['b/c.d.test.js', 'b/c.test.js'],
+      ['b/a.test.js', 'b/cd.test.js', 'a/a.test.js'],
     ]);
+    const others = stagesFor('packages/x/dist/src/b/d.js', paths);
+    expect(others.map((stage) => stage.length)).to.deep.equal([5]);
   });
 });

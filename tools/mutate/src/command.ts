@@ -15,6 +15,7 @@ tests of the package. Prints each change that no test notices, and a table.
   --seed <n>        the seed of the random choice: the same seed and sources give the same sample (1)
   --source <part>   changes only sources whose path contains this
   --without <part>  does not run tests whose path contains this; may be repeated
+  --parallel <n>    the number of packages at once, each in a copy of the workspace (1)
 `;
 
 /** The exit code for an end by SIGINT. */
@@ -27,11 +28,12 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     source: { type: 'string', default: '' },
     without: { type: 'string', multiple: true, default: [] },
+    parallel: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
 
-function wholeNumber(option: 'sample' | 'seed'): number {
+function wholeNumber(option: 'sample' | 'seed' | 'parallel'): number {
   const value = Number(values[option]);
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new Error(`--${option}: expected a whole number, got "${values[option]}"`);
@@ -48,19 +50,30 @@ async function run(): Promise<void> {
     ...{ source: values.source, without: values.without, signal: stopping.signal },
     survived: (description: string) => process.stdout.write(`${description}\n`),
   };
+  const remaining = [...values.package];
   const results: PackageResult[] = [];
-  const workspace = await copyWorkspace();
-  try {
-    for (const name of values.package) {
-      if (stopping.signal.aborted) break;
-      results.push(await mutatePackage(workspace, name, options));
+  const lane = async () => {
+    const workspace = await copyWorkspace();
+    try {
+      for (let name = remaining.shift(); name !== undefined; name = remaining.shift()) {
+        results.push(await mutatePackage(workspace, name, options));
+      }
+    } catch (error) {
+      if (stopping.signal.aborted) return;
+      stopping.abort();
+      throw error;
+    } finally {
+      await removeCopy(workspace);
     }
-  } catch (error) {
-    if (!stopping.signal.aborted) throw error;
-  } finally {
-    await removeCopy(workspace);
-    process.stdout.write(`\n${tableOf(results)}\n`);
-  }
+  };
+  const lanes = await Promise.allSettled(Array.from({ length: wholeNumber('parallel') }, lane));
+  process.stdout.write(`\n${tableOf(inOrder(results))}\n`);
+  for (const { reason } of lanes.filter((it) => it.status === 'rejected')) throw reason;
+}
+
+function inOrder(results: readonly PackageResult[]): PackageResult[] {
+  const position = ({ name }: PackageResult) => values.package.indexOf(name);
+  return results.toSorted((a, b) => position(a) - position(b));
 }
 
 if (values.help) process.stdout.write(USAGE);

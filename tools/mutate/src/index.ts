@@ -1,3 +1,3 @@
 export { type Mutant, mutantsOf } from './mutants.js';
-export { inOrderFor } from './package-tests.js';
+export { stagesFor } from './package-tests.js';
 export { sampleOf } from './sample.js';

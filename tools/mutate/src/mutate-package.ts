@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Mutant, mutantsOf } from './mutants.js';
-import { inOrderFor, sourcesOf, testsOf } from './package-tests.js';
+import { sourcesOf, stagesFor, testsOf } from './package-tests.js';
 import { describeMutant, type PackageResult } from './report.js';
-import { runTests } from './run-tests.js';
+import { runTests, type TestRun } from './run-tests.js';
 import { sampleOf } from './sample.js';
 
 /** How a package is mutated. */
@@ -22,10 +22,11 @@ interface Located extends Mutant {
   readonly path: string;
 }
 
-/** The time limit of the run without a change. A run with a change may take three times as long as that, and 15 s. */
-const FIRST_RUN_LIMIT_MS = 600_000;
-const LIMIT_FACTOR = 3;
-const LIMIT_BUFFER_MS = 15_000;
+/** The longest time without output of the run without a change. */
+const FIRST_RUN_PAUSE_MS = 120_000;
+/** A run with a change may be three times as long without output as that run was, and 10 s. */
+const PAUSE_FACTOR = 3;
+const PAUSE_BUFFER_MS = 10_000;
 
 /**
  * Changes the compiled sources of a package in a copy of the workspace, one change at a time, and runs
@@ -43,9 +44,9 @@ export async function mutatePackage(
   const paths = sourcesOf(workspace, name).filter((path) => path.includes(source));
   const mutants = paths.flatMap((path) => locatedMutants(workspace, path));
   const counts = { passed: 0, failed: 0, 'timed out': 0 };
-  const timeLimit = await timeLimitOf(workspace, name, tests, signal);
+  const maxPause = await maxPauseOf(workspace, name, tests, signal);
   for (const mutant of sampleOf(mutants, sample, seed)) {
-    const result = await resultOf(workspace, mutant, tests, timeLimit, options);
+    const result = await resultOf(workspace, mutant, tests, maxPause, options);
     if (result === undefined) break;
     counts[result] += 1;
   }
@@ -57,17 +58,17 @@ function locatedMutants(workspace: string, path: string): Located[] {
   return mutantsOf(readFileSync(join(workspace, path), 'utf8')).map((it) => ({ ...it, path }));
 }
 
-async function timeLimitOf(
+async function maxPauseOf(
   workspace: string,
   name: string,
   tests: readonly string[],
   signal: AbortSignal,
 ): Promise<number> {
-  const started = performance.now();
-  const { result, output } = await runTests(workspace, tests, FIRST_RUN_LIMIT_MS, signal);
+  const run = await runTests(workspace, tests, FIRST_RUN_PAUSE_MS, signal);
+  const { result, output, longestPause } = run;
   if (result !== 'passed')
     throw new Error(`the tests of ${name} ${result} without a change:\n${output}`);
-  return LIMIT_FACTOR * (performance.now() - started) + LIMIT_BUFFER_MS;
+  return PAUSE_FACTOR * longestPause + PAUSE_BUFFER_MS;
 }
 
 /** Resolves with the result of the tests for one change; with `undefined` after an abort. */
@@ -75,17 +76,20 @@ async function resultOf(
   workspace: string,
   mutant: Located,
   tests: readonly string[],
-  timeLimit: number,
+  maxPause: number,
   { signal, survived }: MutateOptions,
-): Promise<'passed' | 'failed' | 'timed out' | undefined> {
+): Promise<TestRun['result'] | undefined> {
   const { path, start, end, text } = mutant;
   const file = join(workspace, path);
   const source = readFileSync(file, 'utf8');
   writeFileSync(file, source.slice(0, start) + text + source.slice(end));
   try {
-    const { result } = await runTests(workspace, inOrderFor(path, tests), timeLimit, signal);
-    if (result === 'passed') survived(describeMutant(path, source, mutant));
-    return result;
+    for (const stage of stagesFor(path, tests)) {
+      const { result } = await runTests(workspace, stage, maxPause, signal);
+      if (result !== 'passed') return result;
+    }
+    survived(describeMutant(path, source, mutant));
+    return 'passed';
   } catch (error) {
     if (signal.aborted) return undefined;
     throw error;

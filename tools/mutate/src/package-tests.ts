@@ -6,18 +6,22 @@ export function sourcesOf(workspace: string, name: string): string[] {
   return filesIn(workspace, join('packages', name, 'dist/src'), /(?<!\.d)\.js$/);
 }
 
-/** Patterns of tests outside of a package that test it. */
-const TESTS_ELSEWHERE: ReadonlyMap<string, string> = new Map([
-  ['http-koa', 'test/dist/http-contract'],
+/** The beginnings of the paths of tests outside of a package that test it. */
+const TESTS_ELSEWHERE: ReadonlyMap<string, readonly string[]> = new Map([
+  ['http-koa', ['test/dist/http-contract/']],
+  ['app', ['test/dist/http-contract/every-case.', 'test/dist/tracing.']],
 ]);
 
 /** Returns the compiled tests of a package, as paths from the workspace: its own, then others that test it. */
 export function testsOf(workspace: string, name: string): string[] {
-  const elsewhere = TESTS_ELSEWHERE.get(name);
-  return [join('packages', name, 'dist/test'), ...(elsewhere ? [elsewhere] : [])].flatMap(
-    (folder) => filesIn(workspace, folder, /\.test\.js$/),
+  const beginnings = TESTS_ELSEWHERE.get(name) ?? [];
+  const elsewhere = filesIn(workspace, 'test/dist', TEST).filter((path) =>
+    beginnings.some((beginning) => path.startsWith(beginning)),
   );
+  return [...filesIn(workspace, join('packages', name, 'dist/test'), TEST), ...elsewhere];
 }
+
+const TEST = /\.test\.js$/;
 
 function filesIn(workspace: string, folder: string, pattern: RegExp): string[] {
   return readdirSync(join(workspace, folder), { recursive: true, encoding: 'utf8' })
@@ -26,10 +30,16 @@ function filesIn(workspace: string, folder: string, pattern: RegExp): string[] {
     .sort();
 }
 
-/** Sorts tests by how likely they notice a change of the source: its own, then those of its folder, then others. */
-export function inOrderFor(source: string, tests: readonly string[]): string[] {
+/**
+ * Sorts tests by how likely they notice a change of the source: its own, then those of its folder, then others. Its own
+ * are a stage, which runs in a process of its own: to load the others takes longer than to run these.
+ */
+export function stagesFor(source: string, tests: readonly string[]): string[][] {
   const folder = dirname(source).replace('dist/src', 'dist/test');
-  const own = join(folder, `${basename(source, '.js')}.`);
-  const distance = (test: string) => (test.startsWith(own) ? 0 : dirname(test) === folder ? 1 : 2);
-  return tests.toSorted((a, b) => distance(a) - distance(b));
+  const prefix = join(folder, `${basename(source, '.js')}.`);
+  const own = tests.filter((test) => test.startsWith(prefix));
+  const others = tests.filter((test) => !test.startsWith(prefix));
+  const near = others.filter((test) => dirname(test) === folder);
+  const far = others.filter((test) => dirname(test) !== folder);
+  return [own, [...near, ...far]].filter((stage) => stage.length > 0);
 }
