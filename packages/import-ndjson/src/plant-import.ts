@@ -146,7 +146,7 @@ export class PlantImport {
 
 /** Returns the plant of a line; `undefined` for a line of white space. */
 function plantOf({ bytes }: Line): NewPlant | undefined {
-  if (bytes === undefined) throw new LineTooLargeError('the line is larger than the limit');
+  if (bytes === undefined) throw new LineTooLargeError();
   return isBlank(bytes) ? undefined : readNewPlant(bytes);
 }
 

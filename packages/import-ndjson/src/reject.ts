@@ -19,7 +19,6 @@ const OUTCOMES: Readonly<Record<FailureCode, Outcome>> = {
 
 /** The line is larger than the limit. */
 export class LineTooLargeError extends Error {
-  override readonly name = 'LineTooLargeError';
   readonly code = 'TOO_LARGE';
 }
 

@@ -21,6 +21,12 @@ const LIMIT_BYTES = 64;
 const MANY = 10_000;
 
 const line = (id: number | bigint) => `{"id":${id},"name":"plant ${id}"}\n`;
+/** Lines without end, of plants that no test has otherwise. */
+function* endless(begin = '') {
+  yield Buffer.from(begin);
+  for (let id = MANY; ; id += 1) yield Buffer.from(line(id));
+}
+
 const lines = (count: number) => Array.from({ length: count }, (_, index) => line(index)).join('');
 
 /** A store with this `add`. */
@@ -83,10 +89,24 @@ describe('An import', () => {
 
   it('skips lines of white space', async () => {
     const it = importInto();
-    expect(await it.run(`\n${line(1)}\r\n \t \r\n${line(2)}`)).to.equal(true);
-    expect(it.outcomes()).to.deep.equal({ stored: 2, blank: 3 });
-    expect(it.progress().nextLine).to.equal(6);
+    expect(await it.run(`\n${line(1)}\r\n \t \r\n\r\r\n${line(2)}`)).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ stored: 2, blank: 4 });
+    expect(it.progress().nextLine).to.equal(7);
   });
+
+  for (const [fromLine, stored] of [
+    [undefined, 3],
+    [1, 3],
+    [3, 1],
+    [9, 0],
+  ] as const) {
+    it(`accounts for the lines that it skips, from line ${fromLine}`, async () => {
+      const it = importInto(fromLine === undefined ? {} : { fromLine });
+      expect(await it.run(lines(3))).to.equal(true);
+      expect(it.outcomes()).to.deep.equal(stored === 0 ? {} : { stored });
+      expect(it.progress()).to.deep.include({ nextLine: 4, bytes: lines(3).length });
+    });
+  }
 
   it('stores nothing twice when a file is imported twice', async () => {
     const stored = new Map<bigint, NewPlant>();
@@ -204,7 +224,8 @@ describe('An import', () => {
     const running = importInto({ plants }).run(lines(MANY));
     await new Promise(setImmediate);
     const atOnce = begun;
-    expect(atOnce).to.be.within(2_000, 5_000);
+    // One is begun when 4,000 are left.
+    expect(atOnce).to.equal(4_001);
     const going = setInterval(() => events.emit('store'));
     await running;
     clearInterval(going);
@@ -283,7 +304,7 @@ describe('An import', () => {
 
   it('ends when the client may not create plants', async () => {
     const it = importInto({ client: authenticatedClient('visitor', []) });
-    await rejects(it.run(lines(MANY)), PermissionDeniedError);
+    await rejects(it.run(Readable.from(endless())), PermissionDeniedError);
     expect(it.rejected).to.deep.equal([]);
     expect(it.progress().nextLine).to.equal(1);
   });
@@ -364,6 +385,24 @@ describe('An import', () => {
     }
   });
 
+  describe('without `record`', () => {
+    for (const [what, content, errors, nextLine] of [
+      ['skips an invalid line', '[]\n', [], 3],
+      ['skips a plant whose id is taken', line(1), [new PlantIdTakenError('x')], 3],
+      ['resumes at a line that failed because of a bug', line(1), [new Error('a bug')], 1],
+    ] as const) {
+      it(what, async () => {
+        const plants = failing(...errors);
+        const plantImport = new PlantImport({
+          ...{ createPlant: new CreatePlant(plants), client: gardener },
+          ...{ timeLimit: 1000, maxLineBytes: LIMIT_BYTES },
+        });
+        expect(await plantImport.run(Readable.from([Buffer.from(`${content}\n`)]))).to.equal(true);
+        expect(plantImport.progress.nextLine).to.equal(nextLine);
+      });
+    }
+  });
+
   it('ends when a line cannot be recorded, and can be resumed at that line', async () => {
     const full = new Error('no space left');
     const it = importInto({
@@ -371,7 +410,7 @@ describe('An import', () => {
         throw full;
       },
     });
-    await rejects(it.run(`${line(1)}[]\n${lines(MANY)}`), full);
+    await rejects(it.run(Readable.from(endless(`${line(1)}[]\n`))), full);
     expect(it.progress().nextLine).to.equal(2);
     expect(it.progress().outcomes.invalid).to.equal(1);
   });
