@@ -93,7 +93,6 @@ export class IssuerKeys {
   }
 
   #fetch(): void {
-    if (this.#closing.signal.aborted) return;
     clearTimeout(this.#timer);
     this.#fetching = this.#fetched().then((succeeded) => {
       this.#fetching = undefined;

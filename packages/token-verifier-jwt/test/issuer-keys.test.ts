@@ -135,6 +135,14 @@ describe("The issuer's keys", () => {
       expect(performance.now() - started).to.be.within(1_500, 6_000);
     });
 
+    it('to the request for metadata does not arrive', async () => {
+      issuer.handlers.set(METADATA, () => {});
+      expect(await whyNotFetched()).to.match(
+        /^TokenVerifierUnavailableError: the issuer's keys cannot be fetched: Error: no response from 127\.0\.0\.1:\d+ within 1500 ms: undefined$/,
+      );
+      expect(issuer.requests).to.deep.equal([METADATA]);
+    });
+
     it('does not end', async () => {
       issuer.handlers.set('/jwks', (_, response) => {
         response.writeHead(200, { 'content-type': 'application/json' }).write('{"keys":[');
@@ -242,10 +250,16 @@ describe("The issuer's keys", () => {
     });
   });
 
-  it('are used when they have no `use`', async () => {
-    const { use: _, ...published } = first.published;
-    issuer.handlers.set('/jwks', (_, response) => json(response, { keys: [published] }));
-    await issuer.verifier().verify(await issuer.token());
+  for (const part of ['use', 'alg']) {
+    it(`are used when they have no \`${part}\``, async () => {
+      const published = { ...first.published, [part]: undefined };
+      issuer.handlers.set('/jwks', (_, response) => json(response, { keys: [published] }));
+      await issuer.verifier().verify(await issuer.token());
+    });
+  }
+
+  it('are trusted by the clock of the system by default', async () => {
+    await issuer.verifier({ now: undefined }).verify(await issuer.token());
   });
 
   describe('that are rotated', () => {
@@ -391,7 +405,9 @@ describe("The issuer's keys", () => {
       await issuer.stop();
       const { observer, promise } = failure();
       const verifier = issuer.verifier({ observer });
-      expect(textOf(await promise)).to.contain('ECONNREFUSED');
+      expect(textOf(await promise))
+        .to.contain('ECONNREFUSED')
+        .and.not.to.contain('fetch failed');
       const error: unknown = await verifier.ready().catch((reason: unknown) => reason);
       expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
       expect(textOf(error)).to.match(/the issuer's keys cannot be fetched.*ECONNREFUSED/);
@@ -467,6 +483,22 @@ describe("The issuer's keys", () => {
       expect(timers.of(refreshIntervalMs)).to.equal(1);
     });
 
+    it('of a fetch that an unknown key has caused, and one for the next fetch', async () => {
+      const verifier = issuer.verifier({ refreshIntervalMs });
+      await verifier.ready();
+      await new Promise(setImmediate);
+      issuer.now += 60 * SECOND;
+      await rejects(verifier.verify(await issuer.token({}, { kid: 'x' })), InvalidTokenError);
+      await new Promise(setImmediate);
+      expect(timers.of(refreshIntervalMs)).to.equal(1);
+    });
+
+    it('except that of the next fetch, after 5 minutes by default', async () => {
+      await issuer.verifier().ready();
+      await new Promise(setImmediate);
+      expect(timers.of(300_000)).to.equal(1);
+    });
+
     it('of a fetch that has failed, and one for the next fetch', async () => {
       issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
       const verifier = issuer.verifier({ refreshIntervalMs });
@@ -510,6 +542,19 @@ describe("The issuer's keys", () => {
       .and.not.to.contain('1500 ms');
     expect(issuer.requests).to.deep.equal([METADATA, '/jwks']);
     expect(reported).to.deep.equal(['token checked']);
+  });
+
+  it('do not refuse a token that is being verified when they are closed', async () => {
+    const verifier = issuer.verifier();
+    await verifier.ready();
+    const asked = withResolvers<void>();
+    issuer.handlers.set('/jwks', () => asked.resolve());
+    const check = verifier.verify(await issuer.token({}, { kid: 'unknown' }));
+    await asked.promise;
+    await Promise.all([
+      rejects(check, new TokenVerifierUnavailableError('the token verifier is closed')),
+      verifier.close(),
+    ]);
   });
 });
 

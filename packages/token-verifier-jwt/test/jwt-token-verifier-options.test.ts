@@ -41,6 +41,8 @@ describe('The options of a JwtTokenVerifier', () => {
     { jwksUrl: 'http://keycloak:8080/certs' },
     { jwksUrl: 'http://localhost.example/certs' },
     { jwksUrl: 'https://user:secret@issuer.example/certs' },
+    { jwksUrl: 'https://user@issuer.example/certs' },
+    { jwksUrl: 'https://:secret@issuer.example/certs' },
     { jwksUrl: 'https://issuer.example/certs#a' },
     { jwksUrl: 'file:///etc/certs' },
     { algorithms: [] },
@@ -66,13 +68,23 @@ describe('The options of a JwtTokenVerifier', () => {
   });
 
   it('are refused with the values that are accepted', () => {
-    const refused = { algorithms: [], refreshIntervalMs: 0, maxCachedTokens: -1 };
+    const url = 'an https URL, or an http URL on the loopback interface, without a user';
+    expect(jwtOptionProblems({ issuer: '', audience: '' })).to.deep.equal([
+      { option: 'issuer', expected: `${url}, a query or a fragment` },
+      { option: 'audience', expected: 'not empty' },
+    ]);
+    const refused = {
+      ...{ jwksUrl: '', algorithms: [], scope: '' },
+      ...{ refreshIntervalMs: 0, maxCachedTokens: -1 },
+    };
     expect(jwtOptionProblems({ ...valid, ...refused })).to.deep.equal([
+      { option: 'jwksUrl', expected: `${url} or a fragment` },
       {
         option: 'algorithms',
         expected:
           'some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519',
       },
+      { option: 'scope', expected: 'a single scope as in RFC 6749, section 3.3' },
       { option: 'refreshIntervalMs', expected: 'from 1 to 3600000' },
       { option: 'maxCachedTokens', expected: 'from 0 to 1000000' },
     ]);

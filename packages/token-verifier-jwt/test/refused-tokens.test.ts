@@ -112,7 +112,11 @@ describe('JwtTokenVerifier', () => {
       ['at+jwt'],
     ]) {
       it(`with the type ${JSON.stringify(typ)}`, async () => {
-        await refuses(await issuer.token({}, { typ }), 'the type is not that of access tokens');
+        await refuses(
+          await issuer.token({}, { typ }),
+          'the type is not that of access tokens',
+          'not an access token',
+        );
       });
     }
 
@@ -121,6 +125,7 @@ describe('JwtTokenVerifier', () => {
       'a refresh token of Keycloak': { typ: 'Refresh' },
       'an ID token of Cognito': { token_use: 'id' },
       'an ID token with the hash of an access token': { at_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' },
+      'an ID token with the hash of a code': { c_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' },
     };
 
     for (const [what, use] of Object.entries(uses)) {

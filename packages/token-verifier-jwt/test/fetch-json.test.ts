@@ -1,0 +1,79 @@
+import { rejects } from 'node:assert/strict';
+import { expect } from 'chai';
+import { fetchJson } from '../src/fetch-json.js';
+
+const url = new URL('https://issuer.example/keys');
+const { signal } = new AbortController();
+const { fetch } = globalThis;
+
+/** Has `fetch` respond like this. */
+function respondWith(response: () => Response): void {
+  Object.assign(globalThis, { fetch: async () => response() });
+}
+
+/** Has `fetch` fail as it does when there is no connection. */
+function failWith(cause: Error): void {
+  Object.assign(globalThis, {
+    fetch: () => Promise.reject(new TypeError('fetch failed', { cause })),
+  });
+}
+
+describe('A JSON document', () => {
+  afterEach(() => Object.assign(globalThis, { fetch }));
+
+  it('is returned as text and as JSON', async () => {
+    respondWith(() => new Response(' {"keys":[]} '));
+    expect(await fetchJson(url, signal)).to.deep.equal({
+      text: ' {"keys":[]} ',
+      json: { keys: [] },
+    });
+  });
+
+  for (const code of [
+    'SELF_SIGNED_CERT_IN_CHAIN',
+    'DEPTH_ZERO_SELF_SIGNED_CERT',
+    'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+    'UNABLE_TO_GET_ISSUER_CERT',
+    'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  ]) {
+    it(`cannot be fetched from a server whose certificate is not trusted: ${code}`, async () => {
+      failWith(Object.assign(new Error('in the words of OpenSSL'), { code }));
+      await rejects(fetchJson(url, signal), {
+        message: 'https://issuer.example/keys did not give a JSON document',
+        cause: new Error(
+          'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority',
+        ),
+      });
+    });
+  }
+
+  it('that cannot be fetched has the cause of `fetch failed` as its cause', async () => {
+    const cause = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
+    failWith(cause);
+    await rejects(fetchJson(url, signal), { cause });
+  });
+
+  it('is not read when the status is not 200', async () => {
+    let cancelled = false;
+    const body = new ReadableStream({
+      cancel() {
+        cancelled = true;
+      },
+    });
+    respondWith(() => new Response(body, { status: 404 }));
+    await rejects(fetchJson(url, signal), {
+      cause: new Error('the status is 404 instead of 200'),
+    });
+    expect(cancelled).to.equal(true);
+  });
+
+  it('has at most 256 KiB', async () => {
+    const largest = `"${'x'.repeat(256 * 1024 - 2)}"`;
+    respondWith(() => new Response(largest));
+    expect((await fetchJson(url, signal)).text).to.equal(largest);
+    respondWith(() => new Response(`${largest} `));
+    await rejects(fetchJson(url, signal), {
+      cause: new Error('the response is larger than 262144 bytes'),
+    });
+  });
+});
