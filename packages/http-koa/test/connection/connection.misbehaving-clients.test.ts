@@ -87,6 +87,26 @@ describe('A client', function () {
     expect(responses).to.be.below(MANY_CLIENTS * 25);
   });
 
+  it('that pipelines is not read further while 16 of its requests wait', async () => {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { client } = await start({ ready: () => released });
+    const [{ socket, accepted }, other] = [await client(), await client()];
+    const isPausedAfter = async (requests: string) => {
+      socket.write(requests);
+      other.socket.write(LIVEZ);
+      await responded(other.socket);
+      return accepted.isPaused();
+    };
+    expect(await isPausedAfter(READYZ.repeat(FULL - 1))).to.equal(false);
+    expect(await isPausedAfter(READYZ)).to.equal(true);
+    release();
+    await responded(socket, FULL);
+    expect(accepted.isPaused()).to.equal(false);
+  });
+
   it('that pipelines is not timed out while the server does not read', async () => {
     let response = (): void => undefined;
     const ready = () => new Promise<void>((resolve) => (response = resolve));
@@ -144,8 +164,11 @@ describe('A client', function () {
 
     it('is disconnected within a second when it has sent no request', async () => {
       const { server, client } = await start();
-      await client();
-      await server.drain(60_000);
+      const { accepted } = await client();
+      const stopped = server.drain(60_000);
+      while (!accepted.timeout) await new Promise(setImmediate);
+      expect(accepted.timeout).to.equal(1000);
+      await stopped;
     });
 
     it('that is idle gets a response with `Connection: close`', async () => {

@@ -71,12 +71,17 @@ const specification = {
   },
 };
 
+interface Example {
+  readonly summary: string;
+  readonly value: { readonly error?: number };
+}
+
 interface Response {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly content: {
     readonly 'application/json': {
       readonly schema: unknown;
-      readonly examples: Readonly<Record<string, { readonly value: { readonly error?: number } }>>;
+      readonly examples: Readonly<Record<string, Example>>;
     };
   };
 }
@@ -119,14 +124,70 @@ describe('The interface description', () => {
           value,
         })),
       );
-    const numbers = described.map(({ value }) => value.error);
     const decided = Object.entries<Failure>(failures).map(([code, failure]) => ({
       code,
       status: failure.status,
       value: { error: failure.error, message: failure.message },
     }));
-    expect(decided).to.include.deep.members(described);
-    expect(new Set(numbers)).to.deep.equal(new Set(decided.map(({ value }) => value.error)));
+    expect(described).to.have.deep.members(decided);
+  });
+
+  it('has the meaning of each failure in the summary of its example', () => {
+    for (const [status, { content }] of responses.filter(([status]) => status !== '200')) {
+      for (const { summary, value } of Object.values(content['application/json'].examples)) {
+        const { meaning } = failureGuide[value.error as keyof typeof failureGuide];
+        expect(summary, status).to.equal(`${value.error}: ${meaning.replaceAll('`', '')}`);
+      }
+    }
+  });
+
+  it('has no empty text', () => {
+    const empty: string[] = [];
+    JSON.parse(text, (name, value) => {
+      if (value === '') empty.push(name);
+      return value;
+    });
+    expect(empty).to.deep.equal([]);
+  });
+
+  it('has examples with ids above 2^53 that a double represents exactly', () => {
+    const { examples } = printed.paths['/plants'].post.requestBody.content['application/json'];
+    expect(examples).to.deep.equal({
+      tagged: {
+        summary: 'A plant with a tag',
+        value: { id: 9007199254740994, name: 'Monstera deliciosa', tag: 'tropical' },
+      },
+      untagged: {
+        summary: 'A plant without a tag',
+        value: { id: 9007199254740996, name: 'Bellis perennis' },
+      },
+    });
+    const created = printed.paths['/plants'].post.responses[200].content['application/json'];
+    expect(created.examples).to.deep.equal({
+      tagged: {
+        summary: 'A plant with a tag',
+        value: { name: 'Monstera deliciosa', tag: 'tropical' },
+      },
+      untagged: { summary: 'A plant without a tag', value: { name: 'Bellis perennis' } },
+    });
+  });
+
+  it('has the schema of each header, all of which are required', () => {
+    const { headers } = printed.components;
+    const held = Object.entries<Record<string, unknown>>(headers).map(
+      ([name, { description: _, ...rest }]) => [name, rest],
+    );
+    const required = true;
+    expect(Object.fromEntries(held)).to.deep.equal({
+      RequestId: { required, schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' } },
+      CacheControl: { required, schema: { type: 'string', const: 'no-store' } },
+      Challenge: {
+        ...{ required, schema: { type: 'string' } },
+        example: 'Bearer realm="plant-store", error="invalid_token"',
+      },
+      RetryAfter: { required, schema: { type: 'integer', minimum: 0 }, example: 1 },
+      Allow: { required, schema: { type: 'string' }, example: 'POST' },
+    });
   });
 
   it('has the headers that the failures of a status have', () => {

@@ -8,15 +8,31 @@ import { interfaceDescription } from '../../src/docs/interface-description.js';
 import { listeningApp } from '../listening-app.js';
 
 const { readFile } = files;
-const PAGES = ['/docs', '/docs/', '/docs/errors'];
-const FILES = [
-  '/docs/docs.css',
-  '/docs/docs.js',
-  '/docs/plant.svg',
-  '/docs/swagger-ui.css',
-  '/docs/swagger-ui-bundle.js',
-];
-const DESCRIPTIONS = ['/openapi.json', '/openapi.yaml'];
+const HTML = 'text/html; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+const JAVASCRIPT = 'text/javascript; charset=utf-8';
+
+/** Every path, and its media type. */
+const TYPES = {
+  '/docs': HTML,
+  '/docs/': HTML,
+  '/docs/errors': HTML,
+  '/docs/docs.css': CSS,
+  '/docs/docs.js': JAVASCRIPT,
+  '/docs/plant.svg': 'image/svg+xml',
+  '/docs/swagger-ui.css': CSS,
+  '/docs/swagger-ui-bundle.js': JAVASCRIPT,
+  '/openapi.json': 'application/json; charset=utf-8',
+  '/openapi.yaml': 'application/yaml',
+};
+
+const FIELDS = {
+  'cache-control': 'no-cache',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};
 
 describe('The docs', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
@@ -34,13 +50,13 @@ describe('The docs', () => {
     const json = await fetch(`${app.origin}/openapi.json`);
     const yaml = await fetch(`${app.origin}/openapi.yaml`);
     const expected = JSON.parse(JSON.stringify(interfaceDescription('/store')));
-    expect(json.headers.get('content-type')).to.equal('application/json; charset=utf-8');
-    expect(await json.json()).to.deep.equal(expected);
-    expect(yaml.headers.get('content-type')).to.match(/^application\/yaml(;|$)/);
+    const text = await json.text();
+    expect(JSON.parse(text)).to.deep.equal(expected);
+    expect(text).to.match(/^\{\n {2}"openapi": /);
     expect(parse(await yaml.text())).to.deep.equal(expected);
   });
 
-  for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
+  for (const [path, type] of Object.entries(TYPES)) {
     it(`serve ${path} to GET and HEAD, with 304 when the client has it`, async () => {
       const got = await fetch(`${app.origin}${path}`);
       const bytes = Buffer.from(await got.arrayBuffer());
@@ -48,11 +64,7 @@ describe('The docs', () => {
       expect(got.status).to.equal(200);
       expect(bytes).to.have.length.above(0);
       expect(headers['content-length']).to.equal(`${bytes.length}`);
-      expect(headers['cache-control']).to.equal('no-cache');
-      expect(headers['x-content-type-options']).to.equal('nosniff');
-      expect(headers['content-security-policy'])
-        .to.match(/^default-src 'none';/)
-        .and.not.match(/unsafe|https?:|\*/);
+      expect(headers).to.include({ ...FIELDS, 'content-type': type });
 
       const head = await fetch(`${app.origin}${path}`, { method: 'HEAD' });
       expect(head.status).to.equal(200);
@@ -63,7 +75,7 @@ describe('The docs', () => {
         headers: { 'If-None-Match': headers.etag ?? '', 'Cache-Control': 'max-age=0' },
       });
       expect(again.status).to.equal(304);
-      expect(again.headers.get('etag')).to.equal(headers.etag);
+      expect(Object.fromEntries(again.headers)).to.include({ ...FIELDS, etag: headers.etag });
     });
   }
 
@@ -115,7 +127,7 @@ describe('The docs', () => {
   it('are not found when they are disabled', async () => {
     await app.close();
     app = await listeningApp({ docs: false });
-    for (const path of [...PAGES, ...FILES, ...DESCRIPTIONS]) {
+    for (const path of Object.keys(TYPES)) {
       const response = await fetch(`${app.origin}${path}`);
       expect(response.status, path).to.equal(404);
       expect(await response.json(), path).to.have.property('error', 4040);
