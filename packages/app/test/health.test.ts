@@ -1,4 +1,6 @@
 import { rejects } from 'node:assert/strict';
+import { syncBuiltinESMExports } from 'node:module';
+import timers from 'node:timers/promises';
 import {
   type StorageEvent,
   StorageUnavailableError,
@@ -146,16 +148,86 @@ describe('The health of the service', () => {
     ]);
   });
 
-  it('is not ready when the storage does not respond', async () => {
-    storage.ready = () => new Promise(() => {});
-    restart();
-    await rejects(health.ready(), StorageUnavailableError);
+  describe('reports as unavailable after 2 seconds', () => {
+    const { setTimeout } = timers;
+    let waits: number[];
+    let signals: AbortSignal[];
+
+    /** Has every wait end at once, or when it is given up. */
+    beforeEach(() => {
+      waits = [];
+      signals = [];
+      const wait = async (ms: number, _: undefined, { signal }: { signal: AbortSignal }) => {
+        waits.push(ms);
+        signals.push(signal);
+      };
+      Object.assign(timers, { setTimeout: wait });
+      syncBuiltinESMExports();
+    });
+
+    afterEach(() => {
+      Object.assign(timers, { setTimeout });
+      syncBuiltinESMExports();
+    });
+
+    it('a storage that does not respond', async () => {
+      storage.ready = () => new Promise(() => {});
+      restart();
+      await rejects(
+        health.ready(),
+        new StorageUnavailableError('the storage does not respond', { waits: true }),
+      );
+      expect(waits).to.deep.equal([2000, 2000]);
+    });
+
+    it('and stops its timers when all parts have responded', async () => {
+      restart();
+      await health.ready();
+      expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true, true]);
+    });
+
+    it('a token verifier that does not respond', async () => {
+      tokens.ready = () => new Promise(() => {});
+      restart();
+      await rejects(
+        health.ready(),
+        new TokenVerifierUnavailableError('the token verifier does not respond'),
+      );
+    });
   });
 
-  it('is not ready when the token verifier does not respond', async () => {
-    tokens.ready = () => new Promise(() => {});
+  it('stays good when the storage stops responding, since creates wait for it', async () => {
+    await health.ready();
+    storage.problem = outage;
+    await after(SECOND_MS);
+    storage.problem = new StorageUnavailableError('the storage does not respond', { waits: true });
+    await after(SECOND_MS);
+  });
+
+  it('uses the clock of the process by default', async () => {
+    health.stop();
+    health = new Health({ plantRepository: storage, tokenVerifier: tokens, requestDeadlineMs: 1 });
+    await health.ready();
+    await health.ready();
+    expect(storage.asked).to.equal(2);
+  });
+
+  it('asks no part after the service has begun to stop', async () => {
+    await health.ready();
+    health.stop();
+    now += SECOND_MS;
+    await rejects(health.ready(), StoppingError);
+    expect(storage.asked).to.equal(1);
+  });
+
+  it('reports a bug of a storage as an outage, with the bug as its cause', async () => {
+    const bug = new TypeError('a bug');
+    storage.problem = bug;
     restart();
-    await rejects(health.ready(), TokenVerifierUnavailableError);
+    await rejects(health.ready(), bug);
+    const error = new StorageUnavailableError('the storage is not ready', { cause: bug });
+    expect(reports.at(-1)).to.deep.equal({ type: 'storage unreachable', error });
+    expect(reports.at(-1)).to.have.nested.property('error.cause', bug);
   });
 
   it('is not ready as soon as the service begins to stop', async () => {

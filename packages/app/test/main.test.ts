@@ -18,7 +18,10 @@ describe('The plant-store command', () => {
     expect(lines[0]).to.match(/^Plant Store .* listens on http:\/\/127\.0\.0\.1:[1-9][0-9]*$/);
     expect(lines[1]).to.match(/^Docs: http:\/\/127\.0\.0\.1:[1-9][0-9]*\/docs$/);
     expect(lines[2]).to.equal('Storage: memory (plants are lost when the process ends)');
-    expect(lines[3]).to.match(/^Token: \S{43,} \(for this run only/);
+    expect(lines[3]).to.match(
+      /^Token: \S{43,} \(for this run only; set ACCESS_TOKEN_SHA256 to use your own\)$/,
+    );
+    expect(lines[4]).to.equal('Create a plant:');
     const { stdout } = await promisify(execFile)('bash', ['-c', lines[5] ?? '']);
     expect(stdout).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
     service.child.kill('SIGTERM');

@@ -13,6 +13,14 @@ export interface Parts {
   readonly plantRepository: PlantRepository;
 }
 
+/** The part of {@link Parts} that closing needs. */
+export interface ClosableParts {
+  readonly server: Pick<DrainableServer, 'drain'>;
+  readonly management: Pick<DrainableServer, 'drain'> | undefined;
+  readonly tokenVerifier: Pick<TokenVerifier, 'close'>;
+  readonly plantRepository: Pick<PlantRepository, 'close'>;
+}
+
 /** Stops the service gracefully. The next signal ends the process at once. Resolves with the exit code. */
 export async function stop(
   { SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS }: Configuration,
@@ -35,7 +43,7 @@ export async function stop(
  * Closes all parts, the storage after the last response, so that the process can end. Connections that are open
  * after `timeLimit` milliseconds are cut off.
  */
-export async function close(parts: Parts, timeLimit: number): Promise<void> {
+export async function close(parts: ClosableParts, timeLimit: number): Promise<void> {
   await parts.server.drain(timeLimit);
   await parts.tokenVerifier.close();
   await parts.plantRepository.close();

@@ -7,7 +7,7 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   let fewest = name.length < 8 ? 1 : 2;
   for (const candidate of known) {
     if (Math.abs(candidate.length - name.length) > fewest) continue;
-    const edits = editsBetween(name, candidate, fewest);
+    const edits = editsBetween(name, candidate);
     if (edits <= fewest) {
       best = candidate;
       fewest = edits - 1;
@@ -16,8 +16,8 @@ export function nearest(name: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** Returns the optimal string alignment distance; `Infinity` when it is more than `most`. */
-function editsBetween(a: string, b: string, most: number): number {
+/** Returns the optimal string alignment distance. */
+function editsBetween(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row += 1) {
@@ -30,7 +30,6 @@ function editsBetween(a: string, b: string, most: number): number {
           : Number.POSITIVE_INFINITY;
       current.push(Math.min(replaced, swapped, at(last, column) + 1, at(current, column - 1) + 1));
     }
-    if (Math.min(...last, ...current) > most) return Number.POSITIVE_INFINITY;
     beforeLast = last;
     last = current;
   }

@@ -86,8 +86,6 @@ export function sentenceOf(error: unknown, variables: string | undefined): strin
 
 function logStorageEvent(logger: Logger, event: StorageEvent, variables: string | undefined): void {
   switch (event.type) {
-    case 'batch written':
-      return;
     case 'storage reachable':
       if (variables !== undefined) logger.info(`${variables}: the storage is reachable`);
       return;

@@ -31,7 +31,9 @@ describe('plant-store ready', function () {
     const command = run(['ready'], { PORT });
     expect(await command.ended).to.equal(1);
     expect(command.stderr()).to.match(
-      new RegExp(`^plant-store: no response from 127\\.0\\.0\\.1:${PORT} \\(.+\\)\n$`),
+      new RegExp(
+        `^plant-store: no response from 127\\.0\\.0\\.1:${PORT} \\(connect ECONNREFUSED 127.*\\)\n$`,
+      ),
     );
   });
 

@@ -43,6 +43,7 @@ describe('plant-store openapi', () => {
   it('prints the interface description, also when the service would not start', async () => {
     const command = run(['openapi'], { NODE_ENV: 'production', BASE_PATH: '/store/v1' });
     expect(await command.ended).to.equal(0);
+    expect(command.stdout()).to.match(/^\{\n {2}"openapi": /);
     const description = JSON.parse(command.stdout());
     expect(description.openapi).to.equal('3.1.0');
     expect(description.servers[0].url).to.equal('/store/v1');

@@ -80,6 +80,7 @@ describe('The metrics', () => {
       '{http_request_method="POST",http_route="/plants",http_response_status_code="503"}';
     expect(await value(`http_server_request_duration_seconds_sum${labels}`)).to.equal(1.5);
     expect(await value('plant_store_requests_refused_total')).to.equal(1);
+    expect(await metrics.text()).not.to.match(/^plant_store_tokens_refused_total\{/m);
   });
 
   it('count refused tokens by reason', async () => {

@@ -7,7 +7,7 @@ import {
 import { expect } from 'chai';
 import { pino } from 'pino';
 import { Metrics } from '../../src/telemetry/metrics.js';
-import { observe } from '../../src/telemetry/observer.js';
+import { observe, sentenceOf } from '../../src/telemetry/observer.js';
 
 const NONE = { storage: undefined, verifier: undefined };
 
@@ -39,8 +39,60 @@ describe('The log entry of a failed request', () => {
     });
   }
 
-  it('has the stack of a bug', () => {
-    expect(entryOf(new TypeError('a bug'))).to.have.nested.property('err.stack');
+  it('is the stack of a bug', () => {
+    const entry = entryOf(new TypeError('a bug'));
+    expect(entry).to.have.nested.property('err.stack');
+    expect(entry).to.include({ level: 50, msg: 'a request failed', requestId: 'a', error: 5030 });
+  });
+});
+
+describe('The sentence about an error', () => {
+  const sentence = (cause?: unknown) => sentenceOf(new Error('out of reach', { cause }), undefined);
+
+  it('is its message when it has no cause, also for a value that is not an error', () => {
+    expect(sentence()).to.equal('out of reach');
+    expect(sentenceOf('out of reach', 'PLACE')).to.equal('PLACE: out of reach');
+  });
+
+  it('has each message of the chain once, and no empty one', () => {
+    const root = new Error('refused', { cause: new Error('', { cause: new Error('by b') }) });
+    expect(sentence(new Error('refused', { cause: root }))).to.equal(
+      'out of reach (refused: by b)',
+    );
+  });
+
+  it('has every message of several causes', () => {
+    const causes = [new Error('by a'), new Error('by b')];
+    const several = new AggregateError(causes, 'nowhere', { cause: new Error('first') });
+    expect(sentence(several)).to.equal('out of reach (nowhere: first: by a: by b)');
+  });
+
+  it('reports that the cause has no message', () => {
+    expect(sentence('a text')).to.equal('out of reach (no reason given)');
+    expect(sentence(new Error(''))).to.equal('out of reach (no reason given)');
+  });
+});
+
+describe('The log of a response', () => {
+  const exchange = {
+    ...{ method: 'POST', route: '/plants', status: 401, error: 4011, duration: 1 },
+    ...{ requestId: 'a', client: undefined },
+  };
+
+  function messagesOf(refusal: 'expired' | undefined): unknown[] {
+    const entries: Record<string, unknown>[] = [];
+    const write = (line: string) => entries.push(JSON.parse(line));
+    const { http } = observe(pino({ level: 'debug' }, { write }), undefined, NONE);
+    http.ended({ ...exchange, refusal });
+    return entries.map(({ level, msg }) => [level, msg]);
+  }
+
+  it('has a debug line, and a line with the reason when the token was refused', () => {
+    expect(messagesOf(undefined)).to.deep.equal([[20, 'responded']]);
+    expect(messagesOf('expired')).to.deep.equal([
+      [30, 'a token was refused'],
+      [20, 'responded'],
+    ]);
   });
 });
 

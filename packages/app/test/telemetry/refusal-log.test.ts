@@ -39,4 +39,12 @@ describe('The reason of a refused token', () => {
       ['later', 59],
     ]);
   });
+
+  it('is logged once a minute by the clock of the process by default', () => {
+    const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) });
+    log = new RefusalLog(logger);
+    refused('a');
+    refused('b');
+    expect(lines.map(({ requestId }) => requestId)).to.deep.equal(['a']);
+  });
 });

@@ -1,8 +1,17 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
-import { ACCESS_TOKEN_SHA256, endAll, run, sha256, TOKEN } from '@plant-store/service-process';
+import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issuer';
+import {
+  ACCESS_TOKEN_SHA256,
+  endAll,
+  type Running,
+  run,
+  sha256,
+  TOKEN,
+} from '@plant-store/service-process';
 import { expect } from 'chai';
 import {
   countsOf,
@@ -23,6 +32,11 @@ afterEach(endAll);
 
 /** Settings that check a file without storing its plants. */
 const MEMORY = { STORAGE: 'memory' };
+
+/** Resolves when standard error matches. */
+async function reported({ child, stderr }: Running, pattern: RegExp): Promise<void> {
+  while (!pattern.test(stderr())) if (child.stderr) await once(child.stderr, 'data');
+}
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
@@ -172,6 +186,37 @@ describe('plant-store import', () => {
         expect(reported).not.to.include('a-secret');
       });
     }
+  });
+
+  it('ends with 2 when the client may not create plants', async () => {
+    const issuer = await OidcIssuer.start(await signingKey('first'));
+    try {
+      const it = run(['import', await files.write(numbered(2))], {
+        ...{ ...MEMORY, ACCESS_TOKEN: await issuer.token('') },
+        ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE },
+      });
+      expect(await it.ended).to.equal(2);
+      expect(it.stdout()).to.equal('');
+      expect(it.stderr()).to.equal(
+        'plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that permits creating plants. Set it to another one\n',
+      );
+    } finally {
+      await issuer.stop();
+    }
+  });
+
+  it('exits at once at the second signal, and prints the command to resume', async () => {
+    const file = await files.write(numbered(2));
+    const it = startImport([file], { MONGODB_URI: 'mongodb://127.0.0.1:1' });
+    await reported(it, /not reachable/);
+    it.child.kill('SIGINT');
+    await reported(it, /SIGINT: waiting for the plants in progress\n/);
+    it.child.kill('SIGTERM');
+    expect(await it.ended).to.equal(1);
+    expect(it.stdout()).to.equal('');
+    expect(it.stderr()).to.match(
+      new RegExp(`\nTo resume: plant-store import ${file} --from-line 1\n$`),
+    );
   });
 
   it('ends with 1 when the token cannot be verified now', async () => {

@@ -21,15 +21,19 @@ function written(size: number | undefined): string {
   });
   const bar = new ProgressBar(terminal);
   bar.start(source, size);
+  bar.log.write('another line of the log\n');
   bar.log.write('a line of the log\n');
   bar.stop();
+  const text = terminal.read();
   bar.stop();
-  return terminal.read();
+  expect(terminal.read()).to.equal(null);
+  return text;
 }
 
 describe('The progress bar', () => {
   it('shows the plants, the percentage of the file and the next line, below the log', () => {
     const text = written(1000);
+    expect(text).to.include('another line of the log\n');
     expect(text).to.match(
       /a line of the log\n[^\n]*50 % \| 40,000 plants, [0-9,]+\/s, 3 not stored, 4,000 wait for the storage \| --from-line 40004 \| /,
     );

@@ -44,7 +44,10 @@ describe('The file of rejects', () => {
 
   it('must be empty for a new import', () => {
     writeFileSync(path, 'before\n');
-    expect(() => new RejectsFile(path, input, false)).to.throw(UsageError, /is not empty/);
+    expect(() => new RejectsFile(path, input, false)).to.throw(
+      UsageError,
+      `import: --rejects: ${path} is not empty. Name another file, or resume an import with --from-line, which appends to it`,
+    );
     expect(readFileSync(path, 'utf8')).to.equal('before\n');
   });
 
@@ -52,13 +55,16 @@ describe('The file of rejects', () => {
     const same = join(folder, 'plants.ndjson');
     expect(() => new RejectsFile(same, input, true)).to.throw(
       UsageError,
-      /is the file that is imp/,
+      `import: --rejects: ${same} is the file that is imported`,
     );
   });
 
   it('must be in a folder in which files can be created', () => {
     const nowhere = join(folder, 'gone', 'rejects.ndjson');
-    expect(() => new RejectsFile(nowhere, input, false)).to.throw(UsageError, /ENOENT/);
+    expect(() => new RejectsFile(nowhere, input, false)).to.throw(
+      UsageError,
+      `import: --rejects: expected a file that can be written (ENOENT: no such file or directory, open '${nowhere}')`,
+    );
   });
 });
 
