@@ -59,6 +59,48 @@ describe('Without a server that responds', () => {
     expect(events.of('storage unreachable')).to.have.length(1);
   });
 
+  it('at most `maxPending` plants wait, 10,000 by default', async () => {
+    for (const [maxPending, most] of [
+      [undefined, 10_000],
+      [2, 2],
+    ] as const) {
+      const options = maxPending === undefined ? {} : { maxPending };
+      const repository = new MongoPlantRepository({ uri: CLOSED_PORT, ...options });
+      const waiting = Array.from({ length: most }, (_, id) =>
+        rejects(repository.add(plant(BigInt(id)), SHORT_LIMIT_MS), /the plant was not stored/),
+      );
+      await rejects(
+        repository.add(plant(-1n), SHORT_LIMIT_MS),
+        new StorageUnavailableError(`${most} plants are already waiting to be stored`),
+      );
+      await Promise.all(waiting);
+      await repository.close();
+    }
+  });
+
+  for (const [what, count, name, most] of [
+    ['1,000 plants', 2_500, 'rose', 1_000],
+    ['4 MiB of plants', 10, 'r'.repeat(2 ** 20), 3],
+  ] as const) {
+    it(`an insert contains at most ${what} by default`, async () => {
+      const repository = open(CLOSED_PORT);
+      const adding = Array.from({ length: count }, (_, id) =>
+        rejects(repository.add(plant(BigInt(id), name), SHORT_LIMIT_MS), StorageUnavailableError),
+      );
+      await Promise.all(adding);
+      await repository.close();
+      const sizes = events.of('batch written').map(({ plants }) => plants);
+      expect(Math.max(...sizes)).to.equal(most);
+    });
+  }
+
+  it('calls are rejected after close', async () => {
+    const repository = open(CLOSED_PORT);
+    await repository.close();
+    await rejects(repository.ready(), new StorageUnavailableError('the storage is closed'));
+    await rejects(repository.add(plant(1n), SHORT_LIMIT_MS), /the storage is closed/);
+  });
+
   it('a host name that cannot be resolved is reported to the observer, not thrown', async () => {
     const repository = open('mongodb+srv://user:secret@cluster.plants.invalid/');
     await rejects(repository.add(plant(1n), SHORT_LIMIT_MS), StorageUnavailableError);

@@ -1,6 +1,8 @@
 import { MAX_POOL_SIZE } from '../connection/mongo-client.js';
 import type { MongoPlantCollection } from './mongo-plant-collection.js';
 
+type Connections = Pick<MongoPlantCollection, 'isLoggedIn' | 'closeConnection'>;
+
 const TIME_LIMIT_MS = 2_000;
 const MIN_INTERVAL_MS = 1_000;
 
@@ -10,13 +12,13 @@ const MIN_INTERVAL_MS = 1_000;
  * show whether the credentials are valid or the permissions are really missing.
  */
 export class LoggedOutConnections {
-  readonly #collection: MongoPlantCollection;
+  readonly #collection: Connections;
   readonly #lacking: () => void;
   #closing = false;
   #closedAt = Number.NEGATIVE_INFINITY;
 
   /** @param lacking Called when the user is logged in, so that permissions are missing. */
-  constructor(collection: MongoPlantCollection, lacking: () => void) {
+  constructor(collection: Connections, lacking: () => void) {
     this.#collection = collection;
     this.#lacking = lacking;
   }

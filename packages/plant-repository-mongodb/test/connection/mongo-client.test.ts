@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { InvalidMongoUriError, MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import {
+  InvalidMongoUriError,
+  MongoPlantRepository,
+  mongoUriProblem,
+} from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { createMongoClient, databaseOf } from '../../src/connection/mongo-client.js';
+import {
+  connectionOptionsOf,
+  createMongoClient,
+  databaseOf,
+} from '../../src/connection/mongo-client.js';
 
 const FAULTY = [
   'mongodb://gardener:s3cret@',
@@ -39,23 +47,57 @@ describe('A connection string', () => {
     it(`is refused without its credentials: ${uri.replace('s3cret', '...')}`, () => {
       const error = errorOf(() => new MongoPlantRepository({ uri }));
       expect(error).to.be.instanceOf(InvalidMongoUriError);
+      expect(error).to.include({ name: 'InvalidMongoUriError', code: 'INVALID_MONGO_URI' });
       const { message, stack, cause } = error as Error;
       expect([message, stack, cause].join()).to.not.match(/s3|cret|gardener/);
       expect(message).to.not.equal('');
     });
   }
 
+  const HOSTS =
+    'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
+  const NAME = 'the name of the database must have 1 to 63 characters, none of /\\. "$';
   const named = {
-    'mongodb://a:b@host,other/?directConnection=true': 'exactly one host',
+    'mongodb://a:b@host,other/?directConnection=true':
+      'directConnection option requires exactly one host',
     'mongodb://a:b@host/?minPoolSize=17': 'minPoolSize must not be above 16',
-    'mongodb://a:b@host/?colour=green': 'colour',
-    'mongodb://a:b@host:port/': 'percent-encoded',
+    'mongodb://a:b@host/?colour=green': 'option colour is not supported',
+    'mongodb://a:b@host:port/': HOSTS,
+    'mongodb://a:b': HOSTS,
+    'postgres://a:b@host/': 'it must begin with "mongodb://" or "mongodb+srv://"',
+    'mongodb://a:b@host/my%20garden': NAME,
+    [`mongodb://a:b@host/${'x'.repeat(64)}`]: NAME,
+    'mongodb://host/?tlsCAFile=/no': 'the file that tlsCAFile names cannot be read',
   };
   for (const [uri, problem] of Object.entries(named)) {
-    it(`is refused with the reason: ${problem}`, () => {
-      expect(() => new MongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
+    it(`is refused for what is wrong with ${uri}: ${problem}`, () => {
+      expect(() => new MongoPlantRepository({ uri }))
+        .to.throw(InvalidMongoUriError)
+        .with.property('message', problem);
+      expect(mongoUriProblem(uri)).to.equal(problem);
     });
   }
+
+  for (const uri of [
+    'mongodb://host/?minPoolSize=16',
+    'mongodb+srv://host.example.com/',
+    `mongodb://host/${'x'.repeat(63)}`,
+  ]) {
+    it(`has no problem: ${uri}`, () => expect(mongoUriProblem(uri)).to.equal(undefined));
+  }
+
+  it('has the options that explain a failed connection', () => {
+    const optionsOf = (uri: string) => connectionOptionsOf(createMongoClient(uri));
+    expect(optionsOf('mongodb://host/')).to.include({
+      ...{ replicaSet: undefined, x509: false, clientCertificate: false },
+    });
+    expect(optionsOf('mongodb://a:b@host/?tls=true&replicaSet=rs0')).to.deep.equal({
+      ...{ tls: true, replicaSet: 'rs0', x509: false, clientCertificate: false },
+    });
+    expect(optionsOf('mongodb://host/?tls=true&authMechanism=MONGODB-X509')).to.include({
+      ...{ x509: true, clientCertificate: false },
+    });
+  });
 
   it('may name a database', () => {
     expect(databaseOf('mongodb://a:b@host:1,other:2/garden?w=1')).to.equal('garden');

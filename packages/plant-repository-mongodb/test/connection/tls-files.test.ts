@@ -40,10 +40,37 @@ describe('The files for TLS', () => {
     }
   });
 
-  it('are refused when a certificate cannot be read', () => {
+  it('may contain a client certificate and a revocation list', () => {
+    const tlsCRLFile = folder.write('crl.pem', 'not looked at');
+    expect(tlsFileProblem({ tlsCertificateKeyFile: sound, tlsCRLFile })).to.equal(undefined);
+  });
+
+  it('are refused with what is wrong with them', async () => {
+    const other = readFileSync(await folder.issue('other.pem', { subject: 'CN=other' }), 'utf8');
+    const text = readFileSync(sound, 'utf8');
+    const [certificate = '', key = ''] = text.split(/(?=-----BEGIN PRIVATE)/);
+    const [otherCertificate = ''] = other.split(/(?=-----BEGIN PRIVATE)/);
+    const brokenKey = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
     const similar = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
-    const tlsCAFile = folder.write('similar.pem', similar);
-    expect(tlsFileProblem({ tlsCAFile })).to.include('has a certificate that cannot be read');
+    for (const [option, content, problem] of [
+      ['tlsCAFile', key, 'has no certificate in PEM'],
+      ['tlsCAFile', similar, 'has a certificate that cannot be read'],
+      ['tlsCertificateKeyFile', key, 'has no certificate in PEM'],
+      ['tlsCertificateKeyFile', certificate, 'has no private key in PEM'],
+      [
+        'tlsCertificateKeyFile',
+        `${otherCertificate}${key}`,
+        'has a private key that does not belong to its certificate',
+      ],
+      [
+        'tlsCertificateKeyFile',
+        `${certificate}${brokenKey}`,
+        'has a private key that cannot be read: an encrypted one needs tlsCertificateKeyFilePassword',
+      ],
+    ] as const) {
+      const files = { [option]: folder.write('wrong.pem', content) };
+      expect(tlsFileProblem(files)).to.equal(`the file that ${option} names ${problem}`);
+    }
   });
 
   for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile']) {

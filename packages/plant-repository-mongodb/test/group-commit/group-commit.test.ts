@@ -1,6 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
+  type BatchTracer,
   OutcomeUnknownError,
   PlantIdTakenError,
   type StorageEvent,
@@ -100,7 +101,75 @@ describe('Batches', () => {
     await adding;
     await collection.attempt(0);
     expect(events).to.have.length(1);
-    expect(events[0]).to.include({ type: 'batch written', plants: 1 });
+    expect(events[0]).to.include({ type: 'batch written', plants: 1, failure: undefined });
+  });
+
+  it('are reported with their duration and failure', async () => {
+    const time = new VirtualTime();
+    time.install();
+    try {
+      const { collection, events, add } = open();
+      const adding = rejects(add(1n, SHORT_LIMIT_MS));
+      const failure = new Error('connection lost');
+      setTimeout(() => collection.attempts[0]?.fail(failure), 30);
+      await time.runOut(2 * SHORT_LIMIT_MS);
+      await adding;
+      expect(events).to.deep.equal([{ type: 'batch written', plants: 1, durationMs: 30, failure }]);
+    } finally {
+      time.uninstall();
+    }
+  });
+
+  it('are retried after 50 ms', async () => {
+    const time = new VirtualTime();
+    time.install();
+    try {
+      const { collection, add } = open();
+      const adding = add(1n);
+      const second = collection.attempt(1).then((attempt) => {
+        attempt.reply();
+        return performance.now();
+      });
+      collection.attempts[0]?.fail();
+      await time.runOut(LONG_LIMIT_MS);
+      expect(await second).to.equal(50);
+      await adding;
+    } finally {
+      time.uninstall();
+    }
+  });
+
+  it('are shown to the tracer with their callers', async () => {
+    const runs: unknown[] = [];
+    let caller = 0;
+    const tracer: BatchTracer = {
+      caller: () => {
+        caller += 1;
+        return caller;
+      },
+      run(name, callers, command) {
+        runs.push([name, ...callers]);
+        return command();
+      },
+    };
+    const collection = new FakePlantCollection();
+    const limits = { maxPending: 100, batch: { maxItems: 10, maxBytes: 100_000 } };
+    const plants = new GroupCommit(collection, limits, () => undefined, tracer);
+    const adding = [1n, 2n, 3n].map((id) => plants.add(toDocument(plant(id)), LONG_LIMIT_MS));
+    collection.kept.set(1n, new ObjectId());
+    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
+    (await collection.attempt(1)).reply();
+    const outcomes = await Promise.allSettled(adding);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal([
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+    ]);
+    expect(runs).to.have.deep.members([
+      ['insert plants', 1],
+      ['insert plants', 2, 3],
+      ['read back plants', 1],
+    ]);
   });
 });
 
@@ -109,7 +178,10 @@ describe('A plant that is added', () => {
     const { add } = open({ maxPending: 2 });
     void add(1n);
     void add(2n);
-    await rejects(add(3n), StorageUnavailableError);
+    await rejects(
+      add(3n),
+      new StorageUnavailableError('2 plants are already waiting to be stored'),
+    );
   });
 
   it('is accepted again when another one has settled', async () => {
@@ -128,7 +200,7 @@ describe('A plant that is added', () => {
     (await collection.attempt(0)).reply();
     (await collection.attempt(1)).reply({ writeErrors: [REFUSED] });
     await Promise.all([first, good]);
-    await rejects(bad, { name: 'Error' });
+    await rejects(bad, new Error('the database refuses a plant that the service accepts'));
     const reason = 'the validator of the collection refuses the plant';
     expect(events).to.deep.include({ type: 'plant refused', id: 2n, code: 121, reason });
   });
@@ -190,7 +262,7 @@ describe('After an unclear insert a plant', () => {
     await Promise.all([...underWay, adding]);
     expect(third.ids).to.deep.equal([101n, 1n]);
     expect(third.documents[0]).to.equal(first.documents[0]);
-    expect(third.timeLimit).to.be.greaterThan(first.timeLimit);
+    expect([first.timeLimit, third.timeLimit]).to.deep.equal([1000, 3000]);
   });
 
   it('is inserted in a batch of half the size each time, until there is a reply', async () => {
@@ -256,7 +328,8 @@ describe('After a duplicate key a plant', () => {
     const adding = add(1n);
     collection.kept.set(1n, undefined);
     (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
-    await rejects(adding, PlantIdTakenError);
+    await rejects(adding, new PlantIdTakenError('a plant with this id was stored before'));
+    expect(collection.readBackLimits).to.deep.equal([1000]);
   });
 
   it('is inserted again when no majority has the other document', async () => {
@@ -366,7 +439,7 @@ describe('Closing', () => {
     const { collection, plants, add } = open();
     const adding = add(1n);
     const closing = plants.close();
-    await rejects(add(2n), StorageUnavailableError);
+    await rejects(add(2n), new StorageUnavailableError('the storage is closed'));
     (await collection.attempt(0)).reply();
     await Promise.all([adding, closing, plants.close()]);
   });

@@ -47,7 +47,8 @@ export class FakePlantCollection implements PlantCollection {
   /** The marks of the documents that a majority has. */
   readonly kept = new Map<bigint, ObjectId | undefined>();
   readBacks = 0;
-  /** How many read-backs fail before one succeeds. */
+  readonly readBackLimits: number[] = [];
+  /** How many of them fail before one succeeds. */
   failingReadBacks = 0;
   /** Whether new inserts are sent. */
   sends = true;
@@ -61,8 +62,12 @@ export class FakePlantCollection implements PlantCollection {
     return attempt;
   }
 
-  async committedMarks(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
+  async committedMarks(
+    ids: readonly bigint[],
+    timeLimit: number,
+  ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     this.readBacks += 1;
+    this.readBackLimits.push(timeLimit);
     if (this.readBacks <= this.failingReadBacks) throw new Error('no response');
     return new Map([...this.kept].filter(([id]) => ids.includes(id)));
   }
