@@ -1,4 +1,5 @@
 import { accepts, alterations, type ContractCase, refuses } from './contract-case.js';
+import type { OpenVerifier } from './open-verifier.js';
 
 const FOREIGN_TOKENS = {
   'the empty string': '',
@@ -13,7 +14,14 @@ const FOREIGN_TOKENS = {
   '100,000 dots': '.'.repeat(100_000),
 };
 
-/** Cases about invalid tokens: each is refused. */
+async function refusesAltered(open: OpenVerifier): Promise<void> {
+  const [{ token }] = open.accepted;
+  for (const [how, alter] of Object.entries(alterations)) {
+    await refuses(open, alter(token), `a token ${how}`);
+  }
+}
+
+/** Any other token is refused. */
 export const refusal: readonly ContractCase[] = [
   {
     title: 'refuses text that is not a token',
@@ -30,12 +38,9 @@ export const refusal: readonly ContractCase[] = [
   {
     title: 'refuses an altered token, also after it has accepted the original',
     async run(open) {
-      const [{ token }] = open.accepted;
-      for (const alter of Object.values(alterations)) await refuses(open, alter(token), 'before');
-      await open.verifier.verify(token);
-      for (const [how, alter] of Object.entries(alterations)) {
-        await refuses(open, alter(token), `a token ${how}`);
-      }
+      await refusesAltered(open);
+      await accepts(open, open.accepted[0]);
+      await refusesAltered(open);
     },
   },
   {

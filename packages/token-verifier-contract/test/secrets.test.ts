@@ -1,0 +1,96 @@
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { expectNoSecret, formsOf, secretsOf } from '../src/secrets.js';
+
+const SECRET = 'a secret/with ünicode&';
+
+describe('The forms of a secret', () => {
+  const forms = formsOf(SECRET);
+
+  it('include the secret itself, and as it is encoded in URLs and forms', () => {
+    expect(forms).to.include.members([
+      SECRET,
+      'a%20secret%2Fwith%20%C3%BCnicode%26',
+      'a+secret%2Fwith+%C3%BCnicode%26',
+    ]);
+  });
+
+  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
+    it(`include its bytes and digests in ${encoding}`, () => {
+      const bytes = Buffer.from(SECRET);
+      const digests = ['sha256', 'sha512', 'sha1', 'md5'].map((name) =>
+        createHash(name).update(bytes).digest(encoding),
+      );
+      expect(forms).to.include.members([bytes.toString(encoding), ...digests]);
+    });
+  }
+
+  it('are 18, none of which is empty', () => {
+    expect(forms).to.have.length(18);
+    expect(forms).not.to.include('');
+  });
+
+  it('exist for a lone surrogate', () => {
+    expect(formsOf('\uD800')).to.include('%EF%BF%BD');
+  });
+});
+
+describe('The secrets of a token', () => {
+  it('are all its parts of 8 characters, and its forms', () => {
+    expect(secretsOf('0123456789')).to.deep.equal([
+      ...['01234567', '12345678', '23456789'],
+      ...formsOf('0123456789'),
+    ]);
+    expect(secretsOf('01234567').slice(0, 1)).to.deep.equal(['01234567']);
+    expect(secretsOf('0123456')).to.deep.equal(formsOf('0123456'));
+    expect(secretsOf('')).to.deep.equal(formsOf(''));
+  });
+});
+
+describe('A secret is found', () => {
+  const inside = `before ${SECRET} after`;
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  circular.last = SECRET;
+
+  const places: Record<string, unknown> = {
+    'in a text': inside,
+    'in the description of a symbol': Symbol(inside),
+    'in the name of a property': { [inside]: 1 },
+    'in a symbol that names a property': { [Symbol(inside)]: 1 },
+    'in a property': { deep: { er: [inside] } },
+    'in a property that is not enumerable': Object.defineProperty({}, 'hidden', { value: inside }),
+    'in the message of an error': new Error(inside),
+    'in the cause of an error': new Error('x', { cause: new Error(inside) }),
+    'in one of several errors': new AggregateError([new Error(inside)]),
+    'in the key of a map': new Map([[inside, 1]]),
+    'in the value of a map': new Map([[1, inside]]),
+    'in a set': new Set([inside]),
+    'in what the object is as a text': new URL(`http://a/?a=${encodeURIComponent('x')}#${'y'}`),
+    'in bytes': Buffer.from(inside, 'latin1'),
+    'in a part of bytes': new Uint8Array(Buffer.from(`12${inside}`, 'latin1')).subarray(2),
+    'after a circle': circular,
+  };
+
+  for (const [place, value] of Object.entries(places)) {
+    it(place, () => {
+      const secret = value instanceof URL ? 'http://a/?a=x#y' : SECRET;
+      expect(() => expectNoSecret(value, ['another', secret])).to.throw('a secret was found in');
+      expectNoSecret(value, ['another']);
+    });
+  }
+
+  it('nowhere in values without it, also when a property cannot be read', () => {
+    const unreadable = {
+      get property() {
+        throw new Error(SECRET);
+      },
+      toString() {
+        throw new Error(SECRET);
+      },
+    };
+    for (const value of [undefined, null, 1, 'a text', Symbol('x'), Symbol(), unreadable, {}]) {
+      expectNoSecret(value, [SECRET]);
+    }
+  });
+});
