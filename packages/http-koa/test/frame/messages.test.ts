@@ -85,7 +85,7 @@ describe('The message of a refusal names the rule', () => {
       'Content-Type must be application/json, in one header',
     ],
     'of HTTP as a whole': [
-      'GET /livez HTTP/1.1\r\nHost : a',
+      'GET /livez HTTP/1.1\r\nHost: a\r\nno colon',
       4000,
       'the request is not valid HTTP/1.1 (RFC 9112)',
     ],
