@@ -58,16 +58,18 @@ describe('A mutation run', () => {
     expect(sampleOf(items, 1000, 1)).to.have.members(items);
   });
 
-  it('runs the tests of the same name first, then those of the same folder and the others', () => {
+  it('runs the tests of the same name first, then those of the package and those elsewhere', () => {
     const tests = ['a/a.test.js', 'b/a.test.js', 'b/c.d.test.js', 'b/c.test.js', 'b/cd.test.js'];
-    const paths = tests.map((test) => `packages/x/dist/test/${test}`);
-    const stages = stagesFor('packages/x/dist/src/b/c.js', paths);
     const prefix = 'packages/x/dist/test/';
+    const elsewhere = 'test/dist/service.test.js';
+    const paths = [elsewhere, ...tests.map((test) => `${prefix}${test}`)];
+    const stages = stagesFor('packages/x/dist/src/b/c.js', paths);
     expect(stages.map((stage) => stage.map((path) => path.replace(prefix, '')))).to.deep.equal([
       ['b/c.d.test.js', 'b/c.test.js'],
       ['b/a.test.js', 'b/cd.test.js', 'a/a.test.js'],
+      [elsewhere],
     ]);
     const others = stagesFor('packages/x/dist/src/b/d.js', paths);
-    expect(others.map((stage) => stage.length)).to.deep.equal([5]);
+    expect(others.map((stage) => stage.length)).to.deep.equal([5, 1]);
   });
 });

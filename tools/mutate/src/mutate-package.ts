@@ -44,7 +44,7 @@ export async function mutatePackage(
   const paths = sourcesOf(workspace, name).filter((path) => path.includes(source));
   const mutants = paths.flatMap((path) => locatedMutants(workspace, path));
   const counts = { passed: 0, failed: 0, 'timed out': 0 };
-  const maxPause = await maxPauseOf(workspace, name, tests, signal);
+  const maxPause = await maxPauseOf(workspace, name, stagesFor(paths[0] ?? '', tests), signal);
   for (const mutant of sampleOf(mutants, sample, seed)) {
     const result = await resultOf(workspace, mutant, tests, maxPause, options);
     if (result === undefined) break;
@@ -61,14 +61,18 @@ function locatedMutants(workspace: string, path: string): Located[] {
 async function maxPauseOf(
   workspace: string,
   name: string,
-  tests: readonly string[],
+  stages: readonly string[][],
   signal: AbortSignal,
 ): Promise<number> {
-  const run = await runTests(workspace, tests, FIRST_RUN_PAUSE_MS, signal);
-  const { result, output, longestPause } = run;
-  if (result !== 'passed')
-    throw new Error(`the tests of ${name} ${result} without a change:\n${output}`);
-  return PAUSE_FACTOR * longestPause + PAUSE_BUFFER_MS;
+  let longest = 0;
+  for (const stage of stages) {
+    const run = await runTests(workspace, stage, FIRST_RUN_PAUSE_MS, signal);
+    const { result, output, longestPause } = run;
+    if (result !== 'passed')
+      throw new Error(`the tests of ${name} ${result} without a change:\n${output}`);
+    longest = Math.max(longest, longestPause);
+  }
+  return PAUSE_FACTOR * longest + PAUSE_BUFFER_MS;
 }
 
 /** Resolves with the result of the tests for one change; with `undefined` after an abort. */

@@ -31,15 +31,24 @@ function filesIn(workspace: string, folder: string, pattern: RegExp): string[] {
 }
 
 /**
- * Sorts tests by how likely they notice a change of the source: its own, then those of its folder, then others. Its own
- * are a stage, which runs in a process of its own: to load the others takes longer than to run these.
+ * Sorts tests by how likely they notice a change of the source: its own, then those of its folder, then others of the
+ * package, then those elsewhere. Returns stages, each of which runs in a process of its own: to load the others takes
+ * longer than to run a source's own tests, and tests elsewhere do not expect the hooks of the package's tests.
  */
 export function stagesFor(source: string, tests: readonly string[]): string[][] {
   const folder = dirname(source).replace('dist/src', 'dist/test');
-  const prefix = join(folder, `${basename(source, '.js')}.`);
-  const own = tests.filter((test) => test.startsWith(prefix));
-  const others = tests.filter((test) => !test.startsWith(prefix));
-  const near = others.filter((test) => dirname(test) === folder);
-  const far = others.filter((test) => dirname(test) !== folder);
-  return [own, [...near, ...far]].filter((stage) => stage.length > 0);
+  const stages: [own: string[], near: string[], far: string[], elsewhere: string[]] = [
+    [],
+    [],
+    [],
+    [],
+  ];
+  const [own, near, far, elsewhere] = stages;
+  for (const test of tests) {
+    if (test.startsWith(join(folder, `${basename(source, '.js')}.`))) own.push(test);
+    else if (dirname(test) === folder) near.push(test);
+    else if (test.startsWith('packages')) far.push(test);
+    else elsewhere.push(test);
+  }
+  return [own, [...near, ...far], elsewhere].filter((stage) => stage.length > 0);
 }
