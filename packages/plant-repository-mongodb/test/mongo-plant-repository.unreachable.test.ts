@@ -121,6 +121,16 @@ describe('Without a server that responds', () => {
     await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 8_000 });
   });
 
+  it('close releases everything, so that the process ends, also while servers are being monitored', async () => {
+    const script = `
+      import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+      const repository = new MongoPlantRepository({ uri: '${CLOSED_PORT}' });
+      await repository.ready().catch(() => undefined);
+      await repository.close();`;
+    const args = ['--input-type=module', '-e', script];
+    await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 8_000 });
+  });
+
   it('close waits for plants under way until their deadlines', async () => {
     const repository = open(CLOSED_PORT);
     const adding = rejects(repository.add(plant(1n), SHORT_LIMIT_MS), StorageUnavailableError);

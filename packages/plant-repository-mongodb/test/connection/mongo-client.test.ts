@@ -153,9 +153,11 @@ describe('The options of MongoPlantRepository', () => {
     });
   }
 
-  it('accept the largest values that MongoDB accepts', async () => {
+  it('accept the largest values that MongoDB accepts, and 1', async () => {
     const collection = 'p'.repeat(254 - 'plant-store'.length);
     const most = { collection, maxBatch: 100_000, maxBatchBytes: 2 ** 24 };
     await new MongoPlantRepository({ uri, ...most }).close();
+    const least = { collection: 'p', maxPending: 1, maxBatch: 1, maxBatchBytes: 1 };
+    await new MongoPlantRepository({ uri, ...least }).close();
   });
 });
