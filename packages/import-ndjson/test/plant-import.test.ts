@@ -365,6 +365,7 @@ describe('An import', () => {
           it.stop();
           await running;
           expect(it.outcomes()).to.deep.equal({ stored: 2, [outcome]: 2 });
+          expect(it.progress().retrying).to.equal(0);
           return it;
         };
 

@@ -54,6 +54,16 @@ describe('The lines of a file', () => {
     });
   }
 
+  it('have the limit also when the largest line with a mark and CRLF is in several chunks', async () => {
+    for (const [text, line] of [
+      ['\xef\xbb\xbf12345678\r\n', '12345678'],
+      ['\xef\xbb\xbf123456789\r\n', undefined],
+    ] as const) {
+      const bytes = Buffer.from(text, 'latin1');
+      expect(texts(await linesOf(cut(bytes, [1, 4, 4])))).to.deep.equal([line]);
+    }
+  });
+
   it('do not depend on where the input is cut into chunks', async () => {
     const content = fc
       .array(fc.constantFrom('a', '\n', '\r', '\r\n', '123456789', '\xef\xbb\xbf'), {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { JsonNumber, type JsonValue, parseJson } from '../src/exact-json.js';
+import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from '../src/exact-json.js';
 import { toWholeNumber } from '../src/whole-number.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
@@ -41,6 +41,12 @@ describe('Exact JSON', () => {
     const value = parse('{"__proto__":{"polluted":1}}') as object;
     expect(Object.keys(value)).to.deep.equal(['__proto__']);
     expect(({} as Record<string, unknown>).polluted).to.equal(undefined);
+  });
+
+  it('is refused with an error that has a name and a code', () => {
+    expect(() => parse('{'))
+      .to.throw(InvalidJsonError)
+      .that.includes({ name: 'InvalidJsonError', code: 'INVALID_JSON' });
   });
 
   const refused: Record<string, readonly (string | Buffer)[]> = {

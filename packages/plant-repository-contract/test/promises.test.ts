@@ -4,6 +4,7 @@ import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
   type NewPlant,
+  OutcomeUnknownError,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { contractCases, type OpenStore } from '@plant-store/plant-repository-contract';
@@ -233,6 +234,17 @@ describe('The cases for a PlantRepository', () => {
       },
     };
     expect(await problemOf(title, keeping)).to.match(/^unavailable, and kept: /);
+  });
+
+  it('do not fail when the outcome of a plant that is not stored was unknown', async () => {
+    const title = 'never reports a stored plant as unavailable when the storage cannot be reached';
+    const { repository, ...rest } = open();
+    const add = (plant: NewPlant, timeLimit: number) =>
+      plant.name === 'during'
+        ? Promise.reject(new OutcomeUnknownError('x'))
+        : repository.add(plant, timeLimit);
+    const store = { ...rest, repository: { ...repository, add } };
+    expect(await problemOf(title, store)).to.equal(undefined);
   });
 
   describe('wait', () => {

@@ -9,7 +9,10 @@ const suites = fileURLToPath(new URL('support/suites-with-hooks.js', import.meta
 
 interface Report {
   readonly tests: readonly { readonly fullTitle: string }[];
-  readonly failures: readonly { readonly fullTitle: string }[];
+  readonly failures: readonly {
+    readonly fullTitle: string;
+    readonly err: { readonly message: string };
+  }[];
 }
 
 /** Mocha's report about suites with and without hooks. Mocha exits with an error, since some tests must fail. */
@@ -24,12 +27,14 @@ describe('A hook that a TokenVerifier under test does not offer', () => {
   const faults = contractCases.filter(({ needs }) => needs !== undefined);
   let tests: string[];
   let failures: string[];
+  let messages: string[];
 
   before(async function () {
     this.timeout(60_000);
     const found = await report();
     tests = found.tests.map(({ fullTitle }) => fullTitle);
     failures = found.failures.map(({ fullTitle }) => fullTitle);
+    messages = found.failures.map(({ err }) => err.message);
   });
 
   const of = (titles: readonly string[], name: string) =>
@@ -53,10 +58,17 @@ describe('A hook that a TokenVerifier under test does not offer', () => {
 
   it('fails with an empty reason', () => {
     expect(of(failures, 'with an empty reason')).to.deep.equal(untested(''));
+    expect(messages).to.include("the reason: expected '' to not equal ''");
   });
 
   it('fails with a reason when the verifier offers the hook', () => {
     const failed = of(failures, 'with a reason and the hook');
     expect(failed).to.deep.equal(['is not tested with stall: it is simulated']);
+    expect(messages.join('\n')).to.match(/^stall, which the verifier offers: /m);
+  });
+
+  it('does not keep the suite from closing what it has opened', () => {
+    expect(tests).to.include('What the suites have opened is closed');
+    expect(failures).not.to.include('What the suites have opened is closed');
   });
 });

@@ -99,6 +99,30 @@ describe('The message of a refusal names the rule', () => {
   }
 });
 
+describe('The request line and headers', () => {
+  let app: Awaited<ReturnType<typeof listeningApp>>;
+
+  before(async () => {
+    app = await listeningApp({});
+  });
+
+  after(() => app.close());
+
+  for (const [size, status] of [
+    [16_384, 200],
+    [16_385, 431],
+  ] as const) {
+    it(`have a status of ${status} with ${size} bytes`, async () => {
+      const [start, end] = ['GET /livez HTTP/1.1\r\nHost: a\r\nX: ', '\r\n\r\n'];
+      const head = `${start}${'x'.repeat(size - start.length - end.length)}${end}`;
+      const socket = connect(app.port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.end(head);
+      expect((await text(socket)).slice(0, 12)).to.equal(`HTTP/1.1 ${status}`);
+    });
+  }
+});
+
 describe('The message of a token that is malformed', () => {
   /** A request with these values of `Authorization`. */
   function requestWith(...values: string[]) {

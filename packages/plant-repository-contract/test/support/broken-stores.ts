@@ -161,6 +161,19 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     caughtBy: 'waits up to the time limit when ready has reported that an add waits',
     breaks: () => ({ add: () => Promise.reject(new StorageUnavailableError('refused')) }),
   },
+  'cannot be closed again later': {
+    caughtBy: 'can be closed more than once',
+    breaks: (correct) => {
+      let isClosed = false;
+      return {
+        async close() {
+          if (isClosed) throw new Error('closed already');
+          await correct.close();
+          isClosed = true;
+        },
+      };
+    },
+  },
   'cannot be closed twice': {
     caughtBy: 'can be closed more than once',
     breaks: (correct) => {

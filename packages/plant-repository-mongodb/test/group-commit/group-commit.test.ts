@@ -9,7 +9,7 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { MongoServerError, ObjectId } from 'mongodb';
-import { toDocument } from '../../src/collection/plant-document.js';
+import { documentSize, toDocument } from '../../src/collection/plant-document.js';
 import { GroupCommit } from '../../src/group-commit/group-commit.js';
 import { type FakeAttempt, FakePlantCollection } from '../support/fake-plant-collection.js';
 import { plant } from '../support/plant.js';
@@ -82,6 +82,14 @@ describe('Batches', () => {
 
   it('have at most `maxItems` plants', async () => {
     const { collection, add } = open({ maxItems: 2 });
+    for (const id of [0n, 1n, 2n, 3n]) void add(id);
+    (await collection.attempt(0)).reply();
+    expect((await collection.attempt(1)).ids).to.deep.equal([1n, 2n]);
+  });
+
+  it('contain as many bytes as the limit', async () => {
+    const size = documentSize(toDocument(plant(1n)));
+    const { collection, add } = open({ maxBytes: 2 * size });
     for (const id of [0n, 1n, 2n, 3n]) void add(id);
     (await collection.attempt(0)).reply();
     expect((await collection.attempt(1)).ids).to.deep.equal([1n, 2n]);

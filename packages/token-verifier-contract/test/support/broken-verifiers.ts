@@ -107,6 +107,19 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     caughtBy: 'is ready when it is open',
     breaks: () => ({ ready: () => Promise.reject(new TokenVerifierUnavailableError('never')) }),
   },
+  'cannot be closed again later': {
+    caughtBy: 'can be closed more than once',
+    breaks: (correct) => {
+      let isClosed = false;
+      return {
+        async close() {
+          if (isClosed) throw new Error('closed already');
+          await correct.close();
+          isClosed = true;
+        },
+      };
+    },
+  },
   'cannot be closed twice': {
     caughtBy: 'can be closed more than once',
     breaks: (correct) => {
