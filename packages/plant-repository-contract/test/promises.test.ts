@@ -1,5 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
+import { inspect } from 'node:util';
 import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
@@ -114,6 +115,29 @@ const IDS: Readonly<Record<string, (id: bigint) => bigint>> = {
   'has no room for the smallest id': (id) => (id === MIN_PLANT_ID ? id + 1n : id),
 };
 
+/** The ids that a store must distinguish. */
+const KEPT_IDS = [
+  ...[0n, 1n, -1n, 2_147_483_647n, 2_147_483_648n, -2_147_483_649n],
+  ...[9_007_199_254_740_991n, 9_007_199_254_740_992n, 9_007_199_254_740_993n],
+  ...[-9_007_199_254_740_993n, MAX_PLANT_ID - 1n, MAX_PLANT_ID, MIN_PLANT_ID + 1n, MIN_PLANT_ID],
+];
+
+/** The hooks after which a store is used again. */
+const ENDS = ['recover', 'crash'] as const;
+
+/** Properties of an error that hold a secret, by where they do. */
+const secretsIn = (secret: string) => ({
+  'below 10 other properties': {
+    a: { b: { c: { d: { e: { f: { g: { h: { i: { j: secret } } } } } } } } },
+  },
+  'after 200 items of a list': { items: [...Array(200).keys(), secret] },
+  'after 20,000 characters': { text: `${'x'.repeat(20_000)}${secret}` },
+  'that it hides from `inspect`': { secret, [inspect.custom]: () => 'nothing' },
+  'in a property that is not enumerable': {
+    options: Object.defineProperty({}, 'password', { value: secret }),
+  },
+});
+
 const TIMES = {
   'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': [0, -1],
   'settles an add at its time limit when the storage does not respond': [10_000, 100],
@@ -185,6 +209,69 @@ describe('The cases for a PlantRepository', () => {
       const store = open({ plant: (plant) => ({ ...plant, id: id(plant) }) });
       const problem = await problemOf('distinguishes ids across the whole range of int64', store);
       expect(problem).not.to.equal(undefined);
+    });
+  }
+
+  for (const id of KEPT_IDS) {
+    it(`catch a repository that loses the id ${id}`, async () => {
+      const { stored, ...rest } = open();
+      const losing = {
+        ...rest,
+        stored: async (it: bigint) => (it === id ? undefined : stored(it)),
+      };
+      const title = 'distinguishes ids across the whole range of int64';
+      expect(await problemOf(title, losing)).to.match(new RegExp(`^${id}: `));
+    });
+  }
+
+  for (const { title } of contractCases.filter(({ needs = [] }) =>
+    ENDS.some((it) => needs.includes(it)),
+  )) {
+    it(`wait for a repository that needs time to recover: ${title}`, async () => {
+      const storage = new SimulatedStorage();
+      let looks = 0;
+      const slow = () => {
+        const correct = correctStore(storage);
+        const unavailable = () => {
+          if (looks > 0) throw new StorageUnavailableError('connecting', { waits: true });
+        };
+        return {
+          ...correct,
+          async add(plant: NewPlant, timeLimit: number) {
+            unavailable();
+            await correct.add(plant, timeLimit);
+          },
+          async ready() {
+            looks -= 1;
+            unavailable();
+            await correct.ready();
+          },
+        };
+      };
+      const thenConnect = (end: () => Promise<void>) => async () => {
+        await end();
+        looks = 3;
+      };
+      const problem = await problemOf(title, {
+        ...storage,
+        repository: slow(),
+        stored: async (id) => storage.stored(id),
+        reopen: async () => slow(),
+        recover: thenConnect(storage.recover),
+        crash: thenConnect(storage.crash),
+      });
+      expect(problem).to.equal(undefined);
+    });
+  }
+
+  for (const [place, error] of Object.entries(secretsIn('a-secret'))) {
+    it(`catch a repository that reveals a secret ${place}`, async () => {
+      const { repository, ...rest } = open();
+      const ready = () => Promise.reject(Object.assign(new StorageUnavailableError('x'), error));
+      const store = { ...rest, repository: { ...repository, ready }, secrets: ['a-secret'] };
+      const title =
+        'reveals no secret and no value of a plant in its errors when the storage cannot be reached';
+      expect(await problemOf(title, store)).to.match(/^secret 2 is in an error: /);
     });
   }
 
