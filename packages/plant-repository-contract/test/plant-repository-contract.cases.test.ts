@@ -13,8 +13,8 @@ import { expect } from 'chai';
 import { correctStore } from './support/correct-store.js';
 import { SimulatedStorage } from './support/simulated-storage.js';
 
-/** Every promise of the port, with the faults that it needs. */
-const PROMISES: Readonly<Record<string, readonly string[]>> = {
+/** Every case, with the faults that it needs. */
+const CASES: Readonly<Record<string, readonly string[]>> = {
   'is empty before the first add': [],
   'keeps the empty string, as name and as tag': [],
   'keeps leading and trailing space, as name and as tag': [],
@@ -154,7 +154,7 @@ const TIMES = {
 describe('The cases for a PlantRepository', () => {
   it('have these titles and needs', () => {
     const found = contractCases.map(({ title, needs = [] }) => [title, needs]);
-    expect(Object.fromEntries(found)).to.deep.equal(PROMISES);
+    expect(Object.fromEntries(found)).to.deep.equal(CASES);
   });
 
   interface Changes {

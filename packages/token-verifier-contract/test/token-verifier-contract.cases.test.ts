@@ -7,8 +7,8 @@ import { correctVerifier, EXPIRED, SimulatedIssuer, TOKENS } from './support/cor
 
 const GARDENER = TOKENS.gardener;
 
-/** Every promise of the port, with the faults that it needs. */
-const PROMISES: Readonly<Record<string, readonly string[]>> = {
+/** Every case, with the faults that it needs. */
+const CASES: Readonly<Record<string, readonly string[]>> = {
   'accepts a valid token and returns the client that it was issued to': [],
   'accepts a valid token repeatedly': [],
   'distinguishes the clients of 20 concurrent checks': [],
@@ -69,7 +69,7 @@ const ALTERED: Readonly<Record<string, string>> = {
 describe('The cases for a TokenVerifier', () => {
   it('have these titles and needs', () => {
     const found = contractCases.map(({ title, needs = [] }) => [title, needs]);
-    expect(Object.fromEntries(found)).to.deep.equal(PROMISES);
+    expect(Object.fromEntries(found)).to.deep.equal(CASES);
   });
 
   /** A verifier that reads `accepted` as the token of the gardener, at once or after it has verified that one. */
