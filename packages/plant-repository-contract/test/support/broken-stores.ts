@@ -363,9 +363,10 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   'never connects a second time': {
     caughtBy: 'recovers without a restart when the storage was killed and started again',
     breaks(correct, storage) {
-      const { generation } = storage;
+      let generation: number | undefined;
       return {
         async add(plant, timeLimit) {
+          generation ??= storage.generation;
           if (storage.generation > generation) throw new StorageUnavailableError('disconnected');
           await correct.add(plant, timeLimit);
         },
