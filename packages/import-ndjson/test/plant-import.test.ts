@@ -289,6 +289,13 @@ describe('An import', () => {
     });
   }
 
+  it('reports the latest failure when no outcome was unknown', async () => {
+    const plants = failing(new StorageUnavailableError('gone'), new PlantIdTakenError('x'));
+    const it = importInto({ plants });
+    expect(await it.run(line(1))).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ taken: 1 });
+  });
+
   it('records an unexpected error without its message, and continues', async () => {
     const bugs: unknown[] = [];
     const bug = new Error('secret');

@@ -1,6 +1,6 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
-import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import { authenticatedClient, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { contractCases, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
 import { correctVerifier, EXPIRED, SimulatedIssuer, TOKENS } from './support/correct-verifier.js';
@@ -130,6 +130,15 @@ describe('The cases for a TokenVerifier', () => {
       'a token among valid ones was not refused',
     );
   });
+
+  for (const name of ['', 'x'.repeat(129), 'a\nb', 'a\u0000b', 'a\uD800b', 'a\u200Eb']) {
+    it(`catch a verifier that names a client ${JSON.stringify(name).slice(0, 20)}`, async () => {
+      const { verifier, ...rest } = open();
+      const naming = { ...verifier, verify: async () => authenticatedClient(name, []) };
+      const title = 'names clients by 1 to 128 printable characters that are not the token';
+      expect(await problemOf(title, { ...rest, verifier: naming })).to.include('to match');
+    });
+  }
 
   it('name a missing hook', async () => {
     expect(
