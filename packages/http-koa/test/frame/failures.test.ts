@@ -7,7 +7,7 @@ const challenge = 'Bearer realm="plant-store"';
 
 describe('The failures', () => {
   it('are stable across releases', () => {
-    expect(failures).to.deep.equal({
+    expect(failures).to.deep.include({
       MALFORMED_REQUEST: {
         ...{ error: 4000, status: 400, closes },
         message: 'the request is not valid HTTP/1.1 (RFC 9112)',
