@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { settings } from '../../src/configuration/all-settings.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
-import { ConfigurationError } from '../../src/configuration/configuration-error.js';
 import { readImportConfiguration } from '../../src/configuration/import-configuration.js';
 import { DIGEST, JWT } from './broken-configurations.js';
+import { problemsOf } from './problems-of.js';
 
 const DAY = 86_400_000;
 
@@ -81,18 +81,6 @@ describe('What a variable expects', () => {
     });
   }
 });
-
-type Read = typeof readConfiguration | typeof readImportConfiguration;
-
-async function problemsOf(env: Record<string, string>, read: Read = readConfiguration) {
-  try {
-    await read(env, false);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-}
 
 const WAYS = 'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE';
 const FORGETS = 'memory loses every plant when the process ends';

@@ -2,24 +2,11 @@ import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { settings } from '../../src/configuration/all-settings.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
-import { ConfigurationError } from '../../src/configuration/configuration-error.js';
 import { readImportConfiguration } from '../../src/configuration/import-configuration.js';
 import { contradictory, DIGEST, invalid, JWT } from './broken-configurations.js';
+import { problemsOf } from './problems-of.js';
 
 const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
-
-async function problemsOf(
-  env: Record<string, string>,
-  read: typeof readConfiguration | typeof readImportConfiguration = readConfiguration,
-): Promise<readonly string[]> {
-  try {
-    await read(env, false);
-    return [];
-  } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
-    throw error;
-  }
-}
 
 describe('The configuration', () => {
   it('has a default for everything outside of production', async () => {

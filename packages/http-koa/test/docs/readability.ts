@@ -28,10 +28,10 @@ export function faintTexts(): string[] {
     const mix = (i: 0 | 1 | 2) => top[i] * top[3] + below[i] * (1 - top[3]);
     return [mix(0), mix(1), mix(2), 1];
   };
-  const behind = (element: Element | null): Color => {
+  const backgroundOf = (element: Element | null): Color => {
     if (element === null) return [255, 255, 255, 1];
     const own = parse(getComputedStyle(element).backgroundColor);
-    return own[3] === 1 ? own : over(own, behind(element.parentElement));
+    return own[3] === 1 ? own : over(own, backgroundOf(element.parentElement));
   };
   const opacity = (element: Element | null): number =>
     element === null
@@ -44,7 +44,7 @@ export function faintTexts(): string[] {
   };
   const contrast = (element: Element): number => {
     const [red, green, blue, alpha] = parse(getComputedStyle(element).color);
-    const below = behind(element);
+    const below = backgroundOf(element);
     const ink = luminance(over([red, green, blue, alpha * opacity(element)], below));
     const paper = luminance(below);
     return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
