@@ -2,7 +2,6 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts \
- && npm run prepare \
  && npx --no-install tsc -b packages/app
 # Leaves only what the service loads: no compiler, no tests, no npm scripts. `--omit=optional` leaves out
 # TypeScript, which is an optional peer of a dependency. Source maps and types of the dependencies are deleted.

@@ -51,7 +51,6 @@ describe('The Dockerfile', () => {
   });
 
   it('builds and copies everything that the start needs', () => {
-    expect(instructions('RUN').join()).to.include('npm run prepare');
     expect(instructions('RUN').join()).to.include('tsc -b packages/app');
     expect(existsSync(`${root}packages/app/tsconfig.json`)).to.equal(true);
     const copied = [...(stages.at(-1) ?? '').matchAll(/^COPY --from=build \/app\/(\S+) /gm)];

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const NOT_RUN = /(?:^|\n)<!-- not run by a test: (.+) -->\n$/;
-const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated', 'vendor']);
+const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated']);
 
 /** A fenced block of code. */
 export interface CodeBlock {

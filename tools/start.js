@@ -1,7 +1,7 @@
 // `npm start`: builds the service when it is out of date, then runs the plant-store command.
 // Asking the compiler whether the build is out of date would take a fifth of the start-up time.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -33,6 +33,4 @@ if (builtFolders().some(isOutOfDate)) {
   });
   if (status !== 0) process.exit(status ?? 1);
 }
-// It does not exist after `npm ci --ignore-scripts`.
-if (!existsSync(join(app, 'vendor', 'inversify.js'))) await import('./bundle-inversify.js');
 await import('../packages/app/bin/plant-store.js');

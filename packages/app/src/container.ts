@@ -6,8 +6,8 @@ import {
   createServer,
   type DrainableServer,
 } from '@plant-store/http-koa';
+import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
-import { Container, type ServiceIdentifier } from '#inversify';
 import type { Configuration } from './configuration/configuration.js';
 import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
 import { corsFor } from './cors.js';

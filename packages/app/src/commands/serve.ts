@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Container } from 'inversify';
 import type { Logger } from 'pino';
-import type { Container } from '#inversify';
 import { advice, type Configuration } from '../configuration/configuration.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
