@@ -1,17 +1,17 @@
-import type { Summary } from './summary.js';
-
 /** A group of bars that share one scale. */
 export interface Group {
   readonly title: string;
-  readonly unit: string;
   readonly bars: readonly { readonly label: string; readonly value: number }[];
 }
 
 const WIDTH = 720;
 const LABELS = 190;
-const MAX_BAR = WIDTH - LABELS - 110;
+const MAX_BAR = WIDTH - LABELS - 90;
 const ROW = 24;
 const TITLE = 40;
+const STYLE =
+  'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}rect{fill:#9aa4ae}.own{fill:#2da44e}' +
+  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}}';
 
 /** Draws the groups below one another, as an SVG that is readable on light and dark backgrounds. */
 export function chart(groups: readonly Group[]): string {
@@ -21,40 +21,26 @@ export function chart(groups: readonly Group[]): string {
     y += TITLE + group.bars.length * ROW;
     return part;
   });
-  const style =
-    'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}rect{fill:#9aa4ae}.own{fill:#2da44e}' +
-    '@media(prefers-color-scheme:dark){text{fill:#e6edf3}}';
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y + 12}" role="img">`,
     `<title>${groups.map(({ title }) => title).join('; ')}</title>`,
-    `<style>${style}</style>`,
+    `<style>${STYLE}</style>`,
     ...parts,
     '</svg>\n',
   ].join('\n');
 }
 
-/** Returns a bar for each summary with this number of connections. */
-export function barsAt(
-  summaries: readonly Summary[],
-  connections: number,
-  value: (summary: Summary) => number,
-): Group['bars'] {
-  return summaries
-    .filter((it) => it.connections === connections)
-    .map((it) => ({ label: it.subject, value: value(it) }));
-}
-
-function drawn({ title, unit, bars }: Group, top: number): string {
+function drawn({ title, bars }: Group, top: number): string {
   const most = Math.max(...bars.map(({ value }) => value));
   const rows = bars.map(({ label, value }, row) => {
     const y = top + TITLE + row * ROW;
     const width = ((value / most) * MAX_BAR).toFixed(1);
-    const figure = value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 });
-    const kind = label === 'Plant Store' ? ' class="own"' : '';
+    const figure = Math.round(value).toLocaleString('en');
+    const kind = row === 0 ? ' class="own"' : '';
     return [
       `<text x="${LABELS - 10}" y="${y + 13}" text-anchor="end">${label}</text>`,
       `<rect${kind} x="${LABELS}" y="${y}" width="${width}" height="18" rx="2"/>`,
-      `<text x="${LABELS + Number(width) + 8}" y="${y + 13}">${figure} ${unit}</text>`,
+      `<text x="${LABELS + Number(width) + 8}" y="${y + 13}">${figure}</text>`,
     ].join('');
   });
   return [`<text class="t" x="0" y="${top + 26}">${title}</text>`, ...rows].join('\n');

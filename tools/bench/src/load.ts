@@ -1,51 +1,69 @@
-// The load generator runs in a process of its own, so that its CPU time is separate from that of the server.
-import { setTimeout as wait } from 'node:timers/promises';
-import { cpuTimeUs } from './cpu-time.js';
-import { CreatingConnection } from './creating-connection.js';
-import { type LoadFigures, type LoadOptions, loadFigures, type Responses } from './load-process.js';
-import { startStopwatch } from './stopwatch.js';
+import { execFile, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type RunningSubject, root } from './subjects.js';
 
-process.once('message', (options: LoadOptions) => {
-  void load(options).then((figures) => {
-    process.send?.(figures, () => process.disconnect());
-  });
-});
+/** What a load generator reports. Times are milliseconds. */
+interface Responses {
+  readonly requests: number;
+  /** Responses other than 2xx, and lost connections. */
+  readonly failed: number;
+  readonly p50: number;
+  readonly p99: number;
+}
 
-async function load(options: LoadOptions): Promise<LoadFigures> {
-  const { url, token, connections, warmUpMs, windowMs, pids } = options;
-  let latencies: number[] = [];
-  let failed = 0;
-  const onResponse = (milliseconds: number, stored: boolean) => {
-    latencies.push(milliseconds);
-    if (!stored) failed += 1;
+/** The figures of one window of load. */
+export interface Figures extends Responses {
+  readonly perSecond: number;
+  /** The CPU time for one request in microseconds: of the server, then of the database. */
+  readonly cpuUs: readonly number[];
+}
+
+/** The load generator: wrk, or autocannon where wrk is missing. */
+export const generator = spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'autocannon';
+
+/** The kernel counts in hundredths of a second on every Linux on which Node.js runs. */
+const TICK_US = 10_000;
+
+/** Returns the CPU time of a process since its start, user and system, in microseconds. */
+export function cpuTimeUs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+}
+
+/** Sends creates with random ids, each connection one after the other, for some seconds. */
+export async function load(
+  { url, token, pid }: RunningSubject,
+  databases: readonly number[],
+  connections: number,
+  seconds: number,
+): Promise<Figures> {
+  const pids = [pid, ...databases];
+  const before = pids.map(cpuTimeUs);
+  const { stdout } = await promisify(execFile)(...command(url, token, connections, seconds));
+  const responses: Responses = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{')));
+  const requests = Math.max(1, responses.requests);
+  return {
+    ...responses,
+    perSecond: responses.requests / seconds,
+    cpuUs: pids.map((it, index) => (cpuTimeUs(it) - (before[index] ?? 0)) / requests),
   };
-  const opened = await openAll(connections, () =>
-    CreatingConnection.open(new URL(url), token, onResponse),
-  );
-  for (const connection of opened) connection.send();
-  await wait(warmUpMs);
-  latencies = [];
-  failed = 0;
-  const stop = startStopwatch(pids, () => cpuTimeUs(process.pid));
-  await wait(windowMs);
-  const used = stop();
-  const responses = summary(latencies, failed);
-  for (const connection of opened) connection.end();
-  return loadFigures(responses, used);
 }
 
-/** Opens 100 at a time, because Node.js accepts one connection in each turn of the event loop. */
-async function openAll<T>(count: number, open: () => Promise<T>): Promise<T[]> {
-  const opened: T[] = [];
-  while (opened.length < count) {
-    const some = Math.min(100, count - opened.length);
-    opened.push(...(await Promise.all(Array.from({ length: some }, open))));
+function command(
+  url: string,
+  token: string,
+  connections: number,
+  seconds: number,
+): [string, string[]] {
+  const tools = join(root, 'tools/bench');
+  if (generator === 'autocannon') {
+    const args = [url, token, `${connections}`, `${seconds}`];
+    return [process.execPath, [join(tools, 'peers/autocannon.js'), ...args]];
   }
-  return opened;
-}
-
-function summary(latencies: readonly number[], failed: number): Responses {
-  const sorted = Float64Array.from(latencies).sort();
-  const at = (share: number) => sorted[Math.ceil(sorted.length * share) - 1] ?? 0;
-  return { requests: sorted.length, failed, p50: at(0.5), p99: at(0.99), p999: at(0.999) };
+  const script = `--script=${join(tools, 'create-plants.lua')}`;
+  const limits = ['--threads=1', `--connections=${connections}`, `--duration=${seconds}s`];
+  return ['wrk', [...limits, script, url, '--', token]];
 }

@@ -1,0 +1,137 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { chart } from './chart.js';
+import { CONNECTIONS, median, type Sample } from './compare.js';
+import { generator } from './load.js';
+import { root } from './subjects.js';
+
+const DOCUMENT = join(root, 'docs/performance.md');
+const CHART = join(root, 'docs/performance.svg');
+
+/** The samples of one run of the benchmark. */
+export interface Results {
+  readonly memory: readonly Sample[];
+  readonly durable: readonly Sample[];
+}
+
+type Measure = readonly [title: string, of: (sample: Sample) => number];
+
+const sum = (values: readonly number[]) => values.reduce((total, it) => total + it, 0);
+const cpu: Measure = ['CPU time', ({ cpuUs }) => sum(cpuUs)];
+const perSecond: Measure = ['creates per second', (it) => it.perSecond];
+const p50: Measure = ['median latency', (it) => it.p50];
+const p99: Measure = ['p99 latency', (it) => it.p99];
+
+/** Returns the table of ratios: of the service beside its peer, and beside another checkout if there is one. */
+export function ratioTable({ memory, durable }: Results): string {
+  const rows = [
+    ...rowsOf('in memory', memory, 'Fastify', [cpu, p99]),
+    ...rowsOf('durable', durable, 'Fastify + insertOne', [perSecond, cpu, p50, p99]),
+    ...rowsOf('in memory', memory, 'base', [cpu, p99]),
+    ...rowsOf('durable', durable, 'base', [perSecond, cpu, p50, p99]),
+  ];
+  return table(['', 'beside', ...CONNECTIONS.map(String)], rows);
+}
+
+function rowsOf(
+  kind: string,
+  samples: readonly Sample[],
+  peer: string,
+  measures: readonly Measure[],
+): string[][] {
+  if (!samples.some(({ subject }) => subject === peer)) return [];
+  return measures.map(([title, of]) => [
+    `${title}, ${kind}`,
+    peer,
+    ...CONNECTIONS.map((connections) => ratio(samples, peer, connections, of)),
+  ]);
+}
+
+/** The median of the rounds and, with more than one, their least and largest ratio. */
+function ratio(
+  samples: readonly Sample[],
+  peer: string,
+  connections: number,
+  of: Measure[1],
+): string {
+  const here = samples.filter((it) => it.connections === connections);
+  const ratios = here
+    .filter(({ subject }) => subject === 'Plant Store')
+    .map((own) => {
+      const other = here.find((it) => it.subject === peer && it.round === own.round);
+      return other === undefined ? Number.NaN : of(own) / of(other);
+    });
+  const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+  const middle = median(ratios).toFixed(2);
+  return ratios.length > 1 ? `**${middle}** (${range})` : middle;
+}
+
+/** Returns the table of the medians of all subjects. */
+function figureTable(samples: readonly Sample[]): string {
+  const subjects = [...new Set(samples.map(({ subject }) => subject))];
+  const rows = CONNECTIONS.flatMap((connections) =>
+    subjects.map((subject) => {
+      const own = samples.filter((it) => it.subject === subject && it.connections === connections);
+      const of = (value: (sample: Sample) => number) => median(own.map(value));
+      return [
+        `${connections}`,
+        subject,
+        Math.round(of((it) => it.perSecond)).toLocaleString('en'),
+        of((it) => it.p50).toFixed(2),
+        of((it) => it.p99).toFixed(2),
+        of(({ cpuUs }) => cpuUs[0] ?? Number.NaN).toFixed(0),
+        own[0]?.cpuUs.length === 2 ? of(({ cpuUs }) => cpuUs[1] ?? Number.NaN).toFixed(0) : '',
+        `${sum(own.map(({ failed }) => failed))}`,
+      ];
+    }),
+  );
+  const titles = ['connections', '', 'creates/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs'];
+  return table([...titles, 'failed'], rows);
+}
+
+function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = titles.map((_, column) => (column < 2 ? '---' : '--:'));
+  return [titles, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+/** Replaces the measured sections of docs/performance.md, and its chart. */
+export function writeDocument(results: Results, rounds: number, seconds: number): void {
+  const sections = {
+    machine: `${machine()}, ${rounds} rounds, windows of ${seconds} s.`,
+    ratios: ratioTable(results),
+    memory: figureTable(results.memory),
+    durable: figureTable(results.durable),
+  };
+  let text = readFileSync(DOCUMENT, 'utf8');
+  for (const [name, content] of Object.entries(sections)) {
+    const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
+    const [from, to] = [text.indexOf(begin), text.indexOf(end)];
+    if (from < 0 || to < from) throw new Error(`docs/performance.md lacks ${begin} or ${end}`);
+    text = `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
+  }
+  writeFileSync(DOCUMENT, text);
+  writeFileSync(CHART, drawing(results.durable));
+}
+
+function machine(): string {
+  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root });
+  const processors = `${cpus().length} CPUs (${cpus()[0]?.model ?? 'unknown'})`;
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GiB`;
+  const day = new Date().toISOString().slice(0, 10);
+  return `${day}, commit ${`${commit}`.trim()}, ${processors}, ${memory}, Node.js ${process.version}, ${generator}`;
+}
+
+function drawing(samples: readonly Sample[]): string {
+  const subjects = ['Plant Store', 'Fastify + insertOne'];
+  return chart(
+    CONNECTIONS.map((connections) => ({
+      title: `Durable creates per second, ${connections} connection${connections === 1 ? '' : 's'}`,
+      bars: subjects.map((label) => {
+        const own = samples.filter((it) => it.subject === label && it.connections === connections);
+        return { label, value: median(own.map((it) => it.perSecond)) };
+      }),
+    })),
+  );
+}
