@@ -27,7 +27,6 @@ const OPENTELEMETRY = /^OTEL_/;
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
   'npm run bench': 'tools/bench/src/command.ts',
-  'npm run mutate': 'tools/mutate/src/command.ts',
 };
 
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
@@ -119,7 +118,7 @@ describe('The check of the documents', () => {
 
   it('finds names of options that do not exist', () => {
     const text = { language: 'sh', text: 'A=1 plant-store import a --gone 1 --rejects b\n' };
-    const prose = '`npm run bench -- --quick --gone` `npm run mutate -- --help` `mongod --gone`';
+    const prose = '`npm run bench -- --quick --gone` `mongod --gone`';
     expect(unknownOptions(page(prose, text))).to.deep.equal([
       'docs/page.md: npm run bench --gone',
       'docs/page.md: plant-store import --gone',
