@@ -1,5 +1,6 @@
 import { type ExecFileException, execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +19,9 @@ const fetched = fileURLToPath(new URL('../../.cache/kotlinc/bin/kotlinc', import
 const kotlinc = exists(fetched) ? fetched : 'kotlinc';
 
 /** What the fake in front of the service does with a request: an error number, or one of these. */
-type Step = number | 'cut before' | 'cut after' | 'pass on' | keyof typeof PROXY;
+type Step = number | 'cut before' | 'cut after' | 'crash after' | 'pass on' | keyof typeof PROXY;
+
+const NAME = 'Ficus "elastica" \u{1F33F}';
 
 const STATUSES: Readonly<Record<number, number>> = { 4080: 408, 5030: 503, 5031: 503, 5032: 503 };
 
@@ -79,6 +82,8 @@ describe('The clients of docs/clients.md', function () {
   let steps: Step[] = [];
   let bodies: string[] = [];
   let address: string;
+  /** Ends the running client. */
+  let crash: () => void;
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'clients-'));
@@ -118,6 +123,7 @@ describe('The clients of docs/clients.md', function () {
     };
     const reply = await fetch(`${to}${request.url}`, { method: 'POST', headers, body });
     if (step === 'cut after') return void request.socket.destroy();
+    if (step === 'crash after') return crash();
     response.writeHead(reply.status, { 'Content-Type': 'application/json' });
     response.end(await reply.text());
   }
@@ -126,6 +132,7 @@ describe('The clients of docs/clients.md', function () {
     const isMissing = needs !== undefined && !exists(needs);
     describe(`in ${language}`, () => {
       let command: readonly [string, ...string[]];
+      let saved: string;
 
       before(async function () {
         if (isMissing) {
@@ -136,24 +143,45 @@ describe('The clients of docs/clients.md', function () {
           this.skip();
         }
         command = await prepare(folder);
+        saved = join(folder, 'body.json');
       });
 
-      /** The outcome that the client reports. Every attempt has the same body, with the reported id. */
-      async function outcomeWith(...planned: Step[]): Promise<string> {
-        steps = planned;
-        bodies = [];
+      /** Runs the client, which may be killed by a step. Resolves with what it prints. */
+      async function printedWith(planned: readonly Step[]): Promise<string> {
+        steps = [...planned];
         const [file, ...args] = command;
         const env = { ...process.env, ACCESS_TOKEN: TOKEN };
-        const name = 'Ficus "elastica" \u{1F33F}';
-        const { stdout } = await run(file, [...args, address, name], { env }).catch(
+        const child = run(file, [...args, address, NAME, saved], { env });
+        crash = () => child.child.kill('SIGKILL');
+        const { stdout } = await child.catch(
           (error: ExecFileException & { stdout: string }) => error,
         );
-        const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(stdout) ?? [];
+        return stdout;
+      }
+
+      /** The outcome that the client reports. Every attempt has the same body, with the reported id. */
+      function outcomeOf(printed: string): string {
+        const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(printed) ?? [];
         expect(new Set(bodies).size, 'different bodies').to.equal(1);
         expect(bodies[0]).to.match(new RegExp(`"id": ?${id},`));
-        expect(JSON.parse(bodies[0] ?? '')).to.have.property('name', name);
+        expect(JSON.parse(bodies[0] ?? '')).to.have.property('name', NAME);
         return outcome;
       }
+
+      async function outcomeWith(...planned: Step[]): Promise<string> {
+        rmSync(saved, { force: true });
+        bodies = [];
+        return outcomeOf(await printedWith(planned));
+      }
+
+      it('sends the same body again after a crash, and recognises its own plant', async () => {
+        rmSync(saved, { force: true });
+        bodies = [];
+        expect(await printedWith(['crash after'])).to.equal('');
+        expect(outcomeOf(await printedWith([]))).to.equal('stored');
+        expect(bodies).to.have.length(2);
+        expect(existsSync(saved)).to.equal(false);
+      });
 
       it('creates a plant', async () => {
         expect(await outcomeWith()).to.equal('stored');
@@ -192,6 +220,7 @@ describe('The clients of docs/clients.md', function () {
 
       it('reports an unknown outcome as unknown when it gives up', async () => {
         expect(await outcomeWith(5031, 5030, 5030, 5030, 5030, 5030)).to.equal('unknown');
+        expect(existsSync(saved)).to.equal(true);
         expect(await outcomeWith(5030, 5030, 5030, 5030, 5030, 5030)).to.equal('not stored');
       });
     });

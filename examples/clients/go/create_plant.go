@@ -1,4 +1,5 @@
-// Creates a plant with a random id: ACCESS_TOKEN=… go run create_plant.go http://127.0.0.1:3000 'Monstera deliciosa'
+// Creates a plant with a random id: ACCESS_TOKEN=… go run create_plant.go http://127.0.0.1:3000 'Monstera deliciosa' body.json
+// The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
 package main
 
 import (
@@ -11,10 +12,14 @@ import (
 	"net/http"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
-const maxAttempts = 6
+const (
+	maxAttempts   = 6
+	maxRetryAfter = 60 // seconds
+)
 
 var client = http.Client{
 	// Longer than the deadline of the service, which is 15 s.
@@ -53,11 +58,25 @@ func send(address string, body []byte) (reply, error) {
 		code = failure.Error
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for the date of a proxy
-	return reply{code, time.Duration(seconds) * time.Second}, nil
+	return reply{code, time.Duration(min(seconds, maxRetryAfter)) * time.Second}, nil
 }
 
-func createPlant(address string, body []byte) string {
-	unknown := false
+// Saves a body before it is sent, unless an earlier run has done so. Returns it, and whether it may have been sent.
+func savedBody(file, name string) ([]byte, bool) {
+	if body, err := os.ReadFile(file); err == nil {
+		return body, true
+	}
+	var random [8]byte
+	_, err := rand.Read(random[:])
+	check(err)
+	body, err := json.Marshal(newPlant{int64(binary.BigEndian.Uint64(random[:])), name})
+	check(err)
+	check(os.WriteFile(file+".new", body, 0o600))
+	check(os.Rename(file+".new", file))
+	return body, false
+}
+
+func createPlant(address string, body []byte, unknown bool) string {
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
 		got, err := send(address, body)
 		switch {
@@ -84,17 +103,21 @@ func createPlant(address string, body []byte) string {
 	return "not stored"
 }
 
-func main() {
-	var random [8]byte
-	if _, err := rand.Read(random[:]); err != nil {
-		panic(err)
-	}
-	plant := newPlant{int64(binary.BigEndian.Uint64(random[:])), os.Args[2]}
-	body, err := json.Marshal(plant) // one body for all attempts
+func check(err error) {
 	if err != nil {
 		panic(err)
 	}
-	outcome := createPlant(os.Args[1], body)
+}
+
+func main() {
+	address, name, file := os.Args[1], os.Args[2], os.Args[3]
+	body, mayBeSent := savedBody(file, name)
+	var plant newPlant
+	check(json.Unmarshal(body, &plant))
+	outcome := createPlant(address, body, mayBeSent)
+	if outcome == "stored" || strings.HasPrefix(outcome, "refused") {
+		check(os.Remove(file))
+	}
 	fmt.Println(plant.ID, outcome)
 	if outcome != "stored" {
 		os.Exit(1)

@@ -1,15 +1,19 @@
-// Creates a plant with a random id: ACCESS_TOKEN=… java -jar create-plant.jar http://127.0.0.1:3000 'Monstera deliciosa'
+// Creates a plant with a random id: ACCESS_TOKEN=… java -jar create-plant.jar http://127.0.0.1:3000 'Monstera deliciosa' body.json
+// The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
+import java.io.File
 import java.io.IOException
 import java.net.URI
 import java.net.http.HttpClient
 import java.net.http.HttpRequest
 import java.net.http.HttpResponse
+import java.nio.file.Files
 import java.security.SecureRandom
 import java.time.Duration
 import kotlin.random.Random
 import kotlin.system.exitProcess
 
 const val MAX_ATTEMPTS = 6
+const val MAX_RETRY_AFTER_MS = 60_000L
 
 /** Nothing was stored, and the same request can succeed later. A proxy sends 429. */
 val NOT_STORED = setOf(429, 4080, 5030, 5032)
@@ -38,10 +42,18 @@ fun codeOf(response: HttpResponse<String>): Int =
 
 /** 0 for the date of a proxy. */
 fun retryAfterMs(response: HttpResponse<String>): Long =
-    response.headers().firstValue("Retry-After").orElse("").toLongOrNull()?.times(1000) ?: 0
+    response.headers().firstValue("Retry-After").orElse("").toIntOrNull()
+        ?.let { minOf(it * 1000L, MAX_RETRY_AFTER_MS) } ?: 0
 
-fun createPlant(address: String, body: String): String {
-    var unknown = false
+/** Saves a body before it is sent. */
+fun saveNewBody(file: File, name: String) {
+    val new = File("$file.new")
+    new.writeText("""{"id":${SecureRandom().nextLong()},"name":${json(name)}}""")
+    Files.move(new.toPath(), file.toPath())
+}
+
+fun createPlant(address: String, body: String, mayBeSent: Boolean): String {
+    var unknown = mayBeSent
     for (attempt in 1..MAX_ATTEMPTS) {
         var delayMs = Random.nextLong(100L shl attempt)
         try {
@@ -64,8 +76,12 @@ fun createPlant(address: String, body: String): String {
 }
 
 fun main(args: Array<String>) {
-    val id = SecureRandom().nextLong()
-    val outcome = createPlant(args[0], """{"id":$id,"name":${json(args[1])}}""")
-    println("$id $outcome")
+    val file = File(args[2])
+    val mayBeSent = file.exists()
+    if (!mayBeSent) saveNewBody(file, args[1])
+    val body = file.readText()
+    val outcome = createPlant(args[0], body, mayBeSent)
+    if (outcome == "stored" || outcome.startsWith("refused")) file.delete()
+    println("${Regex("-?\\d+").find(body)?.value} $outcome")
     exitProcess(if (outcome == "stored") 0 else 1)
 }

@@ -1,4 +1,7 @@
-"""Creates a plant with a random id: ACCESS_TOKEN=… python3 create_plant.py http://127.0.0.1:3000 'Monstera deliciosa'"""
+"""Creates a plant with a random id: ACCESS_TOKEN=… python3 create_plant.py http://127.0.0.1:3000 'Monstera deliciosa' body.json
+
+The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
+"""
 
 import http.client
 import json
@@ -12,6 +15,7 @@ import urllib.request
 
 TIMEOUT = 20  # seconds: longer than the deadline of the service, which is 15 s
 MAX_ATTEMPTS = 6
+MAX_RETRY_AFTER = 60  # seconds
 NOT_STORED = {429, 4080, 5030, 5032}  # the same request can succeed later; a proxy sends 429
 
 
@@ -36,7 +40,8 @@ def send(address, body):
     except urllib.error.HTTPError as response:
         with response:
             seconds = response.headers.get("Retry-After", "")  # a proxy may send a date
-            return error_of(response.read()) or response.code, int(seconds) if seconds.isdecimal() else 0
+            retry_after = min(int(seconds), MAX_RETRY_AFTER) if seconds.isdecimal() else 0
+            return error_of(response.read()) or response.code, retry_after
 
 
 def error_of(text):
@@ -47,8 +52,18 @@ def error_of(text):
     return error if isinstance(error, int) else None
 
 
-def create_plant(address, body):
-    unknown = False
+def saved_body(file, name):
+    """Saves a body before it is sent, unless an earlier run has done so. Returns it, and whether it may have been sent."""
+    may_be_sent = os.path.exists(file)
+    if not may_be_sent:
+        with open(file + ".new", "w") as new:
+            json.dump({"id": secrets.randbits(64) - 2**63, "name": name}, new)
+        os.replace(file + ".new", file)
+    with open(file, "rb") as saved:
+        return saved.read(), may_be_sent
+
+
+def create_plant(address, body, unknown):
     for attempt in range(1, MAX_ATTEMPTS + 1):
         retry_after = 0
         try:
@@ -66,8 +81,10 @@ def create_plant(address, body):
     return "unknown" if unknown else "not stored"
 
 
-address, name = sys.argv[1:]
-plant_id = secrets.randbits(64) - 2**63
-outcome = create_plant(address, json.dumps({"id": plant_id, "name": name}).encode())
-print(plant_id, outcome)
+address, name, file = sys.argv[1:]
+body, may_be_sent = saved_body(file, name)
+outcome = create_plant(address, body, unknown=may_be_sent)
+if outcome == "stored" or outcome.startswith("refused"):
+    os.remove(file)
+print(json.loads(body)["id"], outcome)
 sys.exit(0 if outcome == "stored" else 1)

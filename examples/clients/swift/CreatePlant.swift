@@ -1,10 +1,11 @@
-// Creates a plant with a random id: ACCESS_TOKEN=… swift CreatePlant.swift http://127.0.0.1:3000 'Monstera deliciosa'
+// Creates a plant with a random id: ACCESS_TOKEN=… swift CreatePlant.swift http://127.0.0.1:3000 'Monstera deliciosa' body.json
+// The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
 import Foundation
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-struct NewPlant: Encodable {
+struct NewPlant: Codable {
     let id: Int64
     let name: String
 }
@@ -14,6 +15,7 @@ struct Failure: Decodable {
 }
 
 let maxAttempts = 6
+let maxRetryAfter = 60.0 // seconds
 /// Nothing was stored, and the same request can succeed later. A proxy sends 429.
 let notStored: Set = [429, 4080, 5030, 5032]
 
@@ -29,7 +31,7 @@ final class NoRedirects: NSObject, URLSessionTaskDelegate {
 
 let session = URLSession(configuration: .ephemeral, delegate: NoRedirects(), delegateQueue: nil)
 
-func createPlant(at address: String, body: Data) async throws -> String {
+func createPlant(at address: String, body: Data, mayBeSent: Bool) async throws -> String {
     var request = URLRequest(url: URL(string: address + "/plants")!)
     request.httpMethod = "POST"
     request.timeoutInterval = 20 // seconds: longer than the deadline of the service, which is 15 s
@@ -38,7 +40,7 @@ func createPlant(at address: String, body: Data) async throws -> String {
     request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
     request.setValue("application/json", forHTTPHeaderField: "Content-Type")
 
-    var unknown = false
+    var unknown = mayBeSent
     for attempt in 1...maxAttempts {
         var retryAfter = 0.0
         do {
@@ -46,7 +48,7 @@ func createPlant(at address: String, body: Data) async throws -> String {
             let http = response as! HTTPURLResponse
             // The error number. The status when the body has none, as in a response of a proxy.
             let code = (try? JSONDecoder().decode(Failure.self, from: data))?.error ?? http.statusCode
-            retryAfter = Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0
+            retryAfter = min(Double(http.value(forHTTPHeaderField: "Retry-After") ?? "") ?? 0, maxRetryAfter)
             if code == 200 || (code == 4006 && unknown) { return "stored" }
             if code == 5031 || (500...599).contains(code) { // a proxy has no response of the service
                 unknown = true
@@ -64,7 +66,14 @@ func createPlant(at address: String, body: Data) async throws -> String {
     return unknown ? "unknown" : "not stored"
 }
 
-let plant = NewPlant(id: Int64.random(in: .min ... .max), name: CommandLine.arguments[2])
-let outcome = try await createPlant(at: CommandLine.arguments[1], body: JSONEncoder().encode(plant))
-print(plant.id, outcome)
+let file = URL(fileURLWithPath: CommandLine.arguments[3])
+let mayBeSent = FileManager.default.fileExists(atPath: file.path)
+if !mayBeSent { // saved before it is sent
+    let plant = NewPlant(id: Int64.random(in: .min ... .max), name: CommandLine.arguments[2])
+    try JSONEncoder().encode(plant).write(to: file, options: .atomic)
+}
+let body = try Data(contentsOf: file)
+let outcome = try await createPlant(at: CommandLine.arguments[1], body: body, mayBeSent: mayBeSent)
+if outcome == "stored" || outcome.hasPrefix("refused") { try FileManager.default.removeItem(at: file) }
+print(try JSONDecoder().decode(NewPlant.self, from: body).id, outcome)
 exit(outcome == "stored" ? 0 : 1)

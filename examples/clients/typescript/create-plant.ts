@@ -1,16 +1,27 @@
-// Creates a plant with a random id: ACCESS_TOKEN=… node create-plant.js http://127.0.0.1:3000 'Monstera deliciosa'
+// Creates a plant with a random id: ACCESS_TOKEN=… node create-plant.js http://127.0.0.1:3000 'Monstera deliciosa' body.json
+// The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
 import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** Longer than the deadline of the service, which is 15 s. */
 const TIMEOUT_MS = 20_000;
 const MAX_ATTEMPTS = 6;
+const MAX_RETRY_AFTER_MS = 60_000;
 /** Nothing was stored, and the same request can succeed later. A proxy sends 429. */
 const NOT_STORED = [429, 4080, 5030, 5032];
 
-const [address, name] = process.argv.slice(2);
-const id = randomBytes(8).readBigInt64BE();
-// One body for all attempts. A template writes all digits of a bigint.
-const body = `{"id":${id},"name":${JSON.stringify(name)}}`;
+const [address, name, file = 'body.json'] = process.argv.slice(2);
+/** Whether an earlier run may have sent the body. */
+const mayBeSent = existsSync(file);
+const body = mayBeSent ? readFileSync(file, 'utf8') : newBody();
+
+/** Saves the body before it is sent: one for all attempts. A template writes all digits of a bigint. */
+function newBody(): string {
+  const id = randomBytes(8).readBigInt64BE();
+  writeFileSync(`${file}.new`, `{"id":${id},"name":${JSON.stringify(name)}}`);
+  renameSync(`${file}.new`, file);
+  return readFileSync(file, 'utf8');
+}
 
 interface Reply {
   /** The error number. The status when the body has none, as in a response of a proxy. */
@@ -33,7 +44,8 @@ async function send(): Promise<Reply | undefined> {
     });
     const code = errorOf(await response.text()) ?? response.status;
     // A proxy may send a date, which is not a number.
-    return { code, retryAfterMs: (Number(response.headers.get('Retry-After')) || 0) * 1_000 };
+    const retryAfterMs = (Number(response.headers.get('Retry-After')) || 0) * 1_000;
+    return { code, retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) };
   } catch {
     return undefined;
   }
@@ -60,7 +72,7 @@ function isServerError(code: number): boolean {
 }
 
 async function createPlant(): Promise<string> {
-  let unknown = false;
+  let unknown = mayBeSent;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const reply = await send();
     if (reply?.code === 200 || (reply?.code === 4006 && unknown)) return 'stored';
@@ -75,5 +87,6 @@ async function createPlant(): Promise<string> {
 }
 
 const outcome = await createPlant();
-process.stdout.write(`${id} ${outcome}\n`);
+if (outcome === 'stored' || outcome.startsWith('refused')) rmSync(file);
+process.stdout.write(`${/-?\d+/.exec(body)} ${outcome}\n`);
 process.exitCode = outcome === 'stored' ? 0 : 1;
