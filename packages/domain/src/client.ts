@@ -1,7 +1,17 @@
 declare const authenticated: unique symbol;
 
-/** What a client may be permitted to do: one permission for each operation of the service. */
-export type Permission = 'create plants';
+/** All permissions: one for each operation of the service. */
+export const PERMISSIONS = ['create plants', 'read plants'] as const;
+
+/** What a client may be permitted to do. */
+export type Permission = (typeof PERMISSIONS)[number];
+
+/**
+ * What a valid token permits when neither the token nor the configuration names permissions. The specification
+ * knows no scopes. Reading is among them, because no HTTP operation reads: who exports plants has the credentials
+ * of the storage too. The permission of a further HTTP operation must be granted by name.
+ */
+export const DEFAULT_PERMISSIONS: readonly Permission[] = ['create plants', 'read plants'];
 
 /**
  * A client that has presented a valid bearer token. Only a `TokenVerifier` makes one, with
@@ -25,4 +35,10 @@ export function authenticatedClient(name: string, permissions: Iterable<Permissi
     Client,
     'name' | 'permissions'
   > as Client;
+}
+
+/** The client is authenticated, but does not have the permission for the operation. */
+export class PermissionDeniedError extends Error {
+  override readonly name = 'PermissionDeniedError';
+  readonly code = 'PERMISSION_DENIED';
 }

@@ -1,12 +1,6 @@
-import type { Client } from './client.js';
+import { type Client, PermissionDeniedError } from './client.js';
 import { type NewPlant, type Plant, toPlant } from './plant.js';
 import type { PlantRepository } from './plant-repository.js';
-
-/** The client is authenticated, but does not have the permission for the operation. */
-export class PermissionDeniedError extends Error {
-  override readonly name = 'PermissionDeniedError';
-  readonly code = 'PERMISSION_DENIED';
-}
 
 /** Use case: an authenticated client creates a plant. Source: docs/specification.md, "Create a plant". */
 export class CreatePlant {
@@ -22,7 +16,7 @@ export class CreatePlant {
    * Rejects with {@link PermissionDeniedError}, before the repository is asked, or with whatever
    * {@link PlantRepository.add} rejects with.
    *
-   * @param timeLimit Milliseconds within which the call settles.
+   * @param timeLimit Milliseconds within which the call settles; fractions count.
    */
   async execute(client: Client, plant: NewPlant, timeLimit: number): Promise<Plant> {
     if (!client.permissions.has('create plants')) {

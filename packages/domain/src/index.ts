@@ -1,6 +1,12 @@
-export type { BatchTracer } from './batch-tracer.js';
-export { authenticatedClient, type Client, type Permission } from './client.js';
-export { CreatePlant, PermissionDeniedError } from './create-plant.js';
+export {
+  authenticatedClient,
+  type Client,
+  DEFAULT_PERMISSIONS,
+  PERMISSIONS,
+  type Permission,
+  PermissionDeniedError,
+} from './client.js';
+export { CreatePlant } from './create-plant.js';
 export {
   InvalidNewPlantError,
   type NewPlant,
@@ -16,14 +22,14 @@ export {
   PLANT_ID_RULE,
   type PlantId,
 } from './plant-id.js';
+export { type PlantPage, type PlantReader, UnreadablePlantError } from './plant-reader.js';
 export {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
   StorageUnavailableError,
 } from './plant-repository.js';
-export type { StorageEvent, StorageObserver } from './storage-event.js';
-export type { TokenEvent, TokenObserver } from './token-event.js';
+export { ReadPlants } from './read-plants.js';
 export {
   InvalidTokenError,
   type TokenRefusal,

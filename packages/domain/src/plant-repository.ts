@@ -13,16 +13,6 @@ export class PlantIdTakenError extends Error {
 export class StorageUnavailableError extends Error {
   override readonly name = 'StorageUnavailableError';
   readonly code = 'STORAGE_UNAVAILABLE';
-  /**
-   * Whether `add` waits for the storage to come back, up to its time limit. Otherwise `add` is refused
-   * at once. Set by {@link PlantRepository.ready}; false unless given.
-   */
-  readonly waits: boolean;
-
-  constructor(message: string, options: ErrorOptions & { readonly waits?: boolean } = {}) {
-    super(message, options);
-    this.waits = options.waits ?? false;
-  }
 }
 
 /** The plant may be stored now, or may be stored later: the time limit passed before the outcome was known. */
@@ -46,15 +36,22 @@ export class OutcomeUnknownError extends Error {
 export interface PlantRepository {
   /**
    * Stores a new plant. Resolves when it is stored durably: the storage still has it when it is killed
-   * immediately afterwards.
+   * immediately afterwards. Visible is not durable: a plant that is found by a duplicate or by a retry, one's own
+   * included, is made durable before it is reported.
+   *
+   * A storage that is configured to lose acknowledged writes is asked to keep this one. If it cannot, as with flushes
+   * that an administrator turned off, `add` and `ready` reject with {@link StorageUnavailableError}, whose message
+   * names the setting. A storage within the process, for trials and tests, keeps plants as long as the process.
    *
    * Rejects with exactly one of these; any other error is a bug.
    *
-   * - {@link PlantIdTakenError}, only once the other plant is stored durably.
+   * - {@link PlantIdTakenError}, only once the other plant is stored durably: it is committed, and nothing can
+   *   still roll it back.
    * - {@link StorageUnavailableError}, only when nothing is stored, now or later: nothing was sent, or
    *   what was sent is known to be refused or undone. Credentials that the storage refuses and missing
    *   permissions are such cases. So is an outage that began before anything was sent.
-   * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time.
+   * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time. Faults
+   *   add up: what happens after a write without a response, such as refused access, does not undo the write.
    *
    * Of several concurrent calls with one id at most one resolves, whichever repositories on the same
    * storage they are made to. A call never changes the outcome of another.
@@ -66,7 +63,7 @@ export interface PlantRepository {
    * At least 100 calls may be under way at once. A call that finds every connection busy waits for one,
    * up to its time limit. An adapter that bounds how many wait rejects further ones at once, as unavailable.
    *
-   * @param timeLimit Milliseconds within which the call settles. An attempt that is unfinished then is
+   * @param timeLimit Milliseconds within which the call settles, such as 1499.5. An attempt that is unfinished then is
    * unavailable or unknown, whichever is true. A call with 0 or less is rejected with
    * {@link StorageUnavailableError} at once.
    */
@@ -77,8 +74,8 @@ export interface PlantRepository {
    * rejects with {@link StorageUnavailableError}, also when it refuses the credentials, or when
    * permissions are missing. Settles within 2 seconds, whatever the storage does, and writes nothing.
    *
-   * The adapter decides whether an `add` would wait now, and sets `waits` of the error. The service
-   * decides, from its own deadline, how long an outage may last before the service is not ready.
+   * The service asks while it starts, for `plant-store check`, and for the metric of the storage. What it rejects
+   * with is what an operator reads.
    */
   ready(): Promise<void>;
 

@@ -56,8 +56,11 @@ export interface TokenVerifier {
    *   include refused credentials of the verifier, missing permissions, a response that cannot be read,
    *   and a busy connection pool.
    *
-   * An outage is never reported as an invalid token, nor an invalid token as an outage. The adapter
-   * decides whether it tries again. Settles within 2 seconds, also when what it depends on does not respond.
+   * An outage is never reported as an invalid token, nor an invalid token as an outage. A text that the verifier can
+   * refuse by itself is invalid also in an outage: one that it cannot read, or that is no bearer token (RFC 6750,
+   * section 2.1).
+   *
+   * The adapter decides whether it tries again. Settles within 2 seconds, also when what it depends on does not respond.
    */
   verify(token: string): Promise<Client>;
 

@@ -30,11 +30,6 @@ describe('An error of the domain', () => {
     });
   }
 
-  it('about an unavailable storage has `waits` false by default', () => {
-    expect(new StorageUnavailableError('out of reach').waits).to.equal(false);
-    expect(new StorageUnavailableError('out of reach', { waits: true }).waits).to.equal(true);
-  });
-
   it('about an invalid token has the reason "other" by default', () => {
     expect(new InvalidTokenError('no').reason).to.equal('other');
     expect(new InvalidTokenError('no', { reason: 'expired' }).reason).to.equal('expired');

@@ -1,13 +1,16 @@
 import {
   type NewPlant,
   PlantIdTakenError,
+  type PlantPage,
+  type PlantReader,
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
 
 /** Stores plants in a `Map` until the process ends, for demos and tests. */
-export class MemoryPlantRepository implements PlantRepository {
+export class MemoryPlantRepository implements PlantRepository, PlantReader {
   readonly #plants: Map<bigint, NewPlant>;
+  #inOrder: readonly NewPlant[] = [];
   #closed = false;
 
   /** @param plants The plants by id. */
@@ -16,10 +19,19 @@ export class MemoryPlantRepository implements PlantRepository {
   }
 
   async add(plant: NewPlant, timeLimit: number): Promise<void> {
-    this.#refuseWhenClosed();
-    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+    this.#refuse(timeLimit);
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
-    this.#plants.set(plant.id, { ...plant });
+    this.#plants.set(plant.id, Object.freeze({ ...plant }));
+  }
+
+  /** Sorts all plants if some were added since the last page; otherwise, a page costs only its own plants. */
+  async read({ after, limit }: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
+    this.#refuse(timeLimit);
+    if (this.#inOrder.length !== this.#plants.size) {
+      this.#inOrder = [...this.#plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+    }
+    const start = after === undefined ? 0 : firstAbove(this.#inOrder, after);
+    return this.#inOrder.slice(start, start + limit);
   }
 
   async ready(): Promise<void> {
@@ -30,7 +42,25 @@ export class MemoryPlantRepository implements PlantRepository {
     this.#closed = true;
   }
 
+  #refuse(timeLimit: number): void {
+    this.#refuseWhenClosed();
+    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+  }
+
   #refuseWhenClosed(): void {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
+}
+
+/** Returns the position of the first plant whose id is above `id`, by a binary search. */
+function firstAbove(plants: readonly NewPlant[], id: bigint): number {
+  let low = 0;
+  let high = plants.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const plant = plants[middle];
+    if (plant !== undefined && plant.id <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }

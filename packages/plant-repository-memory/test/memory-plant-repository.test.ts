@@ -1,6 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import { type NewPlant, newPlant } from '@plant-store/domain';
-import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import {
+  describePlantReader,
+  describePlantRepository,
+} from '@plant-store/plant-repository-contract';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 
 async function open() {
@@ -13,6 +16,10 @@ async function open() {
 }
 
 describePlantRepository('MemoryPlantRepository', open, {
+  without: 'the storage is within the process',
+});
+
+describePlantReader('MemoryPlantRepository', open, {
   without: 'the storage is within the process',
 });
 

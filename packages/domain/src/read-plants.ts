@@ -1,0 +1,27 @@
+import { type Client, PermissionDeniedError } from './client.js';
+import type { NewPlant } from './plant.js';
+import type { PlantPage, PlantReader } from './plant-reader.js';
+
+/** Use case: an authenticated client reads plants, page by page. No HTTP operation calls it. */
+export class ReadPlants {
+  readonly #plants: PlantReader;
+
+  constructor(plants: PlantReader) {
+    this.#plants = plants;
+  }
+
+  /**
+   * Resolves with the next plants in the order of their ids; with an empty page after the last one.
+   *
+   * Rejects with {@link PermissionDeniedError}, before the storage is asked, or with whatever
+   * {@link PlantReader.read} rejects with.
+   *
+   * @param timeLimit Milliseconds within which the call settles.
+   */
+  async execute(client: Client, page: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
+    if (!client.permissions.has('read plants')) {
+      throw new PermissionDeniedError('the token does not permit reading plants');
+    }
+    return this.#plants.read(page, timeLimit);
+  }
+}

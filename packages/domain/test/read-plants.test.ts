@@ -1,0 +1,47 @@
+import { rejects } from 'node:assert/strict';
+import {
+  authenticatedClient,
+  newPlant,
+  PermissionDeniedError,
+  type PlantReader,
+  ReadPlants,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+
+const reader = authenticatedClient('reader', ['read plants']);
+const gardener = authenticatedClient('gardener', ['create plants']);
+const plant = newPlant({ id: 1n, name: 'Monstera' });
+
+function recording(read: () => Promise<readonly (typeof plant)[]> = async () => [plant]) {
+  const calls: unknown[] = [];
+  const plants: PlantReader = {
+    read(...call) {
+      calls.push(call);
+      return read();
+    },
+  };
+  return { calls, readPlants: new ReadPlants(plants) };
+}
+
+describe('Reading plants', () => {
+  it('returns the page of the storage, within the time limit', async () => {
+    const { calls, readPlants } = recording();
+    const page = { after: plant.id, limit: 7 };
+    expect(await readPlants.execute(reader, page, 1234)).to.deep.equal([plant]);
+    expect(calls).to.deep.equal([[page, 1234]]);
+  });
+
+  it('refuses a client without the permission, without asking the storage', async () => {
+    const { calls, readPlants } = recording();
+    const denied = new PermissionDeniedError('the token does not permit reading plants');
+    await rejects(readPlants.execute(gardener, { limit: 1 }, 1000), denied);
+    expect(calls).to.deep.equal([]);
+  });
+
+  it('rejects with the same error as the storage', async () => {
+    const outage = new StorageUnavailableError('gone');
+    const { readPlants } = recording(() => Promise.reject(outage));
+    await rejects(readPlants.execute(reader, { limit: 1 }, 1000), outage);
+  });
+});

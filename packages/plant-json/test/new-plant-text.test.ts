@@ -1,0 +1,30 @@
+import { MAX_PLANT_ID, MIN_PLANT_ID, newPlant } from '@plant-store/domain';
+import { newPlantReader, newPlantText } from '@plant-store/plant-json';
+import { expect } from 'chai';
+import fc from 'fast-check';
+
+describe('A plant as text', () => {
+  it('has the members in their order, and no tag when there is none', () => {
+    expect(newPlantText(newPlant({ id: 9007199254740993n, name: 'a"b\0' }))).to.equal(
+      '{"id":9007199254740993,"name":"a\\"b\\u0000"}',
+    );
+    expect(newPlantText(newPlant({ id: -1n, name: '', tag: '' }))).to.equal(
+      '{"id":-1,"name":"","tag":""}',
+    );
+  });
+
+  it('is one line, and is read as the same plant', () => {
+    const read = newPlantReader('the line');
+    const text = fc.string({ unit: 'binary' }).map((it) => it.toWellFormed());
+    const tag = fc.option(text, { nil: undefined });
+    const id = fc.bigInt(MIN_PLANT_ID, MAX_PLANT_ID);
+    fc.assert(
+      fc.property(id, text, tag, (...fields) => {
+        const plant = newPlant({ id: fields[0], name: fields[1], tag: fields[2] });
+        const line = newPlantText(plant);
+        expect(line).not.to.match(/[\n\r]/);
+        expect(read(Buffer.from(line))).to.deep.equal(plant);
+      }),
+    );
+  });
+});
