@@ -1,12 +1,8 @@
-export type { ContractCase } from './contract-case.js';
-export {
-  type OpenStore,
-  STORAGE_HOOKS,
-  type StorageFaults,
-  type StorageHook,
-} from './open-store.js';
+export type { OpenStore, StorageFaults } from './open-store.js';
+export { describePlantReader, readerCases } from './plant-reader-contract.js';
 export {
   contractCases,
   describePlantRepository,
   type PlantRepositorySuiteOptions,
 } from './plant-repository-contract.js';
+export type { OpenReader } from './reading.js';

@@ -13,34 +13,25 @@ export interface StorageFaults {
   loseNextAcknowledgement(): Promise<void>;
   /** From now on, the storage cannot be reached: open connections end, and new ones are refused. */
   outage(): Promise<void>;
-  /** From now on, the storage refuses the credentials or the permissions of the repository. */
+  /**
+   * From now on, the storage refuses the credentials or the permissions of the repository. It can be reached, and
+   * open connections end: a response that was held by {@link silenceAfterWrite} is lost.
+   */
   refuseAccess(): Promise<void>;
-  /** Kills the storage, so that only durable data remains, and starts it again. */
+  /** Another client inserts a plant in a transaction, which is open until {@link recover} rolls it back. */
+  holdUncommitted(plant: NewPlantFields): Promise<void>;
+  /** Kills the storage at once, so that only durable data remains, and starts it again. */
   crash(): Promise<void>;
   /** Ends every fault: the storage can be used as before. Writes under way may still arrive. */
   recover(): Promise<void>;
 }
 
-/** The name of one of {@link StorageFaults}. */
-export type StorageHook = keyof StorageFaults;
-
-/** The names of all {@link StorageFaults}. */
-export const STORAGE_HOOKS: readonly StorageHook[] = [
-  'stall',
-  'silenceAfterWrite',
-  'loseNextAcknowledgement',
-  'outage',
-  'refuseAccess',
-  'crash',
-  'recover',
-];
-
 /** A new, empty store under test: its repository, and functions that read and reopen its storage. */
 export interface OpenStore extends Partial<StorageFaults> {
   readonly repository: PlantRepository;
   /**
-   * Reads the stored plant directly from the storage, without the repository. Resolves with `undefined`
-   * when there is none, also while the table or the folder does not exist. Not called during a fault.
+   * Reads the stored plant directly from the storage, past the repository and past `stall` and `silenceAfterWrite`.
+   * Resolves with `undefined` when there is none, also while the table or the folder does not exist.
    */
   stored(id: bigint): Promise<NewPlantFields | undefined>;
   /** Opens another repository on the same storage, as after a crash: the first one was not closed. */

@@ -1,114 +1,209 @@
 import { rejects } from 'node:assert/strict';
-import { type NewPlantFields, PlantIdTakenError } from '@plant-store/domain';
+import { settled } from '@plant-store/contract-suite';
+import { MAX_PLANT_ID, type NewPlantFields, PlantIdTakenError } from '@plant-store/domain';
 import { expect } from 'chai';
+import type { OpenStore } from './open-store.js';
 import {
   add,
-  type ContractCase,
-  causeFault,
-  isRejected,
+  has,
+  isTrue,
+  isUnavailable,
   type Outcome,
   outcomeOf,
+  plants,
+  promise,
   readyAgain,
   SHORT_LIMIT_MS,
-  settled,
-} from './contract-case.js';
-import type { OpenStore, StorageHook } from './open-store.js';
+  untilStored,
+} from './steps.js';
 
 const PLANT = { id: 2n, name: 'during', tag: 'the fault' };
 
-/**
- * Compares an outcome with what is stored, twice: when the storage can be used again, and when nothing is under way
- * any more. The latter is after another plant was acknowledged and the repository was closed.
- */
-async function expectTrue(store: OpenStore, outcome: Outcome, plant: NewPlantFields) {
-  await readyAgain(store.repository);
-  const soon = await store.stored(plant.id);
-  await add(store, { id: 1_000n, name: 'after' });
-  await store.repository.close();
-  const later = await store.stored(plant.id);
-  if (outcome === 'unavailable') {
-    expect([soon, later], 'unavailable, and kept').to.deep.equal([undefined, undefined]);
-  } else if (outcome === 'stored' || later !== undefined) {
-    expect(later, `${outcome}, and kept otherwise`).to.deep.equal(plant);
-  }
-}
+/** Long enough to try again after a fault, and short enough to wait for. */
+const RETRY_LIMIT_MS = 1_499.73;
 
-function reportsTruth(fault: StorageHook, when: string): ContractCase {
-  return {
-    title: `never reports a stored plant as unavailable when ${when}`,
-    needs: [fault, 'recover'],
-    async run(store) {
-      await add(store, { id: 1n, name: 'before' });
-      await causeFault(store, fault);
-      const outcome = await outcomeOf(settled(add(store, PLANT, SHORT_LIMIT_MS)));
-      await causeFault(store, 'recover');
-      await expectTrue(store, outcome, PLANT);
-    },
-  };
-}
+/** Long enough to find that an id is taken, and too short to try again after a server was killed and started. */
+const RACE_LIMIT_MS = 299.73;
 
-/** Cases about outcomes: each is true, whatever the storage loses. */
-export const outcomes: readonly ContractCase[] = [
-  reportsTruth('silenceAfterWrite', 'the storage stops responding after the write'),
-  reportsTruth('stall', 'the storage does not respond'),
-  reportsTruth('outage', 'the storage cannot be reached'),
-  {
-    title: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
-    needs: ['loseNextAcknowledgement'],
-    async run(store) {
-      await add(store, { id: 1n, name: 'before' });
-      await causeFault(store, 'loseNextAcknowledgement');
-      await expectTrue(store, await outcomeOf(add(store, PLANT)), PLANT);
+/** Ids of which a double has only one. Each list begins with a plant that is stored before the others. */
+const NEIGHBOURS = [
+  [2n ** 53n, 2n ** 53n + 1n, 2n ** 53n - 1n],
+  [-(2n ** 53n) - 1n, -(2n ** 53n), -(2n ** 53n) + 1n],
+  [MAX_PLANT_ID, MAX_PLANT_ID - 1n, MAX_PLANT_ID - 2n],
+] as const;
+
+/** Promises about outcomes: each is true, whatever the storage loses. */
+export const outcomes = [
+  promise(
+    'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
+    [],
+    async (store) => {
+      for (const limit of [0, -0.5]) await isUnavailable(add(store, PLANT, limit));
+      expect(await store.stored(PLANT.id)).to.equal(undefined);
     },
-  },
-  {
-    title:
-      'does not mistake the plant of another call for its own, even when the content is the same',
-    needs: ['loseNextAcknowledgement'],
-    async run(store) {
+  ),
+  ...(
+    [
+      ['stall', 'the storage does not respond'],
+      ['silenceAfterWrite', 'the storage stops responding after the write'],
+      ['outage', 'the storage cannot be reached'],
+    ] as const
+  ).map(([fault, when]) =>
+    promise(
+      `settles in time, and never reports a stored plant as unavailable, when ${when}`,
+      [fault, 'recover'],
+      async (store) => {
+        await add(store, { id: 1n, name: 'before' });
+        await store[fault]();
+        const outcome = await settled(outcomeOf(add(store, PLANT, SHORT_LIMIT_MS)));
+        await store.recover();
+        await isTrue(store, outcome, PLANT);
+      },
+    ),
+  ),
+  ...(
+    [
+      ['outage', 'the storage cannot be reached'],
+      ['refuseAccess', 'the storage refuses access'],
+    ] as const
+  ).map(([fault, then]) =>
+    promise(
+      `never reports a stored plant as unavailable when its acknowledgement is lost, and then ${then}`,
+      ['silenceAfterWrite', fault, 'recover'],
+      async (store) => {
+        await add(store, { id: 1n, name: 'before' });
+        await store.silenceAfterWrite();
+        const adding = outcomeOf(add(store, PLANT, RETRY_LIMIT_MS));
+        await Promise.race([adding, untilStored(store, PLANT.id)]);
+        await store[fault]();
+        const outcome = await settled(adding);
+        await store.recover();
+        await isTrue(store, outcome, PLANT);
+      },
+    ),
+  ),
+  promise(
+    'reports a plant as stored, or as unknown, when its acknowledgement is lost',
+    ['loseNextAcknowledgement'],
+    async (store) => {
+      await add(store, { id: 1n, name: 'before' });
+      await store.loseNextAcknowledgement();
+      await isTrue(store, await outcomeOf(add(store, PLANT)), PLANT);
+    },
+  ),
+  ...NEIGHBOURS.map(([first, ...others]) =>
+    promise(
+      `does not mistake plant ${first} for a neighbour whose acknowledgement is lost`,
+      ['loseNextAcknowledgement'],
+      async (store) => {
+        await add(store, { id: first, name: 'first' });
+        for (const id of others) {
+          await store.loseNextAcknowledgement();
+          expect(await outcomeOf(add(store, { id, name: 'next' }))).to.be.oneOf([
+            'stored',
+            'unknown',
+          ]);
+        }
+      },
+    ),
+  ),
+  promise(
+    'does not mistake the plant of another call for its own, even when the content is the same',
+    ['loseNextAcknowledgement'],
+    async (store) => {
       await add(store, PLANT);
-      await causeFault(store, 'loseNextAcknowledgement');
-      await isRejected(add(store, PLANT));
+      await store.loseNextAcknowledgement();
+      expect(await outcomeOf(add(store, PLANT))).not.to.equal('stored');
       await readyAgain(store.repository);
       await rejects(add(store, { ...PLANT, name: 'another' }), PlantIdTakenError);
-      expect(await store.stored(PLANT.id)).to.deep.equal(PLANT);
+      await has(store, [PLANT]);
     },
-  },
-  {
-    title:
-      'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
-    needs: ['stall', 'recover'],
-    async run(store) {
-      const plants = Array.from({ length: 100 }, (_, index) => ({
-        id: BigInt(index),
-        name: `plant ${index}`,
-      }));
-      await causeFault(store, 'stall');
-      const adding = plants.map((plant) => outcomeOf(settled(add(store, plant, SHORT_LIMIT_MS))));
-      const reported = await Promise.all(adding);
-      await causeFault(store, 'recover');
+  ),
+  promise(
+    'does not report an id as taken by a plant that is rolled back',
+    ['holdUncommitted', 'recover'],
+    async (store) => {
+      await add(store, { id: 1n, name: 'before' });
+      await store.holdUncommitted({ id: PLANT.id, name: 'never committed' });
+      const outcome = await settled(outcomeOf(add(store, PLANT, SHORT_LIMIT_MS)));
+      await store.recover();
+      await isTrue(store, outcome, PLANT);
+    },
+  ),
+  promise(
+    'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
+    ['stall', 'recover'],
+    async (store) => {
+      await store.stall();
+      const reported = await Promise.all(
+        plants(100).map((plant) => settled(outcomeOf(add(store, plant, SHORT_LIMIT_MS)))),
+      );
+      await store.recover();
       await readyAgain(store.repository);
-      await Promise.all(plants.map(({ id, name }) => add(store, { id: id + 100n, name })));
+      await Promise.all(plants(100).map(({ id, name }) => add(store, { id: id + 100n, name })));
       await store.repository.close();
-      for (const [index, { id }] of plants.entries()) {
+      for (const [index, { id }] of plants(100).entries()) {
         if (reported[index] !== 'unavailable') continue;
         expect(await store.stored(id), `plant ${id}`).to.equal(undefined);
       }
     },
-  },
-  {
-    title: 'keeps every acknowledged plant when the storage is killed',
-    needs: ['crash'],
-    async run(store) {
-      const ids = Array.from({ length: 20 }, (_, index) => BigInt(index));
-      await Promise.all(ids.map((id) => add(store, { id, name: `plant ${id}` })));
-      await causeFault(store, 'crash');
-      const repository = await store.reopen();
-      await readyAgain(repository);
-      await rejects(add({ repository }, { id: 7n, name: 'late' }), PlantIdTakenError).finally(() =>
-        repository.close(),
-      );
-      for (const id of ids) expect((await store.stored(id))?.name).to.equal(`plant ${id}`);
+  ),
+  promise('keeps every acknowledged plant when the storage is killed', ['crash'], async (store) => {
+    await Promise.all(plants(20).map((plant) => add(store, plant)));
+    await store.crash();
+    await hasAfterRestart(store, plants(20));
+  }),
+  promise(
+    'keeps a plant that it finds when it tries again, when the storage is killed',
+    ['loseNextAcknowledgement', 'crash'],
+    async (store) => {
+      await add(store, { id: 1n, name: 'before' });
+      await store.loseNextAcknowledgement();
+      const outcome = await outcomeOf(add(store, PLANT));
+      await store.crash();
+      await hasAfterRestart(store, outcome === 'stored' ? [PLANT] : []);
     },
-  },
+  ),
+  promise(
+    'keeps the plant of an id that it has reported as taken, when the storage is killed',
+    ['crash'],
+    async (store) => {
+      const other = await store.reopen();
+      const repositories = [store.repository, other];
+      const calls = plants(20).flatMap((plant) =>
+        repositories.map(async (repository) => ({
+          plant,
+          outcome: await outcomeOf(add({ repository }, plant, RACE_LIMIT_MS)),
+        })),
+      );
+      await firstTaken(calls);
+      await store.crash();
+      const reported = await Promise.all(calls).finally(() => other.close());
+      const kept = reported.filter(({ outcome }) => outcome === 'stored' || outcome === 'taken');
+      await hasAfterRestart(
+        store,
+        kept.map(({ plant }) => plant),
+      );
+    },
+  ),
 ];
+
+/** Resolves as soon as one of the calls has found its id taken, or when all have ended. */
+async function firstTaken(calls: readonly Promise<{ outcome: Outcome }>[]): Promise<void> {
+  const taken = calls.map(async (call) => {
+    if ((await call).outcome !== 'taken') throw new Error('the id was free');
+  });
+  await Promise.any(taken).catch(() => undefined);
+}
+
+/** Resolves when the storage has the plants after it was killed, and another repository knows their ids. */
+async function hasAfterRestart(store: OpenStore, kept: readonly NewPlantFields[]) {
+  const repository = await store.reopen();
+  try {
+    await readyAgain(repository);
+    for (const plant of kept) await rejects(add({ repository }, plant), PlantIdTakenError);
+  } finally {
+    await repository.close();
+  }
+  await has(store, kept);
+}

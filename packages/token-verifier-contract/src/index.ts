@@ -1,11 +1,4 @@
-export type { ContractCase } from './contract-case.js';
-export {
-  type AcceptedToken,
-  type OpenVerifier,
-  VERIFIER_HOOKS,
-  type VerifierFaults,
-  type VerifierHook,
-} from './open-verifier.js';
+export type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifier.js';
 export {
   contractCases,
   describeTokenVerifier,

@@ -16,17 +16,6 @@ export interface VerifierFaults {
   recover(): Promise<void>;
 }
 
-/** The name of one of {@link VerifierFaults}. */
-export type VerifierHook = keyof VerifierFaults;
-
-/** The names of all {@link VerifierFaults}. */
-export const VERIFIER_HOOKS: readonly VerifierHook[] = [
-  'outage',
-  'stall',
-  'malfunction',
-  'recover',
-];
-
 /** A valid token and the client that it was issued to. */
 export interface AcceptedToken {
   readonly token: string;

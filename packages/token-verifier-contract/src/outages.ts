@@ -1,16 +1,9 @@
 import { rejects } from 'node:assert/strict';
+import { errorOf, settled, until } from '@plant-store/contract-suite';
 import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
-import {
-  accepts,
-  type ContractCase,
-  causeFault,
-  isReady,
-  readyAgain,
-  refuses,
-  settled,
-} from './contract-case.js';
-import type { OpenVerifier, VerifierHook } from './open-verifier.js';
+import type { OpenVerifier } from './open-verifier.js';
+import { accepts, FAULTS, FOREIGN, isReady, MALFORMED, promise, refuses } from './steps.js';
 
 const isKnown = (error: unknown) =>
   error instanceof InvalidTokenError || error instanceof TokenVerifierUnavailableError;
@@ -20,7 +13,7 @@ async function judgesTokensCorrectly(open: OpenVerifier): Promise<void> {
   const refusals = Object.values(open.refused).map((token) =>
     rejects(settled(open.verifier.verify(token)), isKnown),
   );
-  const checks = Promise.allSettled(open.accepted.map((it) => settled(accepts(open, it))));
+  const checks = Promise.allSettled(open.accepted.map((it) => accepts(open, it)));
   const [bridged, outcomes] = await Promise.all([isReady(open), checks, ...refusals]);
   for (const outcome of outcomes) {
     if (bridged && outcome.status === 'rejected') throw outcome.reason;
@@ -29,39 +22,53 @@ async function judgesTokensCorrectly(open: OpenVerifier): Promise<void> {
   }
 }
 
-function isReported(fault: VerifierHook, when: string): ContractCase {
-  return {
-    title: `does not misjudge a token when ${when}`,
-    needs: [fault],
-    async run(open) {
-      await accepts(open, open.accepted[0]);
-      await causeFault(open, fault);
-      await judgesTokensCorrectly(open);
-    },
-  };
+/** The texts that the verifier itself calls malformed, and those that no issuer can have issued. */
+async function malformedFor({ verifier }: OpenVerifier): Promise<Record<string, string>> {
+  const found: Record<string, string> = { ...MALFORMED };
+  for (const [what, token] of Object.entries(FOREIGN)) {
+    const error = await errorOf(verifier.verify(token));
+    if (error instanceof InvalidTokenError && error.reason === 'malformed') found[what] = token;
+  }
+  return found;
 }
 
-function isOver(fault: VerifierHook, when: string): ContractCase {
-  return {
-    title: `recovers without a restart when ${when}`,
-    needs: [fault, 'recover'],
-    async run(open) {
-      await causeFault(open, fault);
+/** Verifies tokens meanwhile, since a verifier may look at its dependency only when a token arrives. */
+async function readyAgain(open: OpenVerifier): Promise<void> {
+  const [{ token }] = open.accepted;
+  await until(async () => {
+    const ready = await isReady(open);
+    const error = ready ? undefined : await errorOf(open.verifier.verify(token));
+    if (error !== undefined) expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
+    return ready;
+  }, 'the verifier was not ready again');
+}
+
+/** Promises about outages: they are no reason to judge a token, and end without a restart. */
+export const outages = FAULTS.flatMap(([fault, during, after]) => [
+  promise(`does not misjudge a token when what it depends on ${during}`, [fault], async (open) => {
+    await accepts(open, open.accepted[0]);
+    await open[fault]();
+    await judgesTokensCorrectly(open);
+  }),
+  promise(
+    `refuses a malformed token also when what it depends on ${during}`,
+    [fault],
+    async (open) => {
+      const malformed = await malformedFor(open);
+      await open[fault]();
+      await refuses(open, malformed);
+    },
+  ),
+  promise(
+    `recovers without a restart when what it depends on ${after}`,
+    [fault, 'recover'],
+    async (open) => {
+      await open[fault]();
       await judgesTokensCorrectly(open);
-      await causeFault(open, 'recover');
+      await open.recover();
       await readyAgain(open);
       for (const accepted of open.accepted) await accepts(open, accepted);
-      for (const [what, token] of Object.entries(open.refused)) await refuses(open, token, what);
+      await refuses(open, open.refused);
     },
-  };
-}
-
-/** Cases about outages: they say nothing about a token, and end without a restart. */
-export const outages: readonly ContractCase[] = [
-  isReported('outage', 'what it depends on cannot be reached'),
-  isReported('stall', 'what it depends on does not respond'),
-  isReported('malfunction', 'what it depends on responds with an unexpected page'),
-  isOver('outage', 'what it depends on can be reached again'),
-  isOver('stall', 'what it depends on responds again'),
-  isOver('malfunction', 'what it depends on responds as before'),
-];
+  ),
+]);

@@ -20,14 +20,28 @@ export async function within(
   await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
+/** Writes a plant once. Resolves with whether the row of its id is that of this `mark`, when it is durable. */
+export async function writeOnce(
+  storage: SimulatedStorage,
+  plant: NewPlant,
+  mark = Symbol('mark'),
+): Promise<boolean> {
+  const found = await storage.write(plant.id, { plant: { ...plant }, mark });
+  await storage.flush(plant.id);
+  return found === mark;
+}
+
 /** Retries with the same mark as long as acknowledgements are lost. */
-async function store(storage: SimulatedStorage, plant: NewPlant): Promise<void> {
-  const row = { plant: { ...plant }, mark: Symbol('mark') };
+export async function write(
+  storage: SimulatedStorage,
+  plant: NewPlant,
+  once = writeOnce,
+): Promise<void> {
+  const mark = Symbol('mark');
   for (let sent = false; ; sent = true) {
     try {
-      const mark = await storage.write(plant.id, row);
-      if (mark !== row.mark) throw new PlantIdTakenError('taken');
-      return;
+      if (await once(storage, plant, mark)) return;
+      throw new PlantIdTakenError('taken');
     } catch (error) {
       if (!(error instanceof WriteError)) throw error;
       if (!error.sent) throw notSent(sent);
@@ -40,7 +54,7 @@ function notSent(earlierSent: boolean): Error {
 }
 
 /** A store that keeps every promise of the port. */
-export function correctStore(storage: SimulatedStorage): PlantRepository {
+export function correctStore(storage: SimulatedStorage, once = writeOnce): PlantRepository {
   let closed = false;
   const underWay = new Set<Promise<void>>();
   const refuseWhenClosed = () => {
@@ -51,13 +65,13 @@ export function correctStore(storage: SimulatedStorage): PlantRepository {
       refuseWhenClosed();
       if (timeLimit <= 0) throw new StorageUnavailableError('no time');
       const late = () => new OutcomeUnknownError('no response');
-      const adding = within(timeLimit, store(storage, plant), late);
+      const adding = within(timeLimit, write(storage, plant, once), late);
       underWay.add(adding);
       await adding.finally(() => underWay.delete(adding));
     },
     async ready() {
       refuseWhenClosed();
-      if (storage.silent) throw new StorageUnavailableError('no response', { waits: true });
+      if (storage.silent) throw new StorageUnavailableError('no response');
       if (!storage.reachable || !storage.accessible) throw new StorageUnavailableError('refused');
     },
     async close() {

@@ -1,5 +1,5 @@
 import { setImmediate as transit } from 'node:timers/promises';
-import type { NewPlant } from '@plant-store/domain';
+import { type NewPlant, type NewPlantFields, newPlant } from '@plant-store/domain';
 import type { StorageFaults } from '@plant-store/plant-repository-contract';
 
 /** Why a write was not acknowledged. */
@@ -19,6 +19,11 @@ interface Row {
   readonly mark: symbol;
 }
 
+/** The turns of the event loop from a row being visible to its being durable. */
+const FLUSH_TURNS = 5;
+/** The turns that a restart takes, during which the storage cannot be reached. */
+const RESTART_TURNS = 20;
+
 /** A storage with a simulated network in front of it; a test can make both fail. */
 export class SimulatedStorage implements StorageFaults {
   rows = new Map<unknown, Row>();
@@ -28,12 +33,21 @@ export class SimulatedStorage implements StorageFaults {
   /** How often it was killed: earlier connections are closed. */
   generation = 0;
   #durable = new Map<unknown, Row>();
+  /** The rows of a transaction that is not committed. Other writers of their keys wait for its end. */
+  #uncommitted = new Map<unknown, Row>();
   #silenceNext = false;
   #loseNext = false;
   #held: (() => void)[] = [];
+  /** Ends the connections that wait for a response. */
+  #disconnect: (() => void)[] = [];
 
   stored(id: bigint): NewPlant | undefined {
     return this.rows.get(id)?.plant;
+  }
+
+  /** Reads what other transactions have written, committed or not. */
+  dirtyRead(key: unknown): Row | undefined {
+    return this.rows.get(key) ?? this.#uncommitted.get(key);
   }
 
   /** Stores a plant directly, without the network, and overwrites another one. */
@@ -42,25 +56,43 @@ export class SimulatedStorage implements StorageFaults {
   }
 
   /**
-   * Writes a row unless the key has one, and resolves with the mark of the row that is stored then.
-   * While the storage is silent, the write is held, and carried out on recovery.
+   * Writes a row unless the key has one, and resolves with the mark of the row that is stored then. While the storage
+   * is silent, the write is held, and carried out on recovery. A row of another write may not be durable yet.
    *
    * @param flush Whether the row survives {@link crash}.
    */
   async write(key: unknown, row: Row, flush = true): Promise<symbol> {
     this.#refuse();
     await transit();
-    if (this.silent) await this.#recovery();
-    const kept = this.rows.get(key) ?? row;
-    this.rows.set(key, kept);
-    if (flush) this.#durable.set(key, kept);
-    await transit();
+    if (this.silent || this.#uncommitted.has(key)) await this.#recovery();
+    const found = this.rows.get(key);
+    if (found === undefined) this.rows.set(key, row);
+    const flushing = found === undefined && flush ? this.flush(key) : undefined;
+    flushing?.catch(() => undefined);
     if (this.#silenceNext) await this.#fallSilent();
     if (this.#loseNext) {
       this.#loseNext = false;
       throw new WriteError('the connection was closed', true);
     }
-    return kept.mark;
+    await flushing;
+    return (found ?? row).mark;
+  }
+
+  /** Resolves with all rows that are committed and durable. While the storage is silent, the read is held. */
+  async read(): Promise<readonly NewPlant[]> {
+    this.#refuse();
+    await transit();
+    if (this.silent) await this.#recovery();
+    return [...this.#durable.values()].map(({ plant }) => plant);
+  }
+
+  /** Resolves when the row of a key is durable. */
+  async flush(key: unknown): Promise<void> {
+    const { generation } = this;
+    for (let turn = 0; turn < FLUSH_TURNS; turn += 1) await transit();
+    if (generation !== this.generation) throw new WriteError('the storage was killed', true);
+    const row = this.rows.get(key);
+    if (row !== undefined) this.#durable.set(key, row);
   }
 
   stall = async () => {
@@ -77,21 +109,32 @@ export class SimulatedStorage implements StorageFaults {
 
   outage = async () => {
     this.reachable = false;
+    for (const end of this.#disconnect.splice(0)) end();
   };
 
   refuseAccess = async () => {
     this.accessible = false;
+    this.silent = false;
+    for (const end of this.#disconnect.splice(0)) end();
+  };
+
+  holdUncommitted = async (fields: NewPlantFields) => {
+    this.#uncommitted.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
   };
 
   crash = async () => {
     this.generation += 1;
     this.rows = new Map(this.#durable);
+    this.reachable = false;
+    for (let turn = 0; turn < RESTART_TURNS; turn += 1) await transit();
+    this.reachable = true;
   };
 
   recover = async () => {
     this.silent = false;
     this.reachable = true;
     this.accessible = true;
+    this.#uncommitted.clear();
     for (const goOn of this.#held.splice(0)) goOn();
   };
 
@@ -107,6 +150,9 @@ export class SimulatedStorage implements StorageFaults {
   }
 
   #recovery(): Promise<void> {
-    return new Promise((resolve) => this.#held.push(resolve));
+    return new Promise((resolve, reject) => {
+      this.#held.push(resolve);
+      this.#disconnect.push(() => reject(new WriteError('the connection was closed', true)));
+    });
   }
 }

@@ -1,5 +1,8 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import type { Liar } from '@plant-store/contract-suite';
 import {
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
   type NewPlant,
   newPlant,
   OutcomeUnknownError,
@@ -7,12 +10,14 @@ import {
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { within } from './correct-store.js';
-import { type SimulatedStorage, WriteError } from './simulated-storage.js';
+import type { OpenStore } from '@plant-store/plant-repository-contract';
+import { correctStore, within, writeOnce } from './correct-store.js';
+import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
 /** A store that breaks one promise, and the titles of the cases that must fail. */
-export interface BrokenStore {
+interface BrokenStore {
   readonly caughtBy: string | readonly string[];
+  readonly hangs?: true;
   /** The methods that differ from those of the correct store. */
   breaks?(correct: PlantRepository, storage: SimulatedStorage): Partial<PlantRepository>;
   /** The plants that are stored when it is opened. */
@@ -21,31 +26,62 @@ export interface BrokenStore {
   readonly losesPlantsOnReopen?: true;
 }
 
+/** How a store may change a text, by what it does not keep then. */
+const TEXTS: Readonly<Record<string, (text: string) => string>> = {
+  'the empty string': (text) => text || 'unnamed',
+  'leading and trailing space': (text) => text.trimStart(),
+  'U+0000': (text) => text.replaceAll('\0', ''),
+  'every control character': (text) => text.replaceAll('\u007F', '').replaceAll('\u0085', ''),
+  'characters beyond the basic plane': (text) => text.replace(/[\u{10000}-\u{10FFFF}]/gu, '?'),
+  'combining marks that normalisation would change': (text) => text.normalize('NFC'),
+  'byte order mark and noncharacters': (text) => text.replace(/^\uFEFF/, ''),
+  'right-to-left text': (text) => text.replaceAll('\u202E', ''),
+  'what other languages take for syntax': (text) => text.replace(/<[^>]*>/g, ''),
+  'names of JavaScript itself': (text) => (text in {} ? '' : text),
+  '16,000 characters': (text) => text.slice(0, 15_999),
+};
+
+/** How a store may change an id. */
+const IDS: Readonly<Record<string, (id: bigint) => bigint>> = {
+  'rounds ids to doubles': (id) => BigInt(Number(id)),
+  'has 32 bits for an id': (id) => BigInt.asIntN(32, id),
+  'has 32 bits without a sign for an id': (id) => BigInt.asUintN(32, id),
+  'has 63 bits for an id': (id) => BigInt.asIntN(63, id),
+  'has 64 bits without a sign for an id': (id) => BigInt.asUintN(64, id),
+  'keeps no sign': (id) => (id < 0n ? -id : id),
+  'has no room for the largest id': (id) => (id === MAX_PLANT_ID ? id - 1n : id),
+  'has no room for the smallest id': (id) => (id === MIN_PLANT_ID ? id + 1n : id),
+};
+
 const changing = (change: (plant: NewPlant) => NewPlant) => (correct: PlantRepository) => ({
   add: (plant: NewPlant) => correct.add(change(plant), 1000),
 });
 
 /** The stores that break a promise while no fault occurs. */
 const brokenWithoutFaults: Record<string, BrokenStore> = {
-  'trims names': {
-    caughtBy: 'keeps leading and trailing space, as name and as tag',
-    breaks: changing((plant) => ({ ...plant, name: plant.name.trim() })),
-  },
-  'ends strings at U+0000': {
-    caughtBy: 'keeps U+0000, as name and as tag',
-    breaks: changing((plant) => ({ ...plant, name: plant.name.split('\0')[0] ?? '' })),
-  },
-  'normalises names': {
-    caughtBy: 'keeps combining marks that normalisation would change, as name and as tag',
-    breaks: changing((plant) => ({ ...plant, name: plant.name.normalize('NFC') })),
-  },
+  ...Object.fromEntries(
+    Object.entries(TEXTS).flatMap(([what, change]) =>
+      (['name', 'tag'] as const).map((field) => [
+        `does not keep ${what} as a ${field}`,
+        {
+          caughtBy: `keeps ${what}, as name and as tag`,
+          breaks: changing((plant) => ({ ...plant, [field]: change(plant[field] ?? '') })),
+        },
+      ]),
+    ),
+  ),
+  ...Object.fromEntries(
+    Object.entries(IDS).map(([how, change]) => [
+      how,
+      {
+        caughtBy: 'distinguishes ids across the whole range of int64',
+        breaks: changing((plant) => ({ ...plant, id: change(plant.id) as NewPlant['id'] })),
+      },
+    ]),
+  ),
   'stores an absent tag as an empty one': {
     caughtBy: 'keeps an absent tag absent',
     breaks: changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
-  },
-  'rounds ids to doubles': {
-    caughtBy: 'distinguishes ids across the whole range of int64',
-    breaks: changing((plant) => ({ ...plant, id: BigInt(Number(plant.id)) as NewPlant['id'] })),
   },
   'overwrites the first plant': {
     caughtBy: 'rejects a second create with an id and keeps the first plant',
@@ -125,11 +161,13 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   'does not limit the time of an add with the time limit 0': {
     caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
     breaks: (correct) => ({
-      add: (plant, timeLimit) => correct.add(plant, timeLimit || Number.POSITIVE_INFINITY),
+      add: (plant, timeLimit) => correct.add(plant, timeLimit || 1000),
     }),
   },
   'waits for its storage without a limit': {
-    caughtBy: 'settles an add at its time limit when the storage does not respond',
+    hangs: true,
+    caughtBy:
+      'settles in time, and never reports a stored plant as unavailable, when the storage does not respond',
     breaks: (correct, storage) => ({
       async add(plant, timeLimit) {
         if (storage.silent) await new Promise(() => undefined);
@@ -138,7 +176,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'stores the object of its caller, not a copy': {
-    caughtBy: 'keeps a copy: later changes of the object of its caller have no effect',
+    caughtBy: 'keeps a copy: its caller may change the object later',
     breaks: (_, storage) => ({
       async add(plant) {
         storage.keep(plant);
@@ -154,12 +192,9 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     breaks: () => ({ async ready() {} }),
   },
   'has a ready that never settles': {
+    hangs: true,
     caughtBy: 'is not ready when the storage does not respond',
     breaks: () => ({ ready: () => new Promise(() => {}) }),
-  },
-  'reports that an add waits, but refuses it at once': {
-    caughtBy: 'waits up to the time limit when ready has reported that an add waits',
-    breaks: () => ({ add: () => Promise.reject(new StorageUnavailableError('refused')) }),
   },
   'cannot be closed again later': {
     caughtBy: 'can be closed more than once',
@@ -207,9 +242,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
 };
 
 const writesOnce = async (storage: SimulatedStorage, plant: NewPlant) => {
-  const mark = Symbol('mark');
-  const kept = await storage.write(plant.id, { plant, mark });
-  if (kept !== mark) throw new PlantIdTakenError('taken');
+  if (!(await writeOnce(storage, plant))) throw new PlantIdTakenError('taken');
 };
 
 const isOutage = (error: unknown) => error instanceof StorageUnavailableError;
@@ -227,8 +260,8 @@ const failing =
     };
   };
 
-export const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
-export const PASSWORD = 'a-pass/word';
+const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
+const PASSWORD = 'a-pass/word';
 
 /** The stores that break a promise when the storage fails. */
 const brokenUnderFaults: Record<string, BrokenStore> = {
@@ -238,8 +271,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'reports a write without a response as unavailable': {
     caughtBy: [
-      'never reports a stored plant as unavailable when the storage stops responding after the write',
-      'never reports a stored plant as unavailable when the storage does not respond',
+      'settles in time, and never reports a stored plant as unavailable, when the storage stops responding after the write',
+      'settles in time, and never reports a stored plant as unavailable, when the storage does not respond',
       'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
     ],
     breaks: (_, storage) => ({
@@ -252,7 +285,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'still tries to write a plant that it has reported as unavailable': {
-    caughtBy: 'never reports a stored plant as unavailable when the storage cannot be reached',
+    caughtBy:
+      'settles in time, and never reports a stored plant as unavailable, when the storage cannot be reached',
     breaks: (correct, storage) => ({
       async add(plant, timeLimit) {
         const again = async () => {
@@ -263,6 +297,67 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
         await correct.add(plant, timeLimit);
       },
     }),
+  },
+  'takes fractions of milliseconds for a bug': {
+    caughtBy: 'is ready when it accepts plants',
+    breaks: (correct) => ({
+      async add(plant, timeLimit) {
+        if (timeLimit > 0) AbortSignal.timeout(timeLimit);
+        await correct.add(plant, timeLimit);
+      },
+    }),
+  },
+  'reports an id as taken before the other plant is durable': {
+    caughtBy: 'keeps the plant of an id that it has reported as taken, when the storage is killed',
+    breaks: (_, storage) =>
+      correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
+        return (await storage.write(plant.id, { plant: { ...plant }, mark })) === mark;
+      }),
+  },
+  'reports its own plant as stored before it is durable, when it tries again': {
+    caughtBy: 'keeps a plant that it finds when it tries again, when the storage is killed',
+    breaks: (_, storage) =>
+      correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
+        const found = await storage.write(plant.id, { plant: { ...plant }, mark });
+        if (found !== mark) await storage.flush(plant.id);
+        return found === mark;
+      }),
+  },
+  'reports an id as taken by a plant that is not committed': {
+    caughtBy: 'does not report an id as taken by a plant that is rolled back',
+    breaks: (correct, storage) => ({
+      async add(plant, timeLimit) {
+        if (storage.dirtyRead(plant.id) !== undefined) throw new PlantIdTakenError('taken');
+        await correct.add(plant, timeLimit);
+      },
+    }),
+  },
+  'reports refused access or an outage as unavailable, also after a write without a response': {
+    caughtBy: [
+      'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage cannot be reached',
+      'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage refuses access',
+    ],
+    breaks: (correct, storage) => ({
+      add: (plant, timeLimit) =>
+        correct.add(plant, timeLimit).catch((error: unknown) => {
+          if (storage.reachable && storage.accessible) throw error;
+          throw new StorageUnavailableError('refused');
+        }),
+    }),
+  },
+  'looks an id up as a double after a lost acknowledgement': {
+    caughtBy: [2n ** 53n, -(2n ** 53n) - 1n, MAX_PLANT_ID].map(
+      (id) => `does not mistake plant ${id} for a neighbour whose acknowledgement is lost`,
+    ),
+    breaks: (_, storage) =>
+      correctStore(storage, (_storage, plant, mark) =>
+        writeOnce(storage, plant, mark).catch((error: unknown) => {
+          const rows = [...storage.rows.values()];
+          const found = rows.find((row) => Number(row.plant.id) === Number(plant.id));
+          if (!(error instanceof WriteError && error.sent && found)) throw error;
+          return found.mark === mark;
+        }),
+      ),
   },
   'reports a lost acknowledgement as unavailable': {
     caughtBy: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
@@ -402,8 +497,27 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
 };
 
-/** All broken stores, by their defect. */
-export const brokenStores: Readonly<Record<string, BrokenStore>> = {
-  ...brokenWithoutFaults,
-  ...brokenUnderFaults,
-};
+function open({ breaks, initialPlants = [], losesPlantsOnReopen }: BrokenStore): OpenStore {
+  const storage = new SimulatedStorage();
+  for (const plant of initialPlants) storage.keep(plant);
+  const correct = correctStore(storage);
+  const liar = () => ({ ...correctStore(storage), ...breaks?.(correctStore(storage), storage) });
+  return {
+    ...storage,
+    repository: { ...correct, ...breaks?.(correct, storage) },
+    stored: async (id) => storage.stored(id),
+    async reopen() {
+      if (losesPlantsOnReopen) storage.rows.clear();
+      return liar();
+    },
+    secrets: [CONNECTION_STRING, PASSWORD],
+  };
+}
+
+/** All liars, by what they do. */
+export const liars: Readonly<Record<string, Liar<OpenStore>>> = Object.fromEntries(
+  Object.entries({ ...brokenWithoutFaults, ...brokenUnderFaults }).map(([lie, broken]) => [
+    lie,
+    { caughtBy: broken.caughtBy, hangs: broken.hangs, open: () => open(broken) },
+  ]),
+);

@@ -6,6 +6,7 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
 export const TOKENS = {
   gardener: 'a-token-that-was-given-to-the-gardener',
@@ -34,7 +35,7 @@ export class SimulatedIssuer {
 }
 
 /** A verifier that keeps every promise of the port. */
-export function correctVerifier(issuer: SimulatedIssuer): TokenVerifier {
+export function honestVerifier(issuer: SimulatedIssuer): TokenVerifier {
   let closed = false;
   const refuseWhenClosed = () => {
     if (closed) throw new TokenVerifierUnavailableError('closed');
@@ -42,6 +43,9 @@ export function correctVerifier(issuer: SimulatedIssuer): TokenVerifier {
   return {
     async verify(token) {
       refuseWhenClosed();
+      if (!/^[\w.~+/-]{8,}=*$/.test(token)) {
+        throw new InvalidTokenError('malformed', { reason: 'malformed' });
+      }
       const client = await issuer.clientOf(token);
       if (client === undefined) throw new InvalidTokenError('unknown');
       return client;
@@ -53,5 +57,29 @@ export function correctVerifier(issuer: SimulatedIssuer): TokenVerifier {
     async close() {
       closed = true;
     },
+  };
+}
+
+/** Opens a verifier whose issuer can fail. `breaks` replaces methods of an honest one. */
+export function openVerifier(
+  breaks: (honest: TokenVerifier, issuer: SimulatedIssuer) => Partial<TokenVerifier> = () => ({}),
+): OpenVerifier {
+  const issuer = new SimulatedIssuer();
+  const honest = honestVerifier(issuer);
+  const failing = (fault: SimulatedIssuer['fault']) => async () => {
+    issuer.fault = fault;
+  };
+  return {
+    verifier: { ...honest, ...breaks(honest, issuer) },
+    accepted: [
+      { token: TOKENS.gardener, name: 'gardener', permissions: ['create plants'] },
+      { token: TOKENS.visitor, name: 'visitor', permissions: [] },
+    ],
+    refused: { 'an expired token': EXPIRED },
+    secrets: [PASSWORD],
+    outage: failing('gone'),
+    stall: failing('silent'),
+    malfunction: failing('garbled'),
+    recover: failing(undefined),
   };
 }

@@ -1,77 +1,152 @@
 import { createHash } from 'node:crypto';
+import type { Liar } from '@plant-store/contract-suite';
 import {
   authenticatedClient,
   InvalidTokenError,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { EXPIRED, PASSWORD, type SimulatedIssuer, TOKENS, VISITOR } from './correct-verifier.js';
+import type { OpenVerifier } from '@plant-store/token-verifier-contract';
+import {
+  EXPIRED,
+  openVerifier,
+  PASSWORD,
+  type SimulatedIssuer,
+  TOKENS,
+  VISITOR,
+} from './honest-verifier.js';
 
 /** A verifier that breaks one promise, and the titles of the cases that must fail. */
-export interface BrokenVerifier {
+interface BrokenVerifier {
   readonly caughtBy: string | readonly string[];
-  /** The methods that differ from those of the correct verifier. */
-  breaks?(correct: TokenVerifier, issuer: SimulatedIssuer): Partial<TokenVerifier>;
+  readonly hangs?: true;
+  /** The methods that differ from those of the honest one. */
+  breaks(honest: TokenVerifier, issuer: SimulatedIssuer): Partial<TokenVerifier>;
 }
 
-const reading = (read: (token: string) => string) => (correct: TokenVerifier) => ({
-  verify: (token: string) => correct.verify(read(token)),
+const reading = (read: (token: string) => string) => (honest: TokenVerifier) => ({
+  verify: (token: string) => honest.verify(read(token)),
 });
 
-const replacing = (error: (token: string) => Error) => (correct: TokenVerifier) => ({
+const replacing = (error: (token: string) => Error) => (honest: TokenVerifier) => ({
   verify: (token: string) =>
-    correct.verify(token).catch((reason: unknown) => {
+    honest.verify(token).catch((reason: unknown) => {
       throw reason instanceof InvalidTokenError ? error(token) : reason;
     }),
 });
+
+const FOREIGN: Readonly<Record<string, string>> = {
+  'the empty string': '',
+  'a space': ' ',
+  'a dot': '.',
+  'two dots': '..',
+  'a word': 'token',
+  'U+0000': '\u0000',
+  'a lone surrogate': '\uD800',
+  'a name of JavaScript itself': '__proto__',
+  '100,000 characters': 'a'.repeat(100_000),
+  '100,000 dots': '.'.repeat(100_000),
+};
+
+const GARDENER = TOKENS.gardener;
+const ALTERED: Readonly<Record<string, string>> = {
+  'without its first character': GARDENER.slice(1),
+  'without its last ten characters': GARDENER.slice(0, -10),
+  'with a character more': `${GARDENER}A`,
+  'after a space': ` ${GARDENER}`,
+  'before a line feed': `${GARDENER}\n`,
+  'before U+0000': `${GARDENER}\u0000`,
+  'twice over': `${GARDENER}${GARDENER}`,
+  'with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
+};
+
+/** Verifiers that read each of these tokens as that of the gardener. */
+const accepting = (caughtBy: string, tokens: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(tokens).map(([what, accepted]) => [
+      `accepts ${what}`,
+      { caughtBy, breaks: reading((token) => (token === accepted ? GARDENER : token)) },
+    ]),
+  );
+
+/** Verifiers that read each of these tokens as that of the gardener, once that was verified. */
+const acceptingLater = (caughtBy: string, tokens: Readonly<Record<string, string>>) =>
+  Object.fromEntries(
+    Object.entries(tokens).map(([what, accepted]) => [
+      `accepts a token ${what} after it has accepted the original`,
+      {
+        caughtBy,
+        breaks(honest: TokenVerifier) {
+          let later = false;
+          return {
+            verify(token: string) {
+              later ||= token === GARDENER;
+              return honest.verify(later && token === accepted ? GARDENER : token);
+            },
+          };
+        },
+      },
+    ]),
+  );
+
+const namingClients = (names: readonly string[]) =>
+  Object.fromEntries(
+    names.map((name) => [
+      `names a client ${JSON.stringify(name).slice(0, 20)}`,
+      {
+        caughtBy: 'names clients by 1 to 128 printable characters that are not the token',
+        breaks: () => ({ verify: async () => authenticatedClient(name, []) }),
+      },
+    ]),
+  );
 
 /** The verifiers that break a promise while no fault occurs. */
 const brokenWithoutFaults: Record<string, BrokenVerifier> = {
   'accepts every token': {
     caughtBy: 'refuses text that is not a token',
-    breaks: (correct) => ({
-      verify: (token) => correct.verify(token).catch(() => correct.verify(TOKENS.visitor)),
+    breaks: (honest) => ({
+      verify: (token) => honest.verify(token).catch(() => honest.verify(TOKENS.visitor)),
     }),
   },
   'gives every client every permission': {
     caughtBy: 'accepts a valid token and returns the client that it was issued to',
-    breaks: (correct) => ({
+    breaks: (honest) => ({
       async verify(token) {
-        return authenticatedClient((await correct.verify(token)).name, ['create plants']);
+        return authenticatedClient((await honest.verify(token)).name, ['create plants']);
       },
     }),
   },
   'accepts a token only once': {
     caughtBy: 'accepts a valid token repeatedly',
-    breaks: (correct) => {
+    breaks: (honest) => {
       const used = new Set<string>();
       return {
         async verify(token) {
           if (used.has(token)) throw new InvalidTokenError('used');
           used.add(token);
-          return correct.verify(token);
+          return honest.verify(token);
         },
       };
     },
   },
   'resolves a check with the client of the latest one': {
     caughtBy: 'distinguishes the clients of 20 concurrent checks',
-    breaks: (correct) => {
+    breaks: (honest) => {
       let latest = '';
       return {
         async verify(token) {
           latest = token;
           await Promise.resolve();
-          return correct.verify(latest);
+          return honest.verify(latest);
         },
       };
     },
   },
   'names clients by their tokens': {
     caughtBy: 'names clients by 1 to 128 printable characters that are not the token',
-    breaks: (correct) => ({
+    breaks: (honest) => ({
       async verify(token) {
-        return authenticatedClient(token, (await correct.verify(token)).permissions);
+        return authenticatedClient(token, (await honest.verify(token)).permissions);
       },
     }),
   },
@@ -79,18 +154,11 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     caughtBy: 'refuses tokens of its own kind that are not valid',
     breaks: reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
   },
-  'trims tokens': {
-    caughtBy: 'refuses an altered token, also after it has accepted the original',
-    breaks: reading((token) => token.trim()),
-  },
-  'ends tokens at U+0000': {
-    caughtBy: 'refuses an altered token, also after it has accepted the original',
-    breaks: reading((token) => token.split('\0')[0] ?? ''),
-  },
-  'compares the beginning only': {
-    caughtBy: 'refuses an altered token, also after it has accepted the original',
-    breaks: reading((token) => token.slice(0, TOKENS.gardener.length)),
-  },
+  ...accepting('refuses text that is not a token', FOREIGN),
+  ...acceptingLater('refuses an altered token, also after it has accepted the original', {
+    ...ALTERED,
+  }),
+  ...namingClients(['', 'x'.repeat(129), 'a\nb', 'a\u0000b', 'a\uD800b', 'a\u200Eb']),
   'reports an invalid token as an outage': {
     caughtBy: 'refuses an invalid token every time, also among concurrent valid ones',
     breaks: replacing(() => new TokenVerifierUnavailableError('unknown')),
@@ -109,12 +177,12 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
   },
   'cannot be closed again later': {
     caughtBy: 'can be closed more than once',
-    breaks: (correct) => {
+    breaks: (honest) => {
       let isClosed = false;
       return {
         async close() {
           if (isClosed) throw new Error('closed already');
-          await correct.close();
+          await honest.close();
           isClosed = true;
         },
       };
@@ -122,13 +190,13 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
   },
   'cannot be closed twice': {
     caughtBy: 'can be closed more than once',
-    breaks: (correct) => {
+    breaks: (honest) => {
       let closings = 0;
       return {
         async close() {
           closings += 1;
           if (closings > 1) throw new Error('closed already');
-          await correct.close();
+          await honest.close();
         },
       };
     },
@@ -142,13 +210,13 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
 /** Makes a verifier that rejects with changed errors in an outage. */
 const failing =
   (change: (error: Error, token?: string) => Error) =>
-  (correct: TokenVerifier): Partial<TokenVerifier> => {
+  (honest: TokenVerifier): Partial<TokenVerifier> => {
     const changed = (token?: string) => (error: Error) => {
       throw error instanceof TokenVerifierUnavailableError ? change(error, token) : error;
     };
     return {
-      verify: (token) => correct.verify(token).catch(changed(token)),
-      ready: () => correct.ready().catch(changed()),
+      verify: (token) => honest.verify(token).catch(changed(token)),
+      ready: () => honest.ready().catch(changed()),
     };
   };
 
@@ -162,18 +230,18 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
       'does not misjudge a token when what it depends on does not respond',
       'does not misjudge a token when what it depends on responds with an unexpected page',
     ],
-    breaks: (correct) => ({
+    breaks: (honest) => ({
       verify: (token) =>
-        correct.verify(token).catch(() => {
+        honest.verify(token).catch(() => {
           throw new InvalidTokenError('it was not accepted');
         }),
     }),
   },
   'accepts every token during an outage': {
     caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
-    breaks: (correct) => ({
+    breaks: (honest) => ({
       verify: (token) =>
-        correct.verify(token).catch((error: unknown) => {
+        honest.verify(token).catch((error: unknown) => {
           if (error instanceof TokenVerifierUnavailableError) return VISITOR;
           throw error;
         }),
@@ -187,11 +255,33 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
     breaks: failing(() => new SyntaxError('unexpected token')),
   },
+  'reports a malformed token as an outage once it has no fresh keys': {
+    caughtBy: [
+      'refuses a malformed token also when what it depends on cannot be reached',
+      'refuses a malformed token also when what it depends on does not respond',
+      'refuses a malformed token also when what it depends on responds with an unexpected page',
+    ],
+    breaks: (honest, issuer) => ({
+      async verify(token) {
+        if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
+        return honest.verify(token);
+      },
+    }),
+  },
+  'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': {
+    caughtBy: 'refuses a malformed token also when what it depends on cannot be reached',
+    breaks: (honest, issuer) => ({
+      async verify(token) {
+        if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
+        return honest.verify(token);
+      },
+    }),
+  },
   'waits for a response without a limit': {
+    hangs: true,
     caughtBy: 'does not misjudge a token when what it depends on does not respond',
-    breaks: (correct, issuer) => ({
-      verify: (token) =>
-        issuer.fault === 'silent' ? new Promise(() => {}) : correct.verify(token),
+    breaks: (honest, issuer) => ({
+      verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token)),
     }),
   },
   'accepts no more tokens after an outage': {
@@ -200,12 +290,12 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
       'recovers without a restart when what it depends on responds again',
       'recovers without a restart when what it depends on responds as before',
     ],
-    breaks(correct) {
+    breaks(honest) {
       let failed: Error | undefined;
       return {
         async verify(token) {
           if (failed) throw failed;
-          return correct.verify(token).catch((error: Error) => {
+          return honest.verify(token).catch((error: Error) => {
             if (error instanceof TokenVerifierUnavailableError) failed = error;
             throw error;
           });
@@ -240,9 +330,9 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   'shows its password in the error of ready': {
     caughtBy:
       'reveals no part of a token, and no other secret, in its errors when what it depends on cannot be reached',
-    breaks: (correct) => ({
+    breaks: (honest) => ({
       ready: () =>
-        correct.ready().catch((error: Error) => {
+        honest.ready().catch((error: Error) => {
           const authorization = `Basic ${Buffer.from(PASSWORD).toString('base64')}`;
           throw Object.defineProperty(error, 'request', { value: new Map([[authorization, 1]]) });
         }),
@@ -254,8 +344,10 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
 };
 
-/** All broken verifiers, by their defect. */
-export const brokenVerifiers: Readonly<Record<string, BrokenVerifier>> = {
-  ...brokenWithoutFaults,
-  ...brokenUnderFaults,
-};
+/** All liars, by what they do. */
+export const liars: Readonly<Record<string, Liar<OpenVerifier>>> = Object.fromEntries(
+  Object.entries({ ...brokenWithoutFaults, ...brokenUnderFaults }).map(([lie, broken]) => [
+    lie,
+    { caughtBy: broken.caughtBy, hangs: broken.hangs, open: () => openVerifier(broken.breaks) },
+  ]),
+);

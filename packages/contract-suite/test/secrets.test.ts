@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { expectNoSecret, formsOf, secretsOf } from '@plant-store/contract-suite';
 import { expect } from 'chai';
-import { expectNoSecret, formsOf, secretsOf } from '../src/secrets.js';
 
 const SECRET = 'a secret/with ünicode&';
 

@@ -1,0 +1,61 @@
+import { expect } from 'chai';
+import { before, describe, it } from 'mocha';
+import type { ContractCase } from './contract.js';
+
+/** An adapter that breaks a promise. */
+export interface Liar<Opened> {
+  /** The titles of the cases that must fail. */
+  readonly caughtBy: string | readonly string[];
+  readonly open: () => Opened;
+  /** Whether it never settles. A case waits 5 seconds for it, so these waits begin together. */
+  readonly hangs?: true | undefined;
+}
+
+/**
+ * Declares the tests of a suite itself: every case passes for honest adapters, and fails for the liars that
+ * it catches. Each case catches at least one.
+ */
+export function describeSuiteItself<Opened extends object>(
+  title: string,
+  cases: readonly ContractCase<Opened>[],
+  honest: Readonly<Record<string, () => Opened>>,
+  liars: Readonly<Record<string, Liar<Opened>>>,
+): void {
+  const caseOf = (name: string) =>
+    cases.find((it) => it.title === name) ?? expect.fail(`there is no case "${name}"`);
+  const passes = (name: string, opened: Opened) =>
+    caseOf(name)
+      .run(opened)
+      .then(
+        () => true,
+        () => false,
+      );
+
+  describe(title, () => {
+    for (const [what, open] of Object.entries(honest)) {
+      for (const { title: name, run } of cases) {
+        it(`passes for an adapter that ${what}: ${name}`, () => run(open()));
+      }
+    }
+
+    for (const [lie, { caughtBy, open, hangs }] of Object.entries(liars)) {
+      for (const name of [caughtBy].flat()) {
+        let passed: Promise<boolean> | undefined;
+        if (hangs) {
+          before(() => {
+            passed = passes(name, open());
+          });
+        }
+        it(`fails for an adapter that ${lie}: ${name}`, async () => {
+          expect(await (passed ?? passes(name, open()))).to.equal(false);
+        });
+      }
+    }
+
+    it('has a liar for each case', () => {
+      const caught = Object.values(liars).flatMap(({ caughtBy }) => caughtBy);
+      const titles = cases.map((it) => it.title);
+      expect(titles.filter((it) => !caught.includes(it))).to.deep.equal([]);
+    });
+  });
+}

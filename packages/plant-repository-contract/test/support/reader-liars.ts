@@ -1,0 +1,243 @@
+import { type Liar, settled } from '@plant-store/contract-suite';
+import {
+  type NewPlant,
+  type PlantPage,
+  type PlantReader,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import type { OpenReader } from '@plant-store/plant-repository-contract';
+import { correctStore } from './correct-store.js';
+import { SimulatedStorage, WriteError } from './simulated-storage.js';
+
+type Read = PlantReader['read'];
+
+const byId = (a: NewPlant, b: NewPlant) => (a.id < b.id ? -1 : 1);
+
+/** Returns the page of plants that are in any order. */
+function pageOf(plants: readonly NewPlant[], { after, limit }: PlantPage): readonly NewPlant[] {
+  const left = plants.filter(({ id }) => after === undefined || id > after);
+  return left.sort(byId).slice(0, limit);
+}
+
+/** Reads all plants within the time limit, as the port promises. */
+async function within(storage: SimulatedStorage, timeLimit: number): Promise<readonly NewPlant[]> {
+  if (timeLimit <= 0) throw new StorageUnavailableError('no time');
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new StorageUnavailableError('no response')), timeLimit);
+  });
+  const reading = storage.read().catch((error: unknown) => {
+    throw error instanceof WriteError ? new StorageUnavailableError('refused') : error;
+  });
+  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
+}
+
+const correctRead =
+  (storage: SimulatedStorage): Read =>
+  async (page, timeLimit) =>
+    pageOf(await within(storage, timeLimit), page);
+
+function open(reading: (storage: SimulatedStorage) => Read, closes = true): OpenReader {
+  const storage = new SimulatedStorage();
+  const correct = correctStore(storage);
+  const read = reading(storage);
+  let closed = false;
+  return {
+    ...storage,
+    repository: {
+      ...correct,
+      async read(page, timeLimit) {
+        if (closed && closes) throw new StorageUnavailableError('closed');
+        return read(page, timeLimit);
+      },
+      async close() {
+        closed = true;
+        await correct.close();
+      },
+    },
+    stored: async (id) => storage.stored(id),
+    reopen: async () => correctStore(storage),
+    secrets: [PASSWORD],
+  };
+}
+
+const PASSWORD = 'a-pass/word';
+
+/** Reads that keep every promise. */
+export const honestReaders = { 'reads pages': () => open(correctRead) };
+
+/** A reader that changes each plant. */
+const changing =
+  (change: (plant: NewPlant) => object) =>
+  (storage: SimulatedStorage): Read =>
+  async (page, timeLimit) =>
+    (await correctRead(storage)(page, timeLimit)).map((plant) => ({ ...plant, ...change(plant) }));
+
+/** A reader that selects the plants of a page in another way. */
+const selecting =
+  (select: (plants: readonly NewPlant[], page: PlantPage) => readonly NewPlant[]) =>
+  (storage: SimulatedStorage): Read =>
+  async (page, timeLimit) =>
+    select(await within(storage, timeLimit), page);
+
+const exactly = (limit: number) =>
+  `reads each plant exactly, once, and in the order of the ids, with at most ${limit} in a page`;
+const MEANWHILE =
+  'reads a plant that is added meanwhile completely or not at all, and every other one once';
+const afterwards = (when: string) =>
+  `rejects in time as unavailable when the storage ${when}, and reads again afterwards`;
+
+const EVERY_FAULT = ['cannot be reached', 'refuses access', 'does not respond'].map(afterwards);
+
+/** Pages by their position instead of an id: a plant that is added before the position moves all later ones. */
+function byPosition(storage: SimulatedStorage): Read {
+  let position = 0;
+  return async ({ after, limit }, timeLimit) => {
+    const plants = [...(await within(storage, timeLimit))].sort(byId);
+    if (after === undefined) position = 0;
+    position += limit;
+    return plants.slice(position - limit, position);
+  };
+}
+
+function afterFailure(storage: SimulatedStorage): Read {
+  let failed = false;
+  return async (page, timeLimit) => {
+    if (failed) throw new Error('it failed before');
+    return correctRead(storage)(page, timeLimit).catch((error: unknown) => {
+      failed = true;
+      throw error;
+    });
+  };
+}
+
+/** Reads once, and keeps what it has read. */
+function cached(storage: SimulatedStorage): Read {
+  let plants: readonly NewPlant[] | undefined;
+  return async (page, timeLimit) => {
+    plants ??= await within(storage, timeLimit);
+    return pageOf(plants, page);
+  };
+}
+
+const liar = (
+  caughtBy: string | readonly string[],
+  reading: (storage: SimulatedStorage) => Read,
+  closes = true,
+): Liar<OpenReader> => ({ caughtBy, open: () => open(reading, closes) });
+
+/** All readers that break a promise, by what they do. */
+export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
+  'makes up a plant': liar(
+    'reads an empty page when there is no plant',
+    selecting((plants, page) =>
+      plants.length === 0 && page.after === undefined
+        ? pageOf([{ id: 1n, name: 'made up' } as NewPlant], page)
+        : pageOf(plants, page),
+    ),
+  ),
+  'reads a plant twice, at the border of a page': liar(
+    [exactly(5), 'begins after an id, whether or not a plant has it'],
+    selecting((plants, { after, limit }) => {
+      const page = pageOf(plants, { after, limit });
+      const last = plants.filter(({ id }) => id === after);
+      return page.length === 0 ? page : [...last, ...page].slice(0, limit);
+    }),
+  ),
+  'leaves out a plant at the border of a page': liar(
+    [exactly(1), exactly(5)],
+    selecting((plants, { after, limit }) =>
+      pageOf(plants, { after, limit: limit + 1 }).slice(after === undefined ? 0 : 1),
+    ),
+  ),
+  'rounds ids': liar(
+    exactly(100),
+    changing(({ id }) => ({ id: BigInt.asIntN(64, BigInt(Number(id))) })),
+  ),
+  'compares ids as doubles': liar(
+    [exactly(1), 'begins after an id, whether or not a plant has it'],
+    selecting((plants, { after, limit }) =>
+      pageOf(
+        plants.filter(({ id }) => after === undefined || Number(id) > Number(after)),
+        { limit },
+      ),
+    ),
+  ),
+  'orders ids as texts': liar(
+    exactly(100),
+    selecting((plants, page) =>
+      [...pageOf(plants, page)].sort((a, b) => (`${a.id}` < `${b.id}` ? -1 : 1)),
+    ),
+  ),
+  'makes an absent tag an empty one': liar(
+    exactly(100),
+    changing(({ tag }) => ({ tag: tag ?? '' })),
+  ),
+  'makes an empty tag an absent one': liar(
+    exactly(100),
+    selecting((plants, page) =>
+      pageOf(plants, page).map(({ id, name, tag }) =>
+        tag ? ({ id, name, tag } as NewPlant) : ({ id, name } as NewPlant),
+      ),
+    ),
+  ),
+  'ends texts at U+0000': liar(
+    exactly(100),
+    changing(({ name }) => ({ name: name.split('\0')[0] })),
+  ),
+  'exceeds the limit': liar(
+    exactly(1),
+    selecting((plants, { after, limit }) => pageOf(plants, { after, limit: limit + 1 })),
+  ),
+  'reads what it has read before': liar(
+    'reads what other repositories have stored before the call',
+    cached,
+  ),
+  'counts plants instead of comparing ids': liar(MEANWHILE, byPosition),
+  'reads a plant before all of it is written': liar(MEANWHILE, (storage) => async (page, limit) => {
+    await settled(within(storage, limit));
+    const plants = [...storage.rows.values()].map(({ plant }) => plant);
+    return pageOf(plants, page).map((plant) =>
+      plant.name === 'meanwhile' ? ({ id: plant.id, name: plant.name } as NewPlant) : plant,
+    );
+  }),
+  'reads what is not committed': liar(
+    'does not read a plant that can still be undone',
+    (storage) => async (page, limit) => {
+      const plants = [...(await within(storage, limit))];
+      const dirty = storage.dirtyRead(2n)?.plant;
+      return pageOf(dirty === undefined ? plants : [...plants, dirty], page);
+    },
+  ),
+  'does not read what it stored before it was killed': liar(
+    'reads every acknowledged plant when the storage was killed',
+    (storage) => async (page, limit) => {
+      const plants = await within(storage, limit);
+      return storage.generation > 0 ? [] : pageOf(plants, page);
+    },
+  ),
+  'does not limit the time of a read with the time limit 0': liar(
+    'rejects with a time limit of 0 or less as unavailable',
+    (storage) => (page, limit) => correctRead(storage)(page, limit > 0 ? limit : 1000),
+  ),
+  'takes an outage for the end': liar(
+    EVERY_FAULT,
+    (storage) => (page, limit) => correctRead(storage)(page, limit).catch(() => []),
+  ),
+  'shows its password when it cannot read': liar(
+    EVERY_FAULT,
+    (storage) => (page, limit) =>
+      correctRead(storage)(page, limit).catch(() => {
+        throw new StorageUnavailableError('refused', { cause: new Error(`as ${PASSWORD}`) });
+      }),
+  ),
+  'reads nothing after a failure': liar(EVERY_FAULT.slice(1), afterFailure),
+  'does not wait for its storage': liar(
+    'waits for a storage that responds within the limit',
+    (storage) => async (page, limit) => {
+      if (storage.silent) throw new StorageUnavailableError('no response');
+      return correctRead(storage)(page, limit);
+    },
+  ),
+  'still reads after close': liar('rejects after close as unavailable', correctRead, false),
+};
