@@ -7,6 +7,15 @@ export const NUMBER_MARK = '77177';
 /** The token that the service accepts, with every kind of character that a bearer token may have. */
 export const TOKEN = `${MARK}.~_-+/gardener9==`;
 
+/** A valid token that permits nothing. */
+export const VISITOR_TOKEN = `${MARK}visitor`;
+
+/** The methods of `/plants`: one for each operation. Tests about an unserved method use {@link UNSERVED}. */
+export const SERVED: readonly string[] = ['POST'];
+
+/** A method that no operation of `/plants` has. */
+export const UNSERVED = 'PUT';
+
 type FieldValue = string | readonly string[] | undefined;
 
 /** The parts of a request. Omitted ones are those of a valid create. */

@@ -1,9 +1,24 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/service-process';
-import { TOKEN } from './requests.js';
+import { TOKEN, VISITOR_TOKEN } from './requests.js';
+
+/** One token with every permission, and one with none. */
+const TOKENS = [
+  `${sha256(TOKEN)} gardener [${PERMISSIONS.join(', ')}]`,
+  `${sha256(VISITOR_TOKEN)} visitor []`,
+];
 
 /** Starts the service as a process of its own. */
-export function startService(settings: Record<string, string> = {}): Promise<Service> {
-  return serve({ ACCESS_TOKEN_SHA256: sha256(TOKEN), ...settings });
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-tokens-'));
+  const file = join(folder, 'tokens.txt');
+  await writeFile(file, TOKENS.join('\n'));
+  const tokens = settings.ACCESS_TOKEN_SHA256 === undefined ? { ACCESS_TOKENS_FILE: file } : {};
+  const started = serve({ ...tokens, ...settings });
+  return started.finally(() => rm(folder, { recursive: true }));
 }
 
 /** A service that runs during the tests of a `describe`. */

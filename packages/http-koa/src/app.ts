@@ -1,15 +1,14 @@
 import type Router from '@koa/router';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
-import type { Context, default as KoaApplication, Middleware, Next } from 'koa';
+import type { default as KoaApplication, Middleware } from 'koa';
 import { createPlant } from './create-plant/create-plant.js';
 import { serveDocs } from './docs/serve-docs.js';
+import { HttpError } from './frame/failures.js';
 import type { HttpObserver } from './frame/http-observer.js';
-import { InFlight } from './frame/in-flight.js';
-import { Koa } from './frame/koa.js';
+import { FastKoa, Koa } from './frame/koa.js';
 import { checkedCount, plainPath } from './frame/options.js';
-import { respond } from './frame/respond.js';
-import { exactRouter, isRouted, serveRoutes } from './frame/routes.js';
-import { atOnce, FastKoa, throughKoa } from './frame/send.js';
+import { atOnce, exchange, respond, throughKoa } from './frame/respond.js';
+import { exactRouter, makeMountable, serveRoutes } from './frame/routes.js';
 import { addHealthRoutes } from './health.js';
 
 /** The use case, the ports and the observer that an application is made of. */
@@ -33,10 +32,16 @@ export interface RoutesOptions {
    * The most milliseconds from the last byte of a request to its response. For a pipelined request, they begin
    * after the previous response. 15000 by default.
    */
-  readonly requestDeadline?: number;
+  readonly requestDeadlineMs?: number;
   /** Whether the interface description and the docs page are served. True by default. */
   readonly docs?: boolean;
 }
+
+/**
+ * Middleware in front of the routes: a list, or a function that adds it with `app.use`, for middleware that needs the
+ * application. A list may have middleware with a state or a context of its own, which is also a `CallableFunction`.
+ */
+type Before = readonly (Middleware | CallableFunction)[] | ((app: KoaApplication) => void);
 
 /** The options of an application. Each has a default. */
 export interface AppOptions extends RoutesOptions {
@@ -44,7 +49,7 @@ export interface AppOptions extends RoutesOptions {
    * Middleware in front of the routes. It sees every request that is valid HTTP, and every response. An error
    * that it throws becomes a response in the form of every failure.
    */
-  readonly before?: readonly Middleware[];
+  readonly before?: Before;
 }
 
 /**
@@ -61,23 +66,22 @@ export function createApp(dependencies: AppDependencies, options: AppOptions = {
 }
 
 /** Creates an application that serves the routes of a router, and responds to other requests with a failure. */
-export function appOf(
-  router: Router,
-  observer: HttpObserver,
-  before: readonly Middleware[] = [],
-): KoaApplication {
-  if (before.length === 0) {
-    return new FastKoa().use(respond(observer, atOnce)).use(serveRoutes(router));
-  }
-  const respondThroughKoa = respond(observer, throughKoa);
-  const app = new Koa().use(respondThroughKoa);
-  for (const middleware of before) app.use(middleware);
-  return app.use(respondThroughKoa).use(serveRoutes(router));
+export function appOf(router: Router, observer: HttpObserver, before: Before = []): KoaApplication {
+  const isAlone = before.length === 0 && typeof before !== 'function';
+  const app = isAlone ? new FastKoa() : new Koa();
+  const send = isAlone ? atOnce : throughKoa;
+  app.use(exchange(observer, send));
+  if (typeof before === 'function') before(app);
+  else for (const middleware of before) app.use(middleware as Middleware);
+  const routes = serveRoutes(router);
+  const inside = respond(observer, send, (ctx) => routes(ctx, refusePath));
+  app.use(Object.assign(inside, { router }));
+  return app;
 }
 
 /**
- * Creates a middleware with the routes of {@link createApp}, for a Koa application of your own. It passes on
- * requests to other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`.
+ * Creates a middleware with the routes of {@link createApp}, for a Koa application or a router of your own. It passes
+ * on requests to other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`.
  *
  * @throws {TypeError | RangeError} when an option is not as {@link RoutesOptions} describes it.
  */
@@ -85,14 +89,18 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
+  const { observer } = dependencies;
   const router = plantStoreRouter(dependencies, options);
-  const respondThroughKoa = respond(dependencies.observer, throughKoa);
-  const routes = serveRoutes(router);
-  async function plantStore(ctx: Context, next: Next): Promise<void> {
-    if (!isRouted(router, ctx)) return next();
-    await respondThroughKoa(ctx, () => routes(ctx, next));
-  }
-  return Object.assign(plantStore, { router });
+  const outside = exchange(observer, throughKoa);
+  makeMountable(router, (handle) => {
+    const inside = respond(observer, throughKoa, handle);
+    return (ctx, next) => outside(ctx, (own) => inside(own, next));
+  });
+  return serveRoutes(router);
+}
+
+async function refusePath(): Promise<never> {
+  throw new HttpError('PATH_NOT_FOUND');
 }
 
 function plantStoreRouter(dependencies: AppDependencies, options: RoutesOptions): Router {
@@ -103,9 +111,9 @@ function plantStoreRouter(dependencies: AppDependencies, options: RoutesOptions)
     createPlant({
       useCase: dependencies.createPlant,
       tokenVerifier: dependencies.tokenVerifier,
-      inFlight: new InFlight(checkedCount('maxInFlight', options.maxInFlight ?? 1000)),
+      maxInFlight: checkedCount('maxInFlight', options.maxInFlight ?? 1000),
       bodyLimit: checkedCount('bodyLimit', options.bodyLimit ?? 16_384),
-      requestDeadline: checkedCount('requestDeadline', options.requestDeadline ?? 15_000),
+      requestDeadlineMs: checkedCount('requestDeadlineMs', options.requestDeadlineMs ?? 15_000),
     }),
   );
   addHealthRoutes(router, dependencies.ready);

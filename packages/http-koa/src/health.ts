@@ -1,7 +1,6 @@
 import type Router from '@koa/router';
-import type { Middleware } from 'koa';
 import { failures, toFailure } from './frame/failures.js';
-import type { PlantStoreState } from './frame/request-state.js';
+import type { Handler } from './frame/respond.js';
 import { failureResponse, jsonResponse } from './frame/response.js';
 
 /** The service is stopping and accepts no more requests. */
@@ -16,27 +15,25 @@ export class StoppingError extends Error {
  * @param check Rejects with the reason when a create would be refused now.
  */
 export function addHealthRoutes(router: Router, check: () => Promise<void>): void {
-  router.get('/livez', live());
+  router.get('/livez', live);
   router.get('/readyz', ready(check));
 }
 
 /** Responds with 200 whenever the process can respond. */
-function live(): Middleware<PlantStoreState> {
-  return function live(ctx) {
-    ctx.state.plantStore.response = jsonResponse(200, { status: 'live' });
-  };
-}
+const live: Handler = (ctx) => {
+  ctx.plantStore.response = jsonResponse(200, '{"status":"live"}');
+};
 
 /** The response that the service is not ready is no fault, so it is not reported. */
-function ready(check: () => Promise<void>): Middleware<PlantStoreState> {
+function ready(check: () => Promise<void>): Handler {
   return async function ready(ctx) {
     try {
       await check();
-      ctx.state.plantStore.response = jsonResponse(200, { status: 'ready' });
+      ctx.plantStore.response = jsonResponse(200, '{"status":"ready"}');
     } catch (error) {
       const failure = toFailure(error);
       if (failure === failures.INTERNAL) throw error;
-      ctx.state.plantStore.response = failureResponse(failure);
+      ctx.plantStore.response = failureResponse(failure);
     }
   };
 }

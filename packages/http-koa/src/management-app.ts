@@ -1,7 +1,7 @@
 import type Koa from 'koa';
 import { appOf } from './app.js';
 import type { HttpObserver } from './frame/http-observer.js';
-import type { PlantStoreState } from './frame/request-state.js';
+import type { PlantStoreContext } from './frame/respond.js';
 import { exactRouter } from './frame/routes.js';
 import { addHealthRoutes } from './health.js';
 
@@ -18,9 +18,9 @@ export interface ManagementDependencies {
 export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
   const router = exactRouter();
   addHealthRoutes(router, ready);
-  router.get<PlantStoreState>('/metrics', async (ctx) => {
+  router.get<unknown, PlantStoreContext>('/metrics', async (ctx) => {
     const fields = ['Content-Type', metrics.contentType];
-    ctx.state.plantStore.response = { status: 200, fields, body: await metrics.text() };
+    ctx.plantStore.response = { status: 200, fields, body: await metrics.text() };
   });
   return appOf(router, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
 }

@@ -27,6 +27,36 @@ const proposing = (defaultValue) => () => ({
   },
 });
 
+/** Hides the token in the curl command, as in its field. */
+const maskToken = () => ({
+  wrapComponents: {
+    curl: (Curl, { React: { createElement } }) => {
+      const mask = (value) => value.replace(/^Bearer .*/, 'Bearer ••••••••');
+      return ({ request, ...props }) =>
+        createElement(Curl, {
+          ...props,
+          request: request.update('headers', (headers) => headers?.map(mask)),
+        });
+    },
+  },
+});
+
+/** Scrolls to each response, which is below the edge of a phone's screen. */
+const scrollToResponse = () => ({
+  wrapComponents: {
+    liveResponse: (LiveResponse, { React: { createElement, useEffect, useRef } }) => {
+      return (props) => {
+        const place = useRef();
+        useEffect(() => {
+          const table = place.current.querySelector('.live-responses-table');
+          table?.scrollIntoView({ block: 'nearest' });
+        }, [props.response]);
+        return createElement('div', { ref: place }, createElement(LiveResponse, props));
+      };
+    },
+  },
+});
+
 /** An odd id from 2^53 to 2^63: a number of JavaScript cannot hold it. */
 function randomId() {
   const [random] = crypto.getRandomValues(new BigInt64Array(1));
@@ -48,7 +78,7 @@ const description = await response.json();
 globalThis.SwaggerUIBundle({
   domNode: document.getElementById('try-it'),
   spec: description,
-  plugins: [createPlantOnly, proposing(takeExample(description))],
+  plugins: [createPlantOnly, maskToken, scrollToResponse, proposing(takeExample(description))],
   layout: 'CreatePlantLayout',
   docExpansion: 'full',
   tryItOutEnabled: true,

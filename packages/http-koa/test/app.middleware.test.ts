@@ -1,23 +1,15 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { request } from 'node:http';
 import cors from '@koa/cors';
-import { CreatePlant, type NewPlant } from '@plant-store/domain';
-import {
-  type AppDependencies,
-  createApp,
-  createServer,
-  type Exchange,
-  type OwnFailure,
-  plantStoreRoutes,
-} from '@plant-store/http-koa';
-import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
+import Router from '@koa/router';
+import { authenticatedClient, CreatePlant, type NewPlant } from '@plant-store/domain';
+import { createApp, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import mount from 'koa-mount';
-import { TOKEN } from './listening-app.js';
+import session from 'koa-session';
+import { create, Embedding, errorOf } from './embedding.js';
 
 const ORIGIN = 'https://nursery.example';
 
@@ -27,82 +19,11 @@ const responseTime: Middleware = async (ctx, next) => {
 };
 
 describe('Third-party middleware', () => {
-  const plants = new Map<bigint, NewPlant>();
-  const ended: Exchange[] = [];
-  const failed: OwnFailure[] = [];
-  const closing: (() => Promise<unknown>)[] = [];
-  const dependencies: AppDependencies = {
-    createPlant: new CreatePlant(new MemoryPlantRepository(plants)),
-    tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(TOKEN), label: 'test' }]),
-    ready: async () => {},
-    observer: {
-      begun() {},
-      ended: (exchange) => ended.push(exchange),
-      failed: (failure) => failed.push(failure),
-    },
-  };
-
+  let embedding: Embedding;
   beforeEach(() => {
-    plants.clear();
-    ended.length = 0;
-    failed.length = 0;
+    embedding = new Embedding();
   });
-  afterEach(async () => {
-    for (const close of closing.splice(0)) await close();
-  });
-
-  /** Serves an application with the server of this package, or with that of Node.js. */
-  async function serve(app: Koa, own = true): Promise<string> {
-    const server = own ? createServer(app) : createHttpServer(app.callback());
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closing.push(async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  }
-
-  function create(url: string, body = '{"id":9007199254740993,"name":"Monstera"}', token = TOKEN) {
-    const headers = {
-      Authorization: `Bearer ${token}`,
-      'Content-Type': 'application/json',
-      Origin: ORIGIN,
-    };
-    return fetch(url, { method: 'POST', headers, body });
-  }
-
-  async function errorOf(response: Response): Promise<number> {
-    expect(response.headers.get('Content-Type')).to.equal('application/json; charset=utf-8');
-    const { error, message, ...rest } = (await response.json()) as Record<string, unknown>;
-    expect(message).to.be.a('string');
-    expect(rest).to.deep.equal({});
-    return Number(error);
-  }
-
-  /** Checks the routes of an application. */
-  async function expectPlantStore(url: string): Promise<void> {
-    const created = await create(`${url}/plants`);
-    expect(created.status).to.equal(200);
-    expect(await created.text()).to.equal('{"name":"Monstera"}');
-    expect(created.headers.get('Content-Length')).to.equal('19');
-    expect([...plants.keys()]).to.deep.equal([9007199254740993n]);
-    for (const [response, status, error] of [
-      [await create(`${url}/plants`), 400, 4006],
-      [await create(`${url}/plants`, '{'), 400, 4004],
-      [await create(`${url}/plants`, '{}', 'unknown'), 401, 4011],
-      [await fetch(`${url}/plants`), 405, 4050],
-    ] as const) {
-      expect(response.status).to.equal(status);
-      expect(await errorOf(response)).to.equal(error);
-      expect(response.headers.get('X-Request-Id')).to.match(/^[\w-]{12}-\d+$/);
-      expect(response.headers.get('Cache-Control')).to.equal('no-store');
-    }
-    expect(ended.map(({ status }) => status)).to.deep.equal([200, 400, 400, 401, 405]);
-    expect(failed).to.deep.equal([]);
-  }
+  afterEach(() => embedding.close());
 
   async function expectHeaders(url: string): Promise<void> {
     for (const response of [await create(url, '{"id":7,"name":""}'), await create(url, '{')]) {
@@ -117,53 +38,91 @@ describe('Third-party middleware', () => {
     const before = [responseTime, cors({ origin: ORIGIN }), helmet()];
 
     it('sees every response, and changes only the headers that it sets', async () => {
-      const url = await serve(createApp(dependencies, { before }));
-      await expectPlantStore(url);
+      const url = await embedding.serve(createApp(embedding.dependencies, { before }));
+      await embedding.expectPlantStore(url);
       await expectHeaders(`${url}/plants`);
       const missing = await fetch(`${url}/elsewhere`);
       expect(await errorOf(missing)).to.equal(4040);
       expect(missing.headers.get('X-Response-Status')).to.equal('404');
     });
 
-    it('may respond itself, for example to a CORS preflight', async () => {
-      const url = await serve(createApp(dependencies, { before }));
-      const headers = { Origin: ORIGIN, 'Access-Control-Request-Method': 'POST' };
-      const preflight = await fetch(`${url}/plants`, { method: 'OPTIONS', headers });
-      expect(preflight.status).to.equal(204);
-      expect(preflight.headers.get('Access-Control-Allow-Methods')).to.include('POST');
-      expect(preflight.headers.get('X-Request-Id')).to.match(/^[\w-]{12}-\d+$/);
-      expect(ended.map(({ status }) => status)).to.deep.equal([204]);
-    });
-
-    it('may refuse a request with `ctx.throw`: the error number is ten times the status', async () => {
-      const refuse: Middleware = (ctx) => ctx.throw(429, 'slow down');
-      const response = await create(
-        `${await serve(createApp(dependencies, { before: [refuse] }))}/plants`,
-      );
+    it('may refuse a request with `ctx.throw`: the error number is ten times the status, and headers are kept', async () => {
+      const refuse: Middleware = (ctx) =>
+        ctx.throw(429, 'slow down', {
+          headers: { 'Retry-After': '30', 'Content-Type': 'text/html' },
+        });
+      const url = await embedding.serve(createApp(embedding.dependencies, { before: [refuse] }));
+      const response = await create(`${url}/plants`);
       expect(response.status).to.equal(429);
+      expect(response.headers.get('Retry-After')).to.equal('30');
+      expect(response.headers.get('Content-Type')).to.equal('application/json; charset=utf-8');
       expect(await response.json()).to.deep.equal({ error: 4290, message: 'slow down' });
-      expect([plants.size, failed.length]).to.deep.equal([0, 0]);
+      expect([embedding.plants.size, embedding.failed.length]).to.deep.equal([0, 0]);
     });
 
     it('that throws an unexpected error causes a 500, which is reported with its cause', async () => {
       const bug = new TypeError('secret');
       const throwing: Middleware = () => Promise.reject(bug);
-      const url = await serve(createApp(dependencies, { before: [throwing] }));
+      const url = await embedding.serve(createApp(embedding.dependencies, { before: [throwing] }));
       const response = await create(`${url}/plants`);
       expect(response.status).to.equal(500);
       expect(await errorOf(response)).to.equal(5000);
-      expect(failed.map(({ cause }) => cause)).to.deep.equal([bug]);
+      expect(embedding.failed.map(({ cause }) => cause)).to.deep.equal([bug]);
     });
 
-    it('cannot turn a stored plant into a failure', async () => {
-      const bug = new TypeError('after the fact');
-      const throwing: Middleware = async (_, next) => {
+    it('may replace `ctx.state`', async () => {
+      const replace: Middleware = async (ctx, next) => {
+        ctx.state = { user: 'Ada' };
         await next();
-        throw bug;
+        ctx.state = {};
       };
-      const url = await serve(createApp(dependencies, { before: [throwing] }));
-      expect((await create(`${url}/plants`)).status).to.equal(200);
-      expect(failed.map(({ cause }) => cause)).to.deep.equal([bug]);
+      const app = createApp(embedding.dependencies, { before: [replace] });
+      await embedding.expectPlantStore(await embedding.serve(app));
+    });
+
+    it('has the types that `app.use` accepts, or is added to the application by a function', async () => {
+      const own: Middleware<{ user: string }> = (ctx, next) => {
+        ctx.state.user = 'Ada';
+        return next();
+      };
+      const another: Middleware<{ tenant: string }, { database: string }> = (ctx, next) => {
+        ctx.database = ctx.state.tenant;
+        return next();
+      };
+      const router = new Router().get('/mine', (ctx) => {
+        ctx.body = 'mine';
+      });
+      const list = createApp(embedding.dependencies, {
+        before: [
+          router.routes(),
+          own,
+          another,
+          (ctx, next) => next().then(() => ctx.set('X-Inline', '1')),
+        ],
+      });
+      const added = createApp(embedding.dependencies, {
+        before(app) {
+          app.keys = ['a key for tests'];
+          app.use(session(app));
+          app.use(router.routes()).use(own).use(another);
+          app.use((ctx, next) => {
+            ctx.session = { user: 'Ada' };
+            return next();
+          });
+        },
+      });
+      // @ts-expect-error: not a function
+      expect(() => createApp(embedding.dependencies, { before: [5] })).to.throw(TypeError);
+      for (const [app, header] of [
+        [list, 'X-Inline'],
+        [added, 'Set-Cookie'],
+      ] as const) {
+        const url = await embedding.serve(app);
+        expect(await (await fetch(`${url}/mine`)).text()).to.equal('mine');
+        const response = await fetch(`${url}/livez`);
+        expect(response.status).to.equal(200);
+        expect(response.headers.get(header)).to.be.a('string');
+      }
     });
 
     it('does not see requests that are not valid HTTP', async () => {
@@ -172,12 +131,104 @@ describe('Third-party middleware', () => {
         seen += 1;
         return next();
       };
-      const url = await serve(createApp(dependencies, { before: [count] }));
-      const { port } = new URL(url);
-      const response = await rawResponse(Number(port), 'GET /livez HTTP/1.1\r\n\r\n');
-      expect(response).to.include('"error":4000');
+      const url = await embedding.serve(createApp(embedding.dependencies, { before: [count] }));
+      const client = request(url, { headers: { host: 'a b' } }).end();
+      const [response] = await once(client, 'response');
+      expect(response.resume().statusCode).to.equal(400);
       expect(seen).to.equal(0);
     });
+  });
+
+  describe('that ends a request early', () => {
+    const timeout =
+      (passed: Promise<unknown>): Middleware =>
+      (ctx, next) =>
+        Promise.race([next(), passed.then(() => ctx.throw(408, 'too late'))]);
+    const report: Middleware = async (ctx, next) => {
+      try {
+        await next();
+      } catch {
+        ctx.status = 408;
+        ctx.body = 'too late';
+      }
+    };
+
+    const around: readonly [name: string, before: readonly Middleware[]][] = [
+      ['', []],
+      [', also when another one has handled its error', [report]],
+    ];
+    for (const [name, before] of around) {
+      it(`cannot turn a stored plant into a failure${name}`, async () => {
+        const throwing: Middleware = async (ctx, next) => {
+          await next();
+          ctx.throw(408, 'too late');
+        };
+        const app = createApp(embedding.dependencies, { before: [...before, throwing] });
+        const response = await create(`${await embedding.serve(app)}/plants`);
+        expect(response.status).to.equal(200);
+        expect(await response.text()).to.equal('{"name":"Monstera"}');
+        expect(embedding.ended.map(({ status }) => status)).to.deep.equal([200]);
+      });
+
+      it(`makes the outcome of a write unknown${name}`, async () => {
+        const adding = signal();
+        const stored = signal();
+        const add = async ({ id }: NewPlant): Promise<void> => {
+          adding.give();
+          await stored.given;
+          embedding.plants.set(id, { id } as NewPlant);
+        };
+        const createPlant = new CreatePlant({ add, ready: async () => {}, close: async () => {} });
+        const app = createApp(
+          { ...embedding.dependencies, createPlant },
+          { before: [...before, timeout(adding.given)] },
+        );
+        const response = await create(`${await embedding.serve(app)}/plants`);
+        expect(response.status).to.equal(503);
+        expect(response.headers.get('Retry-After')).to.equal('1');
+        expect(await errorOf(response)).to.equal(5031);
+        stored.give();
+        await new Promise(setImmediate);
+        expect(embedding.ended.map(({ error }) => error)).to.deep.equal([5031]);
+        expect(embedding.failed.map(({ error }) => error)).to.deep.equal([5031]);
+      });
+
+      it(`prevents a write that has not begun${name}`, async () => {
+        const { tokenVerifier, verifying, verified } = slowVerifier();
+        // As early as possible: the body is still there.
+        const observer = { ...embedding.dependencies.observer, ended: () => verified.give() };
+        const app = createApp(
+          { ...embedding.dependencies, tokenVerifier, observer },
+          { before: [...before, timeout(verifying.given)] },
+        );
+        const response = await create(`${await embedding.serve(app)}/plants`);
+        expect(response.status).to.equal(408);
+        expect([...embedding.plants]).to.deep.equal([]);
+      });
+    }
+
+    it('prevents a write that has not begun, also around `plantStoreRoutes`', async () => {
+      const { tokenVerifier, verifying, verified } = slowVerifier();
+      const app = new Koa()
+        .use(timeout(verifying.given))
+        .use(plantStoreRoutes({ ...embedding.dependencies, tokenVerifier }))
+        .on('error', () => verified.give());
+      expect((await create(`${await embedding.serve(app)}/plants`)).status).to.equal(408);
+      expect([...embedding.plants]).to.deep.equal([]);
+    });
+
+    /** Returns a verifier that waits for a signal after it has been called. */
+    function slowVerifier() {
+      const verifying = signal();
+      const verified = signal();
+      const verify = async () => {
+        verifying.give();
+        await verified.given;
+        return authenticatedClient('test', ['create plants']);
+      };
+      const tokenVerifier = { ...embedding.dependencies.tokenVerifier, verify };
+      return { tokenVerifier, verifying, verified };
+    }
   });
 
   for (const own of [true, false]) {
@@ -187,12 +238,12 @@ describe('Third-party middleware', () => {
           .use(responseTime)
           .use(cors({ origin: ORIGIN }))
           .use(helmet())
-          .use(plantStoreRoutes(dependencies))
+          .use(plantStoreRoutes(embedding.dependencies))
           .use((ctx) => {
             ctx.body = `mine: ${ctx.path}`;
           });
-        const url = await serve(app, own);
-        await expectPlantStore(url);
+        const url = await embedding.serve(app, own);
+        await embedding.expectPlantStore(url);
         await expectHeaders(`${url}/plants`);
         for (const path of ['/', '/plants/', '/Plants', '/elsewhere']) {
           expect(await (await fetch(url + path)).text()).to.equal(`mine: ${path}`);
@@ -200,20 +251,41 @@ describe('Third-party middleware', () => {
       });
 
       it('can mount the routes below a path', async () => {
-        const app = new Koa().use(mount('/nursery', plantStoreRoutes(dependencies)));
-        const url = await serve(app, own);
-        await expectPlantStore(`${url}/nursery`);
+        const app = new Koa().use(mount('/nursery', plantStoreRoutes(embedding.dependencies)));
+        const url = await embedding.serve(app, own);
+        await embedding.expectPlantStore(`${url}/nursery`);
         expect((await create(`${url}/plants`)).status).to.equal(404);
         expect((await fetch(`${url}/nursery/livez`)).status).to.equal(200);
+      });
+
+      it('can use the routes in a router, also below a prefix', async () => {
+        const router = new Router({ prefix: '/green' })
+          .get('/nursery/mine', (ctx) => {
+            ctx.body = 'mine';
+          })
+          .use('/nursery', plantStoreRoutes(embedding.dependencies));
+        const url = await embedding.serve(
+          new Koa().use(router.routes()).use(router.allowedMethods()),
+          own,
+        );
+        await embedding.expectPlantStore(`${url}/green/nursery`);
+        expect((await fetch(`${url}/green/nursery/livez`)).status).to.equal(200);
+        expect(await (await fetch(`${url}/green/nursery/mine`)).text()).to.equal('mine');
+      });
+
+      it('lists the methods of the routes in `Allow`, not those of a router in front', async () => {
+        const router = new Router().all('/plants', (_, next) => next());
+        const app = new Koa().use(router.routes()).use(plantStoreRoutes(embedding.dependencies));
+        await embedding.expectPlantStore(await embedding.serve(app, own));
       });
     });
   }
 });
 
-async function rawResponse(port: number, request: string): Promise<string> {
-  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-  socket.write(request);
-  const [text] = await once(socket, 'data');
-  socket.destroy();
-  return text;
+function signal() {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => {
+    give = resolve;
+  });
+  return { given, give };
 }

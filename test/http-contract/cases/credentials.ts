@@ -1,7 +1,7 @@
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { creating, exchange, testEach } from '../cases.js';
-import { create, MARK, plantText, request, TOKEN } from '../requests.js';
+import { create, MARK, plantText, request, TOKEN, VISITOR_TOKEN } from '../requests.js';
 import { useService } from '../service.js';
 
 describe('Credentials', () => {
@@ -140,6 +140,13 @@ describe('Credentials', () => {
       ]);
     }
   });
+});
+
+describe('A token without the permission', () => {
+  const service = useService();
+  const headers = { authorization: `Bearer ${VISITOR_TOKEN}` };
+
+  testEach(service, [creating('is a 4030', { headers }, { error: 4030 })]);
 });
 
 describe('Several tokens', () => {

@@ -1,5 +1,5 @@
 import { type Case, creating, exchange, testEach } from '../cases.js';
-import { create, freshId, MARK, type Parts, plantText } from '../requests.js';
+import { create, freshId, MARK, type Parts, plantText, UNSERVED } from '../requests.js';
 import { useService } from '../service.js';
 
 /** One fault of a request. The lists have the order in which the service checks. */
@@ -13,7 +13,7 @@ const HEAD_FAULTS: readonly Fault[] = [
   { title: 'no Host', error: 4000, parts: { headers: { host: undefined } } },
   { title: 'another Expect', error: 4000, parts: { headers: { expect: MARK } } },
   { title: 'an unknown path', error: 4040, parts: { target: `/${MARK}` } },
-  { title: 'another method', error: 4050, parts: { method: 'PUT' } },
+  { title: 'another method', error: 4050, parts: { method: UNSERVED } },
   { title: 'no credentials', error: 4010, parts: { headers: { authorization: undefined } } },
   {
     title: 'an unknown token',

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { creating, exchange, testEach } from '../cases.js';
 import { fieldValues } from '../raw-connection.js';
-import { create, lines } from '../requests.js';
+import { create, lines, UNSERVED } from '../requests.js';
 import { useService } from '../service.js';
 
 const EVERY_CHARACTER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-';
@@ -50,7 +50,7 @@ describe('X-Request-Id', () => {
       ),
       creating(
         'with a 4050',
-        { method: 'PUT', headers },
+        { method: UNSERVED, headers },
         {
           error: 4050,
           toOperation: false,

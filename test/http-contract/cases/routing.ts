@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http';
 import { asking, creating, exchange, testEach } from '../cases.js';
-import { create, lines, MARK, request } from '../requests.js';
+import { create, lines, MARK, request, SERVED, UNSERVED } from '../requests.js';
 import { useService } from '../service.js';
 
 const NOT_FOUND = { error: 4040, toOperation: false } as const;
@@ -110,14 +110,14 @@ describe('Paths and methods', () => {
   });
 
   describe('Another method on /plants is a 4050', () => {
-    const methods = METHODS.filter((it) => !['POST', 'CONNECT'].includes(it));
+    const methods = METHODS.filter((it) => ![...SERVED, 'CONNECT'].includes(it));
     testEach(
       service,
       methods.map((method) =>
         asking(
           method,
           { method, target: '/plants', headers: { 'x-http-method-override': 'POST' } },
-          { error: 4050, allow: ['POST'] },
+          { error: 4050, allow: SERVED },
         ),
       ),
     );
@@ -129,14 +129,18 @@ describe('Paths and methods', () => {
           target: '/plants',
           headers: { origin: 'http://b.example', 'access-control-request-method': 'POST' },
         },
-        { error: 4050, allow: ['POST'] },
+        { error: 4050, allow: SERVED },
       ),
       asking(
-        'GET with a query',
-        { target: '/plants?_method=POST' },
-        { error: 4050, allow: ['POST'] },
+        'one with a query',
+        { method: UNSERVED, target: '/plants?_method=POST' },
+        { error: 4050, allow: SERVED },
       ),
-      asking('GET without credentials', bare('/plants'), { error: 4050, allow: ['POST'] }),
+      asking(
+        'one without credentials',
+        { ...bare('/plants'), method: UNSERVED },
+        { error: 4050, allow: SERVED },
+      ),
     ]);
   });
 
@@ -227,10 +231,10 @@ describe('Paths under BASE_PATH', () => {
     }),
     asking(
       'refuses another method below it',
-      { target: '/garden/v1/plants' },
+      { method: UNSERVED, target: '/garden/v1/plants' },
       {
         error: 4050,
-        allow: ['POST'],
+        allow: SERVED,
       },
     ),
     asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),

@@ -1,27 +1,18 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { countedMethod } from '../frame/counted-method.js';
-import { HttpError, toFailure } from '../frame/failures.js';
-import type { HttpObserver } from '../frame/http-observer.js';
-import type { ReceivedRequest } from '../frame/received-request.js';
-import type { RequestIds } from '../frame/request-id.js';
-import { failureResponse, rawResponse } from '../frame/response.js';
-import { sendResponse } from '../frame/send.js';
-import { LateRequest } from './late-request.js';
-import { lingeringClose } from './lingering-close.js';
-import { onSegment } from './node-parser.js';
-import { decide } from './node-socket.js';
-import { RequestLines } from './request-lines.js';
-import type { Turn } from './turn.js';
+import { type HttpError, toFailure } from '../frame/failures.js';
+import type { RequestIds } from '../frame/header-fields.js';
+import { countedMethod, type HttpObserver } from '../frame/http-observer.js';
+import type { ArrivalCounter, ReceivedRequest } from '../frame/received-request.js';
+import { failureResponse, rawResponse, sendResponse } from '../frame/response.js';
 
-/** The options that the connections of one server share. */
+/** What the connections of one server share. */
 export interface ConnectionOptions {
   readonly handle: RequestListener;
   readonly turn: Turn;
   readonly requestIds: RequestIds;
   readonly observer: HttpObserver | undefined;
-  /** The most milliseconds from the first byte of a request to the end of its headers. */
-  readonly headersTimeout: number;
   /** The most milliseconds from the first byte of a request to its last byte. */
   readonly requestTimeout: number;
 }
@@ -31,10 +22,35 @@ interface Arrived {
   readonly response: ServerResponse;
 }
 
-interface Waiting extends Arrived {
-  /** Carries the request out, in the asynchronous context of its arrival. */
+/** A request that waits for earlier ones, or the failure that ends the connection, which has no request. */
+interface Waiting extends Partial<Arrived> {
+  /** Begins it, in the asynchronous context of its arrival. */
   readonly begin: () => void;
 }
+
+/**
+ * Collects the requests that arrive in one turn of the event loop, on all connections of a server. All are parsed
+ * first, and then carried out together, which takes less CPU time: the same code runs many times in a row, so it stays in
+ * the caches of the processor.
+ */
+export class Turn {
+  #end: Promise<void> | undefined;
+
+  /**
+   * Resolves at the end of this turn. Every request of the turn awaits the same promise, so each continues in its own
+   * asynchronous context, and an error of one does not affect others.
+   */
+  end(): Promise<void> {
+    this.#end ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
+      this.#end = undefined;
+    });
+    return this.#end;
+  }
+}
+
+/** After a closing response, the connection is closed when this many bytes were read or this time has passed. */
+const LINGER_BYTES = 65_536;
+const LINGER_MS = 500;
 
 /** How long an idle connection stays open while stopping, so that its client gets a response that closes it. */
 const IDLE_GRACE_MS = 1000;
@@ -43,88 +59,58 @@ const IDLE_GRACE_MS = 1000;
 const MAX_WAITING = 16;
 
 /**
- * One connection, on which one request at a time is carried out. Node.js would start pipelined requests at once,
- * even those after a response that closes the connection, and would send the errors of its parser before earlier
+ * One connection: a queue, from which one request at a time is carried out. Node.js would start pipelined requests at
+ * once, even those after a response that closes the connection, and would send the errors of its parser before earlier
  * responses.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  readonly #requestLines = new RequestLines();
-  readonly #late: LateRequest;
   readonly #waiting: Waiting[] = [];
-  readonly #finished = () => this.#finish();
-  /** The requests whose headers end in the segment that is being parsed. */
-  readonly #parsed: ReceivedRequest[] = [];
+  readonly #next = () => this.#beginNext();
   #current: Arrived | undefined;
-  /** Sends the last response, a failure without a `ServerResponse`. */
-  #sendLast: (() => void) | undefined;
+  readonly #arrived: ArrivalCounter = { bytes: 0 };
+  #hasLast = false;
   #isStopping = false;
   #isClosing = false;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#late = new LateRequest(options);
-    decide(socket, {
-      mayRead: () => !this.#isFull(),
-      resumed: () => this.#late.resumed(),
-      lastResponseSent: () => {
-        if (!this.#owesFailure()) this.#close();
-      },
-    });
-    onSegment(socket, {
-      isPlain: (parsed) => this.#isPlain(parsed),
-      check: (bytes) => {
-        this.#requestLines.check(bytes, this.#parsed);
-        this.#parsed.length = 0;
-      },
-    });
+    this.#replaceMethods(socket);
   }
 
-  /** Carries out a request after all earlier ones, in the asynchronous context of this call. */
-  take(request: ReceivedRequest, response: ServerResponse): void {
-    this.#parsed.push(request);
-    this.#late.arrived(request);
-    if (this.#isClosing || this.#sendLast !== undefined) return;
+  /** Adds a request. It is carried out after all earlier ones, in the asynchronous context of this call. */
+  add(request: ReceivedRequest, response: ServerResponse): void {
+    const arrived = { request, response };
+    request.counter = this.#arrived;
+    if (request.headers.upgrade !== undefined) this.#closeUnlessAlone(arrived);
+    if (this.#isClosing || this.#hasLast) return;
     if (this.#current === undefined) {
-      this.#begin({ request, response });
+      this.#begin(arrived);
       return;
     }
-    const waiting = { request, response, begin: inThisContext(() => this.#begin(waiting)) };
-    this.#waiting.push(waiting);
+    const begin = AsyncResource.bind(() => this.#begin(arrived));
+    this.#waiting.push({ request, response, begin });
     if (this.#isFull()) this.#socket.pause();
   }
 
   /**
-   * Fails the connection, from which nothing more can be read. The error is the response to the request that is
-   * still arriving, or otherwise a response after all others.
+   * Adds the failure that ends the connection, because nothing more can be read from it. It is the response to the
+   * request that is still arriving, or otherwise a response after all others.
    *
    * @param request The failed request, if the parser of Node.js has read its headers.
    */
-  fail(error: HttpError, request?: ReceivedRequest): void {
-    if (this.#isClosing || this.#sendLast !== undefined) return;
+  addLast(error: HttpError, request?: ReceivedRequest): void {
+    if (this.#isClosing || this.#hasLast) return;
+    this.#hasLast = true;
     const { requestIds } = this.#options;
     const requestId = request ? requestIds.of(request) : requestIds.next();
-    const latest = this.#latest();
-    this.#sendLast = inThisContext(() => this.#sendFailure(error, requestId));
-    if (latest === undefined) this.#sendLast();
-    else if (!latest.complete) latest.fail(error);
-  }
-
-  /** Fails a request that arrives too late. Node.js reports it once, also while reading is paused. */
-  failLate(): void {
-    const before = this.#latest();
-    const wasArriving = before?.complete === false;
-    this.#afterRead((hasRead) => {
-      const latest = this.#latest();
-      const hasArrived = latest?.complete && (wasArriving || latest !== before);
-      if (hasArrived) return;
-      if (hasRead) this.#late.resumed();
-      if (this.#late.isExcused(latest, this.#isPaused())) return;
-      if (this.#socket.bytesRead === 0 || !this.#socket.writable) this.abandon();
-      else this.fail(new HttpError('REQUEST_TIMEOUT'));
-    });
+    const begin = AsyncResource.bind(() => this.#sendFailure(error, requestId));
+    const latest = (this.#waiting.at(-1) ?? this.#current)?.request;
+    if (latest?.complete === false) latest.fail(error);
+    this.#waiting.push({ begin });
+    if (this.#current === undefined) this.#beginNext();
   }
 
   /** Closes after the response to the last request that has arrived, or else after the next one. */
@@ -134,20 +120,17 @@ export class Connection {
     if (this.#current === undefined) this.#closeWhenIdle();
   }
 
-  /** Applies the time limits that Node.js does not apply. To be called regularly. */
-  checkTime(): void {
-    this.#limitUnreadResponse();
-    if (this.#late.isOver(this.#isPaused())) {
-      this.fail(new HttpError('REQUEST_TIMEOUT'));
-    }
+  /** Limits how long an unread response is kept, to the time in which a request must arrive. To be called regularly. */
+  limitUnread(): void {
+    const { requestTimeout } = this.#options;
+    if (!this.#current?.response.writableEnded || this.#socket.timeout === requestTimeout) return;
+    this.#socket.setTimeout(requestTimeout);
   }
 
   /** Ends a connection without traffic, unless it waits for a response. */
-  stalled(): void {
-    this.#afterRead((hasRead) => {
-      const isIdle = this.#current === undefined || this.#current.response.writableEnded;
-      if (isIdle && !hasRead) this.#socket.destroy();
-    });
+  timedOut(): void {
+    const isWaiting = this.#current?.response.writableEnded === false;
+    if (!isWaiting) this.#socket.destroy();
   }
 
   /** Drops a connection whose client can no longer receive a response. */
@@ -156,18 +139,22 @@ export class Connection {
   }
 
   /**
-   * Decides after the connection has been read. Timers run before reads: when the process was suspended,
-   * they end, and what they limit may have arrived in time.
+   * Replaces two methods with which the HTTP server of Node.js controls a socket, because it has no options for it.
+   * Without the first, it reads on for every body, however many requests wait. Without the second, it closes
+   * immediately after the last response, and a reset may overtake the response.
    */
-  #afterRead(decide: (hasRead: boolean) => void): void {
-    const { bytesRead } = this.#socket;
-    setImmediate(() => decide(this.#socket.bytesRead > bytesRead));
+  #replaceMethods(socket: Socket): void {
+    const resume = socket.resume.bind(socket);
+    socket.resume = () => (this.#isFull() ? socket : resume());
+    socket.destroySoon = () => {
+      if (!this.#owesResponse()) this.#close();
+    };
   }
 
   #begin(arrived: Arrived): void {
     this.#current = arrived;
     this.#closeAfterLast();
-    arrived.response.on('close', this.#finished);
+    arrived.response.on('close', this.#next);
     void this.#options.turn.end().then(() => this.#handle(arrived));
   }
 
@@ -183,43 +170,29 @@ export class Connection {
     }
   }
 
-  #finish(): void {
+  #beginNext(): void {
     this.#current = undefined;
-    // It is empty already, unless Node.js reads the socket as a stream and reports no segments.
-    this.#parsed.length = 0;
     if (this.#isClosing || this.#socket.destroyed) return;
     const next = this.#waiting.shift();
-    this.#current = next;
     if (next !== undefined) next.begin();
-    else if (this.#sendLast !== undefined) this.#sendLast();
     else if (this.#isStopping) this.#closeWhenIdle();
     if (this.#socket.isPaused()) this.#socket.resume();
   }
 
-  #isPlain(parsed: number | Error): boolean {
-    const isPlain = this.#requestLines.isPlain(parsed, this.#parsed);
-    if (isPlain) this.#parsed.length = 0;
-    return isPlain;
-  }
-
-  #latest(): ReceivedRequest | undefined {
-    return (this.#waiting.at(-1) ?? this.#current)?.request;
+  /**
+   * Closes after the response to a request with an `Upgrade` field, unless it arrived alone: unless everything that was
+   * read is accounted for. Node.js drops the rest of the segment after such a request, and reads what follows as a new
+   * request, even if it is the middle of one.
+   */
+  #closeUnlessAlone({ request, response }: Arrived): void {
+    request.onComplete = () => {
+      if (this.#socket.bytesRead !== this.#arrived.bytes) response.shouldKeepAlive = false;
+    };
   }
 
   #isFull(): boolean {
     const max = this.#isStopping ? 1 : MAX_WAITING;
     return !this.#isClosing && this.#waiting.length >= max;
-  }
-
-  #isPaused(): boolean {
-    return this.#isFull() || this.#socket.isPaused();
-  }
-
-  /** Limits how long an unread response is kept, to the time in which a request must arrive. */
-  #limitUnreadResponse(): void {
-    const { requestTimeout } = this.#options;
-    if (!this.#current?.response.writableEnded || this.#socket.timeout === requestTimeout) return;
-    this.#socket.setTimeout(requestTimeout);
   }
 
   #closeWhenIdle(): void {
@@ -232,8 +205,8 @@ export class Connection {
   }
 
   /** When a client has half-closed, Node.js closes after the last request, also when a failure has yet to be sent. */
-  #owesFailure(): boolean {
-    return this.#sendLast !== undefined && this.#current?.response.shouldKeepAlive === true;
+  #owesResponse(): boolean {
+    return this.#waiting.length > 0 && this.#current?.response.shouldKeepAlive === true;
   }
 
   #sendFailure(error: HttpError, requestId: string): void {
@@ -247,25 +220,31 @@ export class Connection {
       route: undefined,
       status: failure.status,
       error: failure.error,
-      duration: 0,
+      durationMs: 0,
       requestId,
       client: undefined,
       refusal: undefined,
     });
   }
 
+  /**
+   * Closes so that the client receives the response before any reset (RFC 9112 section 9.6): half-closes, then reads
+   * and discards bytes for a short time.
+   */
   #close(): void {
     this.#isClosing = true;
-    lingeringClose(this.#socket);
+    const socket = this.#socket;
+    if (socket.destroyed) return;
+    let left = LINGER_BYTES;
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    socket.removeAllListeners('data');
+    socket
+      .on('data', (bytes: Buffer) => {
+        left -= bytes.length;
+        if (left <= 0) socket.pause();
+      })
+      .once('close', () => clearTimeout(timer))
+      .resume()
+      .end();
   }
-}
-
-/** Returns a function that does the work in the asynchronous context of this call. */
-function inThisContext(work: () => void): () => void {
-  let begin = (): void => undefined;
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  void begun.then(work);
-  return begin;
 }

@@ -1,13 +1,14 @@
+import { once } from 'node:events';
 import { createServer as createHttpServer, type Server } from 'node:http';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
 import { checkHttp, MAX_FIELDS, MAX_HEADER_BYTES } from '../frame/check-http.js';
 import { HttpError } from '../frame/failures.js';
+import { RequestIds } from '../frame/header-fields.js';
 import type { HttpObserver } from '../frame/http-observer.js';
 import { checkedCount } from '../frame/options.js';
 import { ReceivedRequest } from '../frame/received-request.js';
-import { Connections } from './connections.js';
-import { drain } from './drain.js';
+import { Connection, type ConnectionOptions, Turn } from './connection.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -27,10 +28,10 @@ export interface ServerOptions {
 export interface DrainableServer extends Server<typeof ReceivedRequest> {
   /**
    * Stops the server: accepts waiting connections, responds to every request that has arrived, and closes each
-   * connection after its last response. Resolves when all are closed. Connections that are open after `timeLimit`
+   * connection after its last response. Resolves when all are closed. Connections that are open after `limitMs`
    * milliseconds are cut off.
    */
-  drain(timeLimit: number): Promise<void>;
+  drain(limitMs: number): Promise<void>;
 }
 
 /** How often late requests and unread responses are looked for. The default of Node.js is 30 s. */
@@ -45,7 +46,10 @@ const KEEP_ALIVE_BUFFER_MS = 1000;
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
-export function createServer(app: Koa, options: ServerOptions = {}): DrainableServer {
+export function createServer(
+  app: Pick<Koa, 'callback'>,
+  options: ServerOptions = {},
+): DrainableServer {
   const headersTimeout = checkedCount('headersTimeout', options.headersTimeout ?? 10_000);
   const requestTimeout = checkedCount('requestTimeout', options.requestTimeout ?? 15_000);
   const keepAliveTimeout = checkedCount('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
@@ -60,16 +64,12 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
   });
   server.maxHeadersCount = MAX_FIELDS + 1;
   server.maxConnections = checkedCount('maxConnections', options.maxConnections ?? 10_000);
-  const connections = new Connections({
-    handle: app.callback(),
-    observer: options.observer,
-    headersTimeout,
-    requestTimeout,
-  });
+  const { observer } = options;
+  const connections = new Connections({ handle: app.callback(), observer, requestTimeout });
   route(server, connections);
   return Object.assign(server, {
     httpAllowHalfOpen: true,
-    drain: (timeLimit: number) => drain(server, connections, timeLimit),
+    drain: (limitMs: number) => drain(server, connections, limitMs),
   });
 }
 
@@ -77,30 +77,29 @@ export function createServer(app: Koa, options: ServerOptions = {}): DrainableSe
 function route(server: Server<typeof ReceivedRequest>, connections: Connections): void {
   server
     .on('listening', () => {
-      const timer = setInterval(() => connections.checkTime(), CHECK_INTERVAL_MS).unref();
+      const timer = setInterval(() => connections.limitUnread(), CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     })
     .on('connection', (socket) => connections.of(socket))
-    .on('request', (request, response) => connections.of(request.socket).take(request, response))
+    .on('request', (request, response) => connections.of(request.socket).add(request, response))
     .on('checkExpectation', (request, response) =>
-      connections.of(request.socket).take(request, response),
+      connections.of(request.socket).add(request, response),
     )
     .on('checkContinue', (request, response) => {
       request.awaitsContinue = true;
-      connections.of(request.socket).take(request, response);
+      connections.of(request.socket).add(request, response);
     })
-    .on('timeout', (socket) => connections.of(socket).stalled())
+    .on('timeout', (socket) => connections.of(socket).timedOut())
     .on('connect', (request, socket: Socket) => {
       const connection = connections.of(socket);
       // Node.js removes its own listeners from such a connection.
-      socket.on('error', () => connection.abandon()).on('timeout', () => connection.stalled());
-      connection.fail(connectFailure(request), request);
+      socket.on('error', () => connection.abandon()).on('timeout', () => connection.timedOut());
+      connection.addLast(connectFailure(request), request);
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.of(socket);
-      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') connection.failLate();
-      else if (isGone(error, socket)) connection.abandon();
-      else connection.fail(parserFailure(error));
+      if (isGone(error, socket)) connection.abandon();
+      else connection.addLast(failureOf(error));
     });
 }
 
@@ -120,7 +119,96 @@ function connectFailure(request: ReceivedRequest): HttpError {
   }
 }
 
-/** Returns the failure for an error of the parser of Node.js. */
-function parserFailure({ code }: NodeJS.ErrnoException): HttpError {
+/** Returns the failure for an error of the parser of Node.js, or of its time limits. */
+function failureOf({ code }: NodeJS.ErrnoException): HttpError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError('REQUEST_TIMEOUT');
   return new HttpError(code === 'HPE_HEADER_OVERFLOW' ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST');
+}
+
+/** The open connections of a server. */
+class Connections {
+  readonly #options: ConnectionOptions;
+  readonly #open = new Map<Socket, Connection>();
+  #isStopping = false;
+
+  constructor(options: Omit<ConnectionOptions, 'turn' | 'requestIds'>) {
+    this.#options = { ...options, turn: new Turn(), requestIds: new RequestIds() };
+  }
+
+  /** Returns the connection of a socket. */
+  of(socket: Socket): Connection {
+    return this.#open.get(socket) ?? this.#add(socket);
+  }
+
+  /** Limits unread responses. The `timeout` of Node.js would take 5 % of the CPU time of a create. */
+  limitUnread(): void {
+    for (const connection of this.#open.values()) connection.limitUnread();
+  }
+
+  /** Closes connections after their last response from now on. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const connection of this.#open.values()) connection.closeAfterResponse();
+  }
+
+  /** Cuts off all open connections. */
+  destroy(): void {
+    for (const socket of this.#open.keys()) socket.destroy();
+  }
+
+  #add(socket: Socket): Connection {
+    const connection = new Connection(socket, this.#options);
+    this.#open.set(socket, connection);
+    socket.once('close', () => this.#open.delete(socket));
+    if (this.#isStopping) connection.closeAfterResponse();
+    return connection;
+  }
+}
+
+/** Stops a server, as `DrainableServer.drain` describes. */
+async function drain(server: Server, connections: Connections, limitMs: number): Promise<void> {
+  const timer = setTimeout(() => connections.destroy(), limitMs);
+  await acceptWaiting(server);
+  const closed = once(server, 'close');
+  // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
+  NetServer.prototype.close.call(server);
+  connections.stop();
+  await closed;
+  clearTimeout(timer);
+}
+
+/** After this many turns of the event loop without a new connection, none waits. */
+const QUIET_TURNS = 3;
+
+/** The longest time in which waiting connections are accepted. */
+const MAX_ACCEPTING_MS = 1000;
+
+/**
+ * Accepts the connections that wait in the queue of the operating system, because closing the listener would
+ * reset them. Node.js accepts one in each turn of the event loop.
+ */
+async function acceptWaiting(server: Server): Promise<void> {
+  shortenQueue(server);
+  const until = performance.now() + MAX_ACCEPTING_MS;
+  let quietTurns = 0;
+  const accepted = () => {
+    quietTurns = 0;
+  };
+  server.on('connection', accepted).on('drop', accepted);
+  while (quietTurns < QUIET_TURNS && performance.now() < until) {
+    quietTurns += 1;
+    await new Promise(setImmediate);
+  }
+  server.off('connection', accepted).off('drop', accepted);
+}
+
+/**
+ * Shortens the queue of the operating system to 0, so that clients that connect repeatedly do not fill it again:
+ * their connections are refused instead of reset. Node.js documents no way to change the queue of a listening
+ * server; if it drops this method, the queue stays as it is.
+ */
+function shortenQueue(
+  server: Server & { readonly _handle?: { listen?(backlog: number): number } },
+): void {
+  server._handle?.listen?.(0);
 }

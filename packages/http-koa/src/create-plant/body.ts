@@ -1,17 +1,19 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Middleware, ParameterizedContext } from 'koa';
+import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import { type FailureCode, HttpError } from '../frame/failures.js';
 import { announcesBody } from '../frame/header-fields.js';
 import { ReceivedRequest, refuseFailed } from '../frame/received-request.js';
-import type { PlantStoreState } from '../frame/request-state.js';
+import type { Context } from '../frame/respond.js';
 
-type Context = ParameterizedContext<PlantStoreState>;
+/** A fault of the set-up. A parser has rounded large ids, so its result cannot be used. */
+const ALREADY_READ =
+  'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
 
 /** Reads bodies as the bytes that were sent. */
 export class BodyReader {
   readonly #limit: number;
-  readonly #parse: Middleware<PlantStoreState>;
+  readonly #parse: Middleware;
 
   /** @param limit The largest body in bytes. */
   constructor(limit: number) {
@@ -40,19 +42,20 @@ export class BodyReader {
 
   #begin({ req, res }: Context): void {
     if (!announcesBody(req)) throw new HttpError('BODY_MISSING');
+    if (req.readableDidRead) throw new Error(ALREADY_READ);
     if (Number(req.headers['content-length'] ?? 0) > this.#limit) throw tooLarge(this.#limit);
     refuseFailed(req);
     sendContinue(req, res);
   }
 }
 
-function checkedBody({ state }: Context, body: Buffer): Buffer {
-  state.plantStore.bodyRead = true;
+function checkedBody({ plantStore }: Context, body: Buffer): Buffer {
+  plantStore.bodyRead = true;
   if (body.length === 0) throw new HttpError('BODY_MISSING');
   return body;
 }
 
-function rawBodyParser(limit: number): Middleware<PlantStoreState> {
+function rawBodyParser(limit: number): Middleware {
   return bodyParser({
     enableTypes: ['text'],
     extendTypes: { text: ['application/json'] },
@@ -93,10 +96,15 @@ function arrivedBody(request: IncomingMessage, limit: number): Buffer {
   return first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
 }
 
-async function parsedBody(ctx: Context, parse: Middleware<PlantStoreState>): Promise<Buffer> {
+async function parsedBody(ctx: Context, parse: Middleware): Promise<Buffer> {
   const { req } = ctx;
   // The media type has been checked; parameters that are invalid would confuse the parser.
   req.headers['content-type'] = 'application/json';
+  // The parser reads only bodies that a field announces, but bodies of HTTP/2 need none.
+  if (req.httpVersionMajor === 2) req.headers['transfer-encoding'] = 'chunked';
+  // What a parser in front, which has left the body alone, has set for this one too.
+  ctx.request.body = undefined;
+  ctx.disableBodyParser = false;
   const parsed = parse(ctx, noNext);
   if (req instanceof ReceivedRequest) await Promise.race([parsed, req.interruption()]);
   else await parsed;

@@ -1,22 +1,22 @@
-import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
+import type { IncomingMessage } from 'node:http';
+import { type CreatePlant, OutcomeUnknownError, type TokenVerifier } from '@plant-store/domain';
 import { newPlantReader } from '@plant-store/plant-json';
-import type { Middleware } from 'koa';
-import { bearerToken } from '../frame/bearer-token.js';
-import type { InFlight } from '../frame/in-flight.js';
-import type { PlantStoreState } from '../frame/request-state.js';
+import { HttpError } from '../frame/failures.js';
+import { bearerToken, fieldValues } from '../frame/header-fields.js';
+import type { Handler } from '../frame/respond.js';
 import { plantResponse } from '../frame/response.js';
 import { BodyReader } from './body.js';
-import { checkMediaType } from './media-type.js';
 
 /** The use case, the verifier and the limits of the operation. */
 export interface CreatePlantOptions {
   readonly useCase: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
-  readonly inFlight: InFlight;
+  /** The most operations that are carried out at once. */
+  readonly maxInFlight: number;
   /** The largest body in bytes. */
   readonly bodyLimit: number;
   /** The most milliseconds from the last byte of a request to its response. */
-  readonly requestDeadline: number;
+  readonly requestDeadlineMs: number;
 }
 
 const readNewPlant = newPlantReader('the body');
@@ -27,25 +27,52 @@ const readNewPlant = newPlantReader('the body');
  *
  * Source: docs/specification.md, "Create a plant".
  */
-export function createPlant(options: CreatePlantOptions): Middleware<PlantStoreState> {
-  const { useCase, tokenVerifier, inFlight, requestDeadline } = options;
+export function createPlant(options: CreatePlantOptions): Handler {
+  const { useCase, tokenVerifier, maxInFlight, requestDeadlineMs } = options;
   const bodies = new BodyReader(options.bodyLimit);
+  let inFlight = 0;
 
   return async function createPlant(ctx) {
-    const state = ctx.state.plantStore;
+    const state = ctx.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
     state.client = client.name;
     checkMediaType(ctx.req);
     const hasArrived = ctx.req.complete;
     const body = hasArrived ? bodies.take(ctx) : await bodies.receive(ctx);
-    const deadline = (hasArrived ? state.startedAt : performance.now()) + requestDeadline;
-    inFlight.enter();
+    const deadline = (hasArrived ? state.startedAt : performance.now()) + requestDeadlineMs;
+    // Other middleware may have responded in the meantime, for example after a time limit of its own.
+    if (state.isOver || ctx.headerSent) return;
+    if (inFlight >= maxInFlight) throw new HttpError('OVERLOADED');
+    inFlight += 1;
     try {
-      const timeLimit = deadline - performance.now();
-      const plant = await useCase.execute(client, readNewPlant(body), timeLimit);
+      const newPlant = readNewPlant(body);
+      state.mayBeStored = true;
+      const plant = await useCase.execute(client, newPlant, deadline - performance.now());
       state.response = plantResponse(plant);
+    } catch (error) {
+      state.mayBeStored = error instanceof OutcomeUnknownError;
+      throw error;
     } finally {
-      inFlight.leave();
+      inFlight -= 1;
     }
   };
+}
+
+/** RFC 9110 section 8.3.1. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+
+/** Checks that the body is `application/json`, with any parameters, and not compressed. @throws {HttpError} */
+function checkMediaType(request: IncomingMessage): void {
+  const [type = '', another] = fieldValues(request, 'content-type');
+  if (another !== undefined || !JSON_TYPE.test(type)) {
+    throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
+  }
+  for (const coding of fieldValues(request, 'content-encoding')) {
+    if (coding.toLowerCase() !== 'identity') {
+      throw new HttpError(
+        'MEDIA_TYPE_NOT_SUPPORTED',
+        'the body must not be compressed: send it without Content-Encoding',
+      );
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import { type Failure, failures } from '../frame/failures.js';
-import { failureGuide } from './failure-guide.js';
+import { type FailureGuide, failureGuide } from './failure-guide.js';
 
 /** Returns the HTML of the docs page, on which a visitor can create a plant. */
 export function tryItPage(): string {
@@ -25,14 +25,12 @@ const COLUMNS = ['error', 'status', 'what it means', 'what to do', 'does a retry
 /** Returns the HTML of the page with the table of all errors. */
 export function errorsPage(): string {
   const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
-  const rows = Object.entries(failureGuide).map(
-    ([error, { meaning, remedy, retry }]) =>
-      `<tr id="${error}"><th scope="row">${error}</th>${[
-        `${statuses.get(Number(error))}`,
-        ...[meaning, remedy, retry].map(html),
-      ]
-        .map((text, column) => `<td data-label="${COLUMNS[column + 1]}">${text}</td>`)
-        .join('')}</tr>`,
+  const rows = Object.entries<FailureGuide>(failureGuide).map(
+    ([error, { meaning, remedy, retry = 'No' }]) => {
+      const texts = [`${statuses.get(Number(error))}`, ...[meaning, remedy, retry].map(html)];
+      const cells = texts.map((text, at) => `<td data-label="${COLUMNS[at + 1]}">${text}</td>`);
+      return `<tr id="${error}"><th scope="row">${error}</th>${cells.join('')}</tr>`;
+    },
   );
   return page(
     'Errors · Plant Store',

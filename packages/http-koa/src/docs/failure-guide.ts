@@ -4,15 +4,13 @@ import type { failures } from '../frame/failures.js';
 export interface FailureGuide {
   readonly meaning: string;
   readonly remedy: string;
-  /** Whether sending the request again helps. */
-  readonly retry: string;
+  /** How sending the request again helps; `undefined` when it does not. */
+  readonly retry?: string;
 }
 
 /** The possible values of `error` in a response. */
 export type FailureNumber = (typeof failures)[keyof typeof failures]['error'];
 
-const NO = 'No';
-const AS_IT_IS = 'Yes, the same request';
 const AFTER_A_PAUSE = 'Yes, after the seconds in `Retry-After`';
 
 /** The advice for authors of clients, by error number. */
@@ -22,40 +20,30 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
       'The request is not valid HTTP: its request line, its headers, or the framing of its body.',
     remedy:
       'Correct what sends the request. HTTP/1.1 needs exactly one `Host`. A body needs `Content-Length` or `Transfer-Encoding: chunked`. `Expect` may only be `100-continue`.',
-    retry: NO,
   },
-  4001: {
-    meaning: 'The request has no body.',
-    remedy: 'Send a NewPlant as JSON.',
-    retry: NO,
-  },
+  4001: { meaning: 'The request has no body.', remedy: 'Send a NewPlant as JSON.' },
   4002: {
     meaning: 'The body is not declared as JSON, or it is compressed.',
     remedy: 'Send exactly one `Content-Type: application/json`, and no `Content-Encoding`.',
-    retry: NO,
   },
   4003: {
     meaning: 'The body is larger than the limit: 16 KiB, unless the operator sets `BODY_LIMIT`.',
     remedy: 'Send a shorter `name` or `tag`.',
-    retry: NO,
   },
   4004: {
     meaning: 'The body is not valid JSON. The message names the rule that it breaks.',
     remedy:
       'Write the body with a JSON library. Send UTF-8 without a byte order mark and without lone surrogates. Use each name once in an object, and at most 32 levels.',
-    retry: NO,
   },
   4005: {
     meaning: 'The body is JSON, but not a NewPlant. The message names every field and its rule.',
     remedy:
       'Send `id` as a whole number of 64 bits, and `name` as a string. Send `tag` as a string, or leave it out.',
-    retry: NO,
   },
   4006: {
     meaning: 'A plant with this `id` exists already.',
     remedy:
       'Choose another `id`. After an attempt whose outcome is unknown, the stored plant is yours if no other client uses this `id`.',
-    retry: NO,
   },
   4010: {
     meaning: 'The request has no bearer token.',
@@ -77,28 +65,24 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     meaning: 'There is nothing at this path.',
     remedy:
       'Check the address, with the base path if the service has one. `/plants/` and `/Plants` are other paths than `/plants`.',
-    retry: NO,
   },
   4050: {
     meaning: 'This path does not allow this method. The header `Allow` lists the allowed methods.',
     remedy: 'Use `POST`. If you do, a redirect may have changed it to `GET`: correct the address.',
-    retry: NO,
   },
   4080: {
     meaning: 'The headers or the body did not arrive in time. Nothing was stored.',
     remedy: 'Send the whole request without a pause. If you do, the network or a proxy is slow.',
-    retry: AS_IT_IS,
+    retry: 'Yes, the same request',
   },
   4310: {
     meaning:
       'The request line and the headers are larger than 16 KiB, or there are more than 1,000 headers.',
     remedy: 'Send fewer or shorter headers. Cookies and a long token are the usual reason.',
-    retry: NO,
   },
   5000: {
     meaning: 'The service has a bug. The cause is in its log.',
     remedy: 'Report it to the operator with the `X-Request-Id` of the response.',
-    retry: NO,
   },
   5030: {
     meaning: 'The storage or the keys of the token issuer cannot be reached. Nothing was stored.',

@@ -58,6 +58,8 @@ export function interfaceDescription(basePath = '') {
 
 /** Above 2^53, but exact as a double, so that tools that read numbers as doubles do not change it. */
 const EXAMPLE_ID = 9_007_199_254_740_994;
+const TAGGED = { name: 'Monstera deliciosa', tag: 'tropical' };
+const UNTAGGED = { name: 'Bellis perennis' };
 
 function createPlant() {
   return {
@@ -70,14 +72,8 @@ function createPlant() {
       description: 'The plant to create. Properties other than `id`, `name` and `tag` are ignored.',
       required: true,
       content: json('NewPlant', {
-        tagged: {
-          summary: 'A plant with a tag',
-          value: { id: EXAMPLE_ID, name: 'Monstera deliciosa', tag: 'tropical' },
-        },
-        untagged: {
-          summary: 'A plant without a tag',
-          value: { id: EXAMPLE_ID + 2, name: 'Bellis perennis' },
-        },
+        tagged: { summary: 'A plant with a tag', value: { id: EXAMPLE_ID, ...TAGGED } },
+        untagged: { summary: 'A plant without a tag', value: { id: EXAMPLE_ID + 2, ...UNTAGGED } },
       }),
     },
     responses: { 200: created(), ...refused(CREATE_PLANT) },
@@ -89,11 +85,8 @@ function created() {
     description: 'The plant is created',
     headers: { 'X-Request-Id': header('RequestId'), 'Cache-Control': header('CacheControl') },
     content: json('Plant', {
-      tagged: {
-        summary: 'A plant with a tag',
-        value: { name: 'Monstera deliciosa', tag: 'tropical' },
-      },
-      untagged: { summary: 'A plant without a tag', value: { name: 'Bellis perennis' } },
+      tagged: { summary: 'A plant with a tag', value: TAGGED },
+      untagged: { summary: 'A plant without a tag', value: UNTAGGED },
     }),
   };
 }
@@ -174,38 +167,31 @@ const schemas = {
   },
 };
 
+const text = { type: 'string' };
+
 const headers = {
-  RequestId: {
-    description:
-      'Identifies the request in the log of the service. It is the `X-Request-Id` of the request if that has 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
-    required: true,
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._-]{1,128}$' },
-  },
-  CacheControl: {
-    description: 'No cache keeps the response.',
-    required: true,
-    schema: { type: 'string', const: 'no-store' },
-  },
-  Challenge: {
-    description:
-      'The credentials that are needed, and what is wrong with the credentials that were sent (RFC 6750).',
-    required: true,
-    schema: { type: 'string' },
-    example: failures.INVALID_TOKEN.challenge,
-  },
-  RetryAfter: {
-    description: 'Seconds to wait before a retry.',
-    required: true,
-    schema: { type: 'integer', minimum: 0 },
-    example: failures.STORAGE_UNAVAILABLE.retryAfter,
-  },
-  Allow: {
-    description: 'The methods that this path allows.',
-    required: true,
-    schema: { type: 'string' },
-    example: 'POST',
-  },
+  RequestId: required(
+    'Identifies the request in the log of the service. It is the `X-Request-Id` of the request if that has 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
+    { ...text, pattern: '^[A-Za-z0-9._-]{1,128}$' },
+  ),
+  CacheControl: required('No cache keeps the response.', { ...text, const: 'no-store' }),
+  Challenge: required(
+    'The credentials that are needed, and what is wrong with the credentials that were sent (RFC 6750).',
+    text,
+    failures.INVALID_TOKEN.challenge,
+  ),
+  RetryAfter: required(
+    'Seconds to wait before a retry.',
+    { type: 'integer', minimum: 0 },
+    failures.STORAGE_UNAVAILABLE.retryAfter,
+  ),
+  Allow: required('The methods that this path allows.', text, 'POST'),
 };
+
+/** Returns a header that every response with it has. */
+function required(description: string, schema: object, example?: string | number) {
+  return { description, required: true, schema, ...(example === undefined ? {} : { example }) };
+}
 
 /** Source: docs/specification.md, "Authentication". */
 const securitySchemes = {

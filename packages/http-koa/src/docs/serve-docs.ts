@@ -2,32 +2,24 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type Router from '@koa/router';
 import fresh from 'fresh';
-import type { ParameterizedContext } from 'koa';
-import type { PlantStoreState } from '../frame/request-state.js';
+import type { Context } from '../frame/respond.js';
 import type { Fields } from '../frame/response.js';
 import { errorsPage, tryItPage } from './docs-pages.js';
 import { interfaceDescription } from './interface-description.js';
 
-/** Headers that forbid requests to other origins, and all code except the files listed below. */
+/** Forbids requests to other origins, and all code except the files listed below. */
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
 const FIELDS: Fields = [
-  'Content-Security-Policy',
-  [
-    "default-src 'none'",
-    "script-src 'self'",
-    "style-src 'self'",
-    "img-src 'self' data:",
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; '),
-  'Cache-Control',
-  'no-cache',
-  'Referrer-Policy',
-  'no-referrer',
-  'X-Content-Type-Options',
-  'nosniff',
+  ...['Content-Security-Policy', POLICY, 'Cache-Control', 'no-cache'],
+  ...['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff'],
 ];
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+const HTML = 'text/html; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
 
 /** Returns the content of a path. */
 type Source = () => string | Buffer | Promise<string | Buffer>;
@@ -36,34 +28,22 @@ type Source = () => string | Buffer | Promise<string | Buffer>;
 export function serveDocs(router: Router, basePath: string): void {
   const description = () => interfaceDescription(basePath);
   const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
-    [
-      '/openapi.json',
-      'application/json; charset=utf-8',
-      () => JSON.stringify(description(), null, 2),
-    ],
+    ['/openapi.json', JSON_TYPE, () => JSON.stringify(description(), null, 2)],
     ['/openapi.yaml', 'application/yaml', () => toYaml(description())],
-    ['/docs', 'text/html; charset=utf-8', tryItPage],
-    ['/docs/', 'text/html; charset=utf-8', tryItPage],
-    ['/docs/errors', 'text/html; charset=utf-8', errorsPage],
-    ['/docs/docs.css', 'text/css; charset=utf-8', () => own('docs.css')],
-    ['/docs/docs.js', 'text/javascript; charset=utf-8', () => own('docs.js')],
+    ['/docs', HTML, tryItPage],
+    ['/docs/', HTML, tryItPage],
+    ['/docs/errors', HTML, errorsPage],
+    ['/docs/docs.css', CSS, () => own('docs.css')],
+    ['/docs/docs.js', SCRIPT, () => own('docs.js')],
     ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
-    [
-      '/docs/swagger-ui.css',
-      'text/css; charset=utf-8',
-      () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui.css'))),
-    ],
-    [
-      '/docs/swagger-ui-bundle.js',
-      'text/javascript; charset=utf-8',
-      () => readFile(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'))),
-    ],
+    ['/docs/swagger-ui.css', CSS, () => swagger('swagger-ui.css')],
+    ['/docs/swagger-ui-bundle.js', SCRIPT, () => swagger('swagger-ui-bundle.js')],
   ];
   for (const [path, type, source] of documents) router.get(path, document(type, source));
 }
 
 /** Resolves with a value as YAML 1.2. */
-export async function toYaml(value: object): Promise<string> {
+async function toYaml(value: object): Promise<string> {
   const { stringify } = await import('yaml');
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 100 });
 }
@@ -72,16 +52,20 @@ function own(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
 }
 
+function swagger(name: string): Promise<Buffer> {
+  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
+}
+
 function document(type: string, source: Source) {
   let made: ReturnType<typeof make> | undefined;
-  return async function document(ctx: ParameterizedContext<PlantStoreState>): Promise<void> {
+  return async function document(ctx: Context): Promise<void> {
     made ??= make(source).catch((error) => {
       made = undefined;
       throw error;
     });
     const { bytes, etag } = await made;
     const fields = [...FIELDS, 'ETag', etag];
-    ctx.state.plantStore.response = fresh(ctx.headers, { etag })
+    ctx.plantStore.response = fresh(ctx.headers, { etag })
       ? { status: 304, fields, body: undefined }
       : { status: 200, fields: [...fields, 'Content-Type', type], body: bytes };
   };

@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
+import { IncomingMessage } from 'node:http';
 import { HttpError } from './failures.js';
-import { fieldValues, withoutSpace } from './header-fields.js';
-import { refuseFailed } from './received-request.js';
+import { fieldValues } from './header-fields.js';
+import { headSize, refuseFailed } from './received-request.js';
 
 /** The most header fields of a request. */
 export const MAX_FIELDS = 1000;
@@ -21,8 +21,11 @@ const NO_AUTHORITY = /^https?:\/\/(?:[/?]|$)/i;
  */
 export function checkHttp(request: IncomingMessage): void {
   refuseFailed(request);
-  checkVersion(request);
+  // The sessions of HTTP/2 in Node.js check the rest themselves.
+  const isHttp1 = request instanceof IncomingMessage;
+  if (isHttp1) checkVersion(request);
   checkHeaderSize(request);
+  if (!isHttp1) return;
   checkTarget(request);
   checkHost(request);
   checkTransferEncoding(request);
@@ -31,16 +34,8 @@ export function checkHttp(request: IncomingMessage): void {
 
 function checkVersion({ httpVersion }: IncomingMessage): void {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw new HttpError('MALFORMED_REQUEST', 'the version must be HTTP/1.1 or HTTP/1.0');
+    throw malformed('the version must be HTTP/1.1 or HTTP/1.0');
   }
-}
-
-/** Returns the size of a request line and headers in bytes, with one space after each colon, as is usual. */
-export function headSize({ method = '', url = '', rawHeaders }: IncomingMessage): number {
-  const requestLine = method.length + url.length + '  HTTP/1.1\r\n'.length;
-  let bytes = requestLine + '\r\n'.length;
-  for (const part of rawHeaders) bytes += part.length + 2;
-  return bytes;
 }
 
 /** Node.js counts the fields without their separators. */
@@ -53,7 +48,7 @@ function checkHeaderSize(request: IncomingMessage): void {
 /** RFC 9112 section 3.2.2: the absolute form names a host. */
 function checkTarget({ url = '' }: IncomingMessage): void {
   if (NO_AUTHORITY.test(url)) {
-    throw new HttpError('MALFORMED_REQUEST', 'the request target must contain a host');
+    throw malformed('the request target must contain a host');
   }
 }
 
@@ -61,28 +56,22 @@ function checkTarget({ url = '' }: IncomingMessage): void {
 function checkHost(request: IncomingMessage): void {
   const [host, another] = fieldValues(request, 'host');
   if (another !== undefined || (host === undefined && request.httpVersion !== '1.0')) {
-    throw new HttpError('MALFORMED_REQUEST', 'the request must have exactly one Host header');
+    throw malformed('the request must have exactly one Host header');
   }
   if (host !== undefined && !HOST.test(host)) {
-    throw new HttpError(
-      'MALFORMED_REQUEST',
-      'Host must be a name or an address, with or without a port',
-    );
+    throw malformed('Host must be a name or an address, with or without a port');
   }
 }
 
 /** RFC 9112 section 6.1: `chunked` alone, and not in HTTP/1.0. */
 function checkTransferEncoding(request: IncomingMessage): void {
-  const codings = fieldValues(request, 'transfer-encoding');
-  if (codings.length === 0) return;
-  const chunked =
-    codings.length === 1 && withoutSpace(codings[0] ?? '').toLowerCase() === 'chunked';
-  if (!chunked) {
-    throw new HttpError('MALFORMED_REQUEST', 'Transfer-Encoding must be chunked, in one header');
+  const [coding, another] = fieldValues(request, 'transfer-encoding');
+  if (coding === undefined) return;
+  if (another !== undefined || coding.toLowerCase() !== 'chunked') {
+    throw malformed('Transfer-Encoding must be chunked, in one header');
   }
   if (request.httpVersion === '1.0') {
-    throw new HttpError(
-      'MALFORMED_REQUEST',
+    throw malformed(
       'Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1',
     );
   }
@@ -91,8 +80,12 @@ function checkTransferEncoding(request: IncomingMessage): void {
 /** RFC 9110 section 10.1.1: the only expectation is `100-continue`. */
 function checkExpect(request: IncomingMessage): void {
   for (const expectation of fieldValues(request, 'expect')) {
-    if (withoutSpace(expectation).toLowerCase() !== '100-continue') {
-      throw new HttpError('MALFORMED_REQUEST', 'Expect must be 100-continue');
+    if (expectation.toLowerCase() !== '100-continue') {
+      throw malformed('Expect must be 100-continue');
     }
   }
+}
+
+function malformed(rule: string): HttpError {
+  return new HttpError('MALFORMED_REQUEST', rule);
 }

@@ -1,7 +1,11 @@
-import { type CreateFailure, createFailures } from '@plant-store/plant-json';
+import { createFailures } from '@plant-store/plant-json';
 
 /** The response to a failed request. Stable across releases. */
-export interface Failure extends CreateFailure {
+export interface Failure {
+  /** The error number in the body. */
+  readonly error: number;
+  /** The message in the body, without values of the request. */
+  readonly message: string;
   /** The status of the response. */
   readonly status: number;
   /** Whether the failure is a fault of the service, which is logged with its cause. */
@@ -156,4 +160,11 @@ function exposedFailure(error: Error): Failure | undefined {
   const status = Number(error.status);
   if (!Number.isInteger(status) || status < 400 || status > 499) return undefined;
   return { error: status * 10, status, message: error.message };
+}
+
+/** Returns the headers of an error that third-party middleware exposes to the client: `ctx.throw(429, { headers })`. */
+export function exposedHeaders(error: unknown): Record<string, string[]> {
+  if (!(error instanceof Error && 'headers' in error) || !exposedFailure(error)) return {};
+  const headers = Object.entries(error.headers ?? {});
+  return Object.fromEntries(headers.map(([name, value]) => [name, [value].flat().map(String)]));
 }

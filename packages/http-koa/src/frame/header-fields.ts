@@ -1,4 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { InvalidTokenError } from '@plant-store/domain';
+import { HttpError } from './failures.js';
 
 /**
  * Returns the values of all fields of this name, as they were sent. `headers` of Node.js has only the first of
@@ -18,25 +21,60 @@ export function fieldValues({ headers, rawHeaders }: IncomingMessage, name: stri
   return values;
 }
 
-/** Returns whether the headers announce a body, which may be empty (RFC 9112 section 6.3). */
-export function announcesBody({ headers }: IncomingMessage): boolean {
-  if (headers['transfer-encoding'] !== undefined) return true;
+/** Returns whether the headers announce a body, which may be empty (RFC 9112 section 6.3). In HTTP/2, any may follow. */
+export function announcesBody({ headers, httpVersionMajor }: IncomingMessage): boolean {
+  if (headers['transfer-encoding'] !== undefined || httpVersionMajor === 2) return true;
   const length = headers['content-length'];
   return length !== undefined && Number(length) > 0;
 }
 
+/** Longer tokens are refused without calling the verifier; in bytes. */
+const MAX_TOKEN_LENGTH = 8192;
+
+/** Matches the scheme, but not a longer scheme that begins with it (RFC 9110 section 5.6.2). */
+const BEARER = /^bearer(?![!#$%&'*+.^_`|~0-9a-z-])/i;
+
+/** RFC 6750 section 2.1: one b64token after at least one space. */
+const CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
 /**
- * Returns a value without the optional white space around it, spaces and tabs (RFC 9110 section 5.6.3). A regular
- * expression for its end would take quadratic time for a long row of spaces.
+ * Returns the bearer token of a request.
+ *
+ * @throws {HttpError} `CREDENTIALS_MISSING` when there are no credentials, or those of another scheme.
+ * @throws {InvalidTokenError} when the token is malformed.
  */
-export function withoutSpace(value: string): string {
-  let start = 0;
-  let end = value.length;
-  while (isSpace(value[start])) start += 1;
-  while (end > start && isSpace(value[end - 1])) end -= 1;
-  return value.slice(start, end);
+export function bearerToken(request: IncomingMessage): string {
+  const [credentials, another] = fieldValues(request, 'authorization');
+  if (another !== undefined) throw invalidToken('there are two Authorization fields');
+  if (credentials === undefined) throw new HttpError('CREDENTIALS_MISSING');
+  const token = CREDENTIALS.exec(credentials)?.[1];
+  if (token !== undefined && token.length <= MAX_TOKEN_LENGTH) return token;
+  if (!BEARER.test(credentials)) throw new HttpError('CREDENTIALS_MISSING');
+  throw invalidToken('the token is malformed');
 }
 
-function isSpace(character: string | undefined): boolean {
-  return character === ' ' || character === '\t';
+function invalidToken(message: string): InvalidTokenError {
+  return new InvalidTokenError(message, { reason: 'malformed' });
+}
+
+/** A request id that a client may choose. */
+const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
+
+/** Makes request ids from a random prefix, which differs between instances, and a number. */
+export class RequestIds {
+  readonly #prefix = randomBytes(9).toString('base64url');
+  #count = 0;
+
+  /** Returns the id that the client sent, if it is valid and there is only one; otherwise a new one. */
+  of(request: IncomingMessage): string {
+    const [given, another] = fieldValues(request, 'x-request-id');
+    const isAccepted = given !== undefined && another === undefined && REQUEST_ID.test(given);
+    return isAccepted ? given : this.next();
+  }
+
+  /** Returns a new id. */
+  next(): string {
+    this.#count += 1;
+    return `${this.#prefix}-${this.#count}`;
+  }
 }

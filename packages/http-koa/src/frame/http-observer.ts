@@ -10,8 +10,8 @@ export interface Exchange {
   readonly status: number;
   /** The error number of the response; `undefined` when it is not a failure. */
   readonly error: number | undefined;
-  /** Milliseconds from the end of the headers to the response. */
-  readonly duration: number;
+  /** From the end of the headers to the response. */
+  readonly durationMs: number;
   readonly requestId: string;
   /** The name of the client; `undefined` unless its token was verified. */
   readonly client: string | undefined;
@@ -42,3 +42,14 @@ export interface HttpObserver {
 
 /** The status in metrics of a request whose client closed the connection before the response. */
 export const CLIENT_GONE = 499;
+
+const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
+
+/**
+ * Returns the method for metrics: `_OTHER` for unknown ones, so that clients cannot add label values.
+ *
+ * Source: OpenTelemetry, semantic conventions for HTTP metrics.
+ */
+export function countedMethod(method: string | undefined): string {
+  return method !== undefined && METHODS.has(method) ? method : '_OTHER';
+}

@@ -1,4 +1,4 @@
-import { STATUS_CODES } from 'node:http';
+import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Plant } from '@plant-store/domain';
 import type { Failure } from './failures.js';
 
@@ -21,21 +21,21 @@ const JSON_FIELDS: Fields = [
   'no-store',
 ];
 
-/** Returns a response with JSON that must not be cached. */
-export function jsonResponse(status: number, value: object, fields?: Fields): Response {
+/** Returns a response with a JSON text, in which ids are exact, that must not be cached. */
+export function jsonResponse(status: number, body: string, fields?: Fields): Response {
   const withJson = fields === undefined ? JSON_FIELDS : [...JSON_FIELDS, ...fields];
-  return { status, fields: withJson, body: JSON.stringify(value) };
+  return { status, fields: withJson, body };
 }
 
 /** Returns the response with a plant that was stored. Source: docs/specification.md, "Create a plant". */
 export function plantResponse(plant: Plant): Response {
-  return jsonResponse(200, plant);
+  return jsonResponse(200, JSON.stringify(plant));
 }
 
 /** Returns the response for a failure, the form of every response that is not a 2xx. Source: docs/specification.md, "Error". */
 export function failureResponse(failure: Failure): Response {
   const { status, error, message, challenge, retryAfter, allow } = failure;
-  return jsonResponse(status, { error, message }, [
+  return jsonResponse(status, JSON.stringify({ error, message }), [
     ...(challenge === undefined ? [] : ['WWW-Authenticate', challenge]),
     ...(retryAfter === undefined ? [] : ['Retry-After', `${retryAfter}`]),
     ...(allow === undefined ? [] : ['Allow', allow]),
@@ -43,9 +43,16 @@ export function failureResponse(failure: Failure): Response {
 }
 
 /** Returns all fields of a response, except those that Node.js adds. */
-export function allFields({ fields, body }: Response, requestId: string): string[] {
+function allFields({ fields, body }: Response, requestId: string): string[] {
   const length = body === undefined ? [] : ['Content-Length', `${Buffer.byteLength(body)}`];
   return [...fields, ...length, 'X-Request-Id', requestId];
+}
+
+/** Sends a response unless headers were sent already. */
+export function sendResponse(res: ServerResponse, response: Response, requestId: string): void {
+  if (res.headersSent) return;
+  res.writeHead(response.status, allFields(response, requestId));
+  res.end(response.body);
 }
 
 /** Returns the text of a response for a request without a `ServerResponse`; it is the last of its connection. */

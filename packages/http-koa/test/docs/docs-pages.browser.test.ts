@@ -94,6 +94,23 @@ describe('The docs page in Chromium', function () {
     expect([...plants.keys()]).to.deep.equal([9007199254740993n]);
   });
 
+  it('hides the token in the curl command, as in its field', async () => {
+    await authorize();
+    expect(await execute()).to.equal('200');
+    expect(await page.locator('.curl-command').innerText()).to.include('Authorization: Bearer •');
+    expect(await page.locator('body').innerText()).not.to.include(TOKEN);
+  });
+
+  it('shows the status and the body of each response on the screen of a phone', async () => {
+    const phone = await openAt('/docs', 390);
+    for (const shown of ['.response-col_status', '.highlight-code']) {
+      const box = await phone.locator(`.live-responses-table ${shown}`).last().boundingBox();
+      expect(box?.y, shown).to.be.above(0);
+      expect((box?.y ?? 0) + (box?.height ?? 0), shown).to.be.below(844);
+    }
+    await phone.close();
+  });
+
   it('hides the sections that a visitor does not need', async () => {
     const sections =
       '.servers, .scheme-container, .models, .authorization__btn, .webhooks-container';

@@ -1,6 +1,4 @@
-import { once } from 'node:events';
 import files from 'node:fs/promises';
-import { get } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -79,49 +77,12 @@ describe('The docs', () => {
     });
   }
 
-  it('are read once for concurrent first requests', async () => {
-    let reads = 0;
-    readWith((path) => {
-      reads += 1;
-      return readFile(path);
-    });
-    const asked = Array.from({ length: 20 }, async () => {
-      const response = await fetch(`${app.origin}/docs/swagger-ui-bundle.js`);
-      expect(response.status).to.equal(200);
-      await response.arrayBuffer();
-    });
-    await Promise.all(asked);
-    expect(reads).to.equal(1);
-  });
-
   it('are read again after reading has failed', async () => {
     const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;
     readWith(() => Promise.reject(new Error('too many open files')));
     expect(await status()).to.equal(500);
     readWith(readFile);
     expect(await status()).to.equal(200);
-  });
-
-  it('serve no other file, however its name is written', async () => {
-    const paths = [
-      '/docs/swagger-ui.js',
-      '/docs/../package.json',
-      '/docs/%2e%2e/package.json',
-      '/docs//docs.css',
-      '/docs/docs.css/',
-      '/docs/DOCS.css',
-      '/docs/..%2fpackage.json',
-      '/openapi.json/',
-      '/openapi',
-    ];
-    for (const path of paths) expect(await statusOf(app.port, path), path).to.equal(404);
-  });
-
-  it('refuse other methods, and name the allowed ones', async () => {
-    const response = await fetch(`${app.origin}/docs`, { method: 'POST', body: 'x' });
-    expect(response.status).to.equal(405);
-    expect(response.headers.get('allow')).to.equal('HEAD, GET');
-    expect(await response.json()).to.have.property('error', 4050);
   });
 
   it('are not found when they are disabled', async () => {
@@ -134,13 +95,6 @@ describe('The docs', () => {
     }
   });
 });
-
-/** Requests the path exactly as it is written; `fetch` would resolve its dots. */
-async function statusOf(port: number, path: string): Promise<number | undefined> {
-  const [response] = await once(get({ port, path, host: '127.0.0.1', agent: false }), 'response');
-  response.resume();
-  return response.statusCode;
-}
 
 /** Replaces the function with which the service reads its files. */
 function readWith(read: (path: URL) => Promise<Buffer>): void {

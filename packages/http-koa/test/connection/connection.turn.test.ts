@@ -45,29 +45,4 @@ describe('The requests of one turn of the event loop', () => {
     const inTurn = ['stored', 'stored', 'stored', 'responded', 'responded', 'responded'];
     expect(events).to.deep.equal(inTurn);
   });
-
-  it('add no listeners of Koa to their connections', async () => {
-    const { plants, client } = await start();
-    const { socket, accepted } = await client();
-    const listeners = () => accepted.listenerCount('error');
-    const before = listeners();
-    const during: unknown[] = [];
-    plants.stored = () => during.push(listeners());
-    socket.write(rawCreate('{"id":1,"name":"Monstera"}'));
-    await once(socket, 'data');
-    expect(during).to.deep.equal([before]);
-  });
-
-  it('are followed by others, also after bodies that fill the buffer of a stream', async () => {
-    const { plants, client } = await start();
-    const { socket } = await client();
-    for (const id of [1, 2, 3]) {
-      const body = `{"id":${id},"name":"Monstera","soil":""}`;
-      const soil = 'x'.repeat(16_384 - body.length);
-      socket.write(rawCreate(body.replace('""', `"${soil}"`)));
-      const [response] = await once(socket, 'data');
-      expect(response).to.match(/^HTTP\/1\.1 200 /);
-    }
-    expect(plants.size).to.equal(3);
-  });
 });
