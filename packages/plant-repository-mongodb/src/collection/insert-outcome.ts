@@ -8,6 +8,7 @@ import {
 
 /** The server's reply to one unordered insert. */
 export interface InsertReply {
+  readonly kind: 'reply';
   /** How many documents were written. */
   readonly n: number;
   readonly writeErrors: readonly WriteError[];
@@ -20,18 +21,19 @@ export interface WriteError {
   /** The position of the document in the insert. */
   readonly index: number;
   readonly code: number;
-  readonly errmsg?: string;
-  /** The fields of the violated unique index. Some servers leave it out. */
+  /** The fields of the violated unique index. */
   readonly keyPattern?: Readonly<Record<string, unknown>>;
 }
 
-/** An insert that ended without a reply about its documents. */
+/**
+ * An insert that ended without a reply about its documents:
+ * - `failed`: a part of it may have reached a server;
+ * - `not sent`: no server was found, or no connection;
+ * - `refused`: it was not sent, because it would certainly have failed.
+ */
 export interface InsertFailure {
-  /** Whether a part of it may have reached a server. */
-  readonly sent: boolean;
+  readonly kind: 'failed' | 'not sent' | 'refused';
   readonly error: unknown;
-  /** Whether it was not attempted, because it would certainly have failed. */
-  readonly refusedBeforehand?: boolean;
 }
 
 /** How an insert ended: with the server's reply, or without one. */
@@ -58,9 +60,6 @@ const DUPLICATE_KEY = 11000;
 const INVALID = 121;
 const TOO_LARGE = 10334;
 
-/** The name of an index in the error message of a server that does not report `keyPattern`. */
-const OTHER_INDEX = / index: (?!_id_ )(\S+) dup key: /;
-
 /** Error codes about one document. Any other is unclear, because a router reports network errors in this way. */
 const BY_DOCUMENT: ReadonlyMap<number, InsertOutcome> = new Map([
   [DUPLICATE_KEY, 'duplicate'],
@@ -82,17 +81,15 @@ const BY_COMMAND: ReadonlyMap<unknown, InsertOutcome> = new Map([
   [462, 'not written'], // IngressRequestRateLimitExceeded
 ]);
 
-function ofFailure({ sent, error, refusedBeforehand }: InsertFailure): InsertOutcome {
-  if (sent) return BY_COMMAND.get(codeOf(error)) ?? 'unclear';
-  return refusedBeforehand || credentialsRefused(error) ? 'denied' : 'not written';
+function ofFailure({ kind, error }: InsertFailure): InsertOutcome {
+  if (kind === 'failed') return BY_COMMAND.get(codeOf(error)) ?? 'unclear';
+  return kind === 'refused' || credentialsRefused(error) ? 'denied' : 'not written';
 }
 
-/** The fields or the name of the violated unique index, unless it is the one on `_id`. */
-function otherIndex({ code, keyPattern = {}, errmsg = '' }: WriteError): string | undefined {
-  if (code !== DUPLICATE_KEY) return undefined;
+/** The fields of the violated unique index, unless it is the one on `_id`. */
+function otherIndex({ code, keyPattern = {} }: WriteError): string | undefined {
   const keys = Object.keys(keyPattern).join(', ');
-  if (keys === '') return OTHER_INDEX.exec(errmsg)?.[1];
-  return keys === '_id' ? undefined : keys;
+  return code !== DUPLICATE_KEY || keys === '' || keys === '_id' ? undefined : keys;
 }
 
 function ofDocument(error: WriteError): InsertOutcome {
@@ -107,17 +104,24 @@ export function refusalReason(error: WriteError): string {
   return REASONS.get(error.code) ?? new ServerReplyError(error.code).message;
 }
 
-/** Returns the error of an insert as a whole; `undefined` when there was none. */
+/** Returns why an insert has plants whose outcome is not known; `undefined` when it has none. */
 export function errorOf(result: InsertResult): unknown {
-  return 'sent' in result ? result.error : result.writeConcernError;
+  if (result.kind !== 'reply') return result.error;
+  const unclear = result.writeErrors.find((error) => ofDocument(error) === 'unclear');
+  return result.writeConcernError ?? (unclear && new ServerReplyError(unclear.code));
 }
 
 /** Returns the outcomes of the `size` documents of an insert, in their order. */
 export function insertOutcomes(result: InsertResult, size: number): InsertOutcome[] {
-  if ('sent' in result) return Array<InsertOutcome>(size).fill(ofFailure(result));
+  if (result.kind !== 'reply') return Array<InsertOutcome>(size).fill(ofFailure(result));
   const { n, writeErrors, writeConcernError } = result;
   const durable = n + writeErrors.length === size && writeConcernError === undefined;
   const outcomes = Array<InsertOutcome>(size).fill(durable ? 'stored' : 'unclear');
-  for (const error of writeErrors) outcomes[error.index] = ofDocument(error);
+  for (const error of writeErrors) {
+    const outcome = ofDocument(error);
+    // A met write concern proves that a majority has journalled what is read back then, whatever the set's defaults are.
+    const isReadBack = outcome === 'duplicate' || outcome === 'refused';
+    outcomes[error.index] = isReadBack && writeConcernError ? 'not written' : outcome;
+  }
   return outcomes;
 }

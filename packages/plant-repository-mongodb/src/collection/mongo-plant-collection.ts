@@ -1,4 +1,5 @@
 import {
+  type Abortable,
   type CommandStartedEvent,
   type Db,
   type Document,
@@ -7,124 +8,149 @@ import {
   type ObjectId,
   type RunCommandOptions,
 } from 'mongodb';
-import {
-  hasServerCode,
-  ServerReplyError,
-  toWriteConcernError,
-  UNAUTHORIZED,
-} from '../connection/server-code.js';
+import type { Disclosure } from '../connection/disclosure.js';
+import { ServerReplyError } from '../connection/server-code.js';
+import type { Availability } from './availability.js';
 import type { InsertReply, InsertResult } from './insert-outcome.js';
 import type { InsertAttempt, PlantCollection } from './plant-collection.js';
 import type { PlantDocument } from './plant-document.js';
-import { mayInsert } from './privileges.js';
+import type { StorageObserver } from './storage-event.js';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
-const DURABLE = { w: 'majority', j: true };
+export const DURABLE = { w: 'majority', j: true };
 
-function toReply({ n, writeErrors = [] }: Document): InsertReply {
-  return { n, writeErrors };
+const timedOut = () => new Error('the insert timed out');
+
+function replyOf({ n, writeErrors = [] }: Document): InsertReply {
+  return { kind: 'reply', n, writeErrors };
 }
 
 class CommandAttempt implements InsertAttempt {
-  readonly #abort = new AbortController();
+  readonly #documents: PlantDocument[];
   readonly #timeLimit: number;
   #timer: NodeJS.Timeout | undefined;
-  sent = false;
+  #end: (result: InsertResult) => void = () => undefined;
   readonly result: Promise<InsertResult>;
+  sent: boolean;
 
-  constructor(send: (signal: AbortSignal) => Promise<Document>, timeLimit: number) {
+  constructor(documents: PlantDocument[], timeLimit: number, sent: boolean) {
+    this.#documents = documents;
     this.#timeLimit = timeLimit;
-    this.result = this.#outcome(send);
+    this.sent = sent;
+    this.result = new Promise((resolve) => {
+      this.#end = resolve;
+    });
   }
 
-  abort(reason: unknown = new Error('the insert timed out')): void {
-    this.#abort.abort(reason);
+  /** The driver reads the documents only when it sends the insert, so none of them is sent later. */
+  cancel(): void {
+    if (this.sent) return;
+    this.#documents.length = 0;
+    this.#end({ kind: 'not sent', error: timedOut() });
   }
 
   started(): void {
     this.sent = true;
-    this.#timer ??= setTimeout(() => this.abort(), this.#timeLimit);
+    this.#timer ??= setTimeout(() => this.#giveUp(), this.#timeLimit);
   }
 
-  async #outcome(send: (signal: AbortSignal) => Promise<Document>): Promise<InsertResult> {
-    try {
-      return toReply(await send(this.#abort.signal));
-    } catch (error) {
-      // This error of the driver contains the whole reply.
-      if (error instanceof MongoWriteConcernError) {
-        return { ...toReply(error.result), writeConcernError: toWriteConcernError(error) };
-      }
-      return { sent: this.sent, error };
-    } finally {
-      clearTimeout(this.#timer);
-    }
+  ended(result: InsertResult): void {
+    clearTimeout(this.#timer);
+    this.#end(result);
+  }
+
+  failed(error: unknown): void {
+    this.ended({ kind: this.sent ? 'failed' : 'not sent', error });
+  }
+
+  /** After a stall of the event loop, timers fire first. A reply that has arrived is read before `setImmediate`. */
+  #giveUp(): void {
+    setImmediate(() => this.failed(timedOut()));
   }
 }
 
-function refusedBeforehand(error: unknown): InsertAttempt {
-  const result = Promise.resolve({ sent: false, refusedBeforehand: true, error });
-  return { sent: false, abort: () => undefined, result };
-}
-
-/** The callbacks of a {@link MongoPlantCollection}. */
+/** What a {@link MongoPlantCollection} uses. */
 export interface CollectionOptions {
-  /** Called when a reply reports missing permissions. */
-  readonly unauthorized: () => void;
-  /** Returns an error without what must not leave this package. */
-  readonly disclose: (error: Error) => Error;
+  readonly availability: Pick<Availability, 'refusal' | 'reached'>;
+  readonly observer: StorageObserver;
+  readonly disclosure: Pick<Disclosure, 'error'>;
 }
 
-/** A reason to refuse plants before they are sent. */
-export type Obstacle = 'credentials' | 'collection';
+const UNRECOGNISED =
+  'an agent that was preloaded changes the inserts, so creates that fail are reported as unknown. Remove it';
 
 /**
  * The collection, accessed with the official driver. Uses commands instead of `insertMany`, to get the server's
  * own reply.
  */
 export class MongoPlantCollection implements PlantCollection {
-  readonly #client: MongoClient;
   readonly #db: Db;
   readonly #name: string;
   readonly #options: CollectionOptions;
+  /** The inserts under way, by their documents: an agent for tracing may change all else of a command. */
   readonly #attempts = new Map<unknown, CommandAttempt>();
-  readonly #obstacles = new Map<Obstacle, Error>();
-  #inserts = 0;
+  /** Whether command monitoring reports inserts. Otherwise, each may have been sent. */
+  #recognises = true;
 
   /** @param client Must have command monitoring enabled, which shows what was sent. */
   constructor(client: MongoClient, db: Db, name: string, options: CollectionOptions) {
-    this.#client = client;
     this.#db = db;
     this.#name = name;
     this.#options = options;
     client.on('commandStarted', ({ command }: CommandStartedEvent) => {
-      this.#attempts.get(command.comment)?.started();
+      this.#attempts.get(command.documents)?.started();
     });
   }
 
-  insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
-    const { obstacle } = this;
-    if (obstacle) return refusedBeforehand(obstacle);
-    this.#inserts += 1;
-    const comment = `plant-store insert ${this.#inserts}`;
-    const insert = {
-      insert: this.#name,
-      documents,
-      ordered: false,
-      writeConcern: DURABLE,
-      comment,
-    };
-    const attempt = new CommandAttempt((signal) => this.#command(insert, signal), timeLimit);
-    this.#attempts.set(comment, attempt);
-    void attempt.result.then(() => this.#attempts.delete(comment));
+  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt {
+    const attempt = new CommandAttempt(documents, timeLimit, !this.#recognises);
+    const { refusal } = this.#options.availability;
+    if (refusal) attempt.ended({ kind: 'refused', error: refusal });
+    else void this.#send(attempt, documents);
     return attempt;
+  }
+
+  async #send(attempt: CommandAttempt, documents: PlantDocument[]): Promise<void> {
+    this.#attempts.set(documents, attempt);
+    try {
+      const waiting = this.#options.availability.reached();
+      if (waiting) await waiting;
+      if (documents.length === 0) return;
+      const reply = await this.#reply(documents);
+      if (!attempt.sent && documents.length > 0) this.#distrust();
+      attempt.ended(reply);
+    } catch (error) {
+      attempt.failed(error);
+    } finally {
+      this.#attempts.delete(documents);
+    }
+  }
+
+  async #reply(documents: readonly PlantDocument[]): Promise<InsertReply> {
+    const insert = { insert: this.#name, documents, ordered: false, writeConcern: DURABLE };
+    try {
+      return replyOf(await this.#command(insert));
+    } catch (error) {
+      if (!(error instanceof MongoWriteConcernError)) throw error;
+      // This error of the driver contains the whole reply.
+      const { code, codeName } = error.result.writeConcernError;
+      return { ...replyOf(error.result), writeConcernError: new ServerReplyError(code, codeName) };
+    }
+  }
+
+  /** From now on, every insert may have been sent. */
+  #distrust(): void {
+    if (!this.#recognises) return;
+    this.#recognises = false;
+    this.#options.observer({ type: 'storage warning', message: UNRECOGNISED });
   }
 
   async committedMarks(
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
-    const { obstacle } = this;
-    if (obstacle) throw obstacle;
+    const { refusal } = this.#options.availability;
+    if (refusal) throw refusal;
     const find = {
       find: this.#name,
       filter: { _id: { $in: ids } },
@@ -137,87 +163,21 @@ export class MongoPlantCollection implements PlantCollection {
     // Long keeps ids exact. With bigint, the monitor of driver 7.9.0 would throw an uncaught TypeError for
     // the numbers of an error reply (topologyVersion).
     const options = { promoteLongs: false };
-    const { cursor } = await this.#command(find, AbortSignal.timeout(timeLimit), options);
+    const signal = AbortSignal.timeout(timeLimit);
+    const { cursor } = await this.#command(find, { ...options, signal });
     return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id.toBigInt(), mark]));
-  }
-
-  /**
-   * Resolves when the server replies and the user may read and insert plants. Writes nothing: even a document
-   * that MongoDB would refuse may be accepted by a compatible server.
-   *
-   * @param timeLimit Milliseconds after which it rejects.
-   */
-  async check(timeLimit: number): Promise<void> {
-    const [, status] = await Promise.all([
-      this.committedMarks([], timeLimit),
-      this.#connectionStatus(timeLimit),
-    ]);
-    if (mayInsert(status, this.#db.databaseName, this.#name)) return;
-    throw new ServerReplyError(UNAUTHORIZED, 'Unauthorized');
-  }
-
-  /** Refuses new plants, and those that are not sent yet, until {@link acceptPlants}. */
-  refusePlants(obstacle: Obstacle, error: Error): void {
-    this.#obstacles.set(obstacle, error);
-    for (const attempt of this.#attempts.values()) if (!attempt.sent) attempt.abort(error);
-  }
-
-  acceptPlants(obstacle: Obstacle): void {
-    this.#obstacles.delete(obstacle);
-  }
-
-  /** Resolves when a connection is open, which needs valid credentials; opens one if necessary. */
-  async logIn(timeLimit: number): Promise<void> {
-    await this.#connectionStatus(timeLimit);
-  }
-
-  /**
-   * Resolves with whether the user is logged in on the next connection of the pool. A user that was removed is
-   * logged out of every connection, and stays so on it when it is created again.
-   */
-  async isLoggedIn(timeLimit: number): Promise<boolean> {
-    const { authInfo } = await this.#connectionStatus(timeLimit);
-    return authInfo?.authenticatedUsers?.length !== 0;
-  }
-
-  /** Closes the connection that was used last, by aborting a command on it. */
-  async closeConnection(): Promise<void> {
-    const comment = 'plant-store closes this connection';
-    const abort = new AbortController();
-    const giveUp = ({ command }: CommandStartedEvent) => {
-      if (command.comment === comment) abort.abort();
-    };
-    this.#client.on('commandStarted', giveUp);
-    const ping = this.#db.command({ ping: 1, comment }, { signal: abort.signal });
-    await ping.catch(() => undefined).finally(() => this.#client.off('commandStarted', giveUp));
-  }
-
-  /** Why plants are refused before they are sent, if they are. */
-  get obstacle(): Error | undefined {
-    return this.#obstacles.values().next().value;
-  }
-
-  /** Resolves with `{}` when the server does not know the command: a connection was opened nevertheless. */
-  #connectionStatus(timeLimit: number): Promise<Document> {
-    const status = { connectionStatus: 1, showPrivileges: true };
-    return this.#command(status, AbortSignal.timeout(timeLimit)).catch((error: unknown) => {
-      if (error instanceof ServerReplyError) return {};
-      throw error;
-    });
   }
 
   async #command(
     command: Document,
-    signal: AbortSignal,
-    options: RunCommandOptions = {},
+    options: RunCommandOptions & Abortable = {},
   ): Promise<Document> {
     try {
-      return await this.#db.command(command, { ...options, signal, readPreference: 'primary' });
+      return await this.#db.command(command, { ...options, readPreference: 'primary' });
     } catch (error) {
-      if (hasServerCode(error, UNAUTHORIZED)) this.#options.unauthorized();
       // The caller still needs the reply in this error.
       if (error instanceof MongoWriteConcernError || !(error instanceof Error)) throw error;
-      throw this.#options.disclose(error);
+      throw this.#options.disclosure.error(error);
     }
   }
 }

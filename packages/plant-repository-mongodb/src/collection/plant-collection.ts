@@ -6,8 +6,8 @@ import type { PlantDocument } from './plant-document.js';
 export interface InsertAttempt {
   /** Whether a part of it may have left this process. Once true, it stays true. */
   readonly sent: boolean;
-  /** Cancels an insert that has not been sent. One that was sent ends unclear. */
-  abort(): void;
+  /** Ends an insert that has not been sent, so that it never is. One that was sent continues. */
+  cancel(): void;
   /** Never rejects. */
   readonly result: Promise<InsertResult>;
 }
@@ -17,10 +17,11 @@ export interface PlantCollection {
   /**
    * Inserts documents durably and unordered: each is written or not, independently of the others.
    *
+   * @param documents Read when the insert is sent. Until then, the caller may remove some, which are not written.
    * @param timeLimit Milliseconds for the server once the insert was sent. Until then, only
-   * {@link InsertAttempt.abort} ends the wait for a server.
+   * {@link InsertAttempt.cancel} ends the wait for a server.
    */
-  insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt;
+  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt;
 
   /**
    * Resolves with the marks of the documents with these ids that a majority has. The mark is `undefined` for a

@@ -1,28 +1,19 @@
 import type { Document } from 'mongodb';
 
-interface Privilege {
-  readonly resource: Document;
-  readonly actions: readonly string[];
-}
-
-/** An empty name in a resource matches every name. */
-function covers(resource: Document, database: string, collection: string): boolean {
-  const { db, collection: name, anyResource } = resource;
-  return anyResource === true || (['', database].includes(db) && ['', collection].includes(name));
-}
-
 /**
- * Returns whether the user may insert, from the reply to `connectionStatus` with `showPrivileges`. Returns true for
- * a server that requires no credentials, or that does not report privileges.
+ * Returns whether the user may do something, from the reply to `connectionStatus` with `showPrivileges`. Returns true
+ * for a server that requires no credentials, or that does not report privileges.
  *
  * Source: MongoDB manual, "Resource Document".
  */
-export function mayInsert(status: Document, database: string, collection: string): boolean {
+export function may(action: string, status: Document, db: string, collection: string): boolean {
   const { authenticatedUsers = [], authenticatedUserPrivileges } = status.authInfo ?? {};
   if (authenticatedUsers.length === 0 || !authenticatedUserPrivileges) return true;
-  return authenticatedUserPrivileges.some(
-    ({ resource, actions }: Privilege) =>
-      covers(resource, database, collection) &&
-      (actions.includes('insert') || actions.includes('anyAction')),
-  );
+  return authenticatedUserPrivileges.some(({ resource, actions }: Document) => {
+    // An empty name in a resource matches every name.
+    const isCovered =
+      ['', db].includes(resource.db) && ['', collection].includes(resource.collection);
+    const isPermitted = actions.includes(action) || actions.includes('anyAction');
+    return (resource.anyResource || isCovered) && isPermitted;
+  });
 }

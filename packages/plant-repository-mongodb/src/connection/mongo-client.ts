@@ -1,5 +1,4 @@
 import { MongoClient } from 'mongodb';
-import type { ConnectionOptions } from './connection-problem.js';
 import { tlsFileProblem } from './tls-files.js';
 
 /** The connection string is invalid. The message says why, without credentials. */
@@ -9,25 +8,29 @@ export class InvalidMongoUriError extends Error {
 }
 
 /** The most connections to one server. */
-export const MAX_POOL_SIZE = 16;
+const MAX_POOL_SIZE = 64;
 
 const OPTIONS = {
   // Command monitoring shows what was sent. The driver must not retry, because this package does.
   monitorCommands: true,
   retryWrites: false,
   retryReads: false,
-  // Abort signals end the wait for a server or a connection, which avoids a timer for each command.
-  serverSelectionTimeoutMS: 0,
-  waitQueueTimeoutMS: 0,
+  readPreference: 'primary',
+  // These end the wait for a server or a connection. An abort signal for each insert would take 35 µs of CPU time.
+  serverSelectionTimeoutMS: 2_000,
+  waitQueueTimeoutMS: 1_000,
+  // Closes the connection of an insert that was given up.
+  socketTimeoutMS: 3_000,
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // For four inserts, four read-backs and two checks, and some that replace abandoned connections.
+  // For 20 inserts, the connections of those that were given up, and two checks.
   maxPoolSize: MAX_POOL_SIZE,
 } as const;
 
 const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 const DATABASE_NAME = /^[^/\\. "$\0]{1,63}$/;
+const INTERNAL_DATABASES: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
 /** Captures the scheme, the hosts, and the database with the options. */
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
@@ -69,9 +72,12 @@ function parsed(uri: string): MongoClient {
 
 /** The driver accepts an invalid name, but the server would refuse every insert. */
 function databaseProblem(uri: string): string | undefined {
-  const invalid = !DATABASE_NAME.test(databaseOf(uri) ?? 'none');
-  return invalid
-    ? 'the name of the database must have 1 to 63 characters, none of /\\. "$'
+  const name = databaseOf(uri) ?? 'none';
+  if (!DATABASE_NAME.test(name)) {
+    return 'the name of the database must have 1 to 63 characters, none of /\\. "$';
+  }
+  return INTERNAL_DATABASES.has(name)
+    ? `the database ${name} is reserved by MongoDB: name another one (authSource names that of the user)`
     : undefined;
 }
 
@@ -79,13 +85,6 @@ function databaseProblem(uri: string): string | undefined {
 function poolProblem({ options }: MongoClient): string | undefined {
   const fits = (options.minPoolSize ?? 0) <= MAX_POOL_SIZE;
   return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
-}
-
-/** Returns the options of a client that the explanation of an error depends on. */
-export function connectionOptionsOf({ options }: MongoClient): ConnectionOptions {
-  const { tls, replicaSet, credentials, tlsCertificateKeyFile } = options;
-  const x509 = credentials?.mechanism === 'MONGODB-X509';
-  return { tls, replicaSet, x509, clientCertificate: tlsCertificateKeyFile !== undefined };
 }
 
 /** Returns the database that the connection string names; `undefined` when it names none. */

@@ -1,4 +1,4 @@
-import { MongoServerError, type MongoWriteConcernError } from 'mongodb';
+import { MongoMissingDependencyError, MongoServerError } from 'mongodb';
 
 /** The error code of a server when permissions are missing. */
 export const UNAUTHORIZED = 13;
@@ -13,31 +13,32 @@ export const NOT_SUPPORTED_ON_VIEW = 166;
 const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**
- * The error reply of a server to a command, with its code only: the server's text quotes the command, and so the
- * plants.
+ * With these, a server refuses to write until an administrator changes something: BadValue (a standalone without a
+ * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, and a name of a database
+ * that differs only in case from another.
  */
+const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297]);
+
+/** The database refuses every plant: permissions are missing, or the collection does not keep plants. */
+export class RefusingDatabaseError extends Error {
+  override readonly name = 'RefusingDatabaseError';
+}
+
+/** The error reply of a server, with its code only: the server's text quotes the command, and so the plants. */
 export class ServerReplyError extends Error {
   override readonly name = 'ServerReplyError';
   readonly code: number | undefined;
-  readonly codeName: string | undefined;
 
   constructor(code: number | undefined, codeName?: string) {
-    super(
-      `the server reports error ${code ?? 'without a code'}${codeName ? ` (${codeName})` : ''}`,
-    );
+    const name = codeName ? ` (${codeName})` : '';
+    super(`the server reports error ${code ?? 'without a code'}${name}`);
     this.code = code;
-    this.codeName = codeName;
   }
 }
 
 /** Returns the `code` of an error, from a server or from the system. */
 export function codeOf(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
-}
-
-/** Returns whether an error is a server's reply with this code. */
-export function hasServerCode(error: unknown, code: number): boolean {
-  return codeOf(error) === code;
 }
 
 /**
@@ -49,15 +50,16 @@ export function credentialsRefused(error: unknown): boolean {
   return CREDENTIALS_REFUSED.has(codeOf(error)) || credentialsRefused(error.cause);
 }
 
-/** Returns why a write concern was not met, without the server's text. */
-export function toWriteConcernError({ result }: MongoWriteConcernError): ServerReplyError {
-  const { code, codeName } = result.writeConcernError;
-  return new ServerReplyError(code, codeName);
+/** Returns whether a check failed in such a way that every plant will be refused until an administrator acts. */
+export function refusesEveryPlant(error: unknown): boolean {
+  return (
+    error instanceof RefusingDatabaseError ||
+    error instanceof MongoMissingDependencyError ||
+    (isReply(error) && REFUSES_EVERY_PLANT.has(codeOf(error)))
+  );
 }
 
-/** Returns the error of a server without its text, and every other error as it is. */
-export function withoutServerText(error: Error): Error {
-  if (!(error instanceof MongoServerError) || error.hasErrorLabel('HandshakeError')) return error;
-  const { code, codeName } = error;
-  return new ServerReplyError(typeof code === 'number' ? code : undefined, codeName);
+/** Returns whether a server has replied to a command with this error. */
+export function isReply(error: unknown): error is MongoServerError {
+  return error instanceof MongoServerError && !error.hasErrorLabel('HandshakeError');
 }

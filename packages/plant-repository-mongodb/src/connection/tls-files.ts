@@ -1,68 +1,38 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
+import type { MongoClient } from 'mongodb';
 
-/** The files that a connection string names for TLS. */
-export interface TlsFiles {
-  readonly tlsCAFile?: string;
-  readonly tlsCertificateKeyFile?: string;
-  readonly tlsCertificateKeyFilePassword?: string;
-  readonly tlsCRLFile?: string;
-}
+type TlsFiles = Pick<
+  MongoClient['options'],
+  'tlsCAFile' | 'tlsCertificateKeyFile' | 'tlsCRLFile' | 'passphrase'
+>;
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/;
-const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----/;
+/** The options that name a file for TLS, what it must have, and how that is checked. */
+const FILES = [
+  ['tlsCAFile', 'a certificate', (pem: Buffer) => new X509Certificate(pem)],
+  [
+    'tlsCertificateKeyFile',
+    'a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted,',
+    (pem: Buffer, passphrase: string | undefined) =>
+      createSecureContext({ cert: pem, key: pem, ...(passphrase && { passphrase }) }),
+  ],
+  ['tlsCRLFile', 'a revocation list', (pem: Buffer) => createSecureContext({ crl: pem })],
+] as const;
 
 /**
  * Returns why a file for TLS cannot be used; `undefined` when all can be used. The driver reads these files only
  * when it connects: it would report an unreadable one as an outage, and ignores a `tlsCAFile` without a certificate.
  */
-export function tlsFileProblem(files: TlsFiles): string | undefined {
-  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'] as const) {
-    const path = files[option];
-    const problem = path === undefined ? undefined : problemOf(option, path, files);
-    if (problem !== undefined) return `the file that ${option} names ${problem}`;
+export function tlsFileProblem(options: TlsFiles): string | undefined {
+  for (const [option, content, check] of FILES) {
+    const path = options[option];
+    try {
+      if (path !== undefined) check(readFileSync(path), options.passphrase);
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? error.code : 'invalid';
+      return `the file that ${option} names must have ${content} in PEM (${reason})`;
+    }
   }
   return undefined;
-}
-
-function problemOf(option: keyof TlsFiles, path: string, files: TlsFiles): string | undefined {
-  const text = textOf(path);
-  if (text === undefined) return 'cannot be read';
-  if (option === 'tlsCAFile') return certificateProblem(text);
-  return option === 'tlsCertificateKeyFile'
-    ? (certificateProblem(text) ?? keyProblem(text, files.tlsCertificateKeyFilePassword))
-    : undefined;
-}
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
-function certificateProblem(text: string): string | undefined {
-  const [certificate] = CERTIFICATE.exec(text) ?? [];
-  if (certificate === undefined) return 'has no certificate in PEM';
-  try {
-    new X509Certificate(certificate);
-    return undefined;
-  } catch {
-    return 'has a certificate that cannot be read';
-  }
-}
-
-function keyProblem(text: string, passphrase: string | undefined): string | undefined {
-  if (!PRIVATE_KEY.test(text)) return 'has no private key in PEM';
-  try {
-    createSecureContext({ cert: text, key: text, ...(passphrase && { passphrase }) });
-    return undefined;
-  } catch (error) {
-    const mismatch = error instanceof Error && /mismatch/i.test(error.message);
-    return mismatch
-      ? 'has a private key that does not belong to its certificate'
-      : 'has a private key that cannot be read: an encrypted one needs tlsCertificateKeyFilePassword';
-  }
 }

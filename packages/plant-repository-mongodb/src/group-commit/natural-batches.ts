@@ -1,10 +1,17 @@
 import { AsyncResource } from 'node:async_hooks';
-import { setTimeout as wait } from 'node:timers/promises';
 
 /** The limits of one batch. */
 export interface BatchLimits {
   readonly maxItems: number;
   readonly maxBytes: number;
+}
+
+/** When batches start, and how many. */
+export interface Pace {
+  /** The most concurrent batches: each uses a connection of its own. */
+  readonly maxUnderWay: number;
+  /** The items of a further batch, at least, as a share of all items under way. */
+  readonly minShare: number;
 }
 
 interface Sized {
@@ -15,30 +22,15 @@ interface Sized {
   readonly settled: boolean;
 }
 
-/** The pause before items are retried. */
-const RETRY_PAUSE_MS = 50;
-
-/** Resolves after the pause before a retry, or when the signal aborts. */
-export function retryPause(signal: AbortSignal): Promise<void> {
-  return wait(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-}
-
-/** The most concurrent batches: each uses a connection of its own. */
-const MAX_UNDER_WAY = 4;
-
 /**
  * Natural batching (group commit): items that are queued while batches are under way form the next batch. An idle
- * queue starts a batch at once. Otherwise, the next batch starts when it has at least half as many items as all
- * batches under way, or when those have ended.
- *
- * Compared with one batch at a time, the half gives a tenth more creates a second with the database on the same
- * machine, and two thirds more with the database 10 ms away. A quarter gives no more than the half. (Measured
- * interleaved over HTTP, with 50 connections.)
+ * queue starts a batch at once. Otherwise, the next batch starts when it has enough items compared with all batches
+ * under way, or when those have ended.
  */
 export class NaturalBatches<T extends Sized> {
   readonly #limits: BatchLimits;
-  readonly #work: (batch: readonly T[]) => Promise<readonly T[]>;
-  readonly #closed: AbortSignal;
+  readonly #pace: Pace;
+  readonly #work: (batch: T[]) => Promise<void>;
   /** A batch has items of many callers, so it runs in the asynchronous context of the constructor. */
   readonly #context = new AsyncResource('NaturalBatches');
   #queue: T[] = [];
@@ -46,18 +38,11 @@ export class NaturalBatches<T extends Sized> {
   #itemsUnderWay = 0;
   #starting = false;
 
-  /**
-   * @param work Processes a batch. Resolves with the items to retry, before all others. Must not reject.
-   * @param closed Ends the pauses. Aborts when every item is settled and no more will come.
-   */
-  constructor(
-    limits: BatchLimits,
-    work: (batch: readonly T[]) => Promise<readonly T[]>,
-    closed: AbortSignal,
-  ) {
+  /** @param work Processes a batch, which is its own to change. Must not reject. */
+  constructor(limits: BatchLimits, pace: Pace, work: (batch: T[]) => Promise<void>) {
     this.#limits = limits;
+    this.#pace = pace;
     this.#work = work;
-    this.#closed = closed;
   }
 
   push(item: T): void {
@@ -84,8 +69,8 @@ export class NaturalBatches<T extends Sized> {
 
   #isDue(): boolean {
     const waiting = this.#queue.length;
-    if (waiting === 0 || this.#batchesUnderWay === MAX_UNDER_WAY) return false;
-    return waiting >= this.#itemsUnderWay / 2;
+    if (waiting === 0 || this.#batchesUnderWay === this.#pace.maxUnderWay) return false;
+    return waiting >= this.#itemsUnderWay * this.#pace.minShare;
   }
 
   #start(): void {
@@ -95,14 +80,13 @@ export class NaturalBatches<T extends Sized> {
     }
   }
 
-  async #run(batch: readonly T[]): Promise<void> {
+  async #run(batch: T[]): Promise<void> {
+    const { length } = batch;
     this.#batchesUnderWay += 1;
-    this.#itemsUnderWay += batch.length;
-    const again = await this.#work(batch);
-    if (again.length > 0) await retryPause(this.#closed);
-    this.#queue.unshift(...again);
+    this.#itemsUnderWay += length;
+    await this.#work(batch);
     this.#batchesUnderWay -= 1;
-    this.#itemsUnderWay -= batch.length;
+    this.#itemsUnderWay -= length;
     this.#start();
   }
 

@@ -22,7 +22,6 @@ const id = fc.bigInt(1n, 4n);
 
 const plannedInsert = fc.record({
   server: soonOrNever,
-  abortIsLate: fc.boolean(),
   loss: neverOrSoon,
   arrival: soonOrNever,
   majority: soonOrNever,

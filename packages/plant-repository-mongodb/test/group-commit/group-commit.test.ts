@@ -1,17 +1,17 @@
 import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
-  type BatchTracer,
   OutcomeUnknownError,
   PlantIdTakenError,
-  type StorageEvent,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { MongoServerError, ObjectId } from 'mongodb';
-import { documentSize, toDocument } from '../../src/collection/plant-document.js';
+import { toDocument } from '../../src/collection/plant-document.js';
+import type { StorageEvent } from '../../src/collection/storage-event.js';
+import type { BatchTracer } from '../../src/group-commit/batch-tracer.js';
 import { GroupCommit } from '../../src/group-commit/group-commit.js';
-import { type FakeAttempt, FakePlantCollection } from '../support/fake-plant-collection.js';
+import { FakePlantCollection } from '../support/fake-plant-collection.js';
 import { plant } from '../support/plant.js';
 import { VirtualTime } from '../support/virtual-time.js';
 
@@ -87,29 +87,11 @@ describe('Batches', () => {
     expect((await collection.attempt(1)).ids).to.deep.equal([1n, 2n]);
   });
 
-  it('contain as many bytes as the limit', async () => {
-    const size = documentSize(toDocument(plant(1n)));
-    const { collection, add } = open({ maxBytes: 2 * size });
-    for (const id of [0n, 1n, 2n, 3n]) void add(id);
-    (await collection.attempt(0)).reply();
-    expect((await collection.attempt(1)).ids).to.deep.equal([1n, 2n]);
-  });
-
   it('have at most `maxBytes` bytes, but always at least one plant', async () => {
     const { collection, add } = open({ maxBytes: 1 });
     for (const id of [0n, 1n, 2n]) void add(id);
     (await collection.attempt(0)).reply();
     expect((await collection.attempt(1)).ids).to.deep.equal([1n]);
-  });
-
-  it('are reported to the observer when they end', async () => {
-    const { collection, events, add } = open();
-    const adding = add(1n);
-    (await collection.attempt(0)).reply();
-    await adding;
-    await collection.attempt(0);
-    expect(events).to.have.length(1);
-    expect(events[0]).to.include({ type: 'batch written', plants: 1, failure: undefined });
   });
 
   it('are reported with their duration and failure', async () => {
@@ -181,6 +163,42 @@ describe('Batches', () => {
   });
 });
 
+describe('A tracer', () => {
+  const faults: Record<string, BatchTracer> = {
+    throws: {
+      caller() {
+        throw new Error('no span');
+      },
+      run() {
+        throw new Error('no span');
+      },
+    },
+    rejects: { caller: () => 1, run: () => Promise.reject(new Error('no span')) },
+    'calls late': {
+      caller: () => 1,
+      run: async (_name, _callers, command) => {
+        await nextTurn();
+        return command();
+      },
+    },
+    'never calls': { caller: () => 1, run: () => new Promise(() => undefined) },
+  };
+
+  for (const [fault, tracer] of Object.entries(faults)) {
+    it(`that ${fault} costs nothing but the trace`, async () => {
+      const collection = new FakePlantCollection();
+      const limits = { maxPending: 100, batch: { maxItems: 10, maxBytes: 100_000 } };
+      const plants = new GroupCommit(collection, limits, () => undefined, tracer);
+      const adding = plants.add(toDocument(plant(1n)), LONG_LIMIT_MS);
+      expect(collection.attempts).to.have.length(1);
+      collection.attempts[0]?.reply();
+      await adding;
+      await nextTurn();
+      expect(collection.attempts).to.have.length(1);
+    });
+  }
+});
+
 describe('A plant that is added', () => {
   it('is refused when `maxPending` others wait', async () => {
     const { add } = open({ maxPending: 2 });
@@ -190,27 +208,6 @@ describe('A plant that is added', () => {
       add(3n),
       new StorageUnavailableError('2 plants are already waiting to be stored'),
     );
-  });
-
-  it('is accepted again when another one has settled', async () => {
-    const { collection, add } = open({ maxPending: 1 });
-    const first = add(1n);
-    (await collection.attempt(0)).reply();
-    await first;
-    const second = add(2n);
-    (await collection.attempt(1)).reply();
-    await second;
-  });
-
-  it('is rejected, with an alert, when the database refuses it, and the others of its batch are stored', async () => {
-    const { collection, events, add } = open();
-    const [first, bad, good] = [add(1n), add(2n), add(3n)];
-    (await collection.attempt(0)).reply();
-    (await collection.attempt(1)).reply({ writeErrors: [REFUSED] });
-    await Promise.all([first, good]);
-    await rejects(bad, new Error('the database refuses a plant that the service accepts'));
-    const reason = 'the validator of the collection refuses the plant';
-    expect(events).to.deep.include({ type: 'plant refused', id: 2n, code: 121, reason });
   });
 
   it('causes one alert when the database refuses it and its batch has a duplicate too', async () => {
@@ -260,35 +257,49 @@ describe('A plant that is added', () => {
 });
 
 describe('After an unclear insert a plant', () => {
-  it('is inserted again before all others, with the same mark and a longer time limit', async () => {
+  it('is inserted again with the same mark, at once although others wait', async () => {
     const { collection, add, underWay, first, second } = await openBusy();
     const adding = add(1n);
     first.fail();
-    const third = await collection.attempt(2);
-    second.reply();
-    third.reply();
+    const retry = await collection.attempt(2);
+    expect(retry.ids).to.deep.equal([101n]);
+    expect(retry.documents[0]).to.equal(first.documents[0]);
+    for (const attempt of [second, retry]) attempt.reply();
+    (await collection.attempt(3)).reply();
     await Promise.all([...underWay, adding]);
-    expect(third.ids).to.deep.equal([101n, 1n]);
-    expect(third.documents[0]).to.equal(first.documents[0]);
-    expect([first.timeLimit, third.timeLimit]).to.deep.equal([1000, 3000]);
   });
 
-  it('is inserted in a batch of half the size each time, until there is a reply', async () => {
-    const { collection, add } = open();
-    const first = add(0n);
-    const others = [1n, 2n, 3n, 4n].map((id) => add(id));
+  it('is inserted with a sixteenth of its batch each time; the server gets a second, and three when it is alone', async () => {
+    const { collection, add } = open({ maxItems: 64 });
+    const adding = [0n, ...Array.from({ length: 64 }, (_, id) => BigInt(id + 1))].map((id) =>
+      add(id),
+    );
     (await collection.attempt(0)).reply();
     (await collection.attempt(1)).fail();
-    (await collection.attempt(2)).fail();
-    const halves = [await collection.attempt(3), await collection.attempt(4)];
-    const ids = collection.attempts.map((attempt) => attempt.ids.length);
-    for (const half of halves) half.fail();
-    for (const number of [5, 6, 7, 8]) (await collection.attempt(number)).reply();
-    await Promise.all([first, ...others]);
-    expect(ids).to.deep.equal([1, 4, 4, 2, 2]);
-    expect(collection.attempts.slice(5).map((attempt) => attempt.ids)).to.have.deep.members([
-      ...[[1n], [2n], [3n], [4n]],
+    for (let number = 2; number < 82; number += 1) {
+      const attempt = await collection.attempt(number);
+      if (attempt.ids.length > 1) attempt.fail();
+      else attempt.reply();
+    }
+    await Promise.all(adding);
+    const shapes = collection.attempts.map(({ ids, timeLimit }) => `${ids.length} in ${timeLimit}`);
+    expect(shapes).to.have.members([
+      ...['1 in 1000', '64 in 1000'],
+      ...Array(16).fill('4 in 1000'),
+      ...Array(64).fill('1 in 3000'),
     ]);
+  });
+
+  it('that is alone takes turns with the others', async () => {
+    const { collection, add } = open({ maxItems: 1 });
+    const adding = Array.from({ length: 18 }, (_, id) => add(BigInt(id)));
+    for (let number = 0; number < 100; number += 1) (await collection.attempt(number)).fail();
+    const ids = collection.attempts.slice(0, 100).flatMap((attempt) => attempt.ids);
+    for (let id = 0n; id < 18n; id += 1n) {
+      expect(ids.filter((it) => it === id)).to.have.lengthOf.above(1);
+    }
+    for (let number = 100; number < 118; number += 1) (await collection.attempt(number)).reply();
+    await Promise.all(adding);
   });
 
   it('is stored when the document with its id has its own mark', async () => {
@@ -299,15 +310,6 @@ describe('After an unclear insert a plant', () => {
     first.reply({ writeConcernError: new Error('timed out') });
     (await collection.attempt(1)).reply({ writeErrors: [DUPLICATE] });
     await adding;
-  });
-
-  it('is taken when the document with its id has the mark of another', async () => {
-    const { collection, add } = open();
-    const adding = add(1n);
-    collection.kept.set(1n, new ObjectId());
-    (await collection.attempt(0)).fail();
-    (await collection.attempt(1)).reply({ writeErrors: [DUPLICATE] });
-    await rejects(adding, PlantIdTakenError);
   });
 
   it('is read back, not rejected, when the database refuses the next insert', async () => {
@@ -340,42 +342,20 @@ describe('After a duplicate key a plant', () => {
     expect(collection.readBackLimits).to.deep.equal([1000]);
   });
 
-  it('is inserted again when no majority has the other document', async () => {
-    const { collection, add } = open();
-    const adding = add(1n);
-    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
-    (await collection.attempt(1)).reply();
-    await adding;
-    expect(collection.readBacks).to.equal(1);
-  });
-
   it('is read back until the database responds', async () => {
     const { collection, add } = open();
     collection.failingReadBacks = 2;
     collection.kept.set(1n, new ObjectId());
-    const adding = add(1n);
-    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
-    await rejects(adding, PlantIdTakenError);
+    const adding = rejects(add(1n), PlantIdTakenError);
+    for (const number of [0, 1, 2]) {
+      (await collection.attempt(number)).reply({ writeErrors: [DUPLICATE] });
+    }
+    await adding;
     expect(collection.readBacks).to.equal(3);
-  });
-
-  it('is unavailable at its deadline when it could not be read back', async () => {
-    const { collection, add } = open();
-    collection.failingReadBacks = Number.POSITIVE_INFINITY;
-    const adding = add(1n, SHORT_LIMIT_MS);
-    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
-    await rejects(adding, StorageUnavailableError);
   });
 });
 
 describe('At its deadline a plant', () => {
-  it('is unknown when its insert was sent', async () => {
-    const { collection, add } = open();
-    const message = 'the outcome was not known in time';
-    await rejects(add(1n, SHORT_LIMIT_MS), { name: 'OutcomeUnknownError', message });
-    expect(collection.attempts[0]).to.have.property('aborted', false);
-  });
-
   it('is unknown when an earlier insert of it was sent', async () => {
     const { collection, add } = open();
     const adding = add(1n, SHORT_LIMIT_MS);
@@ -389,7 +369,7 @@ describe('At its deadline a plant', () => {
     collection.sends = false;
     const message = 'the plant was not stored';
     await rejects(add(1n, SHORT_LIMIT_MS), { name: 'StorageUnavailableError', message });
-    expect(collection.attempts[0]).to.have.property('aborted', true);
+    expect(collection.attempts[0]).to.have.property('cancelled', true);
   });
 
   it('is unavailable when it waits for other batches, and is never sent', async () => {
@@ -411,10 +391,11 @@ describe('At its deadline a plant', () => {
     const [short, long] = [add(2n, SHORT_LIMIT_MS), add(3n)];
     (await collection.attempt(0)).reply();
     await rejects(short, StorageUnavailableError);
-    const third = await collection.attempt(2);
-    third.reply();
+    const second = await collection.attempt(1);
+    expect(second).to.include({ cancelled: false });
+    expect(second.ids).to.deep.equal([3n]);
+    second.reply();
     await Promise.all([first, long]);
-    expect(third.ids).to.deep.equal([3n]);
   });
 
   it('is rejected with the last failure as the cause', async () => {
@@ -423,14 +404,6 @@ describe('At its deadline a plant', () => {
     const failure = new Error('connection lost');
     (await collection.attempt(0)).fail(failure);
     await rejects(adding, { cause: failure });
-  });
-
-  it('is rejected with a failed read-back as the cause', async () => {
-    const { collection, add } = open();
-    collection.failingReadBacks = Number.POSITIVE_INFINITY;
-    const adding = add(1n, SHORT_LIMIT_MS);
-    (await collection.attempt(0)).reply({ writeErrors: [DUPLICATE] });
-    await rejects(adding, { name: 'StorageUnavailableError', cause: new Error('no response') });
   });
 
   it('is rejected with an unmet write concern as the cause', async () => {
@@ -450,49 +423,5 @@ describe('Closing', () => {
     await rejects(add(2n), new StorageUnavailableError('the storage is closed'));
     (await collection.attempt(0)).reply();
     await Promise.all([adding, closing, plants.close()]);
-  });
-
-  it('leaves no timer', async () => {
-    const time = new VirtualTime();
-    time.install();
-    try {
-      const { collection, plants, add } = open();
-      const adding = add(1n);
-      (await collection.attempt(0)).reply();
-      await adding;
-      await plants.close();
-      await time.runOut(0);
-    } finally {
-      time.uninstall();
-    }
-  });
-
-  const unfinished: Record<string, (attempt: FakeAttempt) => void> = {
-    'another insert': (attempt) => attempt.fail(),
-    'another read-back': (attempt) => attempt.reply({ writeErrors: [DUPLICATE] }),
-  };
-
-  for (const [what, end] of Object.entries(unfinished)) {
-    it(`ends the pause before ${what}`, async () => {
-      const time = new VirtualTime();
-      time.install();
-      try {
-        const { collection, plants, add } = open();
-        const adding = rejects(add(1n, SHORT_LIMIT_MS));
-        end(await collection.attempt(0));
-        const closing = plants.close();
-        await time.runOut(SHORT_LIMIT_MS);
-        await Promise.all([adding, closing]);
-      } finally {
-        time.uninstall();
-      }
-    });
-  }
-
-  it('waits no longer than until the last deadline', async () => {
-    const { plants, add } = open();
-    const adding = rejects(add(1n, SHORT_LIMIT_MS), OutcomeUnknownError);
-    await plants.close();
-    await adding;
   });
 });

@@ -6,14 +6,14 @@ import type { PlantDocument } from '../../src/collection/plant-document.js';
 
 /** An insert whose end the test decides. */
 export class FakeAttempt implements InsertAttempt {
-  readonly documents: readonly PlantDocument[];
+  readonly documents: PlantDocument[];
   readonly timeLimit: number;
   readonly result: Promise<InsertResult>;
   sent = true;
-  aborted = false;
+  cancelled = false;
   #end: (result: InsertResult) => void = () => undefined;
 
-  constructor(documents: readonly PlantDocument[], timeLimit: number) {
+  constructor(documents: PlantDocument[], timeLimit: number) {
     this.documents = documents;
     this.timeLimit = timeLimit;
     this.result = new Promise((resolve) => {
@@ -25,19 +25,19 @@ export class FakeAttempt implements InsertAttempt {
     return this.documents.map(({ _id }) => _id);
   }
 
-  abort(): void {
-    this.aborted = true;
-    this.fail(new Error('aborted'));
+  cancel(): void {
+    this.cancelled = true;
+    this.fail(new Error('cancelled'));
   }
 
   /** Ends with a reply. By default, all documents are written durably. */
   reply({ writeErrors = [], ...rest }: Partial<InsertReply> = {}): void {
     const n = this.documents.length - writeErrors.length;
-    this.#end({ n, writeErrors, ...rest });
+    this.#end({ kind: 'reply', n, writeErrors, ...rest });
   }
 
   fail(error: unknown = new Error('connection lost')): void {
-    this.#end({ sent: this.sent, error });
+    this.#end({ kind: this.sent ? 'failed' : 'not sent', error });
   }
 }
 
@@ -54,7 +54,7 @@ export class FakePlantCollection implements PlantCollection {
   sends = true;
   readonly #events = new EventEmitter();
 
-  insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
+  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt {
     const attempt = new FakeAttempt(documents, timeLimit);
     attempt.sent = this.sends;
     this.attempts.push(attempt);

@@ -1,13 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import type { OpenStore } from '@plant-store/plant-repository-contract';
+import type { OpenReader } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { type Document, MongoClient } from 'mongodb';
 
 export const DATABASE = 'plant-store';
 
-/** The callbacks of a collection that nothing observes. */
-export const UNOBSERVED = { unauthorized: () => undefined, disclose: (error: Error) => error };
+/** The options of a collection of an available database, which nothing observes. */
+export const UNOBSERVED = {
+  availability: { refusal: undefined, reached: () => undefined },
+  observer: () => undefined,
+  disclosure: { error: (error: Error) => error },
+};
 
 const clients = new Map<string, MongoClient>();
 let collections = 0;
@@ -45,11 +49,17 @@ export async function keptDocuments(
   return documents.map((document) => ({ ...document, _id: document._id.toBigInt() }));
 }
 
-/** A network in front of a server. It recognises inserts by their comment, unless TLS hides it. */
-export const networkInFrontOf = (port: number) => FaultyNetwork.before(port, 'plant-store insert');
+/** A network in front of a server. It recognises inserts by one of their options, unless TLS hides it. */
+export const networkInFrontOf = (port: number) => FaultyNetwork.before(port, 'ordered');
 
 /** A connection string for the one server that the network leads to, whatever replica set it belongs to. */
 export const uriThrough = ({ host }: FaultyNetwork) => `mongodb://${host}/?directConnection=true`;
+
+/** Ends every connection through a network, with what it holds, and accepts new ones. */
+export async function reconnect(network: FaultyNetwork): Promise<void> {
+  await network.cut();
+  await network.restore();
+}
 
 /** The faults that a network can cause. */
 export function networkFaults(network: FaultyNetwork) {
@@ -67,8 +77,11 @@ export function networkFaults(network: FaultyNetwork) {
  *
  * @param directUri Reaches the server without the network.
  */
-export function storeOf(uri: string, directUri: string): OpenStore {
-  const collection = freshCollection();
+export function storeOf(
+  uri: string,
+  directUri: string,
+  collection = freshCollection(),
+): OpenReader {
   const open = () => new MongoPlantRepository({ uri, collection });
   return {
     repository: open(),

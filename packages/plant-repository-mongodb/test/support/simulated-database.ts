@@ -1,6 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { MongoServerError, type ObjectId } from 'mongodb';
-import type { InsertReply, InsertResult, WriteError } from '../../src/collection/insert-outcome.js';
+import type {
+  InsertFailure,
+  InsertReply,
+  InsertResult,
+  WriteError,
+} from '../../src/collection/insert-outcome.js';
 import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
 import type { PlantDocument } from '../../src/collection/plant-document.js';
 
@@ -11,8 +16,6 @@ export const NEVER = Number.POSITIVE_INFINITY;
 export interface PlannedInsert {
   /** The delay until a server is found and the insert is sent. */
   readonly server: number;
-  /** Whether it is sent although it is cancelled. */
-  readonly abortIsLate: boolean;
   /** The delay from sending to the loss of the connection; the insert may arrive nevertheless. */
   readonly loss: number;
   /** The delay from sending to the write, whether or not a caller still waits. */
@@ -64,7 +67,6 @@ export interface DatabasePlan {
 
 const NORMAL_INSERT: PlannedInsert = {
   server: 0,
-  abortIsLate: false,
   loss: NEVER,
   arrival: 1,
   majority: 1,
@@ -125,11 +127,8 @@ class SimulatedInsert implements InsertAttempt {
     later(plan.server, () => this.#send());
   }
 
-  abort(): void {
-    later(0, () => {
-      if (this.plan.abortIsLate) this.#send();
-      this.fail(new Error('taken back'));
-    });
+  cancel(): void {
+    if (!this.sent) this.fail(new Error('cancelled'));
   }
 
   reply(reply: InsertReply): void {
@@ -137,16 +136,16 @@ class SimulatedInsert implements InsertAttempt {
     this.#end(reply);
   }
 
-  fail(error: Error, refusedBeforehand = false): void {
+  fail(error: Error, kind: InsertFailure['kind'] = this.sent ? 'failed' : 'not sent'): void {
     this.#ended = true;
-    this.#end({ sent: this.sent, error, refusedBeforehand });
+    this.#end({ kind, error });
   }
 
   #send(): void {
     if (this.sent || this.#ended) return;
     const { ending } = this.plan;
     if (ending === 'refused beforehand') {
-      this.fail(new Error(ending), true);
+      this.fail(new Error(ending), 'refused');
       return;
     }
     if (ending === 'pool cleared' || ending === 'wrong password') {
@@ -191,7 +190,7 @@ export class SimulatedDatabase implements PlantCollection {
     for (const failover of failovers) later(failover.at, () => this.#failover(failover));
   }
 
-  insert(documents: readonly PlantDocument[], timeLimit: number): InsertAttempt {
+  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt {
     const plan = this.#plannedInserts.shift() ?? NORMAL_INSERT;
     const insert = new SimulatedInsert(documents, plan, timeLimit, (it) => this.#carryOut(it));
     this.#inserts.push(insert);
@@ -265,7 +264,7 @@ export class SimulatedDatabase implements PlantCollection {
       else if (isThere) writeErrors.push({ index, code: 11000 });
       else n += 1;
     }
-    return { reply: { n, writeErrors }, last };
+    return { reply: { kind: 'reply', n, writeErrors }, last };
   }
 
   /** Copies the log up to this document to a majority, unless a failover has removed it. */

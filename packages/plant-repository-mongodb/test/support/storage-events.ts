@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import type { StorageEvent } from '@plant-store/domain';
+import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 
 /** Collects the events of a repository. */
 export class StorageEvents {

@@ -1,0 +1,88 @@
+import { OutcomeUnknownError } from '@plant-store/domain';
+import { expect } from 'chai';
+import { toDocument } from '../../src/collection/plant-document.js';
+import { GroupCommit } from '../../src/group-commit/group-commit.js';
+import { plant } from '../support/plant.js';
+import { type ShardFault, SimulatedRouter } from '../support/simulated-router.js';
+import { VirtualTime } from '../support/virtual-time.js';
+
+const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
+const TIME_LIMIT_MS = 15_000;
+const CLIENTS_MS = 20_000;
+const RUN_MS = 60_000;
+
+/** FailedToSatisfyReadPreference. `insertOutcomes` treats the other codes of a `mongos` in the same way. */
+const NO_PRIMARY = 133;
+
+describe('Before two shards, one of which has no primary,', () => {
+  const time = new VirtualTime();
+
+  before(() => time.install());
+  after(() => time.uninstall());
+
+  /**
+   * For 20 s, adds 200 plants a second for the healthy shard. 30 clients of the other one add a plant each, and the
+   * next one when the outcome is known. Resolves with what became of the plants.
+   */
+  async function run(fault: ShardFault) {
+    const router = new SimulatedRouter(fault);
+    const plants = new GroupCommit(router, LIMITS, () => undefined);
+    const durations: number[] = [];
+    const failures: unknown[] = [];
+    const add = (id: number) => plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT_MS);
+    for (let id = 0; id < 4_000; id += 1) {
+      const addHealthy = async () => {
+        const added = performance.now();
+        await add(2 * id);
+        durations.push(performance.now() - added);
+      };
+      setTimeout(addHealthy, id * 5);
+    }
+    const client = async (id: number): Promise<void> => {
+      await add(id).catch((error: unknown) => failures.push(error));
+      if (performance.now() < started + CLIENTS_MS) await client(id + 60);
+    };
+    const started = performance.now();
+    for (let id = 1; id < 60; id += 2) setTimeout(() => client(id), id);
+    await time.runOut(RUN_MS);
+    return { durations, failures };
+  }
+
+  for (const fault of ['silent', 'merged', NO_PRIMARY] as const) {
+    it(`every plant of the other is stored, 98 % within 2.5 seconds: ${fault}`, async () => {
+      const { durations, failures } = await run(fault);
+      expect(durations).to.have.length(4_000);
+      const slow = durations.filter((ms) => ms > 2_500);
+      expect(slow.length).to.be.below(80);
+      expect(failures).to.have.length(60);
+      for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
+    });
+  }
+
+  it('the unclear plants are stored when it has one again', async () => {
+    const router = new SimulatedRouter('silent');
+    const plants = new GroupCommit(router, LIMITS, () => undefined);
+    const adding = Array.from({ length: 100 }, (_, id) =>
+      plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT_MS),
+    );
+    setTimeout(() => {
+      router.fault = undefined;
+    }, 5_000);
+    await time.runOut(RUN_MS);
+    await Promise.all(adding);
+  });
+
+  it('an outage of both costs no insert for each plant', async () => {
+    const router = new SimulatedRouter('silent');
+    const plants = new GroupCommit(router, LIMITS, () => undefined);
+    const adding = Array.from({ length: 4_000 }, (_, id) =>
+      plants.add(toDocument(plant(BigInt(2 * id + 1))), TIME_LIMIT_MS),
+    );
+    setTimeout(() => {
+      router.fault = undefined;
+    }, 800);
+    await time.runOut(RUN_MS);
+    await Promise.all(adding);
+    expect(router.sizes.length).to.be.below(100);
+  });
+});

@@ -1,0 +1,79 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { needsMongod } from '@plant-store/mongod';
+import { expect } from 'chai';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const agents = join(root, 'test/agents/node_modules');
+const STORE = 'packages/plant-repository-mongodb/dist/test/mongo-plant-repository';
+
+/** A closed port: an agent sends nothing to another machine. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+/** What each agent is loaded with. */
+const preloads: Readonly<Record<string, { flags: string[]; env: Record<string, string> }>> = {
+  'dd-trace, which changes the comment of each command': {
+    flags: ['--require', join(agents, 'dd-trace/init.js')],
+    env: {
+      DD_DBM_PROPAGATION_MODE: 'full',
+      DD_TRACE_AGENT_URL: NOWHERE,
+      DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',
+      DD_REMOTE_CONFIGURATION_ENABLED: 'false',
+    },
+  },
+  newrelic: {
+    flags: ['--require', join(agents, 'newrelic/index.js')],
+    env: {
+      NEW_RELIC_APP_NAME: 'plant-store',
+      NEW_RELIC_LICENSE_KEY: 'none',
+      NEW_RELIC_HOST: '127.0.0.1',
+      NEW_RELIC_PORT: '9',
+      NEW_RELIC_NO_CONFIG_FILE: 'true',
+      NEW_RELIC_LOG_ENABLED: 'false',
+    },
+  },
+  'elastic-apm-node': {
+    flags: ['--require', join(agents, 'elastic-apm-node/start.js')],
+    env: {
+      ELASTIC_APM_SERVER_URL: NOWHERE,
+      ELASTIC_APM_CENTRAL_CONFIG: 'false',
+      ELASTIC_APM_CLOUD_PROVIDER: 'none',
+      ELASTIC_APM_LOG_LEVEL: 'off',
+    },
+  },
+};
+
+/** Resolves with what the tests of the store print. Rejects when one fails. */
+async function runTests(name: string, ...files: string[]): Promise<string> {
+  const { flags, env } = preloads[name] ?? { flags: [], env: {} };
+  const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--exit', '--timeout', '60000'];
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...mocha, ...files], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  });
+  return stdout;
+}
+
+describe('The store with a preloaded agent', function () {
+  this.timeout(240_000);
+
+  before(async function () {
+    await needsMongod.call(this);
+    if (existsSync(agents)) return;
+    if (process.env.CI) throw new Error('the agents are missing: run npm ci --prefix test/agents');
+    // The agents take 116 MB, so `npm install` leaves them out.
+    this.skip();
+  });
+
+  for (const name of Object.keys(preloads)) {
+    it(`reports true outcomes: ${name}`, async () => {
+      const facts = await runTests(name, `${STORE}.driver-facts.test.js`);
+      expect(facts).to.match(/[1-9]\d* passing/);
+      const silent = await runTests(name, `${STORE}.unreachable.test.js`, '--grep', 'was sent to');
+      expect(silent).to.match(/1 passing/);
+    });
+  }
+});
