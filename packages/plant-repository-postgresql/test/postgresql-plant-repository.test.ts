@@ -1,0 +1,283 @@
+import { rejects } from 'node:assert/strict';
+import { inspect } from 'node:util';
+import {
+  type NewPlantFields,
+  newPlant,
+  type PlantId,
+  PlantIdTakenError,
+  type PlantReader,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { FaultyNetwork } from '@plant-store/faulty-network';
+import {
+  describePlantReader,
+  describePlantRepository,
+} from '@plant-store/plant-repository-contract';
+import {
+  postgresqlPlantRepository,
+  type StorageEvent,
+} from '@plant-store/plant-repository-postgresql';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { expect } from 'chai';
+
+describe('On a real PostgreSQL', () => {
+  before(needsPostgresql);
+  describe('a store', describeStore);
+});
+
+/** Its hooks do not run where there is no server. */
+function describeStore(this: Mocha.Suite): void {
+  this.timeout(60_000);
+  let server: PostgresqlServer;
+  let network: FaultyNetwork;
+  let schema: string;
+  let schemas = 0;
+  let opened: (PlantRepository & PlantReader)[] = [];
+  let events: StorageEvent[] = [];
+
+  before(async () => {
+    server = await PostgresqlServer.start();
+  });
+
+  after(() => server.stop());
+
+  beforeEach(async () => {
+    network = await FaultyNetwork.before(server.port, 'set_config');
+    schemas += 1;
+    schema = `case_${schemas}`;
+    opened = [];
+    events = [];
+    await server.createTable(schema);
+  });
+
+  afterEach(async () => {
+    await Promise.all(opened.map((repository) => repository.close()));
+    await network.close();
+  });
+
+  /** @param settings Of its sessions, as `postgres -c` takes them. */
+  function open(settings = '', password = server.password): PlantRepository & PlantReader {
+    const uri = new URL(server.uri('plant_store', password));
+    uri.host = network.host;
+    uri.searchParams.set('options', `-c search_path=${schema} ${settings}`);
+    const observer = (event: StorageEvent) => events.push(event);
+    const repository = postgresqlPlantRepository({ uri: uri.href, observer });
+    opened.push(repository);
+    return repository;
+  }
+
+  async function stored(id: bigint): Promise<NewPlantFields | undefined> {
+    const [row] = await server.rows(
+      `SELECT encode(name, 'base64') AS name, encode(tag, 'base64') AS tag
+       FROM ${schema}.plants WHERE id = ${id}`,
+    );
+    if (row === undefined) return undefined;
+    const name = textOf(row.name);
+    return row.tag === null ? { id, name } : { id, name, tag: textOf(row.tag) };
+  }
+
+  const textOf = (base64: unknown) => Buffer.from(`${base64}`, 'base64').toString();
+
+  async function crash(...options: string[]): Promise<void> {
+    await server.kill();
+    await server.restart(...options);
+  }
+
+  const openStore = async () => ({
+    repository: open(),
+    stored,
+    reopen: async () => open(),
+    secrets: [server.password],
+    stall: async () => network.freeze(),
+    silenceAfterWrite: async () => network.loseResponses('freeze'),
+    loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    outage: () => network.cut(),
+    async refuseAccess() {
+      await server.run(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`);
+      await network.cut();
+      await network.restore();
+    },
+    crash: () => crash(),
+    async holdUncommitted({ id }: NewPlantFields) {
+      await server.run(`BEGIN;
+        INSERT INTO ${schema}.plants (id, name, mark) VALUES (${id}, '', gen_random_uuid())`);
+    },
+    async recover() {
+      await server.run('ROLLBACK');
+      await network.restore();
+      await server.run(`GRANT SELECT, INSERT ON ${schema}.plants TO plant_store`);
+    },
+  });
+
+  describePlantRepository('postgresqlPlantRepository', openStore);
+  describePlantReader('postgresqlPlantRepository', openStore);
+
+  const monstera = newPlant({ id: 7n, name: 'Monstera' });
+  const isStored = async () => expect(await stored(7n)).to.deep.equal({ id: 7n, name: 'Monstera' });
+
+  it('reports at once that access is denied when the password is wrong', async () => {
+    const repository = open('', 'wrong');
+    await rejects(repository.ready(), StorageUnavailableError);
+    await rejects(repository.add(monstera, 10_000), StorageUnavailableError);
+  });
+
+  it('waits until the server accepts writes, as in a failover', async () => {
+    await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
+    const repository = open();
+    await rejects(repository.ready(), StorageUnavailableError);
+    const adding = repository.add(monstera, 10_000);
+    await Promise.race([adding, network.requestPassed()]);
+    await server.run('ALTER ROLE plant_store RESET default_transaction_read_only');
+    await adding;
+    await isStored();
+  });
+
+  it('tries again when the server has cancelled the insert', async () => {
+    const repository = open('-c statement_timeout=50');
+    await server.run(`BEGIN; LOCK TABLE ${schema}.plants`);
+    const adding = repository.add(monstera, 10_000);
+    await Promise.race([adding, network.requestPassed()]);
+    await Promise.race([adding, network.requestPassed()]);
+    await server.run('COMMIT');
+    await adding;
+    await isStored();
+  });
+
+  it('stores durably, whatever the default of the database and of the role is', async () => {
+    await server.run('ALTER DATABASE postgres SET synchronous_commit = off');
+    await server.run('ALTER ROLE plant_store SET synchronous_commit = off');
+    await open().add(monstera, 10_000);
+    await crash();
+    await isStored();
+    await server.run('ALTER DATABASE postgres RESET synchronous_commit');
+    await server.run('ALTER ROLE plant_store RESET synchronous_commit');
+  });
+
+  it('makes a plant durable before it reports that its id is taken', async () => {
+    const repository = open();
+    await repository.ready();
+    await server.run(`BEGIN; SET LOCAL synchronous_commit = off;
+      INSERT INTO ${schema}.plants VALUES (7, 'Monstera', NULL, gen_random_uuid()); COMMIT`);
+    await rejects(repository.add(monstera, 10_000), PlantIdTakenError);
+    await crash();
+    await isStored();
+  });
+
+  it('does not report a plant as stored when an administrator ends the wait for its standbys', async () => {
+    await crash('-c', 'synchronous_standby_names=none');
+    const outcome = rejects(open().add(monstera, 1_500.5), { code: 'OUTCOME_UNKNOWN' });
+    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+    while ((await server.rows(cancel)).length === 0);
+    await outcome;
+    await isStored();
+    await crash();
+  });
+
+  it('stores nothing, and is not ready, on a server that does not flush its files', async () => {
+    await crash('-c', 'fsync=off');
+    const repository = open();
+    await rejects(repository.ready(), { code: 'STORAGE_UNAVAILABLE', message: /fsync is off/ });
+    await rejects(repository.add(monstera, 10_000), { message: /fsync is off/ });
+    expect(await stored(7n)).to.equal(undefined);
+    await crash();
+    await repository.add(monstera, 10_000);
+  });
+
+  it('stores nothing, and is not ready, with an unlogged table', async () => {
+    await server.run(`ALTER TABLE ${schema}.plants SET UNLOGGED`);
+    const repository = open();
+    await rejects(repository.ready(), { code: 'STORAGE_UNAVAILABLE', message: /is unlogged/ });
+    await rejects(repository.add(monstera, 10_000), { message: /is unlogged/ });
+    expect(await stored(7n)).to.equal(undefined);
+  });
+
+  it('warns once that pages may be torn', async () => {
+    await crash('-c', 'full_page_writes=off');
+    const repository = open();
+    await repository.ready();
+    await repository.ready();
+    expect(events.map(({ type }) => type)).to.deep.equal(['storage warning']);
+    await crash();
+  });
+
+  it('reads fewer large plants in one page', async () => {
+    await server.run(`INSERT INTO ${schema}.plants
+      SELECT id, decode(repeat('61', 3 * 1024 * 1024), 'hex'), NULL, gen_random_uuid()
+      FROM generate_series(1, 3) AS id`);
+    const repository = open();
+    const idsAfter = async (after: PlantId | undefined) =>
+      (await repository.read({ after, limit: 10 }, 10_000)).map(({ id }) => id);
+    const [first, second, ...others] = await idsAfter(undefined);
+    expect([first, second, ...others]).to.deep.equal([1n, 2n]);
+    expect(await idsAfter(second)).to.deep.equal([3n]);
+  });
+
+  for (const [column, values] of Object.entries({ name: `'\\xff', NULL`, tag: `'', '\\xff'` })) {
+    it(`reports at once that a ${column} is not UTF-8`, async () => {
+      await server.run(`INSERT INTO ${schema}.plants VALUES (7, ${values}, gen_random_uuid())`);
+      await rejects(open().read({ limit: 10 }, 60_000), {
+        code: 'UNREADABLE_PLANT',
+        message: /id 7/,
+      });
+    });
+  }
+
+  const rules: Record<string, (table: string) => string> = {
+    'a constraint': (table) => `ALTER TABLE ${table} ADD CHECK (id <> 7)`,
+    'another unique index': (table) => `CREATE UNIQUE INDEX ON ${table} (name)`,
+    'a trigger': (table) =>
+      `CREATE FUNCTION ${schema}.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+       CREATE TRIGGER skip BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${schema}.skip()`,
+  };
+
+  for (const [what, rule] of Object.entries(rules)) {
+    it(`reports a plant that ${what} refuses, without its values`, async () => {
+      const repository = open();
+      await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 10_000);
+      await server.run(rule(`${schema}.plants`));
+      const error = await repository.add(monstera, 10_000).catch((reason: unknown) => reason);
+      expect(error).to.have.property('name', 'Error');
+      expect(events).to.have.length(1);
+      expect(events[0]).to.include({ type: 'plant refused', id: 7n });
+      expect(inspect([error, events], { depth: 20 })).to.not.match(quotes('Monstera'));
+    });
+  }
+
+  it('reports no value of a plant when a trigger raises an error of another class', async () => {
+    await server.run(`CREATE FUNCTION ${schema}.quote() RETURNS trigger LANGUAGE plpgsql
+        AS $$ BEGIN RAISE 'no %', NEW.name USING ERRCODE = '42501'; END $$;
+      CREATE TRIGGER quote BEFORE INSERT ON ${schema}.plants
+        FOR EACH ROW EXECUTE FUNCTION ${schema}.quote()`);
+    const error = await open()
+      .add(monstera, 10_000)
+      .catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(StorageUnavailableError);
+    expect(inspect(error, { depth: 20 })).to.not.match(quotes('Monstera'));
+  });
+
+  const quotes = (text: string) => RegExp(`${text}|${Buffer.from(text).toString('hex')}`);
+
+  const repairs: Record<string, { fault: string; command: RegExp }> = {
+    'that the table is missing': { fault: 'DROP TABLE plants', command: /^CREATE TABLE plants/ },
+    'that permissions are missing': {
+      fault: 'REVOKE SELECT, INSERT ON plants FROM plant_store',
+      command: /^GRANT SELECT, INSERT ON plants TO "plant_store";$/,
+    },
+  };
+
+  for (const [what, { fault, command }] of Object.entries(repairs)) {
+    it(`reports once ${what}, with the statements that fix it`, async () => {
+      const repository = open();
+      await server.run(`SET search_path = ${schema}; ${fault}`);
+      await rejects(repository.ready(), StorageUnavailableError);
+      await rejects(repository.ready(), StorageUnavailableError);
+      const fixes = events.map((event) => ('command' in event ? event.command : event.type));
+      expect(fixes).to.have.length(1);
+      expect(fixes[0]).to.match(command);
+      await server.run(`SET search_path = ${schema}; ${fixes[0]}`);
+      await repository.ready();
+      await repository.add(monstera, 10_000);
+    });
+  }
+}
