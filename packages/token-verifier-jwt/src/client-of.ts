@@ -1,16 +1,22 @@
-import { authenticatedClient, type Client } from '@plant-store/domain';
+import {
+  authenticatedClient,
+  type Client,
+  DEFAULT_PERMISSIONS,
+  PERMISSIONS,
+} from '@plant-store/domain';
 import type { JWTPayload } from 'jose';
+import type { Scopes } from './jwt-token-verifier-options.js';
 
 const MAX_NAME_LENGTH = 128;
 
-/**
- * Returns the client that a verified token was issued to.
- *
- * @param scope The scope that permits creating plants; without it, every client may create plants.
- */
-export function clientOf(claims: JWTPayload, scope: string | undefined): Client {
-  const permitted = scope === undefined || scopesOf(claims).includes(scope);
-  return authenticatedClient(nameOf(claims), permitted ? ['create plants'] : []);
+/** Returns the client that a verified token was issued to, with the permissions that its scopes give. */
+export function clientOf(claims: JWTPayload, scopes: Scopes = {}): Client {
+  const granted = scopesOf(claims);
+  const permissions = PERMISSIONS.filter((permission) => {
+    const scope = scopes[permission];
+    return scope === undefined ? DEFAULT_PERMISSIONS.includes(permission) : granted.includes(scope);
+  });
+  return authenticatedClient(nameOf(claims), permissions);
 }
 
 /** Printable ASCII of limited length, so that no name of a client can break a log line. */

@@ -5,3 +5,4 @@ export {
   jwtOptionProblems,
   type OptionProblem,
 } from './jwt-token-verifier-options.js';
+export type { TokenEvent, TokenObserver } from './token-event.js';

@@ -1,5 +1,4 @@
-import { fetchJson } from './fetch-json.js';
-import { trustedUrl } from './trusted-url.js';
+import { fetchJson, trustedUrl } from '@plant-store/token-verifier-keys';
 
 /**
  * Resolves with the URL of the issuer's keys, found through its metadata document.

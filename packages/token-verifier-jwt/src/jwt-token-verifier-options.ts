@@ -1,5 +1,6 @@
-import type { TokenObserver } from '@plant-store/domain';
-import { trustedUrl } from './trusted-url.js';
+import { PERMISSIONS, type Permission } from '@plant-store/domain';
+import { trustedUrl } from '@plant-store/token-verifier-keys';
+import type { TokenObserver } from './token-event.js';
 
 const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -8,6 +9,9 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
 
 /** The signature algorithms that are accepted by default. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+/** The scope that each permission needs. */
+export type Scopes = Readonly<Partial<Record<Permission, string | undefined>>>;
 
 /** The options of a `JwtTokenVerifier`: whose tokens it accepts, and for whom. */
 export interface JwtTokenVerifierOptions {
@@ -19,8 +23,11 @@ export interface JwtTokenVerifierOptions {
   readonly jwksUrl?: string | undefined;
   /** The signature algorithms that are accepted, {@link DEFAULT_ALGORITHMS} by default. */
   readonly algorithms?: readonly string[] | undefined;
-  /** The scope that permits creating plants. By default, every valid token does. */
-  readonly scope?: string | undefined;
+  /**
+   * The scope that each permission needs. Without one, every valid token has the permission if it is among
+   * `DEFAULT_PERMISSIONS` of the domain, and no token otherwise.
+   */
+  readonly scopes?: Scopes | undefined;
   /** Receives the events of the verifier, for logs and metrics. */
   readonly observer?: TokenObserver | undefined;
   /** Returns the time in milliseconds since the epoch, `Date.now` by default. */
@@ -33,16 +40,18 @@ export interface JwtTokenVerifierOptions {
 
 /** An invalid option, and what it must be. Never contains the value. */
 export interface OptionProblem {
-  readonly option: keyof JwtTokenVerifierOptions;
+  readonly option: keyof JwtTokenVerifierOptions | `scopes.${Permission}`;
   readonly expected: string;
 }
 
+type Check = [option: OptionProblem['option'], passed: boolean, expected: string];
+
 /** Returns every problem of the options; an empty list when they are valid. */
 export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProblem[] {
-  const { issuer, audience, jwksUrl, scope } = options;
+  const { issuer, audience, jwksUrl } = options;
   const { algorithms = DEFAULT_ALGORITHMS, refreshIntervalMs = 1, maxCachedTokens = 0 } = options;
   const url = 'an https URL, or an http URL on the loopback interface, without a user';
-  const checks: [option: keyof JwtTokenVerifierOptions, passed: boolean, expected: string][] = [
+  const checks: Check[] = [
     jwksUrl === undefined
       ? ['issuer', hasMetadataUrl(issuer), `${url}, a query or a fragment`]
       : ['issuer', issuer !== '', 'not empty'],
@@ -53,7 +62,13 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
       areSignatureAlgorithms(algorithms),
       `some of ${SIGNATURE_ALGORITHMS.join(', ')}`,
     ],
-    ['scope', scope === undefined || isScope(scope), 'a single scope as in RFC 6749, section 3.3'],
+    ...PERMISSIONS.map(
+      (permission): Check => [
+        `scopes.${permission}`,
+        isScope(options.scopes?.[permission]),
+        'a single scope as in RFC 6749, section 3.3',
+      ],
+    ),
     ['refreshIntervalMs', isWhole(refreshIntervalMs, 1, 3_600_000), 'from 1 to 3600000'],
     ['maxCachedTokens', isWhole(maxCachedTokens, 0, 1_000_000), 'from 0 to 1000000'],
   ];
@@ -73,8 +88,8 @@ function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
   );
 }
 
-function isScope(scope: string): boolean {
-  return /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope);
+function isScope(scope: string | undefined): boolean {
+  return scope === undefined || /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope);
 }
 
 function isWhole(value: number, min: number, max: number): boolean {

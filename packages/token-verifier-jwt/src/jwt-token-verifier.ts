@@ -2,21 +2,22 @@ import { hash } from 'node:crypto';
 import {
   type Client,
   InvalidTokenError,
-  type TokenObserver,
   type TokenRefusal,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import { FetchedKeys } from '@plant-store/token-verifier-keys';
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { keyChoice, refuseOtherUses } from './access-token.js';
 import { clientOf } from './client-of.js';
-import { IssuerKeys } from './issuer-keys.js';
+import { IssuerKeySet } from './issuer-key-set.js';
 import {
   DEFAULT_ALGORITHMS,
   type JwtTokenVerifierOptions,
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
 import type { KeySet } from './key-set.js';
+import type { TokenObserver } from './token-event.js';
 
 const CLOCK_TOLERANCE_MS = 30_000;
 
@@ -38,7 +39,7 @@ export class JwtTokenVerifier implements TokenVerifier {
   readonly #algorithms: string[];
   readonly #observe: TokenObserver;
   readonly #now: () => number;
-  readonly #keys: IssuerKeys;
+  readonly #keys: FetchedKeys<KeySet>;
   readonly #checks = new Map<string, Promise<Client>>();
   #closed = false;
 
@@ -74,18 +75,22 @@ export class JwtTokenVerifier implements TokenVerifier {
     await this.#keys.close();
   }
 
-  #issuerKeys(): IssuerKeys {
+  #issuerKeys(): FetchedKeys<KeySet> {
     const {
       issuer,
       jwksUrl,
       maxCachedTokens = 10_000,
       refreshIntervalMs = 300_000,
     } = this.#options;
-    return new IssuerKeys({
+    const keySet = new IssuerKeySet({
       issuer,
       jwksUrl: jwksUrl === undefined ? undefined : new URL(jwksUrl),
       algorithms: this.#algorithms,
       maxCachedTokens,
+    });
+    return new FetchedKeys({
+      load: (signal) => keySet.load(signal),
+      host: () => keySet.host,
       refreshIntervalMs,
       now: this.#now,
       onFetched: () => this.#observe({ type: 'issuer reached' }),
@@ -155,7 +160,7 @@ export class JwtTokenVerifier implements TokenVerifier {
 
   #accept(claims: JWTPayload, keySet: KeySet, digest: string): Client {
     refuseOtherUses(claims);
-    const client = clientOf(claims, this.#options.scope);
+    const client = clientOf(claims, this.#options.scopes);
     keySet.verified.add(digest, client, (claims.exp ?? 0) * 1000);
     return client;
   }

@@ -1,10 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import {
-  InvalidTokenError,
-  type TokenObserver,
-  TokenVerifierUnavailableError,
-} from '@plant-store/domain';
+import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';

@@ -21,7 +21,8 @@ describe('JwtTokenVerifier', () => {
   /** A verifier, and faults of its issuer, each of which lasts `lasting` milliseconds on the verifier's clock. */
   async function open(lasting: number): Promise<OpenVerifier> {
     const exp = issuer.seconds + 10 * HOURS_IN_SECONDS;
-    const verifier = issuer.verifier({ scope: 'plants:create' });
+    const scopes = { 'create plants': 'plants:create', 'read plants': 'plants:read' };
+    const verifier = issuer.verifier({ scopes });
     const failing = (fail: () => unknown) => async () => {
       await verifier.ready();
       await fail();
@@ -95,15 +96,15 @@ describe('JwtTokenVerifier', () => {
 
     for (const [claims, expected] of permitted) {
       it(`may ${expected ? '' : 'not '}create plants with ${JSON.stringify(claims)}`, async () => {
-        const verifier = issuer.verifier({ scope: 'plants:create' });
+        const verifier = issuer.verifier({ scopes: { 'create plants': 'plants:create' } });
         const client = await verifier.verify(await issuer.token(claims));
         expect(client.permissions.has('create plants')).to.equal(expected);
       });
     }
 
-    it('may create plants with any valid token when no scope is configured', async () => {
+    it('may create and read plants with any valid token when no scope is configured', async () => {
       const client = await issuer.verifier().verify(await issuer.token());
-      expect([...client.permissions]).to.deep.equal(['create plants']);
+      expect([...client.permissions]).to.deep.equal(['create plants', 'read plants']);
     });
   });
 

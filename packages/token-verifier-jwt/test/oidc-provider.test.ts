@@ -21,7 +21,7 @@ describe('With a real provider, a JwtTokenVerifier', () => {
     verifier = new JwtTokenVerifier({
       issuer: provider.url,
       audience: AUDIENCE,
-      scope: SCOPE,
+      scopes: { 'create plants': SCOPE, 'read plants': 'plants:read' },
       now: () => now(),
     });
   });

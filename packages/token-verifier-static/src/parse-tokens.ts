@@ -1,3 +1,4 @@
+import { PERMISSIONS, type Permission } from '@plant-store/domain';
 import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
 
 /** The text is not a valid list of tokens. Each problem names its place and never repeats the text. */
@@ -12,14 +13,16 @@ export class InvalidTokensError extends Error {
   }
 }
 
-/** One token of a text, and its place, such as `line 3`. */
-interface Entry extends TokenDigest {
+/** One token of a text, and its place, such as `line 3`. The permissions are checked last. */
+interface Entry extends Omit<TokenDigest, 'permissions'> {
   readonly place: string;
+  readonly permissions?: readonly string[] | undefined;
 }
 
 /**
  * Reads a tokens file: a `digest label` on each line; `#`, at the beginning or after a space,
- * begins a comment. Labels may repeat, digests may not.
+ * begins a comment. Labels may repeat, digests may not. A label may be followed by the permissions of
+ * the token, such as `[create plants]`, separated by commas.
  *
  * @throws {InvalidTokensError} with every problem and its line number; also when there is no token, as in a
  * file that is being written at that moment.
@@ -29,7 +32,7 @@ export function parseTokensFile(text: string): TokenDigest[] {
   return checkedEntries(
     lines
       .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
-      .map((line, index) => ({ place: `line ${index + 1}`, ...digestAndLabel(line) }))
+      .map((line, index) => ({ place: `line ${index + 1}`, ...tokenOf(line) }))
       .filter(({ sha256 }) => sha256 !== ''),
   );
 }
@@ -48,21 +51,38 @@ export function parseTokensList(text: string): TokenDigest[] {
   );
 }
 
-function digestAndLabel(line: string): TokenDigest {
+function tokenOf(line: string): Omit<Entry, 'place'> {
   const [sha256 = ''] = line.split(/\s/, 1);
-  return { sha256, label: line.slice(sha256.length).trim() };
+  const [, label = '', names] = /^(.*?)(?:\[([^[\]]*)\])?$/.exec(line.slice(sha256.length)) ?? [];
+  const permissions = names?.split(',').map((name) => name.trim());
+  return { sha256, label: label.trim(), permissions: permissions?.filter((name) => name !== '') };
 }
 
 function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
   const places = new Map<string, string>();
-  const problems = entries.flatMap(({ place, sha256, label }) => {
+  const problems = entries.flatMap(({ place, sha256, label, permissions }) => {
     const first = places.get(sha256.toLowerCase());
     places.set(sha256.toLowerCase(), first ?? place);
     const twice = first === undefined ? undefined : `the same digest as in ${first}`;
-    const problem = digestProblem(sha256) ?? labelProblem(label) ?? twice;
+    const problem =
+      digestProblem(sha256) ?? labelProblem(label) ?? permissionsProblem(permissions) ?? twice;
     return problem === undefined ? [] : [`${place}: ${problem}`];
   });
   if (entries.length === 0) problems.push('there is no token');
   if (problems.length > 0) throw new InvalidTokensError(problems);
-  return entries.map(({ sha256, label }) => ({ sha256, label }));
+  return entries.map(({ sha256, label, permissions }) =>
+    permissions === undefined
+      ? { sha256, label }
+      : { sha256, label, permissions: permissions.filter(isPermission) },
+  );
+}
+
+function permissionsProblem(names: readonly string[] = []): string | undefined {
+  return names.every(isPermission)
+    ? undefined
+    : `the permissions must be some of: ${PERMISSIONS.join(', ')}`;
+}
+
+function isPermission(name: string): name is Permission {
+  return PERMISSIONS.some((permission) => permission === name);
 }

@@ -40,6 +40,21 @@ describe('A tokens file', () => {
     expect(parseTokensFile(`${A} nursery\n${B} nursery`)).to.have.length(2);
   });
 
+  it('may name the permissions of a token after its label', () => {
+    const lines = [`${A} nursery [create plants]`, `${B} a [b] c[ ]`];
+    expect(parseTokensFile(lines.join('\n'))).to.deep.equal([
+      { sha256: A, label: 'nursery', permissions: ['create plants'] },
+      { sha256: B, label: 'a [b] c', permissions: [] },
+    ]);
+  });
+
+  it('is refused when it names another permission, without repeating it', () => {
+    const text = `${A} nursery [create plants, water plants]`;
+    expect(problemsOf(() => parseTokensFile(text))).to.deep.equal([
+      'line 1: the permissions must be some of: create plants, read plants',
+    ]);
+  });
+
   it('is refused with every problem and its line number', () => {
     const lines = ['# ours', `${A} nursery`, 'secret nursery', '', B, `${A.toUpperCase()} again`];
     expect(problemsOf(() => parseTokensFile(lines.join('\n')))).to.deep.equal([
@@ -56,12 +71,15 @@ describe('A tokens file', () => {
   }
 
   it('is refused without repeating its text unless a verifier can be made from it', () => {
-    const word = fc.oneof(fc.constantFrom(A, B, '#', ' ', '\n', '\t', 'label'), fc.string());
+    const word = fc.oneof(
+      fc.constantFrom(A, B, '#', ' ', '\n', '\t', '[', ']', 'label'),
+      fc.string(),
+    );
     fc.assert(
       fc.property(fc.array(word), (words) => {
         const problems = problemsOf(() => new StaticTokenVerifier(parseTokensFile(words.join(''))));
         const said =
-          /^(there is no token|line \d+: (the digest must be 64 hexadecimal digits|the label must be 1 to 64 printable characters|the same digest as in line \d+))$/;
+          /^(there is no token|line \d+: (the digest must be 64 hexadecimal digits|the label must be 1 to 64 printable characters|the permissions must be some of: create plants, read plants|the same digest as in line \d+))$/;
         for (const problem of problems) expect(problem).to.match(said);
       }),
     );

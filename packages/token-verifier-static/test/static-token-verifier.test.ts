@@ -14,12 +14,17 @@ const verifier = () =>
   ]);
 
 async function open(): Promise<OpenVerifier> {
-  const [token, next] = [newToken(), newToken()];
+  const [token, next, third] = [newToken(), newToken(), newToken()];
   return {
-    verifier: new StaticTokenVerifier([known(token, 'greenhouse'), known(next, 'nursery')]),
+    verifier: new StaticTokenVerifier([
+      known(token, 'greenhouse'),
+      { ...known(next, 'nursery'), permissions: ['create plants'] },
+      { ...known(third, 'visitor'), permissions: [] },
+    ]),
     accepted: [
-      { token, name: 'greenhouse', permissions: ['create plants'] },
+      { token, name: 'greenhouse', permissions: ['create plants', 'read plants'] },
       { token: next, name: 'nursery', permissions: ['create plants'] },
+      { token: third, name: 'visitor', permissions: [] },
     ],
     refused: { 'a token that was not given out': newToken(), 'a digest': tokenDigest(token) },
   };

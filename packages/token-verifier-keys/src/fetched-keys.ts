@@ -1,20 +1,19 @@
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
-import { fetchJson, type JsonDocument } from './fetch-json.js';
-import { findJwksUrl } from './issuer-metadata.js';
-import { KeySet } from './key-set.js';
 
 /** Short enough that an issuer that does not respond is reported within two seconds of startup. */
 const FETCH_TIMEOUT_MS = 1_500;
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
 
-/** The options of {@link IssuerKeys}; `JwtTokenVerifierOptions` describes them. */
-export interface IssuerKeysOptions {
-  readonly issuer: string;
-  readonly jwksUrl: URL | undefined;
-  readonly algorithms: readonly string[];
-  readonly maxCachedTokens: number;
+/** The options of {@link FetchedKeys}. */
+export interface FetchedKeysOptions<Keys> {
+  /** Fetches the keys. Rejects when there are none, or with the reason of the signal after an abort. */
+  load(signal: AbortSignal): Promise<Keys>;
+  /** Returns the host that `load` asks, for messages. */
+  host(): string;
+  /** Milliseconds from one fetch to the next. */
   readonly refreshIntervalMs: number;
+  /** Returns the time in milliseconds since the epoch. */
   readonly now: () => number;
   onFetched(): void;
   onFailed(error: TokenVerifierUnavailableError): void;
@@ -24,12 +23,10 @@ export interface IssuerKeysOptions {
  * Fetches the keys of one issuer when constructed, and regularly in the background. Fetched keys are
  * trusted for an hour, even if every later fetch fails.
  */
-export class IssuerKeys {
-  readonly #options: IssuerKeysOptions;
+export class FetchedKeys<Keys> {
+  readonly #options: FetchedKeysOptions<Keys>;
   readonly #closing = new AbortController();
-  #jwksUrl: URL | undefined;
-  #keySet: KeySet | undefined;
-  #text = '';
+  #keys: Keys | undefined;
   #fetchedAt = Number.NEGATIVE_INFINITY;
   /** When a fetch last failed, or was started for a token with an unknown key: the next one must wait. */
   #lastLimitedFetchAt = Number.NEGATIVE_INFINITY;
@@ -37,15 +34,14 @@ export class IssuerKeys {
   #fetching: Promise<void> | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: IssuerKeysOptions) {
+  constructor(options: FetchedKeysOptions<Keys>) {
     this.#options = options;
-    this.#jwksUrl = options.jwksUrl;
     this.#fetch();
   }
 
   /** Returns the keys, or `undefined` when the latest successful fetch is an hour ago or more. */
-  trusted(): KeySet | undefined {
-    return this.#elapsed(this.#fetchedAt) < MAX_KEY_AGE_MS ? this.#keySet : undefined;
+  trusted(): Keys | undefined {
+    return this.#elapsed(this.#fetchedAt) < MAX_KEY_AGE_MS ? this.#keys : undefined;
   }
 
   /** Returns whether the keys are at most 10 seconds old, so that a key that is not among them does not exist. */
@@ -105,7 +101,7 @@ export class IssuerKeys {
 
   async #fetched(): Promise<boolean> {
     try {
-      await this.#keep(await this.#document());
+      this.#keys = await this.#load();
       this.#fetchedAt = this.#options.now();
       this.#failure = undefined;
       this.#options.onFetched();
@@ -118,39 +114,18 @@ export class IssuerKeys {
     }
   }
 
-  /** An unchanged document keeps the key set, and so the tokens that were verified with it. */
-  async #keep({ text, json }: JsonDocument): Promise<void> {
-    if (this.#keySet !== undefined && text === this.#text) return;
-    const { algorithms, maxCachedTokens } = this.#options;
-    this.#keySet = await KeySet.import(json, algorithms, maxCachedTokens);
-    this.#text = text;
-  }
-
-  async #document(): Promise<JsonDocument> {
+  async #load(): Promise<Keys> {
     const deadline = new AbortController();
     const expire = () => {
-      const { host } = this.#jwksUrl ?? new URL(this.#options.issuer);
+      const host = this.#options.host();
       deadline.abort(new Error(`no response from ${host} within ${FETCH_TIMEOUT_MS} ms`));
     };
     const timer = setTimeout(expire, FETCH_TIMEOUT_MS);
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
     try {
-      return await this.#fetchDocument(signal);
+      return await this.#options.load(signal);
     } finally {
       clearTimeout(timer);
-    }
-  }
-
-  /** Forgets a URL that was found through the metadata when fetching from it fails: the keys may have moved. */
-  async #fetchDocument(signal: AbortSignal): Promise<JsonDocument> {
-    const { issuer, jwksUrl } = this.#options;
-    const known = this.#jwksUrl;
-    this.#jwksUrl ??= await findJwksUrl(issuer, signal);
-    try {
-      return await fetchJson(this.#jwksUrl, signal);
-    } catch (cause) {
-      if (known !== undefined) this.#jwksUrl = jwksUrl;
-      throw cause;
     }
   }
 }
