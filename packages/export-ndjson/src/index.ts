@@ -1,0 +1,1 @@
+export { PlantExport, type PlantExportOptions, type Progress } from './plant-export.js';
