@@ -1,5 +1,5 @@
 import 'reflect-metadata/lite';
-import { CreatePlant, type PlantRepository, type TokenVerifier } from '@plant-store/domain';
+import { CreatePlant, type PlantReader, ReadPlants, type TokenVerifier } from '@plant-store/domain';
 import {
   createApp,
   createManagementApp,
@@ -9,6 +9,7 @@ import {
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
 import type { Configuration } from './configuration/configuration.js';
+import type { Store } from './configuration/storages.js';
 import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
 import { corsFor } from './cors.js';
 import { Health } from './health.js';
@@ -26,10 +27,12 @@ export const ids = {
   logger: id<Logger>('Logger'),
   metrics: id<Metrics | undefined>('Metrics'),
   observer: id<Observer>('Observer'),
-  plantRepository: id<PlantRepository>('PlantRepository'),
+  plantRepository: id<Store>('PlantRepository'),
   openVerifier: id<OpenVerifier>('OpenVerifier'),
   tokenVerifier: id<TokenVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
+  /** `undefined` when the storage cannot be read. */
+  readPlants: id<ReadPlants | undefined>('ReadPlants'),
   health: id<Health>('Health'),
   server: id<DrainableServer>('Server'),
   managementServer: id<DrainableServer | undefined>('ManagementServer'),
@@ -73,6 +76,12 @@ export function createContainer(
     .bind(ids.createPlant)
     .toResolvedValue((plants) => new CreatePlant(plants), [ids.plantRepository]);
   container
+    .bind(ids.readPlants)
+    .toResolvedValue(
+      (plants) => (isReader(plants) ? new ReadPlants(plants) : undefined),
+      [ids.plantRepository],
+    );
+  container
     .bind(ids.health)
     .toResolvedValue(openHealth, [
       ids.plantRepository,
@@ -99,20 +108,24 @@ async function openPlantRepository(
   configuration: Configuration,
   { storage: observer }: Observer,
   metrics: Metrics | undefined,
-): Promise<PlantRepository> {
+): Promise<Store> {
   const tracer = await openBatchTracer();
   const plants = await configuration.storage.open(observer, tracer);
   return metrics === undefined ? plants : countPlants(plants, metrics);
 }
 
+function isReader(plants: Store): plants is Store & PlantReader {
+  return plants.read !== undefined;
+}
+
 function openHealth(
-  plantRepository: PlantRepository,
+  plantRepository: Store,
   tokenVerifier: TokenVerifier,
-  { storage, REQUEST_DEADLINE_MS: requestDeadlineMs }: Configuration,
+  { storage }: Configuration,
   observer: Observer,
 ): Health {
   const observe = storage.reportsReachability ? undefined : observer.storage;
-  return new Health({ plantRepository, tokenVerifier, requestDeadlineMs, observer: observe });
+  return new Health({ plantRepository, tokenVerifier, observer: observe });
 }
 
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
@@ -134,7 +147,7 @@ async function openServer(
       basePath: configuration.BASE_PATH ?? '',
       bodyLimit: configuration.BODY_LIMIT,
       maxInFlight: configuration.MAX_IN_FLIGHT,
-      requestDeadline: configuration.REQUEST_DEADLINE_MS,
+      requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
       docs: configuration.DOCS === 'on',
       before: await corsFor(configuration.CORS_ALLOWED_ORIGINS),
     },
@@ -154,6 +167,7 @@ function openManagementServer(
   { http }: Observer,
 ): DrainableServer | undefined {
   if (metrics === undefined) return undefined;
+  metrics.addReadiness(() => health.isReady);
   return createServer(
     createManagementApp({ ready: () => health.ready(), metrics, observer: http }),
   );

@@ -1,54 +1,41 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import {
   type PlantRepository,
-  type StorageObserver,
   StorageUnavailableError,
   type TokenVerifier,
-  TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
+import type { StorageObserver } from './telemetry/events.js';
 
 const CHECK_INTERVAL_MS = 1000;
-
-/** The time limit of `ready` in the ports. A part that takes longer is treated as unreachable. */
-const READY_TIMEOUT_MS = 2000;
 
 /** The options of {@link Health}. */
 export interface HealthOptions {
   readonly plantRepository: Pick<PlantRepository, 'ready'>;
   readonly tokenVerifier: Pick<TokenVerifier, 'ready'>;
-  /** Receives an event when the storage becomes reachable or unreachable. */
+  /** Receives an event when the storage becomes reachable or unreachable. Only for one that does not report itself. */
   readonly observer?: StorageObserver | undefined;
-  /** How long a create waits for the storage: shorter outages cause no errors. */
-  readonly requestDeadlineMs: number;
-  /** Returns the time in milliseconds of a clock that is never set back, `performance.now` by default. */
-  readonly now?: () => number;
 }
 
 /**
- * Reports whether a create that is sent now will be carried out.
+ * Reports whether the service has started and is not stopping.
  *
- * Checks the storage and the token verifier every second until {@link stop}, so that the start of an outage is
- * known, however rarely the health is requested.
+ * It has started when the storage and the token verifier were reached once. A later outage is one of all instances, so
+ * that no other instance could take the requests.
  */
 export class Health {
   readonly #options: HealthOptions;
-  readonly #now: () => number;
   readonly #timer: NodeJS.Timeout;
   #stopping = false;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  #asking: Promise<void> | undefined;
-  #tokenProblem: unknown;
-  #storageProblem: unknown;
   #storageReached = false;
+  #tokensReached = false;
+  #checking: Promise<void> | undefined;
   #reportedStorage: 'reachable' | 'unreachable' | undefined;
-  #outageSince = 0;
 
   constructor(options: HealthOptions) {
     this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#timer = setInterval(() => void this.#ask(), CHECK_INTERVAL_MS).unref();
-    void this.#ask();
+    this.#timer = setInterval(() => void this.#check().catch(() => undefined), CHECK_INTERVAL_MS);
+    this.#timer.unref();
+    void this.#check().catch(() => undefined);
   }
 
   /** Makes the service not ready from now on, so that load balancers use other instances. */
@@ -57,74 +44,62 @@ export class Health {
     clearInterval(this.#timer);
   }
 
-  /** Resolves when a create would be carried out now; otherwise rejects with the reason. */
+  /** Whether the service has started, at the last check, and is not stopping. */
+  get isReady(): boolean {
+    return this.#storageReached && this.#tokensReached && !this.#stopping;
+  }
+
+  /** Resolves when the service has started and is not stopping; otherwise rejects with the reason. */
   async ready(): Promise<void> {
-    if (!this.#stopping) await this.#ask();
-    if (this.#stopping) throw new StoppingError('the service is stopping');
-    if (this.#tokenProblem !== undefined) throw this.#tokenProblem;
-    if (this.#storageProblem !== undefined && !this.#hidesOutage()) throw this.#storageProblem;
-  }
-
-  /** Whether creates wait for the storage, and the outage is shorter than their deadline so far. */
-  #hidesOutage(): boolean {
-    const problem = this.#storageProblem;
-    if (!this.#storageReached || !(problem instanceof StorageUnavailableError)) return false;
-    return problem.waits && this.#now() - this.#outageSince < this.#options.requestDeadlineMs;
-  }
-
-  /** Checks both parts, at most once a second. */
-  #ask(): Promise<void> {
-    if (this.#now() - this.#askedAt >= CHECK_INTERVAL_MS) {
-      this.#asking ??= this.#askParts().finally(() => {
-        this.#asking = undefined;
+    const started = this.#storageReached && this.#tokensReached;
+    if (!started && !this.#stopping) {
+      await this.#check().catch((error: unknown) => {
+        if (!this.#stopping) throw error;
       });
     }
-    return this.#asking ?? Promise.resolve();
+    if (this.#stopping) throw new StoppingError('the service is stopping');
   }
 
-  async #askParts(): Promise<void> {
-    const askedAt = this.#now();
-    this.#askedAt = askedAt;
-    const { plantRepository, tokenVerifier } = this.#options;
-    const [storageProblem, tokenProblem] = await Promise.all([
-      problemOf(plantRepository, storageIsSilent),
-      problemOf(tokenVerifier, tokenVerifierIsSilent),
-    ]);
-    if (this.#storageProblem === undefined) this.#outageSince = askedAt;
-    this.#storageReached ||= storageProblem === undefined;
-    this.#storageProblem = storageProblem;
-    this.#tokenProblem = tokenProblem;
-    this.#reportStorage();
+  #check(): Promise<void> {
+    this.#checking ??= this.#checkParts().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
   }
 
-  #reportStorage(): void {
-    const problem = this.#storageProblem;
-    const state = problem === undefined ? 'reachable' : 'unreachable';
+  async #checkParts(): Promise<void> {
+    await Promise.all([this.#checkTokens(), this.#checkStorage()]);
+  }
+
+  async #checkTokens(): Promise<void> {
+    if (this.#tokensReached) return;
+    await this.#options.tokenVerifier.ready();
+    this.#tokensReached = true;
+  }
+
+  async #checkStorage(): Promise<void> {
+    const { plantRepository, observer } = this.#options;
+    if (this.#storageReached && !observer) return;
+    try {
+      await plantRepository.ready();
+      this.#report('reachable');
+      this.#storageReached = true;
+    } catch (error) {
+      this.#report('unreachable', error);
+      if (!this.#storageReached) throw error;
+    }
+  }
+
+  #report(state: 'reachable' | 'unreachable', problem?: unknown): void {
     if (state === this.#reportedStorage) return;
     this.#reportedStorage = state;
-    if (problem === undefined) this.#options.observer?.({ type: 'storage reachable' });
-    else this.#options.observer?.({ type: 'storage unreachable', error: unavailable(problem) });
+    const { observer } = this.#options;
+    if (state === 'reachable') observer?.({ type: 'storage reachable' });
+    else observer?.({ type: 'storage unreachable', error: unavailable(problem) });
   }
 }
 
 function unavailable(cause: unknown): StorageUnavailableError {
   if (cause instanceof StorageUnavailableError) return cause;
   return new StorageUnavailableError('the storage is not ready', { cause });
-}
-
-const storageIsSilent = () =>
-  new StorageUnavailableError('the storage does not respond', { waits: true });
-
-const tokenVerifierIsSilent = () =>
-  new TokenVerifierUnavailableError('the token verifier does not respond');
-
-/** Resolves with the reason why a part is not ready; with `undefined` when it is ready. */
-async function problemOf(part: { ready(): Promise<void> }, silent: () => Error): Promise<unknown> {
-  const timeout = new AbortController();
-  const silence = wait(READY_TIMEOUT_MS, undefined, timeout).then(silent);
-  const problem = part.ready().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  return Promise.race([problem, silence.catch(() => undefined)]).finally(() => timeout.abort());
 }

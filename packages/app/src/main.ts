@@ -14,6 +14,7 @@ const USAGE = `Usage: plant-store [command]
 Commands:
   serve      start the service (the default)
   import     create the plants of a file of newline-delimited JSON
+  export     write the plants as newline-delimited JSON
   check      check the configuration, and connect to the storage and the issuer
   ready      check whether the running service is ready
   token      print a new random token, and its digest on the second line
@@ -31,8 +32,17 @@ Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
   --rejects FILE      write the lines that were not stored to FILE
   --from-line NUMBER  skip the lines before this one, to resume an import
 
-Exit codes: 0 success; 1 failure, for example not ready, or a line not stored;
-2 the command line or the configuration is invalid.
+Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
+
+  Writes the plants to FILE, which must not exist, or to standard output, in the
+  order of their ids. Set ACCESS_TOKEN to the bearer token of the client that
+  exports.
+
+  --after ID          begin with the first id above this one, to resume an export
+  --limit NUMBER      write at most so many plants
+
+Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
+incomplete export; 2 the command line or the configuration is invalid.
 
 Configuration is read from environment variables: see docs/configuration.md.
 `;
@@ -53,9 +63,14 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
     const { importPlants } = await import('./commands/import/import-plants.js');
     return importPlants(args, stopping);
   },
+  async export(args) {
+    const stopping = nextSignal();
+    const { exportPlants } = await import('./commands/export/export-plants.js');
+    return exportPlants(args, stopping);
+  },
   async check() {
     const { check } = await import('./commands/check.js');
-    return check();
+    return process.exit(await check());
   },
   async ready() {
     const { ready } = await import('./commands/ready.js');

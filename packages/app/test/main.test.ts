@@ -7,6 +7,8 @@ import { expect } from 'chai';
 const manifest = new URL('../../package.json', import.meta.url);
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9][0-9]*/;
 
+const tokenIn = (line = '') => /Bearer (\S+)'/.exec(line)?.[1];
+
 describe('The plant-store command', () => {
   afterEach(endAll);
 
@@ -28,13 +30,6 @@ describe('The plant-store command', () => {
     expect(await service.ended).to.equal(0);
   });
 
-  it('makes a new token for each run', async () => {
-    const tokens = await Promise.all(
-      [1, 2].map(async () => (await run(['serve'], { PORT: '0' }).printed(/Token: (\S+)/))[1]),
-    );
-    expect(tokens[0]).not.to.equal(tokens[1]);
-  });
-
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`serves with a configured token and ends with 0 on ${signal}`, async () => {
       const service = run(['serve'], { PORT: '0', ACCESS_TOKEN_SHA256: sha256('secret') });
@@ -51,29 +46,31 @@ describe('The plant-store command', () => {
     });
   }
 
-  it('serves below BASE_PATH, and prints it in the line that creates a plant', async () => {
-    const service = run([], { PORT: '0', BASE_PATH: '/store' });
-    const [line] = await service.printed(/^curl .*$/m);
+  it('serves below BASE_PATH, and without docs if they are off, and prints so', async () => {
+    const services = [1, 2].map(() => run([], { PORT: '0', BASE_PATH: '/store', DOCS: 'off' }));
+    const [service] = services;
+    const [[line = ''] = [], [another] = []] = await Promise.all(
+      services.map((it) => it.printed(/^curl .*$/m)),
+    );
     expect(line).to.match(/:[0-9]+\/store\/plants /);
     const { stdout } = await promisify(execFile)('bash', ['-c', line]);
     expect(stdout).to.include('Monstera');
+    expect(service?.stdout()).not.to.include('Docs:');
+    const [address] = ADDRESS.exec(line) ?? [];
+    expect((await fetch(`${address}/store/docs`)).status).to.equal(404);
+    expect(tokenIn(line), 'a new token for each run').not.to.equal(tokenIn(another));
   });
 
-  for (const [beside, env] of [
-    ['nothing else', {}],
-    ['a management listener', { MANAGEMENT_PORT: '0' }],
-    ['a storage that is being connected to', { MONGODB_URI: 'mongodb://127.0.0.1:1' }],
-  ] as const) {
-    it(`prints one line that its port is taken, and ends with 1, with ${beside} open`, async () => {
-      const first = run([], { PORT: '0' });
-      const [address] = await first.printed(ADDRESS);
-      const second = run([], { PORT: new URL(address).port, ...env });
-      expect(await second.ended).to.equal(1);
-      expect(second.stderr()).to.match(
-        /^plant-store: HOST, PORT: cannot listen on .*EADDRINUSE.*\n$/,
-      );
-    });
-  }
+  it('prints one line that its port is taken, and ends with 1, whatever else is open', async () => {
+    const first = run([], { PORT: '0' });
+    const [address] = await first.printed(ADDRESS);
+    const others = { MANAGEMENT_PORT: '0', MONGODB_URI: 'mongodb://127.0.0.1:1' };
+    const second = run([], { PORT: new URL(address).port, ...others });
+    expect(await second.ended).to.equal(1);
+    expect(second.stderr()).to.match(
+      /^plant-store: HOST, PORT: cannot listen on .*EADDRINUSE.*\n$/,
+    );
+  });
 
   it('prints one line that the port of the management listener is taken, and ends with 1', async () => {
     const first = run([], { PORT: '0' });
@@ -103,18 +100,26 @@ describe('The plant-store command', () => {
     expect(rest).to.deep.equal(['']);
   });
 
+  it('prints the interface description, also when the service would not start', async () => {
+    const command = run(['openapi'], { NODE_ENV: 'production', BASE_PATH: '/store/v1' });
+    expect(await command.ended).to.equal(0);
+    expect(command.stdout()).to.match(/^\{\n {2}"openapi": /);
+    const description = JSON.parse(command.stdout());
+    expect(description.openapi).to.equal('3.1.0');
+    expect(description.servers[0].url).to.equal('/store/v1');
+  });
+
+  it('refuses an invalid base path of the interface description with 2', async () => {
+    const command = run(['openapi'], { BASE_PATH: 'store/' });
+    expect(await command.ended).to.equal(2);
+    expect(command.stdout()).to.equal('');
+    expect(command.stderr()).to.match(/BASE_PATH: expected/);
+  });
+
   it('prints its version', async () => {
     const command = run(['--version']);
     expect(await command.ended).to.equal(0);
     expect(command.stdout()).to.equal(`${JSON.parse(readFileSync(manifest, 'utf8')).version}\n`);
-  });
-
-  it('prints its usage', async () => {
-    const command = run(['--help']);
-    expect(await command.ended).to.equal(0);
-    for (const word of ['serve', 'token', '--help', '--version']) {
-      expect(command.stdout()).to.include(word);
-    }
   });
 
   for (const [word, hint] of [

@@ -1,9 +1,17 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reject } from '@plant-store/import-ndjson';
-import { ACCESS_TOKEN_SHA256, type Running, run, TOKEN } from '@plant-store/service-process';
+import {
+  ACCESS_TOKEN_SHA256,
+  command,
+  type Running,
+  run,
+  TOKEN,
+  watch,
+} from '@plant-store/service-process';
 import { type Document, MongoClient } from 'mongodb';
 
 /** The first id of a file, which is not exact as a double. */
@@ -45,6 +53,21 @@ export function* numbered(count: number, line = plantLine) {
 /** Starts an import with a token that permits creating plants. */
 export function startImport(args: readonly string[], env: Record<string, string>): Running {
   return run(['import', ...args], { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env });
+}
+
+/** Starts a command that can write only so many KiB to each file: further writes are short, or fail. */
+export function startWithFullDisk(
+  kib: number,
+  args: readonly string[],
+  env: Record<string, string>,
+): Running {
+  const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$0" "$@"`;
+  return watch(
+    spawn('bash', ['-c', limited, process.execPath, command, ...args], {
+      env: { PATH: process.env.PATH, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
 }
 
 /** Returns the counts of a summary that are not 0. */

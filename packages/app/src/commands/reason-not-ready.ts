@@ -1,9 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { StorageUnavailableError } from '@plant-store/domain';
 
-/** The rest of the 5 seconds of a check is for closing. */
-const MAX_WAIT_MS = 4500;
-const PAUSE_MS = 100;
+/** The rest of the 5 seconds of a check is for starting and closing. */
+const MAX_WAIT_MS = 4000;
+const PAUSE_MS = 500;
 
 /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
 export type Pause = (
@@ -15,7 +14,7 @@ export type Pause = (
 /**
  * Resolves with the reason why a part of the service is not ready; with `undefined` when it is ready.
  *
- * A part that is still connecting gets up to 4.5 seconds. A part that refuses gets no time. Leaves no timer.
+ * A part gets up to 4 seconds to connect, or to elect a primary. Leaves no timer.
  */
 export async function reasonNotReady(
   part: { ready(): Promise<void> },
@@ -31,7 +30,6 @@ export async function reasonNotReady(
       if (next === undefined) return undefined;
       if (next === 'expired') return problem;
       problem = next;
-      if (!(problem instanceof StorageUnavailableError && problem.waits)) return problem;
       await Promise.race([pause(PAUSE_MS, '', timeout).catch(() => ''), expired]);
     }
   } finally {

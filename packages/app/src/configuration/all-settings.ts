@@ -103,13 +103,16 @@ export const serviceSettings = {
   ]),
 } as const satisfies Settings;
 
-/** The environment variables of `plant-store import` only. */
-export const importSettings = {
+/** The environment variables of `plant-store import` and `plant-store export` only. */
+export const commandSettings = {
   ACCESS_TOKEN: {
-    ...text('the bearer token of the client that runs `plant-store import`', {
-      expected: 'a bearer token',
-      example: '<the first line that `plant-store token` prints>',
-    }),
+    ...text(
+      'the bearer token of the client that runs `plant-store import` or `plant-store export`',
+      {
+        expected: 'a bearer token',
+        example: '<the first line that `plant-store token` prints>',
+      },
+    ),
     secret: true,
   },
 } as const satisfies Settings;
@@ -119,5 +122,5 @@ export const settings: Settings = {
   ...serviceSettings,
   ...settingsOf(storages),
   ...settingsOf(verifiers),
-  ...importSettings,
+  ...commandSettings,
 };

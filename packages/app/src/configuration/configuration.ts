@@ -14,6 +14,8 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE' | 'DOCS' | 
   readonly DOCS: NonNullable<ServiceValues['DOCS']>;
   readonly LOG_FORMAT: NonNullable<ServiceValues['LOG_FORMAT']>;
   readonly production: boolean;
+  /** What to know about variables that resemble one of this service, and may belong to another program. */
+  readonly similar: readonly string[];
   readonly storage: ConfiguredStorage & { readonly name: string };
   /** `undefined` when none was chosen; the service then makes a token for this run. */
   readonly verifier: (ConfiguredVerifier & { readonly name: string }) | undefined;
@@ -36,18 +38,19 @@ export async function readConfiguration(
   const verifier = await configured(configureChosen(verifiers, env));
   const found = [
     ...problems,
-    ...misspelt(env),
     ...listenerProblems(values, env),
     ...storage.problems,
     ...verifier.problems,
     ...(production ? notChosen(env, storage, verifier) : []),
   ];
+  const similar = similarNames(env);
   if (found.length > 0 || !areComplete(serviceSettings, values)) {
-    throw new ConfigurationError(found);
+    throw new ConfigurationError([...found, ...similar]);
   }
   return {
     ...values,
     production,
+    similar,
     storage: storage.value ?? {
       ...(await demoStorage.adapter.configure(env)),
       name: demoStorage.name,
@@ -72,7 +75,7 @@ async function configured<T>(configuring: Promise<T>): Promise<Configured<T>> {
   }
 }
 
-function misspelt(env: NodeJS.ProcessEnv): string[] {
+function similarNames(env: NodeJS.ProcessEnv): string[] {
   const known = Object.keys(settings);
   return Object.keys(env)
     .filter((name) => !known.includes(name))
@@ -80,7 +83,9 @@ function misspelt(env: NodeJS.ProcessEnv): string[] {
       const meant = nearest(name, known);
       return meant === undefined
         ? []
-        : [`${name}: not a variable of this service. Rename it to ${meant}, or unset it`];
+        : [
+            `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`,
+          ];
     });
 }
 
@@ -143,6 +148,7 @@ const LATENESS_MS = 1000;
 export function advice(configuration: Configuration): string[] {
   const { production, REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
   return [
+    ...configuration.similar,
     ...shutdownAdvice(configuration),
     ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
     ...(verifier?.advice?.() ?? []),

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Setting, Settings, ValuesOf } from './setting.js';
 
 /** The values and the problems of some settings. */
@@ -18,8 +19,9 @@ export function readSettings<Table extends Settings>(
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
-    values[name] = text.trim() === text ? setting.parse(text) : undefined;
-    if (values[name] === undefined) problems.push(problemOf(name, setting, text));
+    const { success, output } = v.safeParse(setting.schema, text);
+    if (success && text.trim() === text) values[name] = output;
+    else problems.push(problemOf(name, setting, text));
   }
   return arePartOf(table, values) ? { values, problems } : { values: {}, problems };
 }

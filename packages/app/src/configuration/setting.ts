@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import * as v from 'valibot';
 
 /** One environment variable: what it means, what it accepts, and its default. */
 export interface Setting<T> {
@@ -11,8 +11,8 @@ export interface Setting<T> {
   readonly default?: string;
   /** Whether the value is a secret, which is never printed. */
   readonly secret?: true;
-  /** Returns the value of a text; `undefined` when the text is invalid. */
-  readonly parse: (text: string) => T | undefined;
+  /** The rule for the text, and its conversion to the value. */
+  readonly schema: v.GenericSchema<string, T>;
 }
 
 /** A table of settings, by the names of their variables. */
@@ -21,7 +21,7 @@ export type Settings = Readonly<Record<string, Setting<unknown>>>;
 /** The values of a table of settings: `undefined` for one that is not set and has no default. */
 export type ValuesOf<Table extends Settings> = {
   readonly [Name in keyof Table]:
-    | Exclude<ReturnType<Table[Name]['parse']>, undefined>
+    | v.InferOutput<Table[Name]['schema']>
     | (Table[Name] extends { readonly default: string } ? never : undefined);
 };
 
@@ -36,10 +36,7 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
     meaning,
     expected: `a whole number from ${min} to ${max}`,
     example: `${example}`,
-    parse(text: string): number | undefined {
-      const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : Number.NaN;
-      return value >= min && value <= max ? value : undefined;
-    },
+    schema: v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(min), v.maxValue(max)),
   };
 }
 
@@ -49,27 +46,29 @@ export function oneOf<const T extends string>(meaning: string, choices: readonly
     meaning,
     expected: choices.join(', ').replace(/, ([^,]+)$/, ' or $1'),
     example: choices[0] ?? '',
-    parse: (text: string): T | undefined => choices.find((choice) => choice === text),
+    schema: v.picklist(choices),
   };
 }
 
 /** Defines a setting for a text that matches a pattern. */
-export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
   meaning: string,
   pattern: RegExp,
   rest: Rest,
 ) {
-  const parse = (text: string): string | undefined => (pattern.test(text) ? text : undefined);
-  return { meaning, ...rest, parse };
+  return { meaning, ...rest, schema: v.pipe(v.string(), v.regex(pattern)) };
 }
 
 /** Defines a setting for any text that is not empty. */
-export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
   meaning: string,
   rest: Rest,
 ) {
-  return matching(meaning, /./, rest);
+  return { meaning, ...rest, schema: v.pipe(v.string(), v.nonEmpty()) };
 }
+
+/** Has a letter: digits and dots alone are an invalid address. */
+const HOST_NAME = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/;
 
 /** Defines a setting for the address on which a server listens, loopback by default. */
 export function host(meaning: string) {
@@ -78,10 +77,7 @@ export function host(meaning: string) {
     expected: 'a host name or an IP address, without a port',
     example: '127.0.0.1',
     default: '127.0.0.1',
-    parse(text: string): string | undefined {
-      const name = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/.test(text);
-      return name || isIP(text) !== 0 ? text : undefined;
-    },
+    schema: v.union([v.pipe(v.string(), v.ip()), v.pipe(v.string(), v.regex(HOST_NAME))]),
   };
 }
 
@@ -92,10 +88,12 @@ export function origins(meaning: string) {
     expected:
       'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
     example: 'https://nursery.example',
-    parse(text: string): readonly string[] | undefined {
-      const list = text.split(',').map((part) => part.trim());
-      return new Set(list).size === list.length && list.every(isWebOrigin) ? list : undefined;
-    },
+    schema: v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((part) => part.trim())),
+      v.everyItem(isWebOrigin),
+      v.check((list) => new Set(list).size === list.length),
+    ),
   };
 }
 

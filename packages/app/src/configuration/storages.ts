@@ -1,8 +1,13 @@
-import type { BatchTracer, PlantRepository, StorageObserver } from '@plant-store/domain';
+import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { type Adapters, adapter } from './adapter.js';
+import type { BatchTracer } from '../telemetry/batch-tracer.js';
+import type { StorageObserver } from '../telemetry/events.js';
+import { type Adapters, adapter, variablesThatChoose } from './adapter.js';
 import { ConfigurationError } from './configuration-error.js';
 import { matching } from './setting.js';
+
+/** The store of a storage. One that is not a `PlantReader` cannot be exported. */
+export type Store = PlantRepository & Partial<PlantReader>;
 
 /** A storage whose variables have been read. */
 export interface ConfiguredStorage {
@@ -12,7 +17,9 @@ export interface ConfiguredStorage {
   readonly variables?: string;
   /** Whether the adapter reports when the storage becomes unreachable. Any other is checked every second. */
   readonly reportsReachability?: true;
-  readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<PlantRepository>;
+  readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<Store>;
+  /** Opens it for a check or an export, which change nothing in the database. `open` by default. */
+  readonly openReadOnly?: ConfiguredStorage['open'];
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: (service: AdviceContext) => readonly string[];
 }
@@ -35,7 +42,9 @@ const memory = adapter({
     note: 'memory (plants are lost when the process ends)',
     open: async () => new MemoryPlantRepository(),
     advice: ({ production }) =>
-      production ? [`STORAGE: ${DRAWBACK}. Set MONGODB_URI to keep plants`] : [],
+      production
+        ? [`STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`]
+        : [],
   }),
 });
 
@@ -72,12 +81,16 @@ const mongodb = adapter({
         `MONGODB_URI: expected a connection string of MongoDB (${problem}). Correct it`,
       ]);
     }
+    const open =
+      (createCollection: boolean): ConfiguredStorage['open'] =>
+      async (observer, tracer) =>
+        new MongoPlantRepository({ uri, collection, createCollection, observer, tracer });
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
       reportsReachability: true,
-      open: async (observer, tracer) =>
-        new MongoPlantRepository({ uri, collection, observer, tracer }),
+      open: open(true),
+      openReadOnly: open(false),
       advice: ({ requestDeadlineMs }) =>
         requestDeadlineMs < ELECTION_MS
           ? [
@@ -88,8 +101,45 @@ const mongodb = adapter({
   },
 });
 
+const postgresql = adapter({
+  settings: {
+    POSTGRESQL_URI: {
+      ...matching(
+        'the connection string of the database in which the table is',
+        /^postgres(?:ql)?:\/\/./,
+        {
+          expected: 'a connection string of PostgreSQL',
+          example: 'postgresql://plant_store@127.0.0.1:5432/plants',
+        },
+      ),
+      secret: true,
+    },
+  },
+  required: ['POSTGRESQL_URI'],
+  async configure({ POSTGRESQL_URI: uri }): Promise<ConfiguredStorage> {
+    const { postgresqlPlantRepository, postgresqlUriProblem } = await import(
+      '@plant-store/plant-repository-postgresql'
+    );
+    const problem = postgresqlUriProblem(uri);
+    if (problem !== undefined) {
+      throw new ConfigurationError([
+        `POSTGRESQL_URI: expected a connection string of PostgreSQL (${problem}). Correct it`,
+      ]);
+    }
+    return {
+      note: 'postgresql (table plants)',
+      variables: 'POSTGRESQL_URI',
+      open: async (observer) => postgresqlPlantRepository({ uri, observer }),
+    };
+  },
+});
+
 /** All storages, by their values of `STORAGE`. */
-export const storages: Adapters<ConfiguredStorage> = { memory, mongodb };
+export const storages: Adapters<ConfiguredStorage> = {
+  memory,
+  mongodb,
+  postgresql,
+};
 
 /** The storage outside of production when none is chosen. */
 export const demoStorage = { name: 'memory', adapter: memory, drawback: DRAWBACK };

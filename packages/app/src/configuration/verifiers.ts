@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { TokenObserver, TokenVerifier } from '@plant-store/domain';
+import { PERMISSIONS, type TokenVerifier } from '@plant-store/domain';
 import {
   InvalidTokensError,
   newToken,
@@ -9,6 +9,7 @@ import {
   type TokenDigest,
   tokenDigest,
 } from '@plant-store/token-verifier-static';
+import type { TokenObserver } from '../telemetry/events.js';
 import { type Adapters, adapter } from './adapter.js';
 import { ConfigurationError } from './configuration-error.js';
 import { text } from './setting.js';
@@ -104,6 +105,13 @@ const jwt = adapter({
       expected: 'a scope',
       example: 'plants:create',
     }),
+    JWT_READ_SCOPE: text(
+      'the scope that permits exporting plants; without it every valid token does',
+      {
+        expected: 'a scope',
+        example: 'plants:read',
+      },
+    ),
   },
   required: ['JWT_ISSUER', 'JWT_AUDIENCE'],
   async configure(values): Promise<ConfiguredVerifier> {
@@ -113,7 +121,7 @@ const jwt = adapter({
       audience: values.JWT_AUDIENCE,
       jwksUrl: values.JWKS_URL,
       algorithms: values.JWT_ALGORITHMS.split(',').map((name) => name.trim()),
-      scope: values.JWT_SCOPE,
+      scopes: { 'create plants': values.JWT_SCOPE, 'read plants': values.JWT_READ_SCOPE },
     };
     const problems = jwtOptionProblems(options).map(({ option, expected }) => {
       const variable = JWT_VARIABLES[option] ?? option;
@@ -124,7 +132,7 @@ const jwt = adapter({
       variables: 'JWT_ISSUER, JWKS_URL',
       open: async (observer) => ({ verifier: new JwtTokenVerifier({ ...options, observer }) }),
       advice: () =>
-        options.scope === undefined
+        values.JWT_SCOPE === undefined
           ? [
               'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
             ]
@@ -134,12 +142,16 @@ const jwt = adapter({
 });
 
 /** All token verifiers, by name. */
-export const verifiers: Adapters<ConfiguredVerifier> = { static: list, file, jwt };
+export const verifiers: Adapters<ConfiguredVerifier> = {
+  static: list,
+  file,
+  jwt,
+};
 
 /** Returns a verifier with one token that is made for this run, for use outside of production. */
 export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
   const demoToken = newToken();
-  const digests = [{ sha256: tokenDigest(demoToken), label: 'demo' }];
+  const digests = [{ sha256: tokenDigest(demoToken), label: 'demo', permissions: PERMISSIONS }];
   const open = async () => ({ verifier: new StaticTokenVerifier(digests) });
   return { name: 'static', demoToken, open };
 }
@@ -150,7 +162,8 @@ const JWT_VARIABLES: Readonly<Record<string, string>> = {
   audience: 'JWT_AUDIENCE',
   jwksUrl: 'JWKS_URL',
   algorithms: 'JWT_ALGORITHMS',
-  scope: 'JWT_SCOPE',
+  'scopes.create plants': 'JWT_SCOPE',
+  'scopes.read plants': 'JWT_READ_SCOPE',
 };
 
 function tokensOf(path: string): TokenDigest[] {

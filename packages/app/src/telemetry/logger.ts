@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import type { Logger, LoggerOptions } from 'pino';
-import type { Configuration } from '../configuration/configuration.js';
 
 /** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
 const { pino, stdTimeFunctions }: typeof import('pino') = createRequire(import.meta.url)('pino');
@@ -11,7 +10,7 @@ const { pino, stdTimeFunctions }: typeof import('pino') = createRequire(import.m
  * @param output Standard output by default.
  */
 export async function openLogger(
-  configuration: Pick<Configuration, 'LOG_FORMAT'> & { readonly LOG_LEVEL: string },
+  configuration: { readonly LOG_FORMAT: 'json' | 'pretty'; readonly LOG_LEVEL: string },
   output?: NodeJS.WritableStream,
 ): Promise<Logger> {
   const options: LoggerOptions = {

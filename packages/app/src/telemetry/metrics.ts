@@ -1,6 +1,6 @@
-import type { StorageEvent, TokenEvent } from '@plant-store/domain';
 import { type Exchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { StorageEvent, TokenEvent } from './events.js';
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [
@@ -98,7 +98,7 @@ export class Metrics {
     this.#active.inc();
   }
 
-  requestEnded({ method, route, status, error, duration, refusal }: Exchange): void {
+  requestEnded({ method, route, status, error, durationMs, refusal }: Exchange): void {
     this.#active.dec();
     this.#duration.observe(
       {
@@ -106,7 +106,7 @@ export class Metrics {
         http_route: route ?? '',
         http_response_status_code: status,
       },
-      duration / 1000,
+      durationMs / 1000,
     );
     if (error === failures.OVERLOADED.error) this.#refused.inc();
     if (refusal !== undefined) this.#refusedTokens.inc({ reason: refusal });
@@ -137,6 +137,18 @@ export class Metrics {
 
   connectionRefused(): void {
     this.#refusedConnections.inc();
+  }
+
+  /** Adds a metric with the readiness of the service, which is determined at each scrape. */
+  addReadiness(isReady: () => boolean): void {
+    new Gauge({
+      name: 'plant_store_ready',
+      help: '1 while /readyz is 200, otherwise 0.',
+      registers: [this.#registry],
+      collect() {
+        this.set(isReady() ? 1 : 0);
+      },
+    });
   }
 
   /** The content type of {@link text}. */

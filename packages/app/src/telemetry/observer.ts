@@ -1,15 +1,12 @@
 import {
   OutcomeUnknownError,
-  type StorageEvent,
-  type StorageObserver,
   StorageUnavailableError,
-  type TokenObserver,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { HttpObserver } from '@plant-store/http-koa';
+import { type Exchange, failures, type HttpObserver } from '@plant-store/http-koa';
 import type { Logger } from 'pino';
+import type { StorageEvent, StorageObserver, TokenObserver } from './events.js';
 import type { Metrics } from './metrics.js';
-import { RefusalLog } from './refusal-log.js';
 
 /** The variables that name the systems that adapters use; log lines about these begin with the variables. */
 export interface AdapterVariables {
@@ -30,14 +27,12 @@ export function observe(
   metrics: Metrics | undefined,
   variables: AdapterVariables,
 ): Observer {
-  const refusals = new RefusalLog(logger);
   return {
     http: {
       begun: () => metrics?.requestBegun(),
       ended(exchange) {
         metrics?.requestEnded(exchange);
-        if (exchange.refusal !== undefined) refusals.refused(exchange.refusal, exchange);
-        logger.debug(exchange, 'responded');
+        logger[isRefused(exchange) ? 'info' : 'debug'](exchange, 'responded');
       },
       failed({ requestId, error, cause }) {
         logger.error({ requestId, error, ...describe(cause) }, 'a request failed');
@@ -54,6 +49,12 @@ export function observe(
       }
     },
   };
+}
+
+/** Whether the client was refused something. The other failures have a line of their own, with their cause. */
+function isRefused({ route, error = 0 }: Exchange): boolean {
+  const overloaded = error === failures.OVERLOADED.error && route !== '/readyz';
+  return overloaded || Math.trunc(error / 1000) === 4;
 }
 
 /** Describes an error for the log: an outage without its stack, a bug with its stack. */

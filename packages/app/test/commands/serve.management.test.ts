@@ -68,10 +68,10 @@ describe('The log of the process', function () {
   afterEach(endAll);
 
   for (const [level, lines] of [
-    ['info', 0],
+    ['info', 2],
     ['debug', 3],
   ] as const) {
-    it(`has ${lines} lines for three requests at level ${level}, and never a token`, async () => {
+    it(`has ${lines} lines for three requests, two of them refused, at level ${level}, and never a token`, async () => {
       const { address, child, ended, stdout, stderr } = await start({ LOG_LEVEL: level });
       for (const token of [TOKEN, `${TOKEN}-unknown`, '']) {
         const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };

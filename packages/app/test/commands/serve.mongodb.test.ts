@@ -8,6 +8,7 @@ import {
 } from '@plant-store/mongod';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, run, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
 
 async function start(env: Record<string, string>) {
   const service = await serve({ ACCESS_TOKEN_SHA256, ...env });
@@ -79,15 +80,25 @@ describe('The service on MongoDB', function () {
     await server.stop();
   });
 
-  it('is not ready in an outage that is longer than the deadline, and ready again afterwards', async () => {
+  it('reports a long outage with 5030 and with its metric, and stays ready', async () => {
     const server = await MongodServer.start();
-    const service = await start({ MONGODB_URI: server.uri, REQUEST_DEADLINE_MS: '500' });
+    const service = await start({
+      ...{ MONGODB_URI: server.uri, REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' },
+    });
+    const gauge = async (value: number) => {
+      const line = new RegExp(`^plant_store_storage_reachable ${value}$`, 'm');
+      while (!line.test(await (await fetch(`${service.management}/metrics`)).text()));
+    };
     await service.becomesReady();
+    await gauge(1);
     await server.kill();
-    while ((await fetch(`${service.address}/readyz`)).ok);
-    expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+    await gauge(0);
+    const response = await service.create(1, 'in the outage');
+    expect(await response.json()).to.deep.include({ error: 5030 });
+    expect(response.headers.get('Retry-After')).to.match(/^\d+$/);
+    expect((await fetch(`${service.address}/readyz`)).status).to.equal(200);
     await server.restart();
-    await service.becomesReady();
+    await gauge(1);
     await server.stop();
   });
 
@@ -110,6 +121,19 @@ describe('The service on MongoDB', function () {
     const absent = run(['check'], { MONGODB_URI: 'mongodb://127.0.0.1:1', ACCESS_TOKEN_SHA256 });
     expect(await absent.ended).to.equal(1);
     expect(absent.stdout()).to.match(/^storage \(mongodb\): not ready, .+$/m);
+  });
+
+  it('prints with `plant-store check` the warnings of the start, and creates no collection', async () => {
+    const MONGODB_URI = uriOf(await sharedReplicaSet());
+    const env = { MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '500' };
+    const check = run(['check'], env);
+    expect(await check.ended).to.equal(0);
+    expect(check.stderr()).to.match(/^plant-store: warning: REQUEST_DEADLINE_MS: /m);
+    expect(check.stderr()).to.match(/^plant-store: warning: the collection does not exist yet: /m);
+    expect(check.stdout()).to.match(/^checked by connecting: nothing was created or changed$/m);
+    const client = await MongoClient.connect(MONGODB_URI);
+    expect(await client.db().listCollections().toArray()).to.deep.equal([]);
+    await client.close();
   });
 
   it('carries out every create, and stays ready, in a failover that is shorter than the deadline', async () => {

@@ -1,8 +1,8 @@
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { settings } from '../../src/configuration/all-settings.js';
+import { readCommandConfiguration } from '../../src/configuration/command-configuration.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
-import { readImportConfiguration } from '../../src/configuration/import-configuration.js';
 import { contradictory, DIGEST, invalid, JWT } from './broken-configurations.js';
 import { problemsOf } from './problems-of.js';
 
@@ -30,6 +30,14 @@ describe('The configuration', () => {
   it('has a log for people on a terminal, unless it is configured otherwise', async () => {
     expect((await readConfiguration({}, true)).LOG_FORMAT).to.equal('pretty');
     expect((await readConfiguration({ LOG_FORMAT: 'json' }, true)).LOG_FORMAT).to.equal('json');
+  });
+
+  it('has a docs page, except in production, unless it is configured otherwise', async () => {
+    const docs = async (env: Record<string, string>) => (await readConfiguration(env, false)).DOCS;
+    const production = { ...PRODUCTION, STORAGE: 'memory' };
+    expect([await docs({}), await docs({ DOCS: 'off' })]).to.deep.equal(['on', 'off']);
+    expect(await docs(production)).to.equal('off');
+    expect(await docs({ ...production, DOCS: 'on' })).to.equal('on');
   });
 
   it('accepts several digests, in either case and with spaces around the commas', async () => {
@@ -100,7 +108,9 @@ describe('The configuration', () => {
     expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {
       const env = { [variable]: 'mongodb://me:my-secret@@@' };
-      const problems = await problemsOf(env, readImportConfiguration);
+      const problems = await problemsOf(env, (...given) =>
+        readCommandConfiguration('import', ...given),
+      );
       expect(problems.join()).to.include(variable);
       expect(problems.join()).not.to.include('my-secret');
     }
@@ -129,22 +139,33 @@ describe('The configuration', () => {
 
   for (const [name, meant] of Object.entries({
     PROT: 'PORT',
-    PORTS: 'PORT',
+    POST: 'HOST',
+    HOSTS: 'HOST',
+    COST: 'HOST',
+    DOC: 'DOCS',
     ACCESS_TOKEN_SHA265: 'ACCESS_TOKEN_SHA256',
-    ACCESS_TOKENS_SHA256: 'ACCESS_TOKEN_SHA256',
     LOG_LEVLE: 'LOG_LEVEL',
     SHUTDOWN_DELAY: undefined,
     HOME: undefined,
-    PATH: undefined,
   })) {
-    it(meant ? `treats ${name} as a misspelt ${meant}` : `ignores ${name}`, async () => {
-      expect(await problemsOf({ [name]: '1' })).to.deep.equal(
-        meant
-          ? [`${name}: not a variable of this service. Rename it to ${meant}, or unset it`]
-          : [],
-      );
-    });
+    it(
+      meant ? `causes advice about ${name}, which resembles ${meant}` : `ignores ${name}`,
+      async () => {
+        expect(advice(await readConfiguration({ [name]: '1' }, false))).to.deep.equal(
+          meant
+            ? [
+                `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`,
+              ]
+            : [],
+        );
+      },
+    );
   }
+
+  it('mentions variables that resemble others among the problems, if there are any', async () => {
+    const problems = await problemsOf({ NODE_ENV: 'production', MONGO_URI: 'mongodb://a' });
+    expect(problems.at(-1)).to.match(/^MONGO_URI: ignored, .*MONGODB_URI/);
+  });
 
   it('causes advice about a deadline that is shorter than an election', async () => {
     const adviceFor = async (env: Record<string, string>) => {

@@ -1,11 +1,10 @@
 import { readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/configuration-error.js';
-import type { readImportConfiguration } from '../../src/configuration/import-configuration.js';
 
 /** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
 export async function problemsOf(
   env: Record<string, string>,
-  read: typeof readConfiguration | typeof readImportConfiguration = readConfiguration,
+  read: (env: NodeJS.ProcessEnv, terminal: boolean) => Promise<unknown> = readConfiguration,
 ): Promise<readonly string[]> {
   try {
     await read(env, false);

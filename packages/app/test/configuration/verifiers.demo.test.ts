@@ -8,6 +8,6 @@ describe('The verifier without configuration', () => {
     const { verifier } = await open(() => undefined);
     const client = await verifier.verify(demoToken);
     expect(client.name).to.equal('demo');
-    expect([...client.permissions]).to.deep.equal(['create plants']);
+    expect([...client.permissions]).to.deep.equal(['create plants', 'read plants']);
   });
 });

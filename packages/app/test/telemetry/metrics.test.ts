@@ -8,9 +8,7 @@ import {
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { AUDIENCE, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { countPlants } from '../../src/telemetry/count-plants.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
@@ -55,7 +53,7 @@ describe('The metrics', () => {
   for (const [name, expected] of Object.entries(limits)) {
     it(`have the buckets of ${name}`, async () => {
       const labels = { method: 'GET', route: undefined, status: 200, error: undefined };
-      const exchange = { ...labels, duration: 1, requestId: 'a', client: undefined };
+      const exchange = { ...labels, durationMs: 1, requestId: 'a', client: undefined };
       metrics.requestEnded({ ...exchange, refusal: undefined });
       const buckets = (await metrics.text()).matchAll(
         new RegExp(`^${name}_bucket{le="([^"]+)"`, 'gm'),
@@ -72,7 +70,7 @@ describe('The metrics', () => {
     metrics.requestBegun();
     expect(await value('http_server_active_requests')).to.equal(1);
     metrics.requestEnded({
-      ...{ method: 'POST', route: '/plants', status: 503, error: 5032, duration: 1500 },
+      ...{ method: 'POST', route: '/plants', status: 503, error: 5032, durationMs: 1500 },
       ...{ requestId: 'a', client: undefined, refusal: undefined },
     });
     expect(await value('http_server_active_requests')).to.equal(0);
@@ -85,7 +83,7 @@ describe('The metrics', () => {
 
   it('count refused tokens by reason', async () => {
     metrics.requestEnded({
-      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, duration: 1 },
+      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, durationMs: 1 },
       ...{ requestId: 'a', client: undefined, refusal: 'expired' },
     });
     expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
@@ -94,7 +92,13 @@ describe('The metrics', () => {
   it('count a bug, and no other failure as a bug', async () => {
     for (const error of [5000, 5030, 4000]) {
       metrics.requestEnded({
-        ...{ method: 'POST', route: '/plants', status: Math.trunc(error / 10), error, duration: 1 },
+        ...{
+          method: 'POST',
+          route: '/plants',
+          status: Math.trunc(error / 10),
+          error,
+          durationMs: 1,
+        },
         ...{ requestId: 'a', client: undefined, refusal: undefined },
       });
     }
@@ -142,11 +146,11 @@ describe('The metrics', () => {
     const error = new StorageUnavailableError('out of reach');
     metrics.storageEvent({ type: 'storage unreachable', error });
     expect(await value('plant_store_storage_reachable')).to.equal(0);
-    const batch = { plants: 7, durationMs: 250, failure: undefined };
+    const batch = { plants: 7, durationMs: 250 };
     metrics.storageEvent({ type: 'batch written', ...batch });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
     expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
-    metrics.storageEvent({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
+    metrics.storageEvent({ type: 'plant refused', code: 121, reason: 'x' });
     expect(await value('plant_store_plants_refused_by_database_total')).to.equal(1);
   });
 
@@ -166,82 +170,5 @@ describe('The metrics', () => {
     ]) {
       expect(await value(series), series).to.equal(1);
     }
-  });
-});
-
-describe('The metrics of a running service', function () {
-  this.timeout(20_000);
-  afterEach(endAll);
-
-  async function start(env: Record<string, string> = {}) {
-    const service = await serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
-    const { address, management } = service;
-    const create = (id: number) => createPlant(address, id);
-    const probe = async () => {
-      for (const listener of [address, management]) {
-        expect((await fetch(`${listener}/readyz`)).status).to.equal(503);
-      }
-    };
-    const metrics = async () => (await fetch(`${management}/metrics`)).text();
-    return { ...service, create, probe, metrics };
-  }
-
-  it('count each plant that was stored, and each whose id was taken', async () => {
-    const { create, metrics } = await start();
-    const statuses = [];
-    for (const id of [1, 2, 2]) statuses.push((await create(id)).status);
-    expect(statuses).to.deep.equal([200, 200, 400]);
-    const text = await metrics();
-    expect(valueIn(text, plants('stored'))).to.equal(2);
-    expect(valueIn(text, plants('taken'))).to.equal(1);
-    expect(valueIn(text, 'plant_store_storage_reachable')).to.equal(1);
-  });
-
-  it('count a create with its method, its route and its status', async () => {
-    const { create, metrics } = await start();
-    await create(1);
-    const labels =
-      'http_request_method="POST",http_route="/plants",http_response_status_code="200"';
-    const series = `http_server_request_duration_seconds_count{${labels}}`;
-    expect(valueIn(await metrics(), series)).to.equal(1);
-  });
-
-  it('count the events of the token verifier', async () => {
-    const issuer = await OidcIssuer.start(await signingKey('first'));
-    try {
-      const env = { JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, MANAGEMENT_PORT: '0' };
-      const { address, management } = await serve(env);
-      const token = await issuer.token();
-      for (const id of [1, 2]) {
-        expect((await createPlant(address, id, 'Monstera', token)).status).to.equal(200);
-      }
-      const text = await (await fetch(`${management}/metrics`)).text();
-      expect(valueIn(text, 'plant_store_key_fetches_total{result="success"}')).to.equal(1);
-      expect(valueIn(text, 'plant_store_key_fetches_total{result="failure"}')).to.equal(0);
-      expect(valueIn(text, 'plant_store_token_checks_total{cache="miss"}')).to.equal(1);
-      expect(valueIn(text, 'plant_store_token_checks_total{cache="hit"}')).to.equal(1);
-    } finally {
-      await issuer.stop();
-    }
-  });
-
-  it('count creates without a storage, which are logged, but not failed readiness probes', async () => {
-    const { create, probe, metrics, stdout } = await start({
-      ...{ MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' },
-    });
-    for (let turn = 0; turn < 3; turn += 1) await probe();
-    expect((await create(1)).status).to.equal(503);
-    const text = await metrics();
-    expect(valueIn(text, plants('unavailable'))).to.equal(1);
-    expect(valueIn(text, 'plant_store_storage_reachable')).to.equal(0);
-    expect(stdout().match(/"a request failed"/g)).to.have.length(1);
-  });
-
-  it('count no probe as refused while the service stops', async () => {
-    const { child, printed, probe, metrics } = await start({ SHUTDOWN_DELAY_MS: '60000' });
-    child.kill('SIGTERM');
-    await printed(/stopping/);
-    await probe();
-    expect(valueIn(await metrics(), 'plant_store_requests_refused_total')).to.equal(0);
   });
 });

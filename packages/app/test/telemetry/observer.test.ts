@@ -1,11 +1,11 @@
 import {
   OutcomeUnknownError,
-  type StorageEvent,
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import type { StorageEvent } from '../../src/telemetry/events.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { observe, sentenceOf } from '../../src/telemetry/observer.js';
 
@@ -74,25 +74,42 @@ describe('The sentence about an error', () => {
 });
 
 describe('The log of a response', () => {
-  const exchange = {
-    ...{ method: 'POST', route: '/plants', status: 401, error: 4011, duration: 1 },
-    ...{ requestId: 'a', client: undefined },
-  };
-
-  function messagesOf(refusal: 'expired' | undefined): unknown[] {
+  function levelOf(status: number, error: number | undefined, route = '/plants'): unknown {
     const entries: Record<string, unknown>[] = [];
     const write = (line: string) => entries.push(JSON.parse(line));
     const { http } = observe(pino({ level: 'debug' }, { write }), undefined, NONE);
-    http.ended({ ...exchange, refusal });
-    return entries.map(({ level, msg }) => [level, msg]);
+    const refusal = error === 4011 ? ('expired' as const) : undefined;
+    const parts = {
+      method: 'POST',
+      route,
+      status,
+      error,
+      durationMs: 1,
+      client: undefined,
+      refusal,
+    };
+    http.ended({ ...parts, requestId: 'a' });
+    expect(entries).to.have.length(1);
+    expect(entries[0]).to.include({ msg: 'responded', requestId: 'a' });
+    expect(entries[0]?.refusal).to.equal(refusal);
+    return entries[0]?.level;
   }
 
-  it('has a debug line, and a line with the reason when the token was refused', () => {
-    expect(messagesOf(undefined)).to.deep.equal([[20, 'responded']]);
-    expect(messagesOf('expired')).to.deep.equal([
-      [30, 'a token was refused'],
-      [20, 'responded'],
-    ]);
+  const INFO = 30;
+  const DEBUG = 20;
+
+  it('is an info line when the client was refused, so that its request id can be found', () => {
+    for (const error of [4000, 4005, 4011, 4310]) expect(levelOf(400, error)).to.equal(INFO);
+    expect(levelOf(503, 5032)).to.equal(INFO);
+  });
+
+  it('is a debug line for a 200, and for a failure that has a line with its cause', () => {
+    expect(levelOf(200, undefined)).to.equal(DEBUG);
+    for (const error of [5000, 5030, 5031]) expect(levelOf(503, error)).to.equal(DEBUG);
+  });
+
+  it('is a debug line for a readiness probe of a service that stops', () => {
+    expect(levelOf(503, 5032, '/readyz')).to.equal(DEBUG);
   });
 });
 
@@ -126,7 +143,7 @@ describe('The log entry of a storage event', () => {
   }
 
   it('is omitted for a batch', () => {
-    const batch = { plants: 7, durationMs: 250, failure: undefined };
+    const batch = { plants: 7, durationMs: 250 };
     expect(entriesOf({ type: 'batch written', ...batch })).to.deep.equal([]);
   });
 
@@ -138,7 +155,7 @@ describe('The log entry of a storage event', () => {
   });
 
   it('is an error, without the plant, when the database refused a plant', () => {
-    const event = { type: 'plant refused', id: 7n, code: 121, reason: 'the validator' } as const;
+    const event = { type: 'plant refused', code: 121, reason: 'the validator' } as const;
     expect(entriesOf(event)).to.deep.equal([
       { level: 50, code: 121, reason: 'the validator', msg: 'the database refused a plant' },
     ]);
@@ -163,7 +180,7 @@ describe('The observers count', () => {
     http.begun();
     expect(await value('http_server_active_requests')).to.equal(1);
     http.ended({
-      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, duration: 1 },
+      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, durationMs: 1 },
       ...{ requestId: 'a', client: undefined, refusal: 'expired' },
     });
     expect(await value('http_server_active_requests')).to.equal(0);
@@ -172,7 +189,7 @@ describe('The observers count', () => {
 
   it('each event of the storage', async () => {
     const { storage, value } = counted();
-    storage({ type: 'batch written', plants: 7, durationMs: 250, failure: undefined });
+    storage({ type: 'batch written', plants: 7, durationMs: 250 });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
     storage({ type: 'storage reachable' });
     expect(await value('plant_store_storage_reachable')).to.equal(1);

@@ -1,46 +1,86 @@
-import { appendFileSync, closeSync, fstatSync, openSync, type Stats } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+} from 'node:fs';
 import type { Reject } from '@plant-store/import-ndjson';
+import { lastLine } from '../last-line.js';
 import { UsageError } from '../usage-error.js';
 
 /** Receives the lines that were not stored. */
 export interface Rejects {
-  /** Reports a line. Returns whether it was recorded durably. */
+  /** The line after the last one that an earlier import has recorded. */
+  readonly nextLine: number;
+  /** Reports a line. Returns whether it was recorded. */
   record(reject: Reject): boolean;
   close(): void;
 }
 
-/** Writes rejects to a file of newline-delimited JSON, each before {@link record} returns. */
+/**
+ * Writes rejects to a file of newline-delimited JSON, each before {@link record} returns. The records are in the order
+ * of the lines, so an import continues after the last record.
+ */
 export class RejectsFile implements Rejects {
   readonly #file: number;
+  readonly #isRegular: boolean;
+  readonly nextLine: number;
+  #size: number;
 
   /**
-   * Opens the file for appending.
+   * Opens the file for appending. Removes the last record when a crash has cut it off.
    *
    * @param input The imported file, which must be another one.
-   * @param resumes Whether the file may contain rejects of earlier lines.
+   * @param resumes Whether the file may contain rejects of an earlier import.
    * @throws {UsageError} when the file cannot be used.
    */
   constructor(path: string, input: Stats, resumes: boolean) {
     this.#file = opened(path);
-    const problem = problemOf(fstatSync(this.#file), input, resumes);
-    if (problem === undefined) return;
-    this.close();
-    throw new UsageError(`import: --rejects: ${path} ${problem}`);
+    const stats = fstatSync(this.#file);
+    const problem = problemOf(stats, input, resumes);
+    if (problem !== undefined) {
+      closeSync(this.#file);
+      throw new UsageError(`import: --rejects: ${path} ${problem}`);
+    }
+    this.#isRegular = stats.isFile();
+    const { text, end } = this.#isRegular ? lastLine(this.#file, stats.size) : NONE;
+    this.#size = end;
+    if (this.#isRegular) ftruncateSync(this.#file, end);
+    this.nextLine = lineOf(text) + 1;
   }
 
   record(reject: Reject): boolean {
-    appendFileSync(this.#file, `${JSON.stringify(reject)}\n`);
+    const record = Buffer.from(`${JSON.stringify(reject)}\n`);
+    try {
+      appendFileSync(this.#file, record);
+    } catch (error) {
+      if (this.#isRegular) ftruncateSync(this.#file, this.#size);
+      throw error;
+    }
+    this.#size += record.length;
     return true;
   }
 
+  /** Makes the records durable. */
   close(): void {
+    if (this.#isRegular) fsyncSync(this.#file);
     closeSync(this.#file);
   }
 }
 
+const NONE = { text: '', end: 0 };
+
+/** Returns the number of the line in a record; 0 when it is not a record. */
+function lineOf(record: string): number {
+  return Number(/^\{"line":([0-9]{1,15}),/.exec(record)?.[1] ?? 0);
+}
+
 function opened(path: string): number {
   try {
-    return openSync(path, 'a');
+    return openSync(path, 'a+');
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
     throw new UsageError(`import: --rejects: expected a file that can be written (${reason})`);
@@ -60,6 +100,7 @@ const SHOWN = 10;
 
 /** Shows the first lines that were not stored, when there is no rejects file. */
 export class ShownRejects implements Rejects {
+  readonly nextLine = 1;
   readonly #output: NodeJS.WritableStream;
   #count = 0;
 

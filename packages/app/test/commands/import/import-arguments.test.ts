@@ -7,15 +7,15 @@ import { UsageError } from '../../../src/commands/usage-error.js';
 
 describe('The arguments of an import', () => {
   for (const [line, expected] of [
-    ['', { file: undefined, rejects: undefined, fromLine: 1 }],
-    ['-', { file: undefined, rejects: undefined, fromLine: 1 }],
-    ['a.ndjson', { file: 'a.ndjson', rejects: undefined, fromLine: 1 }],
+    ['', { file: undefined, rejects: undefined, fromLine: undefined }],
+    ['-', { file: undefined, rejects: undefined, fromLine: undefined }],
+    ['--from-line 1 a.ndjson', { file: 'a.ndjson', rejects: undefined, fromLine: 1 }],
     ['--from-line 7 a --rejects r', { file: 'a', rejects: 'r', fromLine: 7 }],
     [
       '--from-line=999999999999999 --rejects=r',
       { file: undefined, rejects: 'r', fromLine: 999999999999999 },
     ],
-    ['-- --a', { file: '--a', rejects: undefined, fromLine: 1 }],
+    ['-- --a', { file: '--a', rejects: undefined, fromLine: undefined }],
   ] as const) {
     it(`are read from '${line}'`, () => {
       expect(readImportArguments(line === '' ? [] : line.split(' '))).to.deep.equal(expected);

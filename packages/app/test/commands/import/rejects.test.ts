@@ -42,6 +42,26 @@ describe('The file of rejects', () => {
     expect(readFileSync(path, 'utf8')).to.equal(`before\n${JSON.stringify(reject(3))}\n`);
   });
 
+  it('continues after its last record, without one that a crash has cut off', () => {
+    const whole = [1, 3].map((line) => `${JSON.stringify(reject(line))}\n`).join('');
+    for (const cut of ['', '{"line":4,"er', JSON.stringify(reject(4)), '\0'.repeat(100_000)]) {
+      writeFileSync(path, whole + cut);
+      const rejects = new RejectsFile(path, input, true);
+      expect(rejects.nextLine).to.equal(4);
+      rejects.record(reject(5));
+      rejects.close();
+      expect(readFileSync(path, 'utf8')).to.equal(`${whole}${JSON.stringify(reject(5))}\n`);
+    }
+  });
+
+  it('finds a last record of any length', () => {
+    const long = { ...reject(7), text: 'x'.repeat(200_000) };
+    writeFileSync(path, `${JSON.stringify(reject(3))}\n${JSON.stringify(long)}\n`);
+    const rejects = new RejectsFile(path, input, true);
+    expect(rejects.nextLine).to.equal(8);
+    rejects.close();
+  });
+
   it('must be empty for a new import', () => {
     writeFileSync(path, 'before\n');
     expect(() => new RejectsFile(path, input, false)).to.throw(

@@ -1,12 +1,10 @@
 import { Writable } from 'node:stream';
 import cliProgress from 'cli-progress';
-import { notStored, Pace, readable } from './pace.js';
 import type { ProgressDisplay, ProgressSource } from './progress-display.js';
 
 const INTERVAL_MS = 1000;
-const PLANTS = '{stored} plants, {plants}/s{notes} | --from-line {nextLine}';
 
-/** Shows progress on a terminal: a bar, and the log above it. */
+/** Shows progress on a terminal: a bar if the total is known, otherwise a text; and the log above it. */
 export class ProgressBar implements ProgressDisplay {
   readonly log: Writable;
   readonly #bars: cliProgress.MultiBar;
@@ -26,25 +24,11 @@ export class ProgressBar implements ProgressDisplay {
     });
   }
 
-  start(source: ProgressSource, size: number | undefined): void {
-    const pace = new Pace(performance.now());
-    const payload = () => {
-      const { progress } = source;
-      const { retrying } = progress;
-      return {
-        stored: readable(progress.outcomes.stored),
-        plants: readable(pace.next(progress, performance.now()).plants),
-        nextLine: progress.nextLine,
-        notes: [
-          notStored(progress) > 0 ? `, ${readable(notStored(progress))} not stored` : '',
-          retrying > 0 ? `, ${readable(retrying)} wait for the storage` : '',
-        ].join(''),
-      };
-    };
+  start(source: ProgressSource, total?: number): void {
     const format =
-      size === undefined ? PLANTS : `{bar} {percentage} % | ${PLANTS} | {eta_formatted} left`;
-    const bar = this.#bars.create(size ?? 0, 0, payload(), { format });
-    this.#refresh = () => bar.update(source.progress.bytes, payload());
+      total === undefined ? '{text}' : '{bar} {percentage} % | {text} | {eta_formatted} left';
+    const bar = this.#bars.create(total ?? 0, 0, { text: source.text() }, { format });
+    this.#refresh = () => bar.update(source.done, { text: source.text() });
     this.#timer = setInterval(this.#refresh, INTERVAL_MS);
   }
 

@@ -41,9 +41,9 @@ function clientsIn(log: string): unknown[] {
 function refusalsIn(log: string): unknown[] {
   return log
     .split('\n')
-    .filter((line) => line.includes('"a token was refused"'))
+    .filter((line) => line.includes('"refusal"'))
     .map((line) => JSON.parse(line))
-    .map(({ reason, requestId }) => [reason, requestId]);
+    .map(({ refusal, requestId }) => [refusal, requestId]);
 }
 
 /** Checks that the log has no token, no long part of one, and no digest of one. */

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { openProgressDisplay } from '../../../src/commands/import/open-progress-display.js';
-import { ProgressBar } from '../../../src/commands/import/progress-bar.js';
-import { ProgressLines } from '../../../src/commands/import/progress-lines.js';
+import { openProgressDisplay } from '../../../src/commands/progress/open-progress-display.js';
+import { ProgressBar } from '../../../src/commands/progress/progress-bar.js';
+import { ProgressLines } from '../../../src/commands/progress/progress-lines.js';
 
 describe('The display of progress', () => {
   const { isTTY } = process.stderr;

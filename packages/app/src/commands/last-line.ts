@@ -1,0 +1,27 @@
+import { readSync } from 'node:fs';
+
+/** At first, this much of the end of a file is read to find its last line. */
+const TAIL_BYTES = 2 ** 16;
+
+const LINE_FEED = 0x0a;
+
+/** The last whole line of a file. */
+export interface LastLine {
+  /** Without its line feed; empty when the file has no whole line. */
+  readonly text: string;
+  /** The position after its line feed. What follows was cut off by a crash or a full disk. */
+  readonly end: number;
+}
+
+/** Reads the last whole line of a file: from the end, more each time, until the line is found. */
+export function lastLine(file: number, size: number): LastLine {
+  for (let length = TAIL_BYTES; ; length *= 2) {
+    const start = Math.max(0, size - length);
+    const bytes = Buffer.alloc(size - start);
+    readSync(file, bytes, 0, bytes.length, start);
+    const end = bytes.lastIndexOf(LINE_FEED);
+    const before = end > 0 ? bytes.lastIndexOf(LINE_FEED, end - 1) : -1;
+    if (start > 0 && before < 0) continue;
+    return { text: bytes.toString('utf8', before + 1, Math.max(end, 0)), end: start + end + 1 };
+  }
+}
