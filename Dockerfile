@@ -15,6 +15,8 @@ RUN npm ci --ignore-scripts --omit=dev --omit=optional \
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0
+# For `docker exec` and `kubectl exec`: plant-store check
+ENV PATH=/app/node_modules/.bin:$PATH
 WORKDIR /app
 COPY --from=build /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules

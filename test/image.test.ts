@@ -1,5 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -8,6 +16,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { snippet } from './snippets/snippet.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MAX_BYTES = 20_000_000;
@@ -20,6 +29,19 @@ const LEFT_OUT = /-contract$|[\\/]packages[\\/][^\\/]+[\\/](?:test|dist[\\/]test
 function lastRun(): string {
   const lines = readFileSync(join(root, 'Dockerfile'), 'utf8').replaceAll('\\\n', '').split('\n');
   return lines.findLast((line) => line.startsWith('RUN '))?.slice('RUN '.length) ?? '';
+}
+
+/** The folder of `app` that the Dockerfile puts in front of the `PATH`. */
+function folderOnPath(app: string): string {
+  const [, folder = ''] =
+    /^ENV PATH=\/app\/(\S+):\$PATH$/m.exec(readFileSync(join(root, 'Dockerfile'), 'utf8')) ?? [];
+  return join(app, folder);
+}
+
+/** The instructions of the image with tracing in docs/tracing.md, by their keywords. */
+function tracingInstruction(keyword: string): string {
+  const lines = snippet('docs/tracing.md', 'FROM plant-store').replaceAll('\\\n', '').split('\n');
+  return lines.find((line) => line.startsWith(`${keyword} `))?.slice(keyword.length + 1) ?? keyword;
 }
 
 /** The files of a folder as relative paths; links are not followed. */
@@ -35,7 +57,7 @@ describe('The application in the image', function () {
   let files: string[];
 
   before(async () => {
-    app = mkdtempSync(join(tmpdir(), 'plant-store-image-'));
+    app = join(mkdtempSync(join(tmpdir(), 'plant-store-image-')), 'app');
     for (const name of ['package.json', 'package-lock.json', '.npmrc', 'packages']) {
       cpSync(join(root, name), join(app, name), {
         recursive: true,
@@ -46,7 +68,7 @@ describe('The application in the image', function () {
     await promisify(execFile)('sh', ['-c', lastRun()], { cwd: app, env });
     files = filesOf(app).filter((file) => /^(?:node_modules|packages)[\\/]/.test(file));
   });
-  after(() => rmSync(app, { recursive: true }));
+  after(() => rmSync(dirname(app), { recursive: true }));
 
   it(`is smaller than ${MAX_BYTES / 1e6} MB`, () => {
     const bytes = files.reduce((sum, file) => sum + statSync(join(app, file)).size, 0);
@@ -69,6 +91,12 @@ describe('The application in the image', function () {
     }
   });
 
+  it('has the documented command on its PATH, which checks the configuration', async () => {
+    const env = { PATH: `${folderOnPath(app)}:${process.env.PATH}`, ACCESS_TOKEN_SHA256 };
+    const { stdout } = await promisify(execFile)('plant-store', ['check'], { env, cwd: tmpdir() });
+    expect(stdout).to.match(/^storage \(memory\): ready$/m);
+  });
+
   it('creates a plant, and serves the docs page', async () => {
     const service = spawn(process.execPath, [join(app, 'packages/app/bin/plant-store.js')], {
       env: { PORT: '0', LOG_FORMAT: 'json', DOCS: 'on', ACCESS_TOKEN_SHA256 },
@@ -83,6 +111,23 @@ describe('The application in the image', function () {
     } finally {
       service.kill();
     }
+  });
+
+  it('loads the packages that the image with tracing adds', async () => {
+    const work = join(dirname(app), 'opt');
+    mkdirSync(work);
+    const install = tracingInstruction('RUN')
+      .replace(' /node_modules', ` ${dirname(app)}/node_modules`)
+      .replaceAll(/ @opentelemetry\/auto\S+/g, '');
+    const env = { ...process.env, npm_config_prefer_offline: 'true' };
+    await promisify(execFile)('sh', ['-ec', install], { cwd: work, env });
+    const preload = '@opentelemetry/auto-instrumentations-node/register';
+    const [node, flag, name, ...rest] = JSON.parse(tracingInstruction('ENTRYPOINT'));
+    expect([node, flag, name]).to.deep.equal(['node', '--import', preload]);
+    rmSync(join(app, 'node_modules/@opentelemetry/api'), { recursive: true });
+    const flags = [flag, '@opentelemetry/api', ...rest, '--version'];
+    const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: app });
+    expect(stdout).to.equal('1.0.0\n');
   });
 });
 

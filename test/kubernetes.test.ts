@@ -8,11 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { CertificateFolder } from '@plant-store/certificates';
+import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import {
   ACCESS_TOKEN_SHA256,
   command,
   createPlant,
   endAll,
+  type Service,
   serve,
 } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -24,13 +26,22 @@ import {
   longestStop,
   STOP_MARGIN_MS,
 } from './documented-settings.js';
+import { Pod, type Probe, type Probes } from './kubernetes/pod.js';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = join(root, 'deploy/kubernetes');
 const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
 const WITH_COMPONENTS = ' with every component';
 const OVERLAYS = readdirSync(join(folder, 'overlays'));
+const COMPONENTS = readdirSync(join(folder, 'components'));
 const LABELS = { 'app.kubernetes.io/name': 'plant-store' };
+const REGISTRY = 'registry.example.com';
+/** The edits of issuer.yaml. */
+const ISSUER = {
+  'value: https://login.example.com/realms/plants': 'value: https://id.example.com',
+  'value: plant-store\n': 'value: plants\n',
+  'value: plants:create': 'value: plants:write',
+};
 /** A variable of Node.js, not of the service. */
 const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 
@@ -38,9 +49,6 @@ interface Variable {
   readonly name: string;
   readonly value?: string;
   readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
-}
-interface Probe {
-  readonly httpGet: { readonly path: string; readonly port: string };
 }
 interface Volume {
   readonly name: string;
@@ -50,16 +58,14 @@ interface Volume {
   };
   readonly configMap?: { readonly name: string; readonly items: { key: string; path: string }[] };
 }
-interface Container {
+interface Container extends Probes {
+  readonly image: string;
   readonly args: string[];
   readonly env: Variable[];
   readonly ports: { readonly name: string; readonly containerPort: number }[];
-  readonly startupProbe: Probe;
-  readonly livenessProbe: Probe;
-  readonly readinessProbe: Probe;
   readonly volumeMounts?: { readonly name: string; readonly mountPath: string }[];
 }
-interface Pod {
+interface PodSpec {
   readonly containers: [Container];
   readonly volumes?: Volume[];
   readonly terminationGracePeriodSeconds: number;
@@ -75,18 +81,14 @@ class Built {
   constructor(text: string) {
     this.text = text;
     const resources = parseAllDocuments(text).map((document) => document.toJS());
-    this.#resources = new Map(resources.map((it) => [it.kind, it]));
+    this.#resources = new Map(resources.map((it) => [`${it.kind} ${it.metadata.name}`, it]));
   }
 
-  spec(kind: string) {
-    return this.#resources.get(kind)?.spec;
+  spec(kind: string, name = 'plant-store') {
+    return this.#resources.get(`${kind} ${name}`)?.spec;
   }
 
-  get kinds(): string[] {
-    return [...this.#resources.keys()];
-  }
-
-  get pod(): Pod {
+  get pod(): PodSpec {
     return this.spec('Deployment').template.spec;
   }
 
@@ -121,11 +123,9 @@ describe('The Kubernetes manifests', function () {
     kubectl = findChecker(this, 'kubectl');
     validate = findChecker(this, 'kubernetes-validate');
     copy = mkdtempSync(join(tmpdir(), 'plant-store-'));
-    cpSync(folder, copy, { recursive: true });
     for (const overlay of OVERLAYS) {
-      takeComponents(join(copy, 'overlays', overlay, 'kustomization.yaml'));
-      built.set(overlay, await build(folder, overlay));
-      built.set(`${overlay}${WITH_COMPONENTS}`, await build(copy, overlay));
+      built.set(overlay, await follow(overlay, []));
+      built.set(`${overlay}${WITH_COMPONENTS}`, await follow(overlay, COMPONENTS));
     }
   });
   afterEach(() => {
@@ -133,6 +133,27 @@ describe('The Kubernetes manifests', function () {
     issuer?.close();
   });
   after(() => copy && rmSync(copy, { recursive: true }));
+
+  /** Edits a copy of the manifests as docs/operations.md describes it, and builds the overlay. */
+  async function follow(overlay: string, components: readonly string[]): Promise<Built> {
+    const place = mkdtempSync(join(copy, `${overlay}-`));
+    cpSync(folder, place, { recursive: true });
+    edit(join(place, 'base/kustomization.yaml'), {
+      'newName: plant-store': `newName: ${REGISTRY}/plant-store`,
+      'newTag: 1.0.0': 'newTag: 1.0.1',
+    });
+    edit(
+      join(place, 'overlays', overlay, 'kustomization.yaml'),
+      Object.fromEntries(
+        components.map((it) => [
+          `\n#  - ../../components/${it}\n`,
+          `\n  - ../../components/${it}\n`,
+        ]),
+      ),
+    );
+    if (overlay === 'oidc') edit(join(place, 'overlays/oidc/issuer.yaml'), ISSUER);
+    return build(place, overlay);
+  }
 
   async function build(place: string, overlay: string): Promise<Built> {
     const { passed, stdout, stderr } = await kubectl('kustomize', join(place, 'overlays', overlay));
@@ -215,6 +236,9 @@ describe('The Kubernetes manifests', function () {
           const { name, key } = valueFrom.secretKeyRef;
           expect(operations).to.match(new RegExp(`secret generic ${name} [^;]*=${key}=`));
         }
+        for (const { secretName } of of(title).spec('Ingress')?.tls ?? []) {
+          expect(operations).to.include(`secret tls ${secretName} `);
+        }
         for (const { secret, configMap } of pod.volumes ?? []) {
           const kind = secret
             ? `secret generic ${secret.secretName}`
@@ -240,6 +264,18 @@ describe('The Kubernetes manifests', function () {
       });
     }
 
+    for (const component of COMPONENTS) {
+      it(`${overlay} is built with the component ${component} alone`, async () => {
+        const alone = (await follow(overlay, [component])).text;
+        expect(alone).not.to.equal(of(overlay).text);
+        expect(alone).not.to.equal(of(`${overlay}${WITH_COMPONENTS}`).text);
+      });
+    }
+
+    it(`${overlay} runs the image that was set`, () => {
+      expect(of(overlay).container.image).to.equal(`${REGISTRY}/plant-store:1.0.1`);
+    });
+
     it(`${overlay} is applied in docs/operations.md`, () => {
       expect(operations).to.include(`kubectl apply -k deploy/kubernetes/overlays/${overlay}\n`);
     });
@@ -253,6 +289,55 @@ describe('The Kubernetes manifests', function () {
     await expectReady(service.management, container);
     expect((await createPlant(service.address, 1)).status).to.equal(200);
     expect(await service.stop()).to.equal(0);
+  });
+
+  describe('with their own probe settings', () => {
+    let set: ReplicaSet | undefined;
+    let pod: Pod | undefined;
+    afterEach(async () => {
+      pod?.stop();
+      await set?.stop();
+      set = undefined;
+    });
+
+    async function startPod(uri: string): Promise<Service> {
+      const { environment, container } = of('static-tokens');
+      const tokens = join(copy, 'tokens');
+      writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
+      const service = await serve({
+        ...environment,
+        ...FREE_ADDRESSES,
+        ACCESS_TOKENS_FILE: tokens,
+        MONGODB_URI: uri,
+        REQUEST_DEADLINE_MS: '500',
+        SHUTDOWN_DELAY_MS: '0',
+      });
+      pod = await Pod.start(container, service.management ?? '');
+      return service;
+    }
+
+    it('leave a pod in the Service in an outage of the database, so that clients get a 5030', async function () {
+      await needsMongod.call(this);
+      set = await ReplicaSet.start({ members: 1 });
+      const { address, stop } = await startPod(set.uri);
+      await pod?.probed(1);
+      expect(pod?.ready).to.equal(true);
+      for (const member of set.members) await member.kill();
+      await failure(address);
+      await pod?.probed(1 + (of('static-tokens').container.readinessProbe.failureThreshold ?? 3));
+      expect(pod).to.include({ ready: true, restarts: 0 });
+      const { status, headers, error } = await failure(address);
+      expect([status, error]).to.deep.equal([503, 5030]);
+      expect(headers.get('retry-after')).to.equal('1');
+      expect(await stop()).to.equal(0);
+    });
+
+    it('add no pod to the Service that has not reached its database, and do not restart it', async () => {
+      const { stop } = await startPod('mongodb://127.0.0.1:1/?replicaSet=none');
+      await pod?.probed(1 + (of('static-tokens').container.readinessProbe.failureThreshold ?? 3));
+      expect(pod).to.include({ ready: false, restarts: 0 });
+      expect(await stop()).to.equal(0);
+    });
   });
 
   it('oidc with private-ca has valid settings, with which the service trusts an issuer of that authority', async () => {
@@ -287,11 +372,29 @@ describe('The Kubernetes manifests', function () {
   });
 
   it('with an unknown field are refused by the check', async () => {
-    const file = join(copy, 'base/deployment.yaml');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('replicas:', 'replica:'));
+    const file = join(copy, 'deployment.yaml');
+    cpSync(join(folder, 'base/deployment.yaml'), file);
+    edit(file, { 'replicas:': 'replica:' });
     const { passed, stdout, stderr } = await validate('--strict', file);
     expect(passed).to.equal(false);
     expect(stdout + stderr).to.include("'replica' was unexpected");
+  });
+
+  it('have an Ingress and an egress rule for the ports and pods of the service', () => {
+    const it = of(`oidc${WITH_COMPONENTS}`);
+    const [{ host, http }] = it.spec('Ingress').rules;
+    expect(it.spec('Ingress').tls[0].hosts).to.deep.equal([host]);
+    const { name, port } = http.paths[0].backend.service;
+    expect(it.spec('Service', name).ports).to.deep.include({
+      ...port,
+      port: 80,
+      targetPort: 'http',
+    });
+    const { podSelector, policyTypes, egress } = it.spec('NetworkPolicy', 'plant-store-egress');
+    expect(podSelector.matchLabels).to.deep.equal(LABELS);
+    expect(policyTypes).to.deep.equal(['Egress']);
+    const ports = egress.flatMap((rule: { ports: { port: number }[] }) => rule.ports);
+    expect(ports.map(({ port }: { port: number }) => port)).to.have.members([53, 53, 27_017, 443]);
   });
 
   it('have a PodMonitor with the job that the alerts select', async () => {
@@ -302,16 +405,24 @@ describe('The Kubernetes manifests', function () {
   });
 });
 
-/** Activates all components that are commented out in an overlay. */
-function takeComponents(file: string): void {
-  const text = readFileSync(file, 'utf8');
-  const components = readdirSync(join(folder, 'components'));
-  for (const it of components) expect(text).to.include(`#   - ../../components/${it}\n`);
-  const commented = /^# components:\n(?:# {3}- .*\n)+/m;
-  writeFileSync(
-    file,
-    text.replace(commented, (lines) => lines.replaceAll('# ', '')),
-  );
+/** Replaces texts of a file. Each must be there. */
+function edit(file: string, replaced: Readonly<Record<string, string>>): void {
+  let text = readFileSync(file, 'utf8');
+  for (const [from, to] of Object.entries(replaced)) {
+    expect(text).to.include(from);
+    text = text.replace(from, to);
+  }
+  writeFileSync(file, text);
+}
+
+/** Creates plants until one is refused. Resolves with the response. */
+async function failure(address: string) {
+  for (let id = 1; ; id += 1) {
+    const response = await createPlant(address, id);
+    if (response.ok) continue;
+    const { error }: { error: number } = JSON.parse(await response.text());
+    return { status: response.status, headers: response.headers, error };
+  }
 }
 
 function probesOf({ startupProbe, livenessProbe, readinessProbe }: Container): Probe[] {

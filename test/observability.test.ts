@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -15,6 +15,7 @@ interface Rule {
   readonly annotations: { readonly runbook: string };
 }
 const RUNBOOK = 'docs/runbook.md';
+const DOCS_LABEL = 'plant_store_docs';
 const [group]: { rules: Rule[] }[] = parse(read('deploy/monitoring/prometheus-alerts.yaml')).groups;
 const rules = group?.rules ?? [];
 const dashboard: {
@@ -145,13 +146,27 @@ describe('The monitoring of the service', () => {
     expect(groupings).to.deep.equal(['shape', 'le']);
   });
 
-  for (const { alert, annotations } of rules) {
+  for (const { alert, expr, annotations } of rules) {
     it(`has a section in the runbook for the alert ${alert}`, () => {
       const [page = '', anchor = ''] = annotations.runbook.split('#');
-      expect(page).to.equal(RUNBOOK);
-      expect(sectionsOf(page).get(anchor)).to.match(new RegExp(`^Alerts? .*\`${alert}\``, 'm'));
+      expect(page).to.equal(`{{ $externalLabels.${DOCS_LABEL} }}/${basename(RUNBOOK)}`);
+      expect(sectionsOf(RUNBOOK).get(anchor)).to.match(
+        new RegExp(`^.*\\bAlerts? .*\`${alert}\`|: alert \`${alert}\``, 'm'),
+      );
+    });
+
+    it(`has a panel with the metrics of the alert ${alert}`, () => {
+      const shown = dashboard.panels.flatMap(({ targets }) =>
+        targets.flatMap(({ expr: it }) => usedIn(it).metrics.map(familyOf)),
+      );
+      expect(shown).to.include.members(usedIn(expr).metrics.map(familyOf));
     });
   }
+
+  it('has one place for the address of the runbook, which the scrape configuration sets', () => {
+    const { global } = parse(read('deploy/monitoring/prometheus-scrape.yaml'));
+    expect(new URL(`${global.external_labels[DOCS_LABEL]}/runbook.md`).protocol).to.equal('https:');
+  });
 
   it('has every metric that the runbook names', () => {
     const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];

@@ -28,6 +28,12 @@ import { until } from './proxies/until.js';
 /** The delay that haproxy.cfg and Caddyfile require. */
 const SHUTDOWN_DELAY_MS = '3000';
 
+/**
+ * How much of a body without a length Go's HTTP server discards. Beyond it, the server closes the connection at once, and a
+ * client of HTTP/1.1 may not get the response: see docs/proxies.md.
+ */
+const MAX_DISCARDED_BY_GO = 262_144;
+
 const { OUTCOME_UNKNOWN } = createFailures('the body');
 
 describe('The proxies of deploy/proxies', function () {
@@ -65,8 +71,12 @@ describe('The proxies of deploy/proxies', function () {
     return Promise.all([Instance.start(all), Instance.start(all)]);
   }
 
-  async function start(name: ProxyName, hosts: readonly [string, string]): Promise<RunningProxy> {
-    const proxy = await RunningProxy.start(name, hosts, certificate);
+  async function start(
+    name: ProxyName,
+    hosts: readonly [string, string],
+    checksHealth = true,
+  ): Promise<RunningProxy> {
+    const proxy = await RunningProxy.start(name, hosts, certificate, checksHealth);
     running.push(proxy);
     return proxy;
   }
@@ -132,9 +142,9 @@ describe('The proxies of deploy/proxies', function () {
           const inParts = () => ({
             body: Array.from({ length: 10 }, () => 'x'.repeat(size / 10 + 1)),
           });
-          for (const parts of [whole, inParts]) {
-            for (const reply of await replies(proxy, parts)) expectFailure(reply, 4003, 400);
-          }
+          for (const reply of await replies(proxy, whole)) expectFailure(reply, 4003, 400);
+          if (name === 'caddy' && size > MAX_DISCARDED_BY_GO) return;
+          for (const reply of await replies(proxy, inParts)) expectFailure(reply, 4003, 400);
         });
       }
 
@@ -169,10 +179,10 @@ describe('The proxies of deploy/proxies', function () {
         });
       }
 
-      it('sends a create to the other instance when one refuses the connection', async () => {
+      it('sends a create to the other instance when one refuses the connection, also before a health check', async () => {
         const refusing = `127.0.0.1:${await freePort()}`;
-        const other = await start(name, [refusing, instances[0].host]);
-        for (let count = 0; count < 4; count += 1) {
+        const other = await start(name, [refusing, instances[0].host], false);
+        for (let count = 0; count < 20; count += 1) {
           for (const parts of [
             () => ({ body: freshPlant() }),
             () => ({ body: [...freshPlant()] }),
@@ -280,15 +290,12 @@ describe('The proxies of deploy/proxies', function () {
       const pair = await startInstances({ REQUEST_DEADLINE_MS: '500' });
       behind = await startProxies(pair);
       for (const member of set.members) await member.kill();
-      for (const instance of pair) await instance.readyIs(503);
     });
     for (const name of proxyNames) {
       it(`through ${name}`, async function () {
         needsProxy(this, name);
         const proxy = behind.get(name);
         if (proxy === undefined) throw new Error(`${name} was not started`);
-        await expectOutage(proxy);
-        await until(() => (proxy.foundNotReady?.size ?? 2) === 2);
         await expectOutage(proxy);
       });
     }

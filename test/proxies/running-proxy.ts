@@ -8,6 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@plant-store/service-process';
 import { until } from './until.js';
 
+const CADDY = fileURLToPath(new URL('../../../.cache/caddy/', import.meta.url));
+const script = readFileSync(new URL('../../../.ci/caddy', import.meta.url), 'utf8');
+/** The version that `.ci/caddy` builds. */
+const TESTED_CADDY = /^caddy=(v\S+)$/m.exec(script)?.[1] ?? '';
 const CONFIGURATIONS = fileURLToPath(new URL('../../../deploy/proxies/', import.meta.url));
 
 /** The folder, the files and the addresses of a proxy that is started. */
@@ -25,6 +29,8 @@ interface Kind {
   readonly replaced: (place: Place) => Readonly<Record<string, string>>;
   /** Writes the configuration into the folder. Returns the command line. */
   readonly command: (place: Place, configuration: string) => readonly string[];
+  /** The parts of the configuration to remove so that it does not check the health of the instances. */
+  readonly healthCheck?: RegExp;
   /** The line that it prints when an instance is not ready, with the name of the instance. */
   readonly notReady?: RegExp;
 }
@@ -68,6 +74,7 @@ export const kinds = {
       writeFileSync(path, configuration);
       return ['-db', '-f', path];
     },
+    healthCheck: /(?<=:3000) check$/gm,
     notReady: /Server plant_store\/(\w+) is DOWN/g,
   },
   caddy: {
@@ -83,6 +90,7 @@ export const kinds = {
       writeFileSync(path, configuration);
       return ['run', '--config', path, '--adapter', 'caddyfile'];
     },
+    healthCheck: /^\t+health_.*\n/gm,
     notReady: /health_checker\.active".*?"host":"([^"]+)"/g,
   },
 } satisfies Record<string, Kind>;
@@ -98,9 +106,15 @@ export function asksReadyz(name: ProxyName): boolean {
   return 'notReady' in kinds[name];
 }
 
-/** Returns the path of the program; `undefined` when it is not installed. Also looks in `/usr/sbin`. */
+/**
+ * Returns the path of the program; `undefined` when it is not installed. Looks for Caddy where `.ci/caddy` builds it, and for
+ * the others in the `PATH` and `/usr/sbin`.
+ */
 export function findProxy(name: ProxyName): string | undefined {
-  const folders = `${process.env.PATH ?? ''}${delimiter}/usr/sbin`.split(delimiter);
+  const folders =
+    name === 'caddy'
+      ? [join(CADDY, TESTED_CADDY)]
+      : `${process.env.PATH ?? ''}${delimiter}/usr/sbin`.split(delimiter);
   return folders.map((folder) => join(folder, name)).find(isExecutable);
 }
 
@@ -128,15 +142,17 @@ export class RunningProxy {
    * Starts a proxy in front of these instances. Resolves when it listens.
    *
    * @param instances Host and port of each.
+   * @param checksHealth Whether it may check the health of the instances, as far as it does.
    */
   static async start(
     name: ProxyName,
     instances: readonly [string, string],
     certificate: string,
+    checksHealth = true,
   ): Promise<RunningProxy> {
     const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
     const place = { folder, certificate, port: await freePort() };
-    const child = spawn(findProxy(name) ?? name, commandOf(name, place, instances), {
+    const child = spawn(findProxy(name) ?? name, commandOf(name, place, instances, checksHealth), {
       env: { PATH: process.env.PATH, HOME: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -172,6 +188,7 @@ function commandOf(
   name: ProxyName,
   place: Place,
   [one, two]: readonly [string, string],
+  checksHealth: boolean,
 ): readonly string[] {
   const kind: Kind = kinds[name];
   const replaced = {
@@ -180,6 +197,11 @@ function commandOf(
     'plant-store-2:3000': two,
   };
   let text = readFileSync(join(CONFIGURATIONS, kind.file), 'utf8');
+  if (!checksHealth && kind.healthCheck !== undefined) {
+    const without = text.replace(kind.healthCheck, '');
+    if (without === text) throw new Error(`${kind.file} has no health check`);
+    text = without;
+  }
   for (const [from, to] of Object.entries(replaced)) {
     if (!text.includes(from)) throw new Error(`${kind.file} does not say ${from}`);
     text = text.replaceAll(from, to);
