@@ -1,197 +1,201 @@
-import {
-  appendFileSync,
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import { violations } from './architecture.js';
+import { packageFiles, violations } from './architecture.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
+const project = packageFiles(fileURLToPath(new URL('../..', import.meta.url)));
 
-function edit(file: string, change: (text: string) => string): void {
-  writeFileSync(file, change(readFileSync(file, 'utf8')));
-}
+/** Statements that break a rule: what they are, the source file they are added to, and what is reported about the file. */
+const statements: readonly (readonly [what: string, file: string, code: string, found: string])[] =
+  [
+    [
+      'a sideways import',
+      'http-koa/src/app.ts',
+      "import '@plant-store/plant-repository-memory';",
+      'must not import @plant-store/plant-repository-memory',
+    ],
+    [
+      'a storage adapter that imports plant-json',
+      'plant-repository-memory/src/memory-plant-repository.ts',
+      "import '@plant-store/plant-json';",
+      'must not import @plant-store/plant-json',
+    ],
+    [
+      'a token verifier that imports what stores use',
+      'token-verifier-static/src/static-token-verifier.ts',
+      "import '@plant-store/plant-repository-sql';",
+      'must not import @plant-store/plant-repository-sql',
+    ],
+    [
+      'a store that imports what token verifiers use',
+      'plant-repository-memory/src/memory-plant-repository.ts',
+      "import '@plant-store/token-verifier-keys';",
+      'must not import @plant-store/token-verifier-keys',
+    ],
+    [
+      'plant-json to import a driving adapter',
+      'plant-json/src/failures.ts',
+      "import '@plant-store/http-koa';",
+      'must not import @plant-store/http-koa',
+    ],
+    [
+      'an adapter that imports the contract suite',
+      'plant-repository-memory/src/memory-plant-repository.ts',
+      "import '@plant-store/contract-suite';",
+      'must not import @plant-store/contract-suite',
+    ],
+    [
+      'a contract suite that knows a port',
+      'contract-suite/src/settled.ts',
+      "import '@plant-store/domain';",
+      'must not import @plant-store/domain',
+    ],
+    [
+      'a backward import',
+      'domain/src/plant.ts',
+      "import '@plant-store/http-koa';",
+      'must not import @plant-store/http-koa',
+    ],
+    [
+      'a technology in the domain',
+      'domain/src/plant.ts',
+      "await import('node:fs');",
+      'must not import node:fs',
+    ],
+    [
+      'a deep import',
+      'app/src/health.ts',
+      "export * from '@plant-store/domain/dist/src/plant.js';",
+      'must not import @plant-store/domain/dist/src/plant.js',
+    ],
+    [
+      'an import past the public entry by path',
+      'app/src/health.ts',
+      "import type {} from '../../domain/src/plant.js';",
+      'must not import ../../domain/src/plant.js',
+    ],
+    [
+      'the connections to know the operation',
+      'http-koa/src/connection/server.ts',
+      "import '../create-plant/body.js';",
+      'must not import ../create-plant/body.js',
+    ],
+    [
+      'the operation to know the connections',
+      'http-koa/src/create-plant/body.ts',
+      "import '../connection/server.js';",
+      'must not import ../connection/server.js',
+    ],
+    [
+      'the docs to know the operation',
+      'http-koa/src/docs/serve-docs.ts',
+      "import '../create-plant/body.js';",
+      'must not import ../create-plant/body.js',
+    ],
+    [
+      'the frame to know the application',
+      'http-koa/src/frame/routes.ts',
+      "import '../app.js';",
+      'must not import ../app.js',
+    ],
+    [
+      'the configuration to know the container',
+      'app/src/configuration/all-settings.ts',
+      "import '../container.js';",
+      'must not import ../container.js',
+    ],
+    [
+      'the telemetry to know a command',
+      'app/src/telemetry/metrics.ts',
+      "import '../commands/serve.js';",
+      'must not import ../commands/serve.js',
+    ],
+    [
+      'a dependency that is not declared',
+      'app/src/health.ts',
+      "import 'chai';",
+      'imports chai, which plant-store does not depend on',
+    ],
+    [
+      'a dependency in one file that is not declared',
+      'app/src/health.ts',
+      "import '#chai';",
+      'imports #chai, which plant-store does not depend on',
+    ],
+    [
+      'a client that was not authenticated',
+      'http-koa/src/app.ts',
+      "export { authenticatedClient } from '@plant-store/domain';",
+      'must not make a Client: only token verifiers do',
+    ],
+  ];
 
-/** Planted violations: each changes a copy of the packages, and names the violation that must be found. */
-const planted: Record<string, { plant: (packages: string) => void; found: string }> = {
-  'a sideways import': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'http-koa/src/app.ts'),
-        "import '@plant-store/plant-repository-memory';\n",
-      ),
-    found: 'packages/http-koa/src/app.ts must not import @plant-store/plant-repository-memory',
-  },
-  'a storage adapter that imports plant-json': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'plant-repository-memory/src/memory-plant-repository.ts'),
-        "import '@plant-store/plant-json';\n",
-      ),
-    found:
-      'packages/plant-repository-memory/src/memory-plant-repository.ts must not import @plant-store/plant-json',
-  },
-  'plant-json to import a driving adapter': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'plant-json/src/failures.ts'),
-        "import '@plant-store/http-koa';\n",
-      ),
-    found: 'packages/plant-json/src/failures.ts must not import @plant-store/http-koa',
-  },
-  'a backward import': {
-    plant: (packages) =>
-      appendFileSync(join(packages, 'domain/src/plant.ts'), "import '@plant-store/http-koa';\n"),
-    found: 'packages/domain/src/plant.ts must not import @plant-store/http-koa',
-  },
-  'a technology in the domain': {
-    plant: (packages) =>
-      appendFileSync(join(packages, 'domain/src/plant.ts'), "await import('node:fs');\n"),
-    found: 'packages/domain/src/plant.ts must not import node:fs',
-  },
-  'a deep import': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'app/src/health.ts'),
-        "export * from '@plant-store/domain/dist/src/plant.js';\n",
-      ),
-    found: 'packages/app/src/health.ts must not import @plant-store/domain/dist/src/plant.js',
-  },
-  'an import past the public entry by path': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'app/src/health.ts'),
-        "import type {} from '../../domain/src/plant.js';\n",
-      ),
-    found: 'packages/app/src/health.ts must not import ../../domain/src/plant.js',
-  },
-  'the connections to know the operation': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'http-koa/src/connection/server.ts'),
-        "import '../create-plant/body.js';\n",
-      ),
-    found: 'packages/http-koa/src/connection/server.ts must not import ../create-plant/body.js',
-  },
-  'the operation to know the connections': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'http-koa/src/create-plant/body.ts'),
-        "import '../connection/server.js';\n",
-      ),
-    found: 'packages/http-koa/src/create-plant/body.ts must not import ../connection/server.js',
-  },
-  'the docs to know the operation': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'http-koa/src/docs/serve-docs.ts'),
-        "import '../create-plant/body.js';\n",
-      ),
-    found: 'packages/http-koa/src/docs/serve-docs.ts must not import ../create-plant/body.js',
-  },
-  'the frame to know the application': {
-    plant: (packages) =>
-      appendFileSync(join(packages, 'http-koa/src/frame/routes.ts'), "import '../app.js';\n"),
-    found: 'packages/http-koa/src/frame/routes.ts must not import ../app.js',
-  },
-  'the configuration to know the container': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'app/src/configuration/all-settings.ts'),
-        "import '../container.js';\n",
-      ),
-    found: 'packages/app/src/configuration/all-settings.ts must not import ../container.js',
-  },
-  'the telemetry to know a command': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'app/src/telemetry/metrics.ts'),
-        "import '../commands/serve.js';\n",
-      ),
-    found: 'packages/app/src/telemetry/metrics.ts must not import ../commands/serve.js',
-  },
-  'a test that is named after no source file': {
-    plant: (packages) => writeFileSync(join(packages, 'http-koa/test/frame/helpers.test.ts'), ''),
-    found: 'packages/http-koa/test/frame/helpers.test.ts is named after no source file',
-  },
-  'a folder that no rule names': {
-    plant: (packages) => {
-      mkdirSync(join(packages, 'app/src/helpers'));
-      writeFileSync(join(packages, 'app/src/helpers/text.ts'), 'export const text = 1;\n');
+type Plant = (files: Map<string, string>) => void;
+
+const replaced =
+  (file: string, before: string, after: string): Plant =>
+  (files) =>
+    files.set(file, files.get(file)?.replace(before, after) ?? '');
+
+/** Other violations: each changes the files, and names what must be reported. */
+const planted: readonly (readonly [what: string, plant: Plant, found: string])[] = [
+  [
+    'a test that is named after no source file',
+    (files) => files.set('packages/http-koa/test/frame/helpers.test.ts', ''),
+    'packages/http-koa/test/frame/helpers.test.ts is named after no source file',
+  ],
+  [
+    'a folder that no rule names',
+    (files) => files.set('packages/app/src/helpers/text.ts', 'export const text = 1;\n'),
+    'packages/app/src/helpers/text.ts is in an unknown folder',
+  ],
+  [
+    'a dependency that is not used',
+    replaced('packages/app/package.json', '"dependencies": {', '$&"left-pad": "1.3.0",'),
+    'plant-store depends on left-pad, which it never imports',
+  ],
+  [
+    'a project reference that npm does not know',
+    replaced(
+      'packages/http-koa/tsconfig.json',
+      '"references": [',
+      '$&{ "path": "../token-verifier-static" },',
+    ),
+    'packages/http-koa/tsconfig.json references other packages than npm does',
+  ],
+  [
+    'an empty package',
+    (files) => {
+      for (const file of files.keys()) {
+        if (file.startsWith('packages/token-verifier-static/src/')) files.delete(file);
+      }
     },
-    found: 'packages/app/src/helpers/text.ts is in an unknown folder',
-  },
-  'a dependency that is not declared': {
-    plant: (packages) => appendFileSync(join(packages, 'app/src/health.ts'), "import 'chai';\n"),
-    found: 'packages/app/src/health.ts imports chai, which plant-store does not depend on',
-  },
-  'a dependency in one file that is not declared': {
-    plant: (packages) => appendFileSync(join(packages, 'app/src/health.ts'), "import '#chai';\n"),
-    found: 'packages/app/src/health.ts imports #chai, which plant-store does not depend on',
-  },
-  'a dependency that is not used': {
-    plant: (packages) =>
-      edit(join(packages, 'app/package.json'), (text) =>
-        text.replace('"dependencies": {', '"dependencies": { "left-pad": "1.3.0",'),
-      ),
-    found: 'plant-store depends on left-pad, which it never imports',
-  },
-  'a project reference that npm does not know': {
-    plant: (packages) =>
-      edit(join(packages, 'http-koa/tsconfig.json'), (text) =>
-        text.replace('"references": [', '"references": [{ "path": "../token-verifier-static" },'),
-      ),
-    found: 'packages/http-koa/tsconfig.json references other packages than npm does',
-  },
-  'a client that was not authenticated': {
-    plant: (packages) =>
-      appendFileSync(
-        join(packages, 'http-koa/src/app.ts'),
-        "export { authenticatedClient } from '@plant-store/domain';\n",
-      ),
-    found: 'packages/http-koa/src/app.ts must not make a Client: only token verifiers do',
-  },
-  'an empty package': {
-    plant: (packages) => {
-      rmSync(join(packages, 'token-verifier-static/src'), { recursive: true });
-      cpSync(join(packages, 'domain/tsconfig.json'), join(packages, 'token-verifier-static/src/x'));
-    },
-    found: 'packages/token-verifier-static is empty',
-  },
-  'a package named after nothing': {
-    plant: (packages) =>
-      edit(join(packages, 'domain/package.json'), (text) =>
-        text.replace('@plant-store/domain', '@plant-store/core'),
-      ),
-    found: 'packages/domain is not named @plant-store/domain',
-  },
-};
+    'packages/token-verifier-static is empty',
+  ],
+  [
+    'a package named after nothing',
+    replaced('packages/domain/package.json', '@plant-store/domain', '@plant-store/core'),
+    'packages/domain is not named @plant-store/domain',
+  ],
+];
 
 describe('The architecture', () => {
   it('has no import, dependency or reference that breaks its rules', () => {
-    expect(violations(root)).to.deep.equal([]);
+    expect(violations(project)).to.deep.equal([]);
   });
 
-  for (const [what, { plant, found }] of Object.entries(planted)) {
+  for (const [what, file, code, found] of statements) {
     it(`does not allow ${what}`, () => {
-      const copy = mkdtempSync(join(tmpdir(), 'plant-store-'));
-      try {
-        cpSync(join(root, 'packages'), join(copy, 'packages'), {
-          recursive: true,
-          filter: (source) => !/node_modules|[\\/]dist$/.test(source),
-        });
-        plant(join(copy, 'packages'));
-        expect(violations(copy)).to.include(found);
-      } finally {
-        rmSync(copy, { recursive: true });
-      }
+      const path = `packages/${file}`;
+      const files = new Map(project).set(path, `${project.get(path)}${code}\n`);
+      expect(violations(files)).to.include(`${path} ${found}`);
+    });
+  }
+
+  for (const [what, plant, found] of planted) {
+    it(`does not allow ${what}`, () => {
+      const files = new Map(project);
+      plant(files);
+      expect(violations(files)).to.include(found);
     });
   }
 });

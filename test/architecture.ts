@@ -2,12 +2,26 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, normalize, sep } from 'node:path';
 
+/** Files with their texts, by their paths below the root of a project. */
+export type Files = ReadonlyMap<string, string>;
+
 const SCOPE = '@plant-store/';
 
 /** Driving adapters are named after their input: `http-koa`. Only these use `plant-json`. */
-const DRIVER = /^(?:http|import)-/;
+const DRIVER = /^(?:http|import|export)-/;
 const JSON_OF_PLANTS = 'plant-json';
+
+/** Stores of SQL servers use `plant-repository-sql`, which is no adapter itself. */
+const STORE = /^plant-repository-/;
+const SQL_STORES = 'plant-repository-sql';
+
+/** Verifiers with the keys of an issuer use `token-verifier-keys`, which is no adapter itself. */
+const VERIFIER = /^token-verifier-/;
+const KEYS = 'token-verifier-keys';
 const TESTS_ONLY = /-contract$/;
+
+/** Runs the contracts, and knows no port. */
+const CONTRACT_SUITE = 'contract-suite';
 
 /** The files outside of all folders of a package. */
 const TOP = '.';
@@ -27,8 +41,8 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     'group-commit': ['collection'],
   },
   app: {
-    configuration: [],
-    telemetry: ['configuration', TOP],
+    telemetry: [TOP],
+    configuration: ['telemetry'],
     commands: ['configuration', 'telemetry', TOP],
   },
 };
@@ -48,27 +62,46 @@ interface Package {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly modules: readonly Module[];
+  /** The paths of its test files. */
+  readonly tests: readonly string[];
   readonly references: readonly string[];
 }
 
 /**
- * Returns every violation of the dependency rule by the packages below `root`: app → adapters → domain, never
+ * Returns every violation of the dependency rule by packages: app → adapters → domain, never
  * sideways, never back, and only through the public entry of a package. `plant-json` is between driving adapters and
+ * the domain, `plant-repository-sql` between stores and the domain, `token-verifier-keys` between verifiers and
  * the domain.
  */
-export function violations(root: string): string[] {
-  const packages = readdirSync(join(root, 'packages')).map((folder) => readPackage(root, folder));
+export function violations(files: Files): string[] {
+  const folders = new Set([...files.keys()].map((file) => file.split('/')[1] ?? ''));
+  const packages = [...folders].map((folder) => packageIn(files, folder));
   return packages.flatMap((it) => [
     ...emptiness(it),
     ...misnaming(it),
     ...forbiddenImports(it),
     ...forbiddenFolders(it),
-    ...strayTests(root, it),
+    ...strayTests(it),
     ...undeclaredImports(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
     ...forgedClients(it),
   ]);
+}
+
+/** Reads the files of the packages below `root` that {@link violations} judges. */
+export function packageFiles(root: string): Map<string, string> {
+  const paths = readdirSync(join(root, 'packages')).flatMap((folder) => [
+    ...['package.json', 'tsconfig.json'].map((name) => `packages/${folder}/${name}`),
+    ...['src', 'test'].flatMap((part) => sourcesIn(root, `packages/${folder}/${part}`)),
+  ]);
+  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
+}
+
+function sourcesIn(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `${folder}/${file.replaceAll(sep, '/')}`);
 }
 
 function emptiness({ folder, modules }: Package): string[] {
@@ -94,7 +127,11 @@ function mayImport(folder: string, specifier: string): boolean {
   if (!specifier.startsWith(SCOPE)) return true;
   const imported = specifier.slice(SCOPE.length);
   if (imported.includes('/') || TESTS_ONLY.test(imported)) return false;
+  if (folder === CONTRACT_SUITE) return false;
+  if (imported === CONTRACT_SUITE) return TESTS_ONLY.test(folder);
   if (imported === JSON_OF_PLANTS) return DRIVER.test(folder);
+  if (imported === SQL_STORES) return STORE.test(folder);
+  if (imported === KEYS) return VERIFIER.test(folder);
   return imported === 'domain' || folder === 'app';
 }
 
@@ -125,13 +162,10 @@ function partOf(source: string, file: string): string | undefined {
 }
 
 /** A test has the path and name of its source file: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
-function strayTests(root: string, { folder, modules }: Package): string[] {
+function strayTests({ folder, modules, tests }: Package): string[] {
   if (FOLDERS[folder] === undefined) return [];
-  const base = join('packages', folder, 'test');
   const sources = modules.map(({ file }) => file.replace('/src/', '/test/').replace(/\.ts$/, ''));
-  return readdirSync(join(root, base), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.test.ts'))
-    .map((file) => join(base, file))
+  return tests
     .filter((file) => !sources.includes(join(dirname(file), basename(file).split('.')[0] ?? '')))
     .map((file) => `${file} is named after no source file`);
 }
@@ -169,29 +203,26 @@ function forgedClients({ folder, modules }: Package): string[] {
     .map(({ file }) => `${file} must not make a Client: only token verifiers do`);
 }
 
-function readPackage(root: string, folder: string): Package {
-  const base = join(root, 'packages', folder);
-  const { references = [] } = readJson(join(base, 'tsconfig.json')) as {
-    references?: { path: string }[];
-  };
+function packageIn(files: Files, folder: string): Package {
+  const base = `packages/${folder}`;
+  const pathsIn = (part: string) =>
+    [...files.keys()].filter((path) => path.startsWith(`${base}/${part}/`));
+  const json = (name: string) => JSON.parse(files.get(`${base}/${name}`) ?? '{}');
+  const { references = [] } = json('tsconfig.json') as { references?: { path: string }[] };
   return {
     folder,
-    manifest: readJson(join(base, 'package.json')) as Manifest,
+    manifest: json('package.json') as Manifest,
     references: references.map(({ path }) => basename(path)),
-    modules: readdirSync(join(base, 'src'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.ts'))
-      .map((file) => readModule(base, folder, file)),
+    modules: pathsIn('src').map((path) => moduleOf(path, files.get(path) ?? '')),
+    tests: pathsIn('test').filter((path) => path.endsWith('.test.ts')),
   };
 }
 
-function readModule(base: string, folder: string, file: string): Module {
-  const text = readFileSync(join(base, 'src', file), 'utf8');
-  const imports = [...text.matchAll(/\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g)];
-  return {
-    file: `packages/${folder}/src/${file}`,
-    text,
-    imports: imports.map((it) => it[1] ?? ''),
-  };
+function moduleOf(file: string, text: string): Module {
+  const imports = [
+    ...text.matchAll(/(?<!')\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g),
+  ];
+  return { file, text, imports: imports.map((it) => it[1] ?? '') };
 }
 
 /** The package that an import names. `#name` is an entry of `imports` in the manifest, for the package `name`. */
@@ -199,8 +230,4 @@ function packageOf(specifier: string): string {
   const name = specifier.replace(/^#/, '');
   const parts = name.split('/');
   return name.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
-}
-
-function readJson(file: string): unknown {
-  return JSON.parse(readFileSync(file, 'utf8'));
 }

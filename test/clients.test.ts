@@ -18,6 +18,9 @@ const clients = fileURLToPath(new URL('../../examples/clients/', import.meta.url
 const fetched = fileURLToPath(new URL('../../.cache/kotlinc/bin/kotlinc', import.meta.url));
 const kotlinc = exists(fetched) ? fetched : 'kotlinc';
 
+/** Programs that run for a second: the JVM must not spend it on optimising them. */
+const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
+
 /** What the fake in front of the service does with a request: an error number, or one of these. */
 type Step = number | 'cut before' | 'cut after' | 'crash after' | 'pass on' | keyof typeof PROXY;
 
@@ -68,8 +71,9 @@ const CLIENTS: readonly Client[] = [
     async prepare(folder) {
       const jar = join(folder, 'create-plant.jar');
       const source = join(clients, 'kotlin/CreatePlant.kt');
-      await run(kotlinc, [source, '-include-runtime', '-d', jar]);
-      return ['java', '-jar', jar];
+      const env = { ...process.env, JDK_JAVA_OPTIONS: SHORT_LIVED.join(' ') };
+      await run(kotlinc, [source, '-include-runtime', '-d', jar], { env });
+      return ['java', ...SHORT_LIVED, '-jar', jar];
     },
   },
 ];

@@ -15,7 +15,7 @@ const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */
 const OTHERS = new Set(
-  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR IMPORT_LINES V3_0 MONGO_URI ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS'.split(
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR IMPORT_LINES EXPORT_PLANTS V3_0 MONGO_URI ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS DD_DBM_PROPAGATION_MODE LC_ALL'.split(
     ' ',
   ),
 );
@@ -26,8 +26,12 @@ const OPENTELEMETRY = /^OTEL_/;
 /** The files with the texts of `--help`, by command. */
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
+  'plant-store export': 'packages/app/src/main.ts',
   'npm run bench': 'tools/bench/src/command.ts',
 };
+
+/** What a block shows instead of the lines that it leaves out. */
+const LEFT_OUT = '// …';
 
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
@@ -71,6 +75,17 @@ describe('The documents', () => {
   it('name the file of each block of a tutorial in the text above it, because the fence is not visible', () => {
     const tutorials = documents.filter(({ path }) => path.startsWith('docs/tutorials/'));
     expect(tutorials.flatMap(unnamedFiles)).to.deep.equal([]);
+  });
+
+  it('give the lengths of the files to read first, to within a quarter', () => {
+    const { prose } = readDocument(root, 'docs/architecture.md');
+    const rows = [...prose.matchAll(/^\| \d+ \| \[`([^`]+)`\]\S+ \| (\d+) \|/gm)];
+    expect(rows).to.have.lengthOf.within(1, 10);
+    const far = rows.filter(([, file = '', lines]) => {
+      const length = readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+      return Math.abs(length - Number(lines)) > length / 4;
+    });
+    expect(far.map(([, file, lines]) => `${file}: ${lines}`)).to.deep.equal([]);
   });
 
   it('are listed in the index of docs', () => {
@@ -139,6 +154,13 @@ describe('The check of the documents', () => {
     expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
   });
 
+  it('finds an excerpt with a part that the file does not have', () => {
+    const excerpt = (text: string) => ({ language: 'json', file: 'package.json', text });
+    const [first, later] = ['"private": true,', '"type": "module",'];
+    expect(driftedFiles(page('', excerpt(`${first}\n// …\n${later}\n`)))).to.deep.equal([]);
+    expect(driftedFiles(page('', excerpt(`${first}\n// …\n"gone"\n`)))).to.have.length(1);
+  });
+
   it('finds blocks whose files are not named', () => {
     const block = { language: 'ts', file: 'src/a.ts', text: '', line: 3 };
     expect(unnamedFiles(page('`src/a.ts`:\n\n', block))).to.deep.equal([]);
@@ -179,7 +201,7 @@ function unknownCommands(
 ): string[] {
   const code = [...codeWords(prose), ...shellLines(blocks)];
   return code.flatMap((line) =>
-    [...line.matchAll(/\b(npm run|plant-store) ([a-z-]+)/g)]
+    [...line.matchAll(/\b(npm run|(?<!\/)plant-store) ([a-z-]+)/g)]
       .filter(([, tool, word = '']) => !(tool === 'npm run' ? scripts : words).includes(word))
       .filter(([all]) => line.startsWith(all) || /(?:^|[\s/=])(?:npm|plant-store) /.test(line))
       .map(([all]) => `${path}: ${all}`),
@@ -232,9 +254,15 @@ function driftedFiles({ path, blocks }: Markdown): string[] {
     if (file === undefined || language === 'diff') return [];
     const places = [join(root, dirname(path), file), join(root, file)];
     const place = places.find((it) => existsSync(it));
-    const same = place !== undefined && readFileSync(place, 'utf8') === text;
-    return same ? [] : [`${path}:${line} is not ${file}`];
+    const content = place === undefined ? '' : readFileSync(place, 'utf8');
+    const isShown = content === text || (text.includes(LEFT_OUT) && hasParts(content, text));
+    return isShown ? [] : [`${path}:${line} is not ${file}`];
   });
+}
+
+/** Whether the file has every part of an excerpt, in which comments stand for what is left out. */
+function hasParts(content: string, excerpt: string): boolean {
+  return excerpt.split(LEFT_OUT).every((part) => content.includes(part.trim()));
 }
 
 /** Files of blocks that the last line of text before the block does not name. */

@@ -16,18 +16,7 @@ import type { CodeBlock, Markdown } from './markdown.js';
 
 const run = promisify(execFile);
 
-/** The files of the project that a tutorial needs. */
-const COPIED = [
-  'packages',
-  'tools',
-  'docs',
-  'LICENSE',
-  'package.json',
-  'tsconfig.json',
-  'tsconfig.base.json',
-  'biome.json',
-  '.gitignore',
-];
+const NOT_COPIED = /[\\/](?:node_modules|\.git|\.cache)$/;
 const SCOPE = '@plant-store';
 
 /** A copy of the project in which a tutorial is followed. Nothing is written to the project itself. */
@@ -36,12 +25,9 @@ export class ProjectCopy {
 
   constructor(root: string) {
     this.folder = mkdtempSync(join(tmpdir(), 'plant-store-tutorial-'));
-    for (const name of COPIED) {
-      cpSync(join(root, name), join(this.folder, name), {
-        recursive: true,
-        filter: (source) => !/[\\/](?:node_modules|dist)$/.test(source),
-      });
-    }
+    // With the times of the built files, only what a tutorial changes is built again.
+    const filter = (source: string) => !NOT_COPIED.test(source);
+    cpSync(root, this.folder, { recursive: true, preserveTimestamps: true, filter });
     this.#linkLibraries(join(root, 'node_modules'));
   }
 

@@ -15,7 +15,10 @@ await page.getByLabel('Access token').fill(TOKEN);
 await page.locator('.btn.execute').click();
 const response = page.locator('.live-responses-table .highlight-code');
 await response.waitFor();
-await page.evaluate(() => document.activeElement?.blur());
+await page.evaluate(() => {
+  document.activeElement?.blur();
+  scrollTo(0, 0);
+});
 const { y, height } = await response.boundingBox();
 await page.setViewportSize({ width: 960, height: Math.ceil(y + height) + 16 });
 await page.screenshot({ path, animations: 'disabled' });

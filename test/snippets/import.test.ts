@@ -41,12 +41,6 @@ describe('The commands of docs/import.md', function () {
     expect(read('taken.ndjson')).to.equal(line);
   });
 
-  it('name the test of a million lines', async () => {
-    const test = snippet('docs/import.md', 'npx tsc -b');
-    const listed = await terminal.run(withReal(test, { 'npx mocha': 'npx mocha --dry-run' }));
-    expect(listed).to.include('1 passing');
-  });
-
   it('resume an import that was stopped', async () => {
     const shown = snippet('docs/import.md', 'To resume:');
     const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '500' };

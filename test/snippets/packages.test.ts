@@ -47,6 +47,11 @@ const VERIFIER = `
 const CREATE_PLANT = `
   import { CreatePlant } from '@plant-store/domain';
   const createPlant = new CreatePlant(plants);`;
+const READ_PLANTS = `
+  import { ReadPlants } from '@plant-store/domain';
+  import { open } from 'node:fs/promises';
+  const readPlants = new ReadPlants(plants);
+  const file = await open('/dev/null', 'a');`;
 const SUITES = `
   import { describePlantRepository } from '@plant-store/plant-repository-contract';
   import { describeTokenVerifier } from '@plant-store/token-verifier-contract';`;
@@ -54,6 +59,7 @@ const SUITES = `
 const domain = snippet('packages/domain/README.md', 'import {');
 const koa = snippet('packages/http-koa/README.md', 'import {');
 const ndjson = snippet('packages/import-ndjson/README.md', 'import {');
+const exported = snippet('packages/export-ndjson/README.md', 'import {');
 const json = snippet('packages/plant-json/README.md', 'import {');
 const memory = snippet('packages/plant-repository-memory/README.md', 'import {');
 const mongodb = snippet('packages/plant-repository-mongodb/README.md', 'import {');
@@ -69,6 +75,7 @@ const PROGRAMS = {
   domain: PLANTS + CLIENT + domain,
   'http-koa': PLANTS + CLIENT + OBSERVER + withReal(koa, { 'listen(3000,': 'listen(0,' }),
   'import-ndjson': PLANTS + CLIENT + CREATE_PLANT + ndjson,
+  'export-ndjson': PLANTS + CLIENT + READ_PLANTS + exported,
   'plant-json': json.replace(
     /^(\w.*); \/\/ (\d+n)$/m,
     "if ($1 !== $2) throw new Error('another id');",
@@ -79,7 +86,7 @@ const PROGRAMS = {
   }),
   'token-verifier-jwt': `const token = 'TOKEN';${withReal(jwt, {
     'https://login.example/realms/garden': 'ISSUER',
-  })}if (client.permissions.size !== 1) throw new Error('no permission');`,
+  })}if (!client.permissions.has('create plants')) throw new Error('no permission');`,
   'token-verifier-static': known,
 };
 

@@ -26,8 +26,6 @@ describe('The commands of docs/storage.md', () => {
     try {
       await mongosh(uri, `db.getSiblingDB('admin').runCommand({ dropUser: 'plant-store' })`);
       await mongosh(uri, snippet('docs/storage.md', 'db.getSiblingDB'));
-      // Creates the collection without a validator, because adding one needs another permission.
-      await mongosh(uri, `db.getSiblingDB('plant-store').runCommand({ create: 'plants' })`);
       const options = `replicaSet=plants&authSource=admin&${tls}`;
       const MONGODB_URI = `mongodb://${typedCredentials('plant-store')}@${host}/plant-store?${options}`;
       const service = await serve({ MONGODB_URI, ACCESS_TOKEN_SHA256 });

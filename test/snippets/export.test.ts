@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { snippet, withReal } from './snippet.js';
+import { Terminal } from './terminal.js';
+
+const ID = '9007199254740993';
+
+describe('The quick start with MongoDB', function () {
+  this.timeout(30_000);
+  before(needsMongod);
+
+  it('ends with the plant that was created', async () => {
+    const { uri } = await sharedReplicaSet();
+    const MONGODB_URI = uri.replace('/?', `/readme-${randomUUID()}?`);
+    const terminal = Terminal.atRoot();
+    try {
+      const start = snippet('README.md', 'ACCESS_TOKEN_SHA256=');
+      const address = await terminal.serve(start, { MONGODB_URI });
+      const create = snippet('README.md', 'curl -sS');
+      await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
+      const shown = await terminal.run(snippet('README.md', 'ACCESS_TOKEN=demo'), { MONGODB_URI });
+      expect(shown).to.include(snippet('README.md', '{"id"'));
+    } finally {
+      await terminal.close();
+    }
+  });
+});
+
+describe('The commands of docs/export.md', function () {
+  this.timeout(60_000);
+  const line = snippet('docs/export.md', '{"id"');
+  const another = line.replace(ID, '7');
+  let terminal: Terminal;
+  let uris: readonly string[];
+
+  before(needsMongod);
+
+  beforeEach(async () => {
+    const { uri } = await sharedReplicaSet();
+    uris = ['old', 'new'].map((name) => uri.replace('/?', `/${name}-${randomUUID()}?`));
+    terminal = Terminal.atRoot();
+    write('token', TOKEN);
+    write('old.env', `MONGODB_URI=${uris[0]}\nMONGODB_COLLECTION=plants\n`);
+    write('new.env', `MONGODB_URI=${uris[1]}\nMONGODB_COLLECTION=moved\n`);
+  });
+
+  afterEach(() => terminal.close());
+
+  const read = (name: string) => readFileSync(join(terminal.folder, name), 'utf8');
+  const write = (name: string, text: string) => writeFileSync(join(terminal.folder, name), text);
+  const run = (commands: string, env = {}) =>
+    terminal.run(commands, { ACCESS_TOKEN_SHA256, LOG_LEVEL: 'error', ...env });
+  const create = (lines: string) => {
+    write('lines', lines);
+    return run('plant-store import lines', { ACCESS_TOKEN: TOKEN, MONGODB_URI: uris[0] });
+  };
+
+  it('export a file, the first plants, and one plant', async () => {
+    await create(another + line);
+    const env = { MONGODB_URI: uris[0] };
+    await run(
+      snippet('docs/export.md', 'ACCESS_TOKEN="$(cat token)" plant-store export plants'),
+      env,
+    );
+    expect(read('plants.ndjson')).to.equal(another + line);
+    const shown = await run(
+      snippet('docs/export.md', 'ACCESS_TOKEN="$(cat token)" plant-store export --limit'),
+      env,
+    );
+    expect(shown.match(/^\{.*$/gm)).to.deep.equal([another, line, line].map((it) => it.trim()));
+  });
+
+  it('move all plants to another storage, and compare both', async () => {
+    await create(another);
+    await run(
+      snippet(
+        'docs/export.md',
+        'env ACCESS_TOKEN="$(cat token)" $(cat old.env) plant-store export first',
+      ),
+    );
+    await create(line);
+    await run(
+      snippet(
+        'docs/export.md',
+        'env ACCESS_TOKEN="$(cat token)" $(cat old.env) plant-store export second',
+      ),
+    );
+    expect(read('rest.ndjson')).to.equal(line);
+    const compared = await run(
+      snippet(
+        'docs/export.md',
+        'env ACCESS_TOKEN="$(cat token)" $(cat new.env) plant-store export copy',
+      ),
+    );
+    expect(compared).to.include('the storages are equal');
+    expect(read('copy.ndjson')).to.equal(another + line);
+  });
+
+  it('move all plants through a pipe', async () => {
+    await create(another + line);
+    const moved = await run(snippet('docs/export.md', 'set -o pipefail'));
+    expect(moved).to.include('stored: 2');
+  });
+
+  it('name the variables of both storages', async () => {
+    await run(snippet('docs/export.md', "echo 'MONGODB_URI"));
+    expect(read('old.env')).to.match(/^MONGODB_URI=/);
+    expect(read('new.env')).to.match(/^POSTGRESQL_URI=/);
+  });
+
+  it('show how to resume', async () => {
+    const shown = snippet('docs/export.md', 'plants.ndjson.partial is not');
+    const [, resume = ''] = shown.split('To resume: ');
+    await create(another + line);
+    write('plants.ndjson.partial', another);
+    await run(resume.replace(/\d+\n$/, '7'), {
+      ACCESS_TOKEN: TOKEN,
+      MONGODB_URI: uris[0],
+    });
+    expect(read('plants.ndjson')).to.equal(another + line);
+    expect(existsSync(join(terminal.folder, 'plants.ndjson.partial'))).to.equal(false);
+  });
+});
