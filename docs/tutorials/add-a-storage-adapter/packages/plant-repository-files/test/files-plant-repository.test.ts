@@ -46,6 +46,7 @@ describe('FilesPlantRepository', () => {
       stall: returns,
       silenceAfterWrite: returns,
       loseNextAcknowledgement: returns,
+      holdUncommitted: 'a file system has no transactions',
       refuseAccess: 'tests may run as root, which has access to every folder',
       crash: 'a test cannot cut the power, and a process that is killed loses nothing',
     },

@@ -5,6 +5,7 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import { trustedUrl } from '@plant-store/token-verifier-keys';
 import { type Introspection, readIntrospection } from './introspection.js';
 
 /** Where to ask about tokens, and what a token must contain. */
@@ -22,6 +23,9 @@ export interface IntrospectionOptions {
 
 const TIME_LIMIT_MS = 2000;
 
+/** RFC 6750 section 2.1. No issuer can have issued any other text, so it is not sent to one. */
+const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
+
 /** Asks the issuer about every token (RFC 7662), so that a revoked one is refused at once. */
 export class IntrospectionTokenVerifier implements TokenVerifier {
   readonly #options: IntrospectionOptions;
@@ -29,15 +33,16 @@ export class IntrospectionTokenVerifier implements TokenVerifier {
 
   /** @throws {TypeError} when the URL is not one that a token may be sent to. */
   constructor(options: IntrospectionOptions) {
-    const { protocol, hostname } = new URL(options.url);
-    const loopback = hostname === '127.0.0.1' || hostname === '[::1]' || hostname === 'localhost';
-    if (protocol !== 'https:' && !(protocol === 'http:' && loopback)) {
+    if (trustedUrl(options.url) === undefined) {
       throw new TypeError('the introspection endpoint must be https, or http on loopback');
     }
     this.#options = options;
   }
 
   async verify(token: string): Promise<Client> {
+    if (!BEARER_TOKEN.test(token)) {
+      throw new InvalidTokenError('the token is malformed', { reason: 'malformed' });
+    }
     const found = await this.#ask(token);
     if (!found.active) throw new InvalidTokenError('the token is not active');
     if (!found.audiences.includes(this.#options.audience)) {

@@ -1,7 +1,7 @@
-import type { Client } from './client.js';
-import type { Plant } from './plant.js';
-import type { PlantCatalogue } from './plant-catalogue.js';
-import type { PlantId } from './plant-id.js';
+import { type Client, PermissionDeniedError } from './client.js';
+import { type Plant, toPlant } from './plant.js';
+import { isPlantId, type PlantId } from './plant-id.js';
+import type { PlantReader } from './plant-reader.js';
 
 /** No plant was stored under this id. */
 export class PlantNotFoundError extends Error {
@@ -9,22 +9,28 @@ export class PlantNotFoundError extends Error {
   readonly code = 'PLANT_NOT_FOUND';
 }
 
-/** Use case: an authenticated client sees a plant. Every client may. */
+/** Use case: an authenticated client sees a plant. */
 export class ShowPlant {
-  readonly #plants: PlantCatalogue;
+  readonly #plants: PlantReader;
 
-  constructor(plants: PlantCatalogue) {
+  constructor(plants: PlantReader) {
     this.#plants = plants;
   }
 
   /**
-   * Rejects with {@link PlantNotFoundError}, or with whatever {@link PlantCatalogue.find} rejects with.
+   * Rejects with {@link PermissionDeniedError}, before the storage is asked, with {@link PlantNotFoundError}, or with
+   * whatever {@link PlantReader.read} rejects with.
    *
-   * @param _client The proof that a token was verified.
+   * @param timeLimit Milliseconds within which the call settles.
    */
-  async execute(_client: Client, id: PlantId): Promise<Plant> {
-    const plant = await this.#plants.find(id);
-    if (plant === undefined) throw new PlantNotFoundError('there is no plant with this id');
-    return plant;
+  async execute(client: Client, id: PlantId, timeLimit: number): Promise<Plant> {
+    if (!client.permissions.has('read plants')) {
+      throw new PermissionDeniedError('the token does not permit reading plants');
+    }
+    const before = id - 1n;
+    const after = isPlantId(before) ? before : undefined;
+    const [plant] = await this.#plants.read({ after, limit: 1 }, timeLimit);
+    if (plant?.id !== id) throw new PlantNotFoundError('there is no plant with this id');
+    return toPlant(plant);
   }
 }

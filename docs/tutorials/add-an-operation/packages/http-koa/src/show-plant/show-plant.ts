@@ -6,25 +6,32 @@ import {
   type ShowPlant,
   type TokenVerifier,
 } from '@plant-store/domain';
-import type { Middleware } from 'koa';
-import { bearerToken } from '../frame/bearer-token.js';
-import type { PlantStoreState } from '../frame/request-state.js';
+import { bearerToken } from '../frame/header-fields.js';
+import type { Handler } from '../frame/respond.js';
 import { plantResponse } from '../frame/response.js';
 
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 
+/** The use case, the verifier and the limit of the operation. */
+export interface ShowPlantOptions {
+  readonly useCase: ShowPlant;
+  readonly tokenVerifier: TokenVerifier;
+  /** The most milliseconds from the request to its response. */
+  readonly requestDeadlineMs: number;
+}
+
 /** The operation `GET /plants/{id}`. The token is verified first. */
-export function showPlant(
-  useCase: ShowPlant,
-  tokenVerifier: TokenVerifier,
-): Middleware<PlantStoreState> {
+export function showPlant(options: ShowPlantOptions): Handler {
+  const { useCase, tokenVerifier, requestDeadlineMs } = options;
   return async function showPlant(ctx) {
-    const state = ctx.state.plantStore;
+    const state = ctx.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
     state.client = client.name;
     const { captures } = ctx as Pick<RouterContext, 'captures'>;
-    const plant = await useCase.execute(client, toPlantId(captures?.[0] ?? ''));
+    const id = toPlantId(captures?.[0] ?? '');
+    const timeLimit = state.startedAt + requestDeadlineMs - performance.now();
+    const plant = await useCase.execute(client, id, timeLimit);
     state.response = plantResponse(plant);
   };
 }

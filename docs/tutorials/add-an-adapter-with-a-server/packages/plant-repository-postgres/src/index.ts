@@ -1,5 +1,0 @@
-export { CREATE_TABLE } from './plants-table.js';
-export {
-  PostgresPlantRepository,
-  type PostgresPlantRepositoryOptions,
-} from './postgres-plant-repository.js';
