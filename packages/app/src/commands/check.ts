@@ -1,5 +1,5 @@
 import { advice, readConfiguration } from '../configuration/configuration.js';
-import type { ConfiguredStorage } from '../configuration/storages.js';
+import { type ConfiguredStorage, readOnly } from '../configuration/storages.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
@@ -44,16 +44,15 @@ async function open() {
   const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' });
   const verifier = configuration.verifier ?? demoVerifier();
   for (const line of advice(configuration)) warn(line);
-  const storage = withoutChanges(configuration.storage);
+  const storage = withWarnings(readOnly(configuration.storage));
   const container = createContainer({ ...configuration, storage }, verifier, logger);
   return { container, storage, verifier };
 }
 
-/** Returns the storage, opened so that it changes nothing, with its warnings on standard error. */
-function withoutChanges<Storage extends ConfiguredStorage>(storage: Storage): Storage {
-  const { openReadOnly = storage.open } = storage;
+/** Returns the storage with its warnings on standard error. */
+function withWarnings<Storage extends ConfiguredStorage>(storage: Storage): Storage {
   const open: ConfiguredStorage['open'] = (observer, tracer) =>
-    openReadOnly((event) => {
+    storage.open((event) => {
       if (event.type === 'storage warning') warn(event.message);
       observer(event);
     }, tracer);

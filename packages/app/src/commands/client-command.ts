@@ -9,8 +9,8 @@ import {
   type CommandConfiguration,
   readCommandConfiguration,
 } from '../configuration/command-configuration.js';
-import type { Configuration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/configuration-error.js';
+import { readOnly } from '../configuration/storages.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
@@ -36,7 +36,9 @@ export async function asClient<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const given = await readCommandConfiguration(command, process.env, process.stderr.isTTY);
-  const configuration = command === 'export' ? readOnly(given.configuration) : given.configuration;
+  const { storage } = given.configuration;
+  const opened = command === 'export' ? readOnly(storage) : storage;
+  const configuration = { ...given.configuration, storage: opened };
   const logger = await openLogger(configuration, display.log);
   for (const line of configuration.similar) logger.warn(line);
   const container = createContainer(configuration, given.verifier, logger);
@@ -48,12 +50,6 @@ export async function asClient<T>(
     const plantRepository = await container.getAsync(ids.plantRepository);
     await Promise.all([tokenVerifier.close(), plantRepository.close()]);
   }
-}
-
-function readOnly(configuration: Configuration): Configuration {
-  const { storage } = configuration;
-  const { openReadOnly: open = storage.open } = storage;
-  return { ...configuration, storage: { ...storage, open } };
 }
 
 /** Rejects with `ConfigurationError` or {@link StartError}. */

@@ -24,6 +24,11 @@ export interface ConfiguredStorage {
   readonly advice?: (service: AdviceContext) => readonly string[];
 }
 
+/** Returns the storage, opened so that it changes nothing in the database. */
+export function readOnly<Storage extends ConfiguredStorage>(storage: Storage): Storage {
+  return { ...storage, open: storage.openReadOnly ?? storage.open };
+}
+
 /** The settings of the service that the advice of an adapter depends on. */
 interface AdviceContext {
   readonly production: boolean;
