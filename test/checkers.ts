@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { findProgram, skipWithout } from '@plant-store/programs';
 
 const checkers = fileURLToPath(new URL('../../.cache/checkers', import.meta.url));
 
@@ -21,23 +21,9 @@ export type Checker = (...args: string[]) => Promise<Verdict>;
  * they fail.
  */
 export function findChecker(context: Mocha.Context, name: string): Checker {
-  const own = [join(checkers, 'bin'), join(checkers, 'python/bin')];
-  const folders = [...own, ...(process.env.PATH ?? '').split(delimiter)];
-  const path = folders.map((folder) => join(folder, name)).find(isExecutable);
-  if (path !== undefined) return (...args) => run(path, args);
-  const lack = `no ${name}: see CONTRIBUTING.md`;
-  if (process.env.CI) throw new Error(lack);
-  process.stderr.write(`\n!!! TESTS ARE PENDING: ${lack} !!!\n\n`);
-  return context.skip();
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const path = findProgram(name, [join(checkers, 'bin'), join(checkers, 'python/bin')]);
+  if (path === undefined) skipWithout(context, `no ${name}: see CONTRIBUTING.md`);
+  return (...args) => run(path, args);
 }
 
 function run(path: string, args: string[]): Promise<Verdict> {

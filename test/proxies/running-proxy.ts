@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@plant-store/service-process';
+import { findProgram, freePort } from '@plant-store/programs';
 import { until } from './until.js';
 
 const CADDY = fileURLToPath(new URL('../../../.cache/caddy/', import.meta.url));
@@ -106,16 +106,11 @@ export function asksReadyz(name: ProxyName): boolean {
   return 'notReady' in kinds[name];
 }
 
-/**
- * Returns the path of the program; `undefined` when it is not installed. Looks for Caddy where `.ci/caddy` builds it, and for
- * the others in the `PATH` and `/usr/sbin`.
- */
+/** Returns the path of the program: of Caddy where `.ci/caddy` builds it, of the others where they are installed. */
 export function findProxy(name: ProxyName): string | undefined {
-  const folders =
-    name === 'caddy'
-      ? [join(CADDY, TESTED_CADDY)]
-      : `${process.env.PATH ?? ''}${delimiter}/usr/sbin`.split(delimiter);
-  return folders.map((folder) => join(folder, name)).find(isExecutable);
+  if (name !== 'caddy') return findProgram(name, ['/usr/sbin']);
+  const path = join(CADDY, TESTED_CADDY, name);
+  return existsSync(path) ? path : undefined;
 }
 
 /** A proxy with the configuration of `deploy/proxies`, on loopback. */
@@ -151,7 +146,7 @@ export class RunningProxy {
     checksHealth = true,
   ): Promise<RunningProxy> {
     const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
-    const place = { folder, certificate, port: await freePort() };
+    const place = { folder, certificate, port: `${await freePort()}` };
     const child = spawn(findProxy(name) ?? name, commandOf(name, place, instances, checksHealth), {
       env: { PATH: process.env.PATH, HOME: folder },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -218,14 +213,5 @@ async function accepts(port: number): Promise<boolean> {
     return false;
   } finally {
     socket.destroy();
-  }
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
   }
 }

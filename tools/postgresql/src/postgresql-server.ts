@@ -1,35 +1,26 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { chownSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
+import { execFile } from 'node:child_process';
+import { chownSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { CREATE_TABLE } from '@plant-store/plant-repository-postgresql';
+import { freePort, ServerProcess } from '@plant-store/programs';
 import { Pool } from 'pg';
 import { findPostgresql } from './find-postgresql.js';
 
 const PASSWORD = 'a pass/word';
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** PostgreSQL refuses to run as root. This is `nobody`. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 /** A commit that does not wait for the disk is then lost when the server is killed. */
 const LAZY_WRITER = ['-c', 'wal_writer_delay=10s'];
 
-/** A PostgreSQL server on loopback, with its data in a folder of its own. Both end with this process. */
+/** A PostgreSQL server on loopback. */
 export class PostgresqlServer {
   readonly port: number;
   readonly password = PASSWORD;
-  readonly #folder = mkdtempSync(join(tmpdir(), 'plant-store-postgresql-'));
+  /** After SIGQUIT, none of its processes and none of its shared memory is left. */
+  readonly #process = new ServerProcess('postgresql', 'SIGQUIT');
   readonly #programs: string;
   readonly #administrator: Pool;
-  readonly #exit = () => this.#destroy();
-  readonly #signal = (signal: NodeJS.Signals) => {
-    this.#destroy();
-    process.kill(process.pid, signal);
-  };
-  #child: ChildProcess | undefined;
 
   private constructor(programs: string, port: number) {
     this.port = port;
@@ -41,9 +32,7 @@ export class PostgresqlServer {
       options: '-c synchronous_commit=local',
     });
     this.#administrator.on('error', () => undefined);
-    this.#own(this.#folder);
-    process.once('exit', this.#exit);
-    for (const signal of SIGNALS) process.once(signal, this.#signal);
+    this.#own(this.#process.folder);
   }
 
   /** Starts a server with the role `plant_store`. */
@@ -97,35 +86,31 @@ export class PostgresqlServer {
 
   /** Starts the server again, with its data. Resolves when it accepts connections. */
   async restart(...options: string[]): Promise<void> {
-    // After a kill, the processes of the old server may not have ended yet.
-    while (!(await this.#start([...LAZY_WRITER, ...options])));
+    try {
+      await this.#start(options);
+    } catch (error) {
+      // After a kill, the processes of the old server may not have ended yet.
+      if (!/is still in use|already exists/.test(`${error}`)) throw error;
+      await this.restart(...options);
+    }
   }
 
   /** Ends the server with SIGKILL. Its other processes end when they notice this. */
-  async kill(): Promise<void> {
-    const child = this.#child;
-    if (child === undefined) return;
-    this.#child = undefined;
-    const gone = once(child, 'exit');
-    child.kill('SIGKILL');
-    await gone;
+  kill(): Promise<void> {
+    return this.#process.kill();
   }
 
   async stop(): Promise<void> {
     await this.#administrator.end();
-    const gone = this.#child && once(this.#child, 'exit');
-    this.#destroy();
-    await gone;
-    process.removeListener('exit', this.#exit);
-    for (const signal of SIGNALS) process.removeListener(signal, this.#signal);
+    await this.#process.stop();
   }
 
   get #data(): string {
-    return join(this.#folder, 'data');
+    return join(this.#process.folder, 'data');
   }
 
   get #certificate(): string {
-    return join(this.#folder, 'server.pem');
+    return join(this.#process.folder, 'server.pem');
   }
 
   #own(path: string): void {
@@ -133,45 +118,24 @@ export class PostgresqlServer {
   }
 
   async #initialize(): Promise<void> {
-    const passwordFile = join(this.#folder, 'password');
+    const passwordFile = join(this.#process.folder, 'password');
     writeFileSync(passwordFile, PASSWORD);
     const user = ['-U', 'postgres', '-A', 'scram-sha-256', '--pwfile', passwordFile];
     const args = ['-D', this.#data, '-E', 'UTF8', '--locale', 'C', '--no-sync', ...user];
-    await promisify(execFile)(join(this.#programs, 'initdb'), args, { ...USER, cwd: this.#folder });
-  }
-
-  /** Resolves with whether it has started. */
-  async #start(options: readonly string[]): Promise<boolean> {
-    const own = ['-D', this.#data, '-h', '127.0.0.1', '-p', `${this.port}`, '-k', ''];
-    const child = spawn(join(this.#programs, 'postgres'), [...own, ...options], {
+    await promisify(execFile)(join(this.#programs, 'initdb'), args, {
       ...USER,
-      cwd: this.#folder,
-      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: this.#process.folder,
     });
-    let output = '';
-    for await (const line of createInterface(child.stderr)) {
-      output += `${line}\n`;
-      if (!line.includes('ready to accept connections')) continue;
-      child.stderr.resume();
-      this.#child = child;
-      return true;
-    }
-    if (/is still in use|already exists/.test(output)) return false;
-    throw new Error(`PostgreSQL ended before it accepted connections:\n${output}`);
   }
 
-  #destroy(): void {
-    this.#child?.kill('SIGQUIT');
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 10 });
+  async #start(options: readonly string[]): Promise<void> {
+    const own = ['-D', this.#data, '-h', '127.0.0.1', '-p', `${this.port}`, '-k', ''];
+    await this.#process.start({
+      path: join(this.#programs, 'postgres'),
+      args: [...own, ...LAZY_WRITER, ...options],
+      ready: /ready to accept connections/,
+      output: 'stderr',
+      options: { ...USER, cwd: this.#process.folder },
+    });
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
 }

@@ -1,0 +1,16 @@
+/** What this package uses of a test or of a hook of Mocha. */
+export interface MochaContext {
+  skip(): never;
+}
+
+/**
+ * For tests that need a program which this machine lacks: they are pending, and a message says why. With `CI` set they
+ * fail.
+ *
+ * @param lack What is missing, and how to get it.
+ */
+export function skipWithout(context: MochaContext, lack: string): never {
+  if (process.env.CI) throw new Error(lack);
+  process.stderr.write(`\n!!! TESTS ARE PENDING: ${lack} !!!\n\n`);
+  return context.skip();
+}
