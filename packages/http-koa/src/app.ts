@@ -5,6 +5,7 @@ import { createPlant } from './create-plant/create-plant.js';
 import { serveDocs } from './docs/serve-docs.js';
 import { HttpError } from './frame/failures.js';
 import type { HttpObserver } from './frame/http-observer.js';
+import { InFlight } from './frame/in-flight.js';
 import { FastKoa, Koa } from './frame/koa.js';
 import { checkedCount, plainPath } from './frame/options.js';
 import { atOnce, exchange, respond, throughKoa } from './frame/respond.js';
@@ -105,17 +106,15 @@ async function refusePath(): Promise<never> {
 
 function plantStoreRouter(dependencies: AppDependencies, options: RoutesOptions): Router {
   const basePath = plainPath('basePath', options.basePath ?? '');
+  const bodyLimit = checkedCount('bodyLimit', options.bodyLimit ?? 16_384);
+  const shared = {
+    tokenVerifier: dependencies.tokenVerifier,
+    inFlight: new InFlight(checkedCount('maxInFlight', options.maxInFlight ?? 1000)),
+    requestDeadlineMs: checkedCount('requestDeadlineMs', options.requestDeadlineMs ?? 15_000),
+  };
   const router = exactRouter();
-  router.post(
-    `${basePath}/plants`,
-    createPlant({
-      useCase: dependencies.createPlant,
-      tokenVerifier: dependencies.tokenVerifier,
-      maxInFlight: checkedCount('maxInFlight', options.maxInFlight ?? 1000),
-      bodyLimit: checkedCount('bodyLimit', options.bodyLimit ?? 16_384),
-      requestDeadlineMs: checkedCount('requestDeadlineMs', options.requestDeadlineMs ?? 15_000),
-    }),
-  );
+  const useCase = dependencies.createPlant;
+  router.post(`${basePath}/plants`, createPlant({ ...shared, useCase, bodyLimit }));
   addHealthRoutes(router, dependencies.ready);
   if (options.docs ?? true) serveDocs(router, basePath);
   return router;

@@ -3,10 +3,10 @@ const followScheme = () => document.documentElement.classList.toggle('dark-mode'
 dark.addEventListener('change', followScheme);
 followScheme();
 
-/** Leaves out what one operation without parameters does not need: servers, schemas, locks. */
-const createPlantOnly = ({ React: { createElement }, getComponent }) => ({
+/** Shows the operations, without what they do not need: servers, schemas, locks. */
+const operationsOnly = ({ React: { createElement }, getComponent }) => ({
   components: {
-    CreatePlantLayout: () =>
+    OperationsLayout: () =>
       createElement(
         'div',
         { className: 'swagger-ui' },
@@ -15,15 +15,6 @@ const createPlantOnly = ({ React: { createElement }, getComponent }) => ({
         createElement(getComponent('operations', true)),
       ),
     authorizeOperationBtn: () => null,
-  },
-});
-
-/** Has the editor of the request body begin with this text. */
-const proposing = (defaultValue) => () => ({
-  wrapComponents: {
-    RequestBodyEditor: (Editor, { React: { createElement } }) => {
-      return (props) => createElement(Editor, { ...props, defaultValue });
-    },
   },
 });
 
@@ -57,29 +48,21 @@ const scrollToResponse = () => ({
   },
 });
 
-/** An odd id from 2^53 to 2^63: a number of JavaScript cannot hold it. */
-function randomId() {
-  const [random] = crypto.getRandomValues(new BigInt64Array(1));
-  return BigInt.asUintN(63, random) | (1n << 53n) | 1n;
-}
-
-/** Takes the example out of the description: Swagger UI would round its id. Returns it with another id, as JSON. */
-function takeExample(description) {
-  const media = description.paths['/plants'].post.requestBody.content['application/json'];
-  const { id, ...plant } = media.examples.tagged.value;
-  delete media.examples;
-  return JSON.stringify({ id: 0, ...plant }, null, 2).replace('0', `${randomId()}`);
+/** Gives each example an id that is probably free. Swagger UI would round one above 2^53. */
+function withFreeId(key, value) {
+  const isId = key === 'id' && typeof value === 'number';
+  return isId ? Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) : value;
 }
 
 const token = document.getElementById('access-token');
 const response = await fetch('/openapi.json');
-const description = await response.json();
+const description = JSON.parse(await response.text(), withFreeId);
 
 globalThis.SwaggerUIBundle({
   domNode: document.getElementById('try-it'),
   spec: description,
-  plugins: [createPlantOnly, maskToken, scrollToResponse, proposing(takeExample(description))],
-  layout: 'CreatePlantLayout',
+  plugins: [operationsOnly, maskToken, scrollToResponse],
+  layout: 'OperationsLayout',
   docExpansion: 'full',
   tryItOutEnabled: true,
   displayRequestDuration: true,

@@ -3,6 +3,7 @@ import { type CreatePlant, OutcomeUnknownError, type TokenVerifier } from '@plan
 import { newPlantReader } from '@plant-store/plant-json';
 import { HttpError } from '../frame/failures.js';
 import { bearerToken, fieldValues } from '../frame/header-fields.js';
+import type { InFlight } from '../frame/in-flight.js';
 import type { Handler } from '../frame/respond.js';
 import { plantResponse } from '../frame/response.js';
 import { BodyReader } from './body.js';
@@ -11,8 +12,7 @@ import { BodyReader } from './body.js';
 export interface CreatePlantOptions {
   readonly useCase: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
-  /** The most operations that are carried out at once. */
-  readonly maxInFlight: number;
+  readonly inFlight: InFlight;
   /** The largest body in bytes. */
   readonly bodyLimit: number;
   /** The most milliseconds from the last byte of a request to its response. */
@@ -28,9 +28,8 @@ const readNewPlant = newPlantReader('the body');
  * Source: docs/specification.md, "Create a plant".
  */
 export function createPlant(options: CreatePlantOptions): Handler {
-  const { useCase, tokenVerifier, maxInFlight, requestDeadlineMs } = options;
+  const { useCase, tokenVerifier, inFlight, requestDeadlineMs } = options;
   const bodies = new BodyReader(options.bodyLimit);
-  let inFlight = 0;
 
   return async function createPlant(ctx) {
     const state = ctx.plantStore;
@@ -42,8 +41,7 @@ export function createPlant(options: CreatePlantOptions): Handler {
     const deadline = (hasArrived ? state.startedAt : performance.now()) + requestDeadlineMs;
     // Other middleware may have responded in the meantime, for example after a time limit of its own.
     if (state.isOver || ctx.headerSent) return;
-    if (inFlight >= maxInFlight) throw new HttpError('OVERLOADED');
-    inFlight += 1;
+    inFlight.begin();
     try {
       const newPlant = readNewPlant(body);
       state.mayBeStored = true;
@@ -53,7 +51,7 @@ export function createPlant(options: CreatePlantOptions): Handler {
       state.mayBeStored = error instanceof OutcomeUnknownError;
       throw error;
     } finally {
-      inFlight -= 1;
+      inFlight.end();
     }
   };
 }

@@ -1,7 +1,7 @@
 import { type Failure, failures } from '../frame/failures.js';
 import { type FailureGuide, failureGuide } from './failure-guide.js';
 
-/** Returns the HTML of the docs page, on which a visitor can create a plant. */
+/** Returns the HTML of the docs page, on which a visitor can try the operations. */
 export function tryItPage(): string {
   return page(
     'Plant Store',
@@ -11,8 +11,8 @@ export function tryItPage(): string {
         <input id="access-token" type="password" autocomplete="off" spellcheck="false" aria-describedby="access-token-note">
         <span id="access-token-note">From the operator of the service. The page does not store it.</span>
       </li>
-      <li>Edit the plant, then select <b>Execute</b>.</li>
-      <li>A <b>200</b> means that the plant is stored. Any other response has an error number: see <a href="/docs/errors">what it means</a>.</li>
+      <li>Edit the request, then select <b>Execute</b>.</li>
+      <li>A <b>200</b> means success. Any other response has an error number: see <a href="/docs/errors">what it means</a>.</li>
     </ol>
     <div id="try-it"><noscript>This page needs JavaScript. The <a href="/openapi.json">interface description</a> does not.</noscript></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
@@ -60,7 +60,7 @@ function page(title: string, content: string): string {
       <img src="/docs/plant.svg" alt="" width="56" height="56">
       <div>
         <h1><a href="/docs">Plant Store</a></h1>
-        <p>A small store of plants. Its one operation lets an authenticated client create a plant.</p>
+        <p>A small store of plants.</p>
       </div>
       <nav>
         <a href="/docs">Try it</a>

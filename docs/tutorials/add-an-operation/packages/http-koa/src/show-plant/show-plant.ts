@@ -7,6 +7,7 @@ import {
   type TokenVerifier,
 } from '@plant-store/domain';
 import { bearerToken } from '../frame/header-fields.js';
+import type { InFlight } from '../frame/in-flight.js';
 import type { Handler } from '../frame/respond.js';
 import { plantResponse } from '../frame/response.js';
 
@@ -17,13 +18,14 @@ const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 export interface ShowPlantOptions {
   readonly useCase: ShowPlant;
   readonly tokenVerifier: TokenVerifier;
+  readonly inFlight: InFlight;
   /** The most milliseconds from the request to its response. */
   readonly requestDeadlineMs: number;
 }
 
 /** The operation `GET /plants/{id}`. The token is verified first. */
 export function showPlant(options: ShowPlantOptions): Handler {
-  const { useCase, tokenVerifier, requestDeadlineMs } = options;
+  const { useCase, tokenVerifier, inFlight, requestDeadlineMs } = options;
   return async function showPlant(ctx) {
     const state = ctx.plantStore;
     const client = await tokenVerifier.verify(bearerToken(ctx.req));
@@ -31,8 +33,12 @@ export function showPlant(options: ShowPlantOptions): Handler {
     const { captures } = ctx as Pick<RouterContext, 'captures'>;
     const id = toPlantId(captures?.[0] ?? '');
     const timeLimit = state.startedAt + requestDeadlineMs - performance.now();
-    const plant = await useCase.execute(client, id, timeLimit);
-    state.response = plantResponse(plant);
+    inFlight.begin();
+    try {
+      state.response = plantResponse(await useCase.execute(client, id, timeLimit));
+    } finally {
+      inFlight.end();
+    }
   };
 }
 
