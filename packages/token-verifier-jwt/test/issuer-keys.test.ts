@@ -5,7 +5,6 @@ import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';
-import { PendingTimers } from './pending-timers.js';
 
 const METADATA = '/.well-known/openid-configuration';
 const SECOND = 1_000;
@@ -127,9 +126,7 @@ describe("The issuer's keys", () => {
   describe('cannot be fetched, so that no token is refused, when the response', () => {
     it('does not come', async () => {
       issuer.handlers.set('/jwks', () => {});
-      const started = performance.now();
       expect(await whyNotFetched()).to.match(/no response from 127\.0\.0\.1:\d+ within 1500 ms/);
-      expect(performance.now() - started).to.be.within(1_500, 6_000);
     });
 
     it('to the request for metadata does not arrive', async () => {
@@ -340,14 +337,12 @@ describe("The issuer's keys", () => {
       issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
       issuer.now += 60 * SECOND;
       const before = issuer.requests.length;
-      const started = performance.now();
       for (let index = 0; index < 50; index += 1) {
         issuer.now += SECOND;
         await rejects(verifier.verify(await unknown(index)), TokenVerifierUnavailableError);
         await verifier.verify(await issuer.token());
       }
       expect(issuer.requests.length - before).to.equal(5);
-      expect(performance.now() - started).to.be.below(5_000);
     });
 
     it('are not fetched within 10 seconds after a background fetch has failed', async () => {
@@ -365,11 +360,9 @@ describe("The issuer's keys", () => {
       await verifier.ready();
       issuer.handlers.set('/jwks', () => {});
       issuer.now += 60 * SECOND;
-      const started = performance.now();
       for (let index = 0; index < 50; index += 1) {
         await rejects(verifier.verify(await unknown(index)), TokenVerifierUnavailableError);
       }
-      expect(performance.now() - started).to.be.below(6_000);
       expect(issuer.requests).to.have.length(2);
     });
 
@@ -453,75 +446,6 @@ describe("The issuer's keys", () => {
       await issuer.listen();
       issuer.now += 10 * SECOND;
       await verifier.verify(await issuer.token());
-    });
-  });
-
-  describe('leave no timer', () => {
-    const FETCH_TIMEOUT_MS = 1_500;
-    const RETRY_PAUSE_MS = 10_000;
-    const refreshIntervalMs = 54_321;
-    let timers: PendingTimers;
-
-    beforeEach(() => {
-      timers = new PendingTimers();
-      timers.install();
-    });
-
-    afterEach(() => timers.uninstall());
-
-    it('of a fetch that has ended, and one for the next fetch', async () => {
-      const fetched = withResolvers<void>();
-      const verifier = issuer.verifier({ refreshIntervalMs, observer: () => fetched.resolve() });
-      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(1);
-      await fetched.promise;
-      await verifier.ready();
-      await new Promise(setImmediate);
-      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(0);
-      expect(timers.of(refreshIntervalMs)).to.equal(1);
-    });
-
-    it('of a fetch that an unknown key has caused, and one for the next fetch', async () => {
-      const verifier = issuer.verifier({ refreshIntervalMs });
-      await verifier.ready();
-      await new Promise(setImmediate);
-      issuer.now += 60 * SECOND;
-      await rejects(verifier.verify(await issuer.token({}, { kid: 'x' })), InvalidTokenError);
-      await new Promise(setImmediate);
-      expect(timers.of(refreshIntervalMs)).to.equal(1);
-    });
-
-    it('except that of the next fetch, after 5 minutes by default', async () => {
-      await issuer.verifier().ready();
-      await new Promise(setImmediate);
-      expect(timers.of(300_000)).to.equal(1);
-    });
-
-    it('of a fetch that has failed, and one for the next fetch', async () => {
-      issuer.handlers.set('/jwks', (_, response) => response.writeHead(500).end());
-      const verifier = issuer.verifier({ refreshIntervalMs });
-      await rejects(verifier.ready(), TokenVerifierUnavailableError);
-      await new Promise(setImmediate);
-      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(0);
-      expect(timers.of(refreshIntervalMs)).to.equal(0);
-      expect(timers.of(RETRY_PAUSE_MS)).to.equal(1);
-    });
-
-    it('when they are closed', async () => {
-      const verifier = issuer.verifier({ refreshIntervalMs });
-      await verifier.ready();
-      await new Promise(setImmediate);
-      await verifier.close();
-      expect(timers.of(refreshIntervalMs)).to.equal(0);
-    });
-
-    it('when they are closed during a fetch', async () => {
-      const asked = withResolvers<void>();
-      issuer.handlers.set('/jwks', () => asked.resolve());
-      const verifier = issuer.verifier();
-      await asked.promise;
-      await verifier.close();
-      expect(timers.of(FETCH_TIMEOUT_MS)).to.equal(0);
-      expect(timers.of(RETRY_PAUSE_MS)).to.equal(0);
     });
   });
 
