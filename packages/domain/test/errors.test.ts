@@ -6,6 +6,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
   TokenVerifierUnavailableError,
+  UnreadablePlantError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
@@ -20,6 +21,7 @@ describe('An error of the domain', () => {
     PLANT_ID_TAKEN: PlantIdTakenError,
     STORAGE_UNAVAILABLE: StorageUnavailableError,
     TOKEN_VERIFIER_UNAVAILABLE: TokenVerifierUnavailableError,
+    UNREADABLE_PLANT: UnreadablePlantError,
   };
 
   for (const [code, DomainError] of Object.entries(errors)) {
