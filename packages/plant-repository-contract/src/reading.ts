@@ -111,8 +111,9 @@ export const reading = [
     ),
   ),
   promise('begins after an id, whether or not a plant has it', [], async (opened) => {
-    await store(opened, EXACT);
+    await store(opened, EXACT.slice(1));
     await reads(opened, 3, EXACT.slice(1), MIN_PLANT_ID);
+    await reads(opened, 3, EXACT.slice(2), MIN_PLANT_ID + 1n);
     await reads(opened, 3, EXACT.slice(4), -5n);
     await reads(opened, 3, EXACT.slice(10), 2n ** 53n + 1n);
     await reads(opened, 3, [], MAX_PLANT_ID);

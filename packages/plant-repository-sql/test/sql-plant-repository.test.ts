@@ -133,13 +133,22 @@ describe('SqlPlantRepository', () => {
     expect(second).to.deep.equal(first);
   });
 
-  it('closes a connection on which a statement is not finished, and keeps one that an error leaves intact', async () => {
+  it('closes a connection on which a statement is not finished, and keeps any other', async () => {
+    const stored = new FakeTable(['own mark']);
+    await open(stored).add(monstera, 1_000);
+    expect(stored.released).to.deep.equal([false]);
     const silent = new FakeTable(['silent']);
     await rejects(open(silent).add(monstera, 20.5), OutcomeUnknownError);
     expect(silent.released).to.deep.equal([true]);
     const denied = new FakeTable(['access denied']);
     await rejects(open(denied).add(monstera, 1_000), StorageUnavailableError);
     expect(denied.released).to.deep.equal([false]);
+  });
+
+  it('sends nothing when there is no time left', async () => {
+    const table = new FakeTable(['own mark']);
+    await rejects(open(table).add(monstera, 0), StorageUnavailableError);
+    expect(table.inserts).to.deep.equal([]);
   });
 
   it('returns a connection that comes too late', async () => {
