@@ -1,0 +1,93 @@
+import {
+  contractFor,
+  describeContract,
+  describeSuiteItself,
+  until,
+} from '@plant-store/contract-suite';
+import { expect } from 'chai';
+import Mocha from 'mocha';
+
+/** A box under test: what was put into it is there. */
+interface Box {
+  readonly has: boolean;
+  closed: boolean;
+}
+
+const promise = contractFor<Box, Record<never, never>>();
+const cases = [
+  promise('keeps what was put into it', [], async ({ has }) => {
+    expect(has).to.equal(true);
+  }),
+];
+const box = (has: boolean): Box => ({ has, closed: false });
+
+/** Declares tests in a Mocha of its own, and runs them. Resolves with the title and the result of each. */
+function resultsOf(declare: () => void): Promise<Record<string, boolean>> {
+  const mocha = new Mocha({ reporter: class extends Mocha.reporters.Base {} });
+  mocha.suite.emit('pre-require', {}, '', mocha);
+  declare();
+  const results: Record<string, boolean> = {};
+  return new Promise((resolve) => {
+    mocha
+      .run(() => resolve(results))
+      .on('pass', ({ title }) => {
+        results[title] = true;
+      })
+      .on('fail', ({ title }) => {
+        results[title] = false;
+      });
+  });
+}
+
+describe('A suite that is declared', () => {
+  it('runs each case with an adapter of its own, and closes it', async () => {
+    for (const honest of [true, false]) {
+      const opened: Box[] = [];
+      const open = async () => {
+        opened.push(box(honest));
+        return opened[0] ?? box(false);
+      };
+      const close = async (it: Box) => {
+        it.closed = true;
+      };
+      const results = await resultsOf(() => describeContract('a box', cases, open, close));
+      expect(results).to.deep.equal({ 'keeps what was put into it': honest });
+      expect(opened).to.deep.equal([{ has: honest, closed: true }]);
+    }
+  });
+
+  it('is itself tested with honest adapters and with liars', async () => {
+    const [caughtBy] = cases.map(({ title }) => title);
+    const liar = (has: boolean, hangs?: true) => ({
+      caughtBy: caughtBy ?? '',
+      open: () => box(has),
+      hangs,
+    });
+    const declare = (honest: boolean, liars: Record<string, ReturnType<typeof liar>>) => () =>
+      describeSuiteItself('the suite', cases, { keeps: () => box(honest) }, liars);
+    const kept = 'passes for an adapter that keeps: keeps what was put into it';
+    const lies = (what: string) => `fails for an adapter that ${what}: keeps what was put into it`;
+
+    const liars = { forgets: liar(false), hangs: liar(false, true) };
+    expect(await resultsOf(declare(true, liars))).to.deep.equal({
+      [kept]: true,
+      [lies('forgets')]: true,
+      [lies('hangs')]: true,
+      'has a liar for each case': true,
+    });
+    expect(await resultsOf(declare(false, { 'is honest': liar(true) }))).to.deep.equal({
+      [kept]: false,
+      [lies('is honest')]: false,
+      'has a liar for each case': true,
+    });
+    expect((await resultsOf(declare(true, {})))['has a liar for each case']).to.equal(false);
+  });
+});
+
+describe('A condition', () => {
+  it('is awaited until it holds', async () => {
+    let attempts = 0;
+    await until(async () => ++attempts === 3, 'never');
+    expect(attempts).to.equal(3);
+  });
+});
