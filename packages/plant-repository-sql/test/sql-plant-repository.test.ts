@@ -1,12 +1,15 @@
 import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import {
+  type NewPlantFields,
   newPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
   StorageUnavailableError,
+  UnreadablePlantError,
 } from '@plant-store/domain';
 import {
+  type Advice,
   type PlantRow,
   type PlantTable,
   type ServerError,
@@ -41,7 +44,7 @@ class FakeTable implements PlantTable<object> {
 
   connect = () => this.connecting;
   release = (_: object, close: boolean) => this.released.push(close);
-  check = async () => ({ message: 'use a newer server' });
+  check = async (): Promise<Advice> => ({ message: 'use a newer server' });
   close = async () => undefined;
 
   async insert(_: object, row: PlantRow): Promise<boolean> {
@@ -49,7 +52,7 @@ class FakeTable implements PlantTable<object> {
     return (await this.#reply('insert')) !== 'none';
   }
 
-  page = async () => [];
+  page = async (): Promise<readonly NewPlantFields[]> => [];
 
   async markOf(): Promise<string | undefined> {
     const reply = await this.#reply('look-up');
@@ -58,7 +61,10 @@ class FakeTable implements PlantTable<object> {
   }
 
   serverError(error: unknown): ServerError | undefined {
-    return error instanceof Reported ? { code: 'X1', outcome: error.outcome } : undefined;
+    if (!(error instanceof Reported)) return undefined;
+    const denied = { reason: 'the permission SELECT is missing', advice: { message: 'grant it' } };
+    const isDenied = error.outcome === 'access denied';
+    return { code: 'X1', outcome: error.outcome, ...(isDenied ? denied : {}) };
   }
 
   async #reply(kind: 'insert' | 'look-up'): Promise<Reply> {
@@ -179,6 +185,35 @@ describe('SqlPlantRepository', () => {
     await repository.ready();
     await repository.ready();
     expect(events).to.deep.equal([{ type: 'storage warning', message: 'use a newer server' }]);
+  });
+
+  it('says why it is not ready, with advice', async () => {
+    const events: StorageEvent[] = [];
+    const table = new FakeTable([]);
+    table.check = () => Promise.reject(new Reported('access denied'));
+    await rejects(open(table, events).ready(), {
+      code: 'STORAGE_UNAVAILABLE',
+      message: 'the database at db.example:1 accepts no plants: the permission SELECT is missing',
+    });
+    expect(events).to.deep.equal([{ type: 'storage warning', message: 'grant it' }]);
+    table.check = () => Promise.reject(new Reported('not stored'));
+    const message = 'the database at db.example:1 accepts no plants';
+    await rejects(open(table).ready(), { code: 'STORAGE_UNAVAILABLE', message });
+  });
+
+  it('reads a page again after a failure, but not when access is denied or a row is no plant', async () => {
+    const table = new FakeTable([]);
+    const read = (...failures: Error[]) => {
+      table.page = async () => {
+        const failure = failures.shift();
+        if (failure !== undefined) throw failure;
+        return [monstera];
+      };
+      return open(table).read({ limit: 1 }, 1_000);
+    };
+    expect(await read(new Error('read ECONNRESET'))).to.deep.equal([monstera]);
+    await rejects(read(new Reported('access denied')), StorageUnavailableError);
+    await rejects(read(new UnreadablePlantError('7')), UnreadablePlantError);
   });
 
   it('settles every add before it closes, and refuses further calls', async () => {

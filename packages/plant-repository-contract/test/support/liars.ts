@@ -99,6 +99,19 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
       },
     }),
   },
+  'lets a plant that it refuses replace the first one': {
+    caughtBy: [
+      'stores exactly one of 100 concurrent creates with one id',
+      'rejects a second create with an id and keeps the first plant',
+    ],
+    breaks: (correct, storage) => ({
+      add: (plant, timeLimit) =>
+        correct.add(plant, timeLimit).catch((error: unknown) => {
+          storage.keep(plant);
+          throw error;
+        }),
+    }),
+  },
   'looks up the id first and writes later': {
     caughtBy: 'stores exactly one of 100 concurrent creates with one id',
     breaks: (_, storage) => ({
