@@ -178,8 +178,8 @@ describe('The monitoring of the service', () => {
 
   it('has every log line and every reason that the runbook names', () => {
     const page = read(RUNBOOK);
-    const logs = page.match(/^- \*\*Log\*\*: [\s\S]*?(?=\n- |\n\n)/gm) ?? [];
-    const lines = logs.flatMap((it) => it.replaceAll('\n  ', ' ').match(/`[^`]+`/g) ?? []);
+    const logs = page.match(/\*\*Log\*\*: [\s\S]*?(?=\n\n)/g) ?? [];
+    const lines = logs.flatMap((it) => it.replaceAll('\n', ' ').match(/`[^`]+`/g) ?? []);
     const [, table = ''] = page.split(/^\| `reason` .*\n/m);
     const reasons = [
       ...table
