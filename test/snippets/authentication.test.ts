@@ -51,14 +51,11 @@ describe('The commands of docs/authentication.md', function () {
   });
 
   it('create a plant with the token of a provider on this machine', async () => {
-    const provider = snippet('docs/authentication.md', 'import { generateKeyPair');
     const serve = snippet('docs/authentication.md', '$ JWT_ISSUER=http://127.0.0.1:9000');
     const create = snippet('docs/authentication.md', '$ TOKEN=$(curl');
     const url = `127.0.0.1:${await freePort()}`;
     const at = { '127.0.0.1:9000': url };
-    const listen = { ...at, '9000, ': `${new URL(`http://${url}`).port}, ` };
-    writeFileSync(join(terminal.folder, 'provider.mjs'), withReal(provider, listen));
-    terminal.start('node provider.mjs');
+    terminal.start(`node examples/oidc-provider.mjs http://${url}`);
     const metadata = `http://${url}/.well-known/openid-configuration`;
     await terminal.run(`until curl -sf ${metadata}; do :; done`);
     const address = await terminal.serve(commandsIn(withReal(serve, at)));
