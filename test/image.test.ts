@@ -16,7 +16,6 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { snippet } from './snippets/snippet.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const MAX_BYTES = 20_000_000;
@@ -38,9 +37,11 @@ function folderOnPath(app: string): string {
   return join(app, folder);
 }
 
-/** The instructions of the image with tracing in docs/tracing.md, by their keywords. */
+/** The instructions of the image with tracing, by their keywords. */
 function tracingInstruction(keyword: string): string {
-  const lines = snippet('docs/tracing.md', 'FROM plant-store').replaceAll('\\\n', '').split('\n');
+  const lines = readFileSync(join(root, 'deploy/tracing/Dockerfile'), 'utf8')
+    .replaceAll('\\\n', '')
+    .split('\n');
   return lines.find((line) => line.startsWith(`${keyword} `))?.slice(keyword.length + 1) ?? keyword;
 }
 
