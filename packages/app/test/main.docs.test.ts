@@ -12,4 +12,11 @@ describe('docs/configuration.md', () => {
     const described = [...page.matchAll(/^\| `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
     expect(described).to.have.members(listed);
   });
+
+  it('shows the problems as they are printed', async () => {
+    const [, shown = ''] = /^(plant-store: invalid[\s\S]*?)```/m.exec(page) ?? [];
+    const service = run([], { PORT: '70000', MONGO_URI: 'mongodb://127.0.0.1' });
+    expect(await service.ended).to.equal(2);
+    expect(service.stderr()).to.equal(shown);
+  });
 });
