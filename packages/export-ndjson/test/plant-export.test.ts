@@ -61,9 +61,15 @@ describe('An export', () => {
 
   it('begins after an id and ends at its limit, within a page and beyond it', async () => {
     const { id } = newPlant({ id: 7n, name: '' });
+    const limited: PlantReader = {
+      async read(page, timeLimit) {
+        expect(page.limit).to.be.at.least(1);
+        return plants.read(page, timeLimit);
+      },
+    };
     for (const limit of [1, 3, 10_000, 12_345]) {
       text = '';
-      const it = exportFrom(plants, { after: id, limit });
+      const it = exportFrom(limited, { after: id, limit });
       expect(await it.run(write)).to.equal(true);
       expect(text).to.equal(linesOf(8, 7 + limit));
     }
@@ -98,6 +104,7 @@ describe('An export', () => {
     it.stop();
     expect(await running).to.equal(false);
     expect(it.progress).to.deep.equal({ plants: 0, last: undefined });
+    expect(await it.run(write), 'when it was stopped before').to.equal(false);
   });
 
   it('ends where a read or a write has failed', async () => {

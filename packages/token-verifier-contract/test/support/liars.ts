@@ -205,6 +205,15 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
     breaks: () => ({ async close() {} }),
   },
+  'refuses every token after close': {
+    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    breaks: (honest) => ({
+      verify: (token) =>
+        honest.verify(token).catch((error: Error) => {
+          throw error.message === 'closed' ? new InvalidTokenError('unknown') : error;
+        }),
+    }),
+  },
 };
 
 /** Makes a verifier that rejects with changed errors in an outage. */
@@ -245,6 +254,14 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
           if (error instanceof TokenVerifierUnavailableError) return VISITOR;
           throw error;
         }),
+    }),
+  },
+  'accepts an expired token during an outage': {
+    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    breaks: (honest, issuer) => ({
+      async verify(token) {
+        return token === EXPIRED && issuer.fault !== undefined ? VISITOR : honest.verify(token);
+      },
     }),
   },
   'is ready, but accepts nothing, during an outage': {
