@@ -47,13 +47,11 @@ describe('The snippets of docs/clients.md', function () {
   });
 
   it('write every digit of an id', async () => {
-    const template = snippet('docs/clients.md', '// Everywhere');
-    const rawJson = snippet('docs/clients.md', '// Node 22');
-    const body = '{"id":9007199254740993,"name":"Monstera deliciosa"}';
+    const template = snippet('docs/clients.md', 'const body = `');
     const given = `const id = ${ID}n; const name = 'Monstera deliciosa';`;
-    for (const text of [`${given}\n${template}`, rawJson]) {
-      expect(await runModule(`${text}process.stdout.write(body);`)).to.equal(body);
-    }
+    expect(await runModule(`${given}\n${template}process.stdout.write(body);`)).to.equal(
+      '{"id":9007199254740993,"name":"Monstera deliciosa"}',
+    );
   });
 
   it('let a page of another origin create a plant', async () => {

@@ -4,31 +4,10 @@ import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { snippet, withReal } from './snippet.js';
+import { snippet } from './snippet.js';
 import { Terminal } from './terminal.js';
 
 const ID = '9007199254740993';
-
-describe('The quick start with MongoDB', function () {
-  this.timeout(30_000);
-  before(needsMongod);
-
-  it('ends with the plant that was created', async () => {
-    const { uri } = await sharedReplicaSet();
-    const MONGODB_URI = uri.replace('/?', `/readme-${randomUUID()}?`);
-    const terminal = Terminal.atRoot();
-    try {
-      const start = snippet('README.md', 'ACCESS_TOKEN_SHA256=');
-      const address = await terminal.serve(start, { MONGODB_URI });
-      const create = snippet('README.md', 'curl -sS');
-      await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
-      const shown = await terminal.run(snippet('README.md', 'ACCESS_TOKEN=demo'), { MONGODB_URI });
-      expect(shown).to.include(snippet('README.md', '{"id"'));
-    } finally {
-      await terminal.close();
-    }
-  });
-});
 
 describe('The commands of docs/export.md', function () {
   this.timeout(60_000);

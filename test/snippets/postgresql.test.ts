@@ -2,8 +2,7 @@ import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { Programs } from './programs.js';
-import { snippet, withReal } from './snippet.js';
+import { snippet } from './snippet.js';
 
 const PASSWORD = 'choose-a-password';
 
@@ -43,22 +42,6 @@ function describeStatements(this: Mocha.Suite): void {
     expect(await query(POSTGRESQL_URI, select)).to.deep.equal([
       { id: '1', name: 'Monstera', tag: null },
     ]);
-  });
-
-  it('let the program of the package store a plant', async () => {
-    const programs = new Programs();
-    const program = snippet('packages/plant-repository-postgresql/README.md', 'import {');
-    const POSTGRESQL_URI = uriOf('plant_store', PASSWORD);
-    try {
-      await query(uriOf('postgres', server.password), 'TRUNCATE plants');
-      const real = { 'postgresql://plant_store@127.0.0.1/plants': POSTGRESQL_URI };
-      programs.write('postgresql', withReal(program, real));
-      await programs.compile();
-      await programs.run('postgresql');
-      expect(await query(POSTGRESQL_URI, 'SELECT id FROM plants')).to.deep.equal([{ id: '1' }]);
-    } finally {
-      programs.remove();
-    }
   });
 }
 

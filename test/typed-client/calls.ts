@@ -1,4 +1,4 @@
-// Usage: node calls.js <address> <token>. Prints the responses to the typed client.
+// Usage: node calls.js <address> <token>. Prints the responses to the typed client. Does not save a body before it is sent.
 import { stringify } from 'lossless-json';
 import createClient from 'openapi-fetch';
 import type { components, paths } from './generated/schema.js';
