@@ -2,6 +2,7 @@ import {
   contractFor,
   describeContract,
   describeSuiteItself,
+  errorOf,
   until,
 } from '@plant-store/contract-suite';
 import { expect } from 'chai';
@@ -81,6 +82,14 @@ describe('A suite that is declared', () => {
       'has a liar for each case': true,
     });
     expect((await resultsOf(declare(true, {})))['has a liar for each case']).to.equal(false);
+  });
+});
+
+describe('A call', () => {
+  it('is awaited for its error', async () => {
+    const error = new Error('why');
+    expect(await errorOf(Promise.reject(error))).to.equal(error);
+    expect(await errorOf(Promise.resolve('a result'))).to.equal(undefined);
   });
 });
 
