@@ -1,6 +1,6 @@
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { session, snippet } from './snippet.js';
+import { session, snippet, withReal } from './snippet.js';
 import { Terminal } from './terminal.js';
 
 describe('The commands of the README', function () {
@@ -15,6 +15,18 @@ describe('The commands of the README', function () {
       expect(await terminal.run(create)).to.include('"name":"Monstera deliciosa"');
       await terminal.run(test);
       expect(others).to.deep.equal([]);
+    } finally {
+      await terminal.close();
+    }
+  });
+
+  it('create the plant that it shows, with the token that it shows', async () => {
+    const terminal = Terminal.atRoot();
+    try {
+      const address = await terminal.serve(snippet('README.md', 'ACCESS_TOKEN_SHA256='));
+      const create = snippet('README.md', 'curl -sS');
+      const created = await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
+      expect(`${created}\n`).to.equal(snippet('README.md', '{"name"'));
     } finally {
       await terminal.close();
     }
