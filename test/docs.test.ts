@@ -296,7 +296,7 @@ async function settingNames(): Promise<string[]> {
 /** The commands of `plant-store`, from its source. */
 function commandWords(): string[] {
   const source = readFileSync(join(root, 'packages/app/src/main.ts'), 'utf8');
-  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\(\w*\)|:)/gm)].map(
+  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\([\w, ]*\)|:)/gm)].map(
     ([, word = '']) => word,
   );
 }

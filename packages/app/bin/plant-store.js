@@ -7,4 +7,5 @@ process.on('SIGHUP', () => {});
 for (const output of [process.stdout, process.stderr]) output.on('error', () => {});
 // Node 22 and later keep the compiled code for the next start; Node 20 cannot.
 module.enableCompileCache?.();
-await import('../dist/src/main.js');
+const { main } = await import('../dist/src/main.js');
+process.exitCode = await main(process.argv.slice(2), process);

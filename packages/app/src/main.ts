@@ -1,4 +1,5 @@
 import { HangUps } from './commands/hang-ups.js';
+import type { Host } from './commands/host.js';
 import { StartError } from './commands/start-error.js';
 import { nextSignal } from './commands/stop.js';
 import { UsageError } from './commands/usage-error.js';
@@ -47,88 +48,87 @@ incomplete export; 2 the command line or the configuration is invalid.
 Configuration is read from environment variables: see docs/configuration.md.
 `;
 
-/**
- * The commands, by name. Each resolves with the exit code. Only commands that declare a parameter take arguments.
- */
-const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  async serve() {
-    const stopping = nextSignal();
-    const hangUps = new HangUps();
-    const configuration = await readConfiguration(process.env, process.stdout.isTTY);
+/** Resolves with the exit code. Takes arguments if it declares `args`. */
+type Command = (host: Host, args: readonly string[]) => Promise<number>;
+
+const commands: Readonly<Record<string, Command>> = {
+  async serve(host) {
+    const stopping = nextSignal(host);
+    const hangUps = new HangUps(host);
+    const configuration = await readConfiguration(host.env, host.stdout.isTTY === true);
     const { serve } = await import('./commands/serve.js');
-    return serve(configuration, stopping, hangUps);
+    return serve(host, configuration, stopping, hangUps);
   },
-  async import(args) {
-    const stopping = nextSignal();
+  async import(host, args) {
+    const stopping = nextSignal(host);
     const { importPlants } = await import('./commands/import/import-plants.js');
-    return importPlants(args, stopping);
+    return importPlants(host, args, stopping);
   },
-  async export(args) {
-    const stopping = nextSignal();
+  async export(host, args) {
+    const stopping = nextSignal(host);
     const { exportPlants } = await import('./commands/export/export-plants.js');
-    return exportPlants(args, stopping);
+    return exportPlants(host, args, stopping);
   },
-  async check() {
+  async check(host) {
     const { check } = await import('./commands/check.js');
-    return process.exit(await check());
+    const code = await check(host);
+    host.exit(code);
+    return code;
   },
-  async ready() {
+  async ready(host) {
     const { ready } = await import('./commands/ready.js');
-    return ready();
+    return ready(host);
   },
-  async token() {
+  async token(host) {
     const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
     const token = newToken();
-    return print(`${token}\n${tokenDigest(token)}\n`);
+    return print(host, `${token}\n${tokenDigest(token)}\n`);
   },
-  async openapi() {
+  async openapi(host) {
     const { interfaceDescription } = await import('@plant-store/http-koa');
-    const { values, problems } = readSettings(serviceSettings, process.env);
+    const { values, problems } = readSettings(serviceSettings, host.env);
     if (problems.length > 0) throw new ConfigurationError(problems);
-    return print(`${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
+    return print(host, `${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
   },
-  '--help': async () => print(USAGE),
-  '--version': async () => print(`${version}\n`),
+  '--help': async (host) => print(host, USAGE),
+  '--version': async (host) => print(host, `${version}\n`),
 };
 
 const SEE = 'See plant-store --help';
 const FAILED = 1;
 const INVALID_USE = 2;
 
-/** Runs a command and sets the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
-async function main(args: readonly string[]): Promise<void> {
+/** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
+export async function main(args: readonly string[], host: Host): Promise<number> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
-  if (command === undefined) return refuse(word);
-  if (rest.length > 0 && command.length === 0) {
-    return complain(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
+  if (command === undefined) return complain(host, unknown(word));
+  if (rest.length > 0 && command.length < 2) {
+    return complain(host, `'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
   }
   try {
-    process.exitCode = await command(rest);
+    return await command(host, rest);
   } catch (error) {
-    if (error instanceof UsageError) return complain(`${error.message}. ${SEE}`);
-    if (error instanceof ConfigurationError) return complain(error.message);
-    if (!(error instanceof StartError)) throw error;
-    process.stderr.write(`plant-store: ${error.message}\n`);
-    process.exitCode = FAILED;
+    if (error instanceof UsageError) return complain(host, `${error.message}. ${SEE}`);
+    if (error instanceof ConfigurationError) return complain(host, error.message);
+    if (error instanceof StartError) return complain(host, error.message, FAILED);
+    throw error;
   }
 }
 
-function refuse(word: string): void {
+function unknown(word: string): string {
   const meant = nearest(word, Object.keys(commands));
   const hint = meant === undefined ? SEE : `Did you mean ${meant}?`;
   const kind = word.startsWith('-') ? 'option' : 'command';
-  complain(`unknown ${kind} '${word}'. ${hint}`);
+  return `unknown ${kind} '${word}'. ${hint}`;
 }
 
-function complain(problem: string): void {
-  process.stderr.write(`plant-store: ${problem}\n`);
-  process.exitCode = INVALID_USE;
+function complain({ stderr }: Host, problem: string, code = INVALID_USE): number {
+  stderr.write(`plant-store: ${problem}\n`);
+  return code;
 }
 
-function print(text: string): number {
-  process.stdout.write(text);
+function print({ stdout }: Host, text: string): number {
+  stdout.write(text);
   return 0;
 }
-
-await main(process.argv.slice(2));

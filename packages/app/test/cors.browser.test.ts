@@ -2,15 +2,10 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { launchChromium } from '@plant-store/chromium';
-import {
-  ACCESS_TOKEN_SHA256,
-  endAll,
-  type Service,
-  serve,
-  TOKEN,
-} from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
+import { type Service, serveHere, stopAll } from './in-process.js';
 
 /** The part of a response that a page can read, or the name of the error of `fetch`. */
 interface Read {
@@ -70,13 +65,13 @@ describe('A page of another origin in Chromium', function () {
     const shop = await open();
     listed = shop.page;
     other = (await open()).page;
-    service = await serve({ ACCESS_TOKEN_SHA256, CORS_ALLOWED_ORIGINS: shop.origin });
+    service = await serveHere({ ACCESS_TOKEN_SHA256, CORS_ALLOWED_ORIGINS: shop.origin });
   });
 
   after(async () => {
     await browser?.close();
     for (const site of sites) site.close();
-    endAll();
+    await stopAll();
   });
 
   const create = (page: Page, body: string, token = TOKEN) =>

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
@@ -23,12 +24,10 @@ describe('The health of the service', () => {
   let storage: Part;
   let tokens: Part;
   let health: Health;
-  let reports: StorageEvent[];
 
   beforeEach(() => {
     storage = new Part();
     tokens = new Part();
-    reports = [];
   });
 
   afterEach(() => health.stop());
@@ -68,30 +67,20 @@ describe('The health of the service', () => {
   });
 
   it('reports the changes of a storage that does not report them itself', async () => {
-    const seen = (count: number) =>
-      new Promise<void>((resolve) => {
-        const timer = setInterval(() => {
-          if (reports.length < count) return;
-          clearInterval(timer);
-          resolve();
-        }, 10);
-      });
-    start((event) => reports.push(event));
-    await seen(1);
+    const next = new EventEmitter();
+    start((event) => next.emit('event', event));
+    expect(await once(next, 'event')).to.deep.equal([{ type: 'storage reachable' }]);
     storage.problem = outage;
-    await seen(2);
+    const lost = { type: 'storage unreachable', error: outage };
+    expect(await once(next, 'event')).to.deep.equal([lost]);
     storage.problem = undefined;
-    await seen(3);
-    expect(reports).to.deep.equal([
-      { type: 'storage reachable' },
-      { type: 'storage unreachable', error: outage },
-      { type: 'storage reachable' },
-    ]);
+    expect(await once(next, 'event')).to.deep.equal([{ type: 'storage reachable' }]);
   });
 
   it('reports a bug of a storage as an outage, with the bug as its cause', async () => {
     const bug = new TypeError('a bug');
     storage.problem = bug;
+    const reports: StorageEvent[] = [];
     start((event) => reports.push(event));
     await rejects(health.ready(), bug);
     expect(reports.at(-1)).to.have.nested.property('error.cause', bug);

@@ -8,11 +8,11 @@ import {
   ACCESS_TOKEN_SHA256,
   command,
   type Running,
-  run,
   TOKEN,
   watch,
 } from '@plant-store/service-process';
 import { type Document, MongoClient } from 'mongodb';
+import { Command } from './in-process.js';
 
 /** The first id of a file, which is not exact as a double. */
 const FIRST_ID = 9007199254740993n;
@@ -50,9 +50,17 @@ export function* numbered(count: number, line = plantLine) {
   for (let number = 1; number <= count; number += 1) yield line(number);
 }
 
-/** Starts an import with a token that permits creating plants. */
-export function startImport(args: readonly string[], env: Record<string, string>): Running {
-  return run(['import', ...args], { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env });
+/** The settings of an accepted token that permits creating and reading plants. */
+export const CLIENT = { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
+
+/** Starts an import in this process, with an accepted token. */
+export function startImport(args: readonly string[], env: Record<string, string>): Command {
+  return new Command(['import', ...args], { ...CLIENT, ...env });
+}
+
+/** Starts an export in this process, with an accepted token. */
+export function startExport(args: readonly string[], env: Record<string, string>): Command {
+  return new Command(['export', ...args], { ...CLIENT, LOG_LEVEL: 'error', ...env });
 }
 
 /** Starts a command that can write only so many KiB to each file: further writes are short, or fail. */
@@ -64,23 +72,23 @@ export function startWithFullDisk(
   const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$0" "$@"`;
   return watch(
     spawn('bash', ['-c', limited, process.execPath, command, ...args], {
-      env: { PATH: process.env.PATH, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256, ...env },
+      env: { PATH: process.env.PATH, ...CLIENT, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     }),
   );
 }
 
 /** Returns the counts of a summary that are not 0. */
-export function countsOf({ stdout }: Running): Record<string, number> {
-  const counts = [...stdout().matchAll(/^(\w+): ([0-9]+)$/gm)];
+export function countsOf(output: string): Record<string, number> {
+  const counts = [...output.matchAll(/^(\w+): ([0-9]+)$/gm)];
   return Object.fromEntries(
     counts.map(([, outcome, count]) => [outcome, Number(count)]).filter(([, count]) => count !== 0),
   );
 }
 
 /** Returns the line at which an import can be resumed, from its output. */
-export function nextLineOf({ stdout }: Running): number {
-  return Number(/--from-line ([0-9]+)/.exec(stdout())?.[1]);
+export function nextLineOf(output: string): number {
+  return Number(/--from-line ([0-9]+)/.exec(output)?.[1]);
 }
 
 export function rejectsIn(path: string): Reject[] {
@@ -103,7 +111,7 @@ export class KeptPlants {
   }
 
   /** Resolves when there are `count` plants, or when the import has ended. */
-  async reach(count: number, { ended }: Running): Promise<void> {
+  async reach(count: number, { ended }: Pick<Running, 'ended'>): Promise<void> {
     let isOver = false;
     void ended.then(() => {
       isOver = true;

@@ -4,53 +4,43 @@ import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
+import type { Host } from './host.js';
 import { reasonNotReady } from './reason-not-ready.js';
-
-/** A part of the service that uses another system. */
-interface Part {
-  readonly name: string;
-  /** The variables that name the other system. */
-  readonly variables?: string | undefined;
-  ready(): Promise<void>;
-}
 
 /**
  * Checks that the systems that the configuration names can be reached, within 5 seconds. Resolves with the exit
- * code: 0 when all can be reached, otherwise 1. Closes nothing: the caller ends the process, because closing a
- * connection to a server that hangs takes several seconds.
+ * code: 0 when all can be reached, otherwise 1. Does not wait until everything is closed: the caller ends the process,
+ * because closing a connection to a server that hangs takes several seconds.
  */
-export async function check(): Promise<number> {
-  const { container, storage, verifier } = await open();
+export async function check(host: Host): Promise<number> {
+  const { container, storage, verifier } = await open(host);
   const plants = await container.getAsync(ids.plantRepository);
   const tokens = await container.getAsync(ids.tokenVerifier);
   const reached = await Promise.all([
-    report({
-      name: `storage (${storage.name})`,
-      variables: storage.variables,
-      ready: () => plants.ready(),
-    }),
-    report({
-      name: `token verifier (${verifier.name})`,
-      variables: verifier.variables,
-      ready: () => tokens.ready(),
-    }),
+    report(host, `storage (${storage.name})`, plants, storage.variables),
+    report(host, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
-  process.stdout.write('checked by connecting: nothing was created or changed\n');
+  for (const part of [plants, tokens]) void part.close();
+  host.stdout.write('checked by connecting: nothing was created or changed\n');
   return reached.every(Boolean) ? 0 : 1;
 }
 
-async function open() {
-  const configuration = await readConfiguration(process.env, process.stdout.isTTY);
-  const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' });
+async function open({ env, stderr }: Host) {
+  const warn = (line: string) => stderr.write(`plant-store: warning: ${line}\n`);
+  const configuration = await readConfiguration(env, false);
+  const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, stderr);
   const verifier = configuration.verifier ?? demoVerifier();
   for (const line of advice(configuration)) warn(line);
-  const storage = withWarnings(readOnly(configuration.storage));
+  const storage = withWarnings(readOnly(configuration.storage), warn);
   const container = createContainer({ ...configuration, storage }, verifier, logger);
   return { container, storage, verifier };
 }
 
-/** Returns the storage with its warnings on standard error. */
-function withWarnings<Storage extends ConfiguredStorage>(storage: Storage): Storage {
+/** Returns the storage; its warnings go to `warn`. */
+function withWarnings<Storage extends ConfiguredStorage>(
+  storage: Storage,
+  warn: (line: string) => void,
+): Storage {
   const open: ConfiguredStorage['open'] = (observer, tracer) =>
     storage.open((event) => {
       if (event.type === 'storage warning') warn(event.message);
@@ -59,14 +49,14 @@ function withWarnings<Storage extends ConfiguredStorage>(storage: Storage): Stor
   return { ...storage, open };
 }
 
-function warn(line: string): void {
-  process.stderr.write(`plant-store: warning: ${line}\n`);
-}
-
-async function report(part: Part): Promise<boolean> {
+async function report(
+  { stdout }: Host,
+  name: string,
+  part: { ready(): Promise<void> },
+  variables: string | undefined,
+): Promise<boolean> {
   const problem = await reasonNotReady(part);
-  const result =
-    problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, part.variables)}`;
-  process.stdout.write(`${part.name}: ${result}\n`);
+  const result = problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, variables)}`;
+  stdout.write(`${name}: ${result}\n`);
   return problem === undefined;
 }

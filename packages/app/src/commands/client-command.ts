@@ -14,6 +14,7 @@ import { readOnly } from '../configuration/storages.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
+import type { Host } from './host.js';
 import { readable } from './progress/pace.js';
 import type { ProgressDisplay } from './progress/progress-display.js';
 import { StartError } from './start-error.js';
@@ -31,11 +32,12 @@ export interface Session {
  * Rejects with `ConfigurationError` or {@link StartError} before the work begins.
  */
 export async function asClient<T>(
+  { env, stderr }: Host,
   command: 'import' | 'export',
   display: ProgressDisplay,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const given = await readCommandConfiguration(command, process.env, process.stderr.isTTY);
+  const given = await readCommandConfiguration(command, env, stderr.isTTY === true);
   const { storage } = given.configuration;
   const opened = command === 'export' ? readOnly(storage) : storage;
   const configuration = { ...given.configuration, storage: opened };
@@ -80,18 +82,19 @@ export interface Resumable {
 
 /** Stops the work at a signal. The next signal ends the process at once. @param wait What it waits for. */
 export async function stopAt(
+  host: Host,
   stopping: Promise<string>,
   work: Resumable,
   { log }: ProgressDisplay,
   wait: string,
 ): Promise<void> {
   const signal = await stopping;
-  const next = nextSignal();
+  const next = nextSignal(host);
   log.write(`${signal}: waiting for ${wait}\n`);
   work.stop();
   await next;
-  process.stderr.write(`${howToResume(work)}\n`);
-  process.exit(1);
+  host.stderr.write(`${howToResume(work)}\n`);
+  host.exit(1);
 }
 
 export function howToResume(work: Resumable): string {

@@ -1,10 +1,12 @@
+import type { Host } from './host.js';
+
 /** Receives SIGHUP, so that it does not end the process, and is not lost while the service starts. */
 export class HangUps {
   #listener: (() => void) | undefined;
   #missed = false;
 
-  constructor() {
-    process.on('SIGHUP', () => {
+  constructor(host: Host) {
+    host.on('SIGHUP', () => {
       if (this.#listener) this.#listener();
       else this.#missed = true;
     });

@@ -1,19 +1,20 @@
 import { readConfiguration } from '../configuration/configuration.js';
 import { urlOf } from './address.js';
+import type { Host } from './host.js';
 
 const TIME_LIMIT_MS = 5000;
 
 /** Checks whether the service that runs with this configuration is ready. Resolves with the exit code: 0 or 1. */
-export async function ready(): Promise<number> {
-  const { HOST, PORT } = await readConfiguration(process.env, false);
+export async function ready({ env, stdout, stderr }: Host): Promise<number> {
+  const { HOST, PORT } = await readConfiguration(env, false);
   try {
     const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, {
       signal: AbortSignal.timeout(TIME_LIMIT_MS),
     });
-    process.stdout.write(`${await response.text()}\n`);
+    stdout.write(`${await response.text()}\n`);
     return response.ok ? 0 : 1;
   } catch (error) {
-    process.stderr.write(`plant-store: no response from ${HOST}:${PORT} (${reasonOf(error)})\n`);
+    stderr.write(`plant-store: no response from ${HOST}:${PORT} (${reasonOf(error)})\n`);
     return 1;
   }
 }

@@ -10,6 +10,7 @@ import { openLogger } from '../telemetry/logger.js';
 import { version } from '../version.js';
 import { urlOf } from './address.js';
 import type { HangUps } from './hang-ups.js';
+import type { Host, Output } from './host.js';
 import { reloadTokensOnHangUp } from './reload-tokens.js';
 import { StartError } from './start-error.js';
 import { close, type Parts, stop } from './stop.js';
@@ -21,11 +22,12 @@ import { close, type Parts, stop } from './stop.js';
  * @param hangUps The SIGHUPs at which the service reads the tokens file again.
  */
 export async function serve(
+  host: Host,
   configuration: Configuration,
   stopping: Promise<string>,
   hangUps: HangUps,
 ): Promise<number> {
-  const logger = await openLogger(configuration);
+  const logger = await openLogger(configuration, host.stdout);
   const verifier = configuration.verifier ?? demoVerifier();
 
   const container = createContainer(configuration, verifier, logger);
@@ -36,11 +38,11 @@ export async function serve(
   reloadTokensOnHangUp(hangUps, reload, verifier.variables, logger);
 
   await listen(configuration, parts);
-  announce(configuration, parts, verifier.demoToken, logger);
+  announce(host.stdout, configuration, parts, verifier.demoToken, logger);
   for (const line of advice(configuration)) logger.warn(line);
   const signal = await stopping;
   logger.info({ signal }, 'stopping');
-  return stop(configuration, parts, await container.getAsync(ids.health), logger);
+  return stop(host, configuration, parts, await container.getAsync(ids.health), logger);
 }
 
 async function openParts(container: Container): Promise<Parts> {
@@ -91,6 +93,7 @@ function addressOf(server: Server): string {
 
 /** Reports the addresses of the service: as several lines on a terminal, as one entry in a log. */
 function announce(
+  stdout: Output,
   configuration: Configuration,
   parts: Parts,
   demoToken: string | undefined,
@@ -110,7 +113,7 @@ function announce(
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),
     ...(demoToken === undefined ? [] : demoLines(configuration, api, demoToken)),
   ];
-  process.stdout.write(`${lines.join('\n')}\n`);
+  stdout.write(`${lines.join('\n')}\n`);
 }
 
 function demoLines(configuration: Configuration, address: string, token: string): string[] {

@@ -4,6 +4,7 @@ import type { DrainableServer } from '@plant-store/http-koa';
 import type { Logger } from 'pino';
 import type { Configuration } from '../configuration/configuration.js';
 import type { Health } from '../health.js';
+import type { Host } from './host.js';
 
 /** The open parts of the service, which must be closed. */
 export interface Parts {
@@ -13,24 +14,17 @@ export interface Parts {
   readonly plantRepository: PlantRepository;
 }
 
-/** The part of {@link Parts} that closing needs. */
-export interface ClosableParts {
-  readonly server: Pick<DrainableServer, 'drain'>;
-  readonly management: Pick<DrainableServer, 'drain'> | undefined;
-  readonly tokenVerifier: Pick<TokenVerifier, 'close'>;
-  readonly plantRepository: Pick<PlantRepository, 'close'>;
-}
-
 /** Stops the service gracefully. The next signal ends the process at once. Resolves with the exit code. */
 export async function stop(
+  host: Host,
   { SHUTDOWN_DELAY_MS, SHUTDOWN_TIMEOUT_MS }: Configuration,
   parts: Parts,
   health: Health,
   logger: Logger,
 ): Promise<number> {
-  void nextSignal().then((signal) => {
+  void nextSignal(host).then((signal) => {
     logger.warn({ signal }, 'stopping at once');
-    process.exit(1);
+    host.exit(1);
   });
   health.stop();
   await wait(SHUTDOWN_DELAY_MS);
@@ -43,7 +37,7 @@ export async function stop(
  * Closes all parts, the storage after the last response, so that the process can end. Connections that are open
  * after `timeLimit` milliseconds are cut off.
  */
-export async function close(parts: ClosableParts, timeLimit: number): Promise<void> {
+export async function close(parts: Parts, timeLimit: number): Promise<void> {
   await parts.server.drain(timeLimit);
   await parts.tokenVerifier.close();
   await parts.plantRepository.close();
@@ -51,8 +45,8 @@ export async function close(parts: ClosableParts, timeLimit: number): Promise<vo
 }
 
 /** Resolves with the next SIGTERM or SIGINT, which then does not end the process. */
-export function nextSignal(): Promise<string> {
+export function nextSignal(host: Host): Promise<string> {
   return new Promise((resolve) => {
-    for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => resolve(signal));
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) host.once(signal, () => resolve(signal));
   });
 }

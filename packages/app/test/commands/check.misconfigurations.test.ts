@@ -3,16 +3,19 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
+import { silentServer } from '@plant-store/faulty-network';
 import { MongodServer, needsMongod, SecureMongod } from '@plant-store/mongod';
-import { ACCESS_TOKEN_SHA256, endAll, run } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, createPlant, freePort } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { silentServer } from '../silent-server.js';
+import { Command, serveHere, stopAll } from '../in-process.js';
 
-const AT_ONCE = 3;
-
-/** One that is found before the start and one after it: `serve` reports them with the code of `check`. */
-const ALSO_SERVED = ['a `tlsCAFile` without a certificate', 'an expired server certificate'];
+/** One that is found before the start, and some after it: `serve` reports them too. */
+const ALSO_SERVED = [
+  'a `tlsCAFile` without a certificate',
+  'an expired server certificate',
+  'a user without permissions',
+];
 
 /** The lines that `docs/operations.md` shows, by misconfiguration. */
 const documented = new Map(
@@ -58,53 +61,51 @@ describe('What check and serve print about a misconfiguration', function () {
   after(async () => {
     const servers = [secure, strict, plain, uninitiated, unjournalled];
     await Promise.all(servers.map((server) => server.stop()));
-    silent.close();
+    await silent.close();
     expired.close();
     untrusted.close();
   });
 
-  afterEach(endAll);
+  afterEach(stopAll);
 
   it('is what docs/operations.md shows', async () => {
     const cases = await misconfigurations();
     expect([...new Set(cases.map(({ what }) => what))]).to.deep.equal([...documented.keys()]);
-    const queue = cases.values();
-    const failures: unknown[] = [];
-    const worker = async () => {
-      for (const it of queue) await expectDocumented(it).catch((error) => failures.push(error));
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, worker));
-    expect(failures.map(String)).to.deep.equal([]);
+    const results = await Promise.allSettled(cases.map(expectDocumented));
+    const failures = results.flatMap((it) => (it.status === 'rejected' ? [`${it.reason}`] : []));
+    expect(failures).to.deep.equal([]);
   });
 
   async function expectDocumented({ what, host, env }: Misconfiguration): Promise<void> {
     const line = (documented.get(what) ?? '').replaceAll('<host>', host);
-    const check = run(['check'], env);
+    const check = new Command(['check'], env);
     const code = await check.ended;
-    const printed = check.stdout() + check.stderr();
+    const printed = check.out + check.err;
     expect(code, what).to.equal(printed.includes('invalid configuration') ? 2 : 1);
     const found = printed.split('\n').filter((it) => it.endsWith(line));
     expect(found, `${what}: ${printed}`).to.have.length(1);
     expect(printed, what).not.to.include(secure.password);
-    if (ALSO_SERVED.includes(what)) await expectServed(env, line, code);
+    if (ALSO_SERVED.includes(what)) await (code === 2 ? expectRefused : expectServed)(env, line);
   }
 
-  async function expectServed(env: Record<string, string>, line: string, code: number | string) {
-    const serve = run(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
-    if (code === 2) {
-      expect(await serve.ended).to.equal(2);
-      expect(serve.stderr()).to.include(`  ${line}\n`);
-      return;
-    }
-    await serve.printed(literally(`"msg":${JSON.stringify(line)}`));
-    serve.child.kill('SIGTERM');
-    expect(await serve.ended).to.equal(0);
-    expect(serve.stdout() + serve.stderr()).not.to.include(secure.password);
+  async function expectRefused(env: Record<string, string>, line: string): Promise<void> {
+    const serve = new Command(['serve'], env);
+    expect(await serve.ended).to.equal(2);
+    expect(serve.err).to.include(`  ${line}\n`);
+  }
+
+  async function expectServed(env: Record<string, string>, line: string): Promise<void> {
+    const service = await serveHere({ ...env, REQUEST_DEADLINE_MS: '500' });
+    await service.printed(literally(`"msg":${JSON.stringify(line)}`));
+    expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
+    expect((await createPlant(service.address, 1)).status).to.equal(503);
+    expect(await service.stop()).to.equal(0);
+    expect(service.out + service.err).not.to.include(secure.password);
   }
 
   async function misconfigurations(): Promise<Misconfiguration[]> {
     const certificates = await clientCertificates();
-    const closed = `127.0.0.1:${await closedPort()}`;
+    const closed = `127.0.0.1:${await freePort()}`;
     const user = (name: string, password: string, query = 'authSource=admin') =>
       `mongodb://${name}:${password}@${secure.host}/plant-store?${query}&${secure.tls}`;
     const { password } = secure;
@@ -153,11 +154,7 @@ describe('What check and serve print about a misconfiguration', function () {
       ['`compressors` without its package', `mongodb://${plain.host}/?compressors=snappy`],
       ['an expired client certificate', strictly(key('expired')), strict.host],
       ['no server at this port', `mongodb://${closed}/`, closed],
-      [
-        'a host that does not respond',
-        `mongodb://127.0.0.1:${silent.port}/`,
-        `127.0.0.1:${silent.port}`,
-      ],
+      ['a host that does not respond', `mongodb://${silent.host}/`, silent.host],
     ];
     return [
       ...database.map(([what, MONGODB_URI, host = secure.host]) => {
@@ -218,14 +215,6 @@ async function tlsServer(certificates: CertificateFolder, expired: boolean): Pro
 
 function hostOf(server: Server): string {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return port;
 }
 
 function literally(text: string): RegExp {

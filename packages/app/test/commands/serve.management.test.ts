@@ -1,30 +1,40 @@
-import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { command, endAll, serve, sha256 } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-
-const TOKEN = 'a-secret-token';
-const ACCESS_TOKEN_SHA256 = sha256(TOKEN);
+import { type Service, serveHere, stopAll } from '../in-process.js';
 
 const start = (env: Record<string, string> = {}) =>
-  serve({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
+  serveHere({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
 
-async function send(address: string, bytes: string): Promise<string> {
-  const socket = connect(Number(new URL(address).port), '127.0.0.1');
+function open({ address }: Service, bytes: string) {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
   socket.write(bytes);
-  const response = await text(socket);
-  socket.destroy();
-  return response;
+  return socket;
 }
 
-function values(metrics: string, label: string): Set<string | undefined> {
-  return new Set([...metrics.matchAll(new RegExp(`${label}="([^"]*)"`, 'g'))].map(([, it]) => it));
+async function metricsOf({ management }: Service): Promise<string> {
+  return (await fetch(`${management}/metrics`)).text();
 }
 
-describe('The management listener', () => {
-  afterEach(endAll);
+/** Resolves with the value of a series. */
+async function valueIn(service: Service, series: string): Promise<number> {
+  const lines = (await metricsOf(service)).split('\n');
+  return Number(lines.find((it) => it.startsWith(`${series} `))?.slice(series.length));
+}
+
+const plants = (outcome: string) => `plant_store_plants_total{outcome="${outcome}"}`;
+
+async function expectNotReady({ address, management }: Service): Promise<void> {
+  for (const listener of [address, management]) {
+    expect((await fetch(`${listener}/readyz`)).status).to.equal(503);
+  }
+}
+
+describe('The management listener', function () {
+  this.timeout(9_000);
+  afterEach(stopAll);
 
   it('has health checks and metrics, which the API does not have', async () => {
     const { address, management } = await start();
@@ -36,7 +46,7 @@ describe('The management listener', () => {
   });
 
   it('uses few label values, whatever clients send', async () => {
-    const { address, management } = await start();
+    const service = await start();
     const lines = Array.from({ length: 20 }, (_, at) => [
       `PURGE /plants/${at}`,
       `BREW${at} /pot`,
@@ -45,87 +55,98 @@ describe('The management listener', () => {
       `DELETE /plants?${at}`,
     ]).flat();
     const requests = lines.map((it) =>
-      send(address, `${it} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`),
+      text(open(service, `${it} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)),
     );
     await Promise.all(requests);
-    const metrics = await (await fetch(`${management}/metrics`)).text();
-    expect([...values(metrics, 'http_request_method')]).to.have.members([
-      '_OTHER',
-      'GET',
-      'DELETE',
-    ]);
-    expect([...values(metrics, 'http_route')]).to.have.members(['']);
-    expect([...values(metrics, 'http_response_status_code')]).to.have.members([
-      '400',
-      '404',
-      '405',
-    ]);
+    const metrics = await metricsOf(service);
+    const values = (label: string) => {
+      const found = metrics.matchAll(new RegExp(`${label}="([^"]*)"`, 'g'));
+      return [...new Set([...found].map(([, it]) => it))];
+    };
+    expect(values('http_request_method')).to.have.members(['_OTHER', 'GET', 'DELETE']);
+    expect(values('http_route')).to.have.members(['']);
+    expect(values('http_response_status_code')).to.have.members(['400', '404', '405']);
+  });
+
+  it('counts each plant that was stored or whose id was taken, with the method, route and status', async () => {
+    const service = await start();
+    const statuses = [];
+    for (const id of [1, 2, 2]) statuses.push((await createPlant(service.address, id)).status);
+    expect(statuses).to.deep.equal([200, 200, 400]);
+    expect(await valueIn(service, plants('stored'))).to.equal(2);
+    expect(await valueIn(service, plants('taken'))).to.equal(1);
+    expect(await valueIn(service, 'plant_store_storage_reachable')).to.equal(1);
+    const labels =
+      'http_request_method="POST",http_route="/plants",http_response_status_code="200"';
+    const series = `http_server_request_duration_seconds_count{${labels}}`;
+    expect(await valueIn(service, series)).to.equal(2);
+  });
+
+  it('counts creates without a storage, which are logged, but not failed readiness probes', async () => {
+    const service = await start({
+      ...{ MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' },
+    });
+    await expectNotReady(service);
+    expect((await createPlant(service.address, 1)).status).to.equal(503);
+    expect(await valueIn(service, plants('unavailable'))).to.equal(1);
+    expect(await valueIn(service, 'plant_store_storage_reachable')).to.equal(0);
+    expect(service.out.match(/"a request failed"/g)).to.have.length(1);
+  });
+
+  it('counts no probe as refused while the service stops', async () => {
+    const service = await start({ SHUTDOWN_DELAY_MS: '1000' });
+    const ended = service.stop();
+    await expectNotReady(service);
+    expect(await valueIn(service, 'plant_store_ready')).to.equal(0);
+    expect(await valueIn(service, 'plant_store_requests_refused_total')).to.equal(0);
+    expect(await ended).to.equal(0);
+  });
+
+  it('counts connections beyond MAX_CONNECTIONS, which are closed', async () => {
+    const service = await start({ MAX_CONNECTIONS: '1' });
+    const kept = open(service, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(kept, 'data');
+    const refused = open(service, '');
+    await once(refused, 'close');
+    expect(refused.bytesRead).to.equal(0);
+    expect(await valueIn(service, 'plant_store_connections_refused_total')).to.equal(1);
+    kept.destroy();
   });
 });
 
-describe('The log of the process', function () {
-  this.timeout(20_000);
-  afterEach(endAll);
+/** The default of each limit is longer than the time limit of the test. */
+describe('A slow connection', function () {
+  this.timeout(9_000);
+  afterEach(stopAll);
 
-  for (const [level, lines] of [
-    ['info', 2],
-    ['debug', 3],
+  for (const [limits, request] of [
+    [{ HEADERS_TIMEOUT_MS: '200' }, 'GET /livez HTTP/1.1\r\nX-Slow: '],
+    [
+      { HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '200' },
+      `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`,
+    ],
+    [{ KEEP_ALIVE_TIMEOUT_MS: '200' }, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'],
   ] as const) {
-    it(`has ${lines} lines for three requests, two of them refused, at level ${level}, and never a token`, async () => {
-      const { address, child, ended, stdout, stderr } = await start({ LOG_LEVEL: level });
-      for (const token of [TOKEN, `${TOKEN}-unknown`, '']) {
-        const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-        await fetch(`${address}/plants`, { method: 'POST', headers, body: '{"id":1,"name":"a"}' });
-      }
-      child.kill('SIGTERM');
-      expect(await ended).to.equal(0);
-      expect(stdout().match(/"responded"/g) ?? []).to.have.length(lines);
-      expect(stdout() + stderr()).not.to.include(TOKEN);
-      expect(stdout() + stderr()).not.to.include(ACCESS_TOKEN_SHA256);
+    it(`is closed at ${Object.keys(limits).at(-1)}, and others are served meanwhile`, async () => {
+      const service = await start(limits);
+      const slow = open(service, request);
+      expect((await createPlant(service.address, 1)).status).to.equal(200);
+      await once(slow.resume(), 'end');
     });
   }
+});
 
-  /** Whether `script` of util-linux is installed, which provides a terminal without native code. */
-  const hasScript = () => {
-    try {
-      return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-    } catch {
-      return false;
-    }
-  };
+describe('The log of the service', () => {
+  afterEach(stopAll);
 
-  it('is readable for people on a terminal, where Ctrl-C stops the service', async function () {
-    if (!hasScript()) {
-      const lack = 'no `script` of util-linux in place of a terminal';
-      if (process.env.CI) throw new Error(lack);
-      process.stderr.write(`\n!!! THE SERVICE ON A TERMINAL IS NOT TESTED: ${lack} !!!\n\n`);
-      this.skip();
+  it('has a line for each refused request at level info, and never a token', async () => {
+    const service = await start();
+    for (const token of [TOKEN, `${TOKEN}-unknown`, '']) {
+      await createPlant(service.address, 1, 'Monstera', token);
     }
-    const service = spawn(
-      'script',
-      ['-qec', `exec '${process.execPath}' '${command}'`, '/dev/null'],
-      {
-        env: {
-          PATH: process.env.PATH,
-          PORT: '0',
-          NODE_ENV: 'production',
-          STORAGE: 'memory',
-          ACCESS_TOKEN_SHA256,
-        },
-        stdio: ['pipe', 'pipe', 'inherit'],
-      },
-    );
-    let printed = '';
-    service.stdout.setEncoding('utf8').on('data', (part) => {
-      if (!printed.includes('loses') && `${printed}${part}`.includes('loses')) {
-        service.stdin.write('\x03');
-      }
-      printed += part;
-    });
-    const [code] = await once(service, 'close');
-    expect(code).to.equal(0);
-    expect(printed).to.match(/^Plant Store .* listens on /);
-    expect(printed).to.match(/WARN.*: .*STORAGE: memory loses/);
-    expect(printed).to.match(/INFO.*: .*stopping/);
+    expect(await service.stop()).to.equal(0);
+    expect(service.out.match(/"responded"/g) ?? []).to.have.length(2);
+    expect(service.out + service.err).not.to.include(TOKEN);
+    expect(service.out + service.err).not.to.include(ACCESS_TOKEN_SHA256);
   });
 });

@@ -1,74 +1,101 @@
-import { endAll, run, serve } from '@plant-store/service-process';
+import { rejects } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { silentServer } from '@plant-store/faulty-network';
+import { ACCESS_TOKEN_SHA256, freePort } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { DIGEST } from '../configuration/broken-configurations.js';
-import { silentServer } from '../silent-server.js';
+import { Command, serveHere, stopAll } from '../in-process.js';
 
-describe('Starting with variables of other programs', function () {
+const ADDRESS = String.raw`http:\/\/127\.0\.0\.1:[1-9][0-9]*`;
+
+/** Starts the service without a token verifier. Resolves when it has printed the line that creates a plant. */
+async function startDemo(env: Record<string, string> = {}) {
+  const service = new Command([], { PORT: '0', ...env });
+  const [curl, address, token] = await service.printed(
+    new RegExp(`^curl -sS (${ADDRESS}).*Bearer (\\S+)'.*$`, 'm'),
+  );
+  const created = async () => (await promisify(execFile)('bash', ['-c', curl])).stdout;
+  return { service, address, token, created };
+}
+
+describe('The start of the service', function () {
   this.timeout(20_000);
-  afterEach(endAll);
+  afterEach(stopAll);
 
-  const others = { POST: '1', COST: '2', DOC: 'a', HOSTS: 'b' };
-  const env = { ...others, ACCESS_TOKEN_SHA256: DIGEST };
-
-  it('logs each once, and `check` prints each', async () => {
-    const service = await serve(env);
-    expect(await service.stop()).to.equal(0);
-    const warnings = [...service.stdout().matchAll(/"msg":"(\w+): ignored, /g)].map(([, it]) => it);
-    expect(warnings).to.have.members(['POST', 'COST', 'DOC', 'HOSTS']);
-    const check = run(['check'], env);
-    expect(await check.ended).to.equal(0);
-    for (const name of warnings) expect(check.stderr()).to.include(`warning: ${name}: ignored, `);
+  it('without configuration prints address, docs page, storage, token and a line that creates a plant', async () => {
+    const { service, created } = await startDemo();
+    const lines = service.out.trimEnd().split('\n');
+    expect(lines).to.have.length(6);
+    expect(lines[0]).to.match(new RegExp(`^Plant Store .* listens on ${ADDRESS}$`));
+    expect(lines[1]).to.match(new RegExp(`^Docs: ${ADDRESS}\\/docs$`));
+    expect(lines[2]).to.equal('Storage: memory (plants are lost when the process ends)');
+    expect(lines[3]).to.match(
+      /^Token: \S{43,} \(for this run only; set ACCESS_TOKEN_SHA256 to use your own\)$/,
+    );
+    expect(lines[4]).to.equal('Create a plant:');
+    expect(await created()).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
   });
-});
 
-describe('Starting without the configured database or issuer', function () {
-  this.timeout(20_000);
-  let silent: Awaited<ReturnType<typeof silentServer>>;
-
-  before(async () => {
-    silent = await silentServer();
+  it('has BASE_PATH, the metrics, no docs if they are off, and a new token each time, in what it prints', async () => {
+    const env = { BASE_PATH: '/store', DOCS: 'off', MANAGEMENT_PORT: '0' };
+    const [first, second] = await Promise.all([startDemo(env), startDemo()]);
+    expect(await first.created()).to.include('Monstera');
+    expect(first.service.out).to.match(new RegExp(`^Metrics: ${ADDRESS}\\/metrics$`, 'm'));
+    expect(first.service.out).not.to.include('Docs:');
+    expect((await fetch(`${first.address}/store/docs`)).status).to.equal(404);
+    expect(first.token).not.to.equal(second.token);
   });
-  after(() => silent.close());
-  afterEach(endAll);
 
-  const absent: readonly [title: string, env: (host: string) => Record<string, string>][] = [
+  for (const [variables, env] of [
+    ['HOST, PORT', (PORT: string, free: string) => ({ PORT, MANAGEMENT_PORT: free })],
     [
-      'MONGODB_URI',
-      (host) => ({ MONGODB_URI: `mongodb://me:pass@${host}/`, ACCESS_TOKEN_SHA256: DIGEST }),
+      'MANAGEMENT_HOST, MANAGEMENT_PORT',
+      (MANAGEMENT_PORT: string, PORT: string) => ({ PORT, MANAGEMENT_PORT }),
     ],
-    ['JWT_ISSUER', (host) => ({ JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' })],
-    [
-      'JWKS_URL',
-      (host) => ({
-        JWT_ISSUER: 'https://login.example.com',
-        JWT_AUDIENCE: 'plants',
-        JWKS_URL: `http://${host}/keys`,
-      }),
-    ],
-  ];
-  for (const [variable, env] of absent) {
-    it(`succeeds, and soon logs one line that the host of ${variable} refuses connections or does not respond`, async () => {
-      await Promise.all([1, silent.port].map((port) => expectTold(variable, port, env)));
+  ] as const) {
+    it(`reports in one line that a port is taken, by ${variables}, closes what is open, and ends with 1`, async () => {
+      const { address } = await serveHere({ ACCESS_TOKEN_SHA256 });
+      const free = await freePort();
+      const MONGODB_URI = 'mongodb://127.0.0.1:1';
+      const second = new Command([], { MONGODB_URI, ...env(new URL(address).port, free) });
+      expect(await second.ended).to.equal(1);
+      expect(second.err).to.match(
+        new RegExp(`^plant-store: ${variables}: cannot listen on .*EADDRINUSE.*\n$`),
+      );
+      await rejects(fetch(`http://127.0.0.1:${free}/livez`));
     });
   }
 
-  async function expectTold(
-    variable: string,
-    port: number,
-    env: (host: string) => Record<string, string>,
-  ): Promise<void> {
-    const host = `127.0.0.1:${port}`;
-    const service = run([], { PORT: '0', LOG_FORMAT: 'json', ...env(host) });
-    const [line] = await service.printed(new RegExp(`^.*${variable}.*${host}.*\n`, 'm'));
-    expect(JSON.parse(line).level).to.equal('warn');
-    await service.printed(/listening/);
-    service.child.kill('SIGTERM');
-    expect(await service.ended).to.equal(0);
-    const reported = service
-      .stdout()
-      .split('\n')
-      .filter((it) => it.includes(host));
-    expect(reported).to.have.length(1);
-    expect(service.stdout() + service.stderr()).not.to.include('pass@');
+  it('logs each variable that resembles one of the service, and `check` prints each', async () => {
+    const env = { POST: '1', COST: '2', DOC: 'a', HOSTS: 'b', ACCESS_TOKEN_SHA256 };
+    const service = await serveHere(env);
+    expect(await service.stop()).to.equal(0);
+    const warnings = [...service.out.matchAll(/"msg":"(\w+): ignored, /g)].map(([, it]) => it);
+    expect(warnings).to.have.members(['POST', 'COST', 'DOC', 'HOSTS']);
+    const check = new Command(['check'], env);
+    expect(await check.ended).to.equal(0);
+    for (const name of warnings) expect(check.err).to.include(`warning: ${name}: ignored, `);
+  });
+
+  const jwt = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
+  for (const [variable, env] of [
+    ['MONGODB_URI', (host) => ({ MONGODB_URI: `mongodb://me:pass@${host}/`, ACCESS_TOKEN_SHA256 })],
+    ['JWT_ISSUER', (host) => ({ ...jwt, JWT_ISSUER: `http://${host}/realm` })],
+    ['JWKS_URL', (host) => ({ ...jwt, JWKS_URL: `http://${host}/keys` })],
+  ] as [string, (host: string) => Record<string, string>][]) {
+    it(`succeeds, and logs one line that the host of ${variable} refuses connections or does not respond`, async () => {
+      const silent = await silentServer();
+      const expectLogged = async (host: string) => {
+        const service = await serveHere(env(host));
+        const [line] = await service.printed(new RegExp(`^.*${variable}.*${host}.*\n`, 'm'));
+        expect(JSON.parse(line).level).to.equal('warn');
+        expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
+        expect(await service.stop()).to.equal(0);
+        expect(service.out.split('\n').filter((it) => it.includes(host))).to.have.length(1);
+        expect(service.out + service.err).not.to.include('pass@');
+      };
+      await Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
+      await silent.close();
+    });
   }
 });

@@ -6,8 +6,7 @@ import { readCommandConfiguration } from '../../src/configuration/command-config
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
 import { storages } from '../../src/configuration/storages.js';
 import { verifiers } from '../../src/configuration/verifiers.js';
-import { DIGEST, JWT } from './broken-configurations.js';
-import { problemsOf } from './problems-of.js';
+import { DIGEST, JWT, problemsOf } from './broken-configurations.js';
 
 const DAY = 86_400_000;
 
@@ -155,6 +154,7 @@ describe('A problem of the configuration', () => {
       `ACCESS_TOKEN_SHA256: expected to be set under NODE_ENV=production. Set it to <the second line that \`plant-store token\` prints>, or set ${WAYS.replace('ACCESS_TOKEN_SHA256, ', '')}`,
     ],
     [{ NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST }],
+    [{ NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }],
     [
       { NODE_ENV: 'production', STORAGE: 'memory', JWT_ISSUER: 'https://login.example.com' },
       'JWT_AUDIENCE: expected to be set, since JWT_ISSUER is. Set it, or unset the others',
@@ -225,6 +225,7 @@ describe('Advice', () => {
     expect(await advised({ ...hasty, ...JWT, JWT_SCOPE: 'plants' })).to.deep.equal([
       'REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
     ]);
+    expect(await advised({})).to.deep.equal([]);
   });
 });
 

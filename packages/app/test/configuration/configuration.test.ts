@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { settings } from '../../src/configuration/all-settings.js';
 import { readCommandConfiguration } from '../../src/configuration/command-configuration.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
-import { contradictory, DIGEST, invalid, JWT } from './broken-configurations.js';
-import { problemsOf } from './problems-of.js';
+import { demoVerifier } from '../../src/configuration/verifiers.js';
+import { contradictory, DIGEST, invalid, problemsOf } from './broken-configurations.js';
 
 const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
 
@@ -57,32 +57,6 @@ describe('The configuration', () => {
     ]);
   });
 
-  it('stores plants in MongoDB when it is configured', async () => {
-    const MONGODB_URI = 'mongodb://127.0.0.1:27017/?replicaSet=rs0';
-    for (const more of [{}, { STORAGE: 'mongodb' }, { ...PRODUCTION }]) {
-      const configuration = await readConfiguration({ MONGODB_URI, ...more }, false);
-      expect(configuration.storage).to.include({
-        name: 'mongodb',
-        note: 'mongodb (collection plants)',
-      });
-    }
-  });
-
-  it('accepts signed tokens when the issuer and the audience are configured', async () => {
-    const { verifier } = await readConfiguration({ ...JWT, JWT_SCOPE: 'plants' }, false);
-    expect(verifier).to.include({ name: 'jwt' });
-  });
-
-  it('has no default storage and no default token in production', async () => {
-    const problems = await problemsOf({ NODE_ENV: 'production' });
-    expect(problems.map((problem) => problem.split(':', 1)[0])).to.deep.equal([
-      'STORAGE',
-      'ACCESS_TOKEN_SHA256',
-    ]);
-    const said = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
-    expect(await problemsOf(said)).to.deep.equal([]);
-  });
-
   for (const [variable, value] of invalid) {
     it(`refuses ${variable}=${JSON.stringify(value)} with the name, the rule and the fix`, async () => {
       const [problem = '', ...others] = await problemsOf({ [variable]: value });
@@ -114,16 +88,6 @@ describe('The configuration', () => {
       expect(problems.join()).to.include(variable);
       expect(problems.join()).not.to.include('my-secret');
     }
-  });
-
-  it('causes advice about valid but unwise settings', async () => {
-    const advised = async (env: Record<string, string>) =>
-      advice(await readConfiguration(env, false)).map((line) => line.split(':', 1)[0]);
-    expect(await advised({ ...PRODUCTION, STORAGE: 'memory' })).to.deep.equal(['STORAGE']);
-    expect(await advised(JWT)).to.deep.equal(['JWT_SCOPE']);
-    const hasty = { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '5000' };
-    expect(await advised(hasty)).to.deep.equal(['REQUEST_DEADLINE_MS']);
-    expect(await advised({})).to.deep.equal([]);
   });
 
   it('causes advice about a shutdown that is shorter than a request', async () => {
@@ -175,5 +139,16 @@ describe('The configuration', () => {
     expect(await adviceFor({})).to.equal('');
     expect(await adviceFor({ REQUEST_DEADLINE_MS: '12000' })).to.equal('');
     expect(await adviceFor({ REQUEST_DEADLINE_MS: '11999' })).to.match(/^REQUEST_DEADLINE_MS: /);
+  });
+});
+
+describe('The verifier without configuration', () => {
+  it('accepts only its own token, for a client with the name demo', async () => {
+    const { name, demoToken = '', open } = demoVerifier();
+    expect(name).to.equal('static');
+    const { verifier } = await open(() => undefined);
+    const client = await verifier.verify(demoToken);
+    expect(client.name).to.equal('demo');
+    expect([...client.permissions]).to.deep.equal(['create plants', 'read plants']);
   });
 });

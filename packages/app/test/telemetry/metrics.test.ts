@@ -10,8 +10,10 @@ import {
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { expect } from 'chai';
+import { pino } from 'pino';
 import { countPlants } from '../../src/telemetry/count-plants.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
+import { type Observer, observe } from '../../src/telemetry/observer.js';
 
 /** Returns the value of a series in the text of `/metrics`. */
 function valueIn(text: string, series: string): number {
@@ -23,11 +25,21 @@ const plants = (outcome: string) => `plant_store_plants_total{outcome="${outcome
 
 describe('The metrics', () => {
   let metrics: Metrics;
+  let observer: Observer;
   const value = async (series: string) => valueIn(await metrics.text(), series);
 
   beforeEach(() => {
     metrics = new Metrics();
+    const variables = { storage: undefined, verifier: undefined };
+    observer = observe(pino({ level: 'silent' }), metrics, variables);
   });
+
+  function requestEnded(status: number, error?: number, refusal?: 'expired', durationMs = 1): void {
+    observer.http.ended({
+      ...{ method: 'POST', route: '/plants', status, error, durationMs },
+      ...{ requestId: 'a', client: undefined, refusal },
+    });
+  }
 
   it('begin at 0 for counters whose first increase would otherwise be missed', async () => {
     const series = [
@@ -52,9 +64,7 @@ describe('The metrics', () => {
 
   for (const [name, expected] of Object.entries(limits)) {
     it(`have the buckets of ${name}`, async () => {
-      const labels = { method: 'GET', route: undefined, status: 200, error: undefined };
-      const exchange = { ...labels, durationMs: 1, requestId: 'a', client: undefined };
-      metrics.requestEnded({ ...exchange, refusal: undefined });
+      requestEnded(200);
       const buckets = (await metrics.text()).matchAll(
         new RegExp(`^${name}_bucket{le="([^"]+)"`, 'gm'),
       );
@@ -67,12 +77,9 @@ describe('The metrics', () => {
   });
 
   it('count a request while it is under way, and its duration when it has ended', async () => {
-    metrics.requestBegun();
+    observer.http.begun();
     expect(await value('http_server_active_requests')).to.equal(1);
-    metrics.requestEnded({
-      ...{ method: 'POST', route: '/plants', status: 503, error: 5032, durationMs: 1500 },
-      ...{ requestId: 'a', client: undefined, refusal: undefined },
-    });
+    requestEnded(503, 5032, undefined, 1500);
     expect(await value('http_server_active_requests')).to.equal(0);
     const labels =
       '{http_request_method="POST",http_route="/plants",http_response_status_code="503"}';
@@ -82,26 +89,12 @@ describe('The metrics', () => {
   });
 
   it('count refused tokens by reason', async () => {
-    metrics.requestEnded({
-      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, durationMs: 1 },
-      ...{ requestId: 'a', client: undefined, refusal: 'expired' },
-    });
+    requestEnded(401, 4011, 'expired');
     expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
   });
 
   it('count a bug, and no other failure as a bug', async () => {
-    for (const error of [5000, 5030, 4000]) {
-      metrics.requestEnded({
-        ...{
-          method: 'POST',
-          route: '/plants',
-          status: Math.trunc(error / 10),
-          error,
-          durationMs: 1,
-        },
-        ...{ requestId: 'a', client: undefined, refusal: undefined },
-      });
-    }
+    for (const error of [5000, 5030, 4000]) requestEnded(Math.trunc(error / 10), error);
     expect(await value('plant_store_bugs_total')).to.equal(1);
   });
 
@@ -141,25 +134,25 @@ describe('The metrics', () => {
   });
 
   it('count the events of the storage', async () => {
-    metrics.storageEvent({ type: 'storage reachable' });
+    observer.storage({ type: 'storage reachable' });
     expect(await value('plant_store_storage_reachable')).to.equal(1);
     const error = new StorageUnavailableError('out of reach');
-    metrics.storageEvent({ type: 'storage unreachable', error });
+    observer.storage({ type: 'storage unreachable', error });
     expect(await value('plant_store_storage_reachable')).to.equal(0);
     const batch = { plants: 7, durationMs: 250 };
-    metrics.storageEvent({ type: 'batch written', ...batch });
+    observer.storage({ type: 'batch written', ...batch });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
     expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
-    metrics.storageEvent({ type: 'plant refused', code: 121, reason: 'x' });
+    observer.storage({ type: 'plant refused', code: 121, reason: 'x' });
     expect(await value('plant_store_plants_refused_by_database_total')).to.equal(1);
   });
 
   it('count tokens, fetches of keys, and refused connections', async () => {
-    metrics.tokenEvent({ type: 'token checked', cached: true });
-    metrics.tokenEvent({ type: 'token checked', cached: false });
-    metrics.tokenEvent({ type: 'issuer reached' });
+    observer.tokens({ type: 'token checked', cached: true });
+    observer.tokens({ type: 'token checked', cached: false });
+    observer.tokens({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');
-    metrics.tokenEvent({ type: 'issuer not reached', error });
+    observer.tokens({ type: 'issuer not reached', error });
     metrics.connectionRefused();
     for (const series of [
       'plant_store_token_checks_total{cache="hit"}',

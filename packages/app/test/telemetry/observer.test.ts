@@ -6,25 +6,30 @@ import {
 import { expect } from 'chai';
 import { pino } from 'pino';
 import type { StorageEvent } from '../../src/telemetry/events.js';
-import { Metrics } from '../../src/telemetry/metrics.js';
-import { observe, sentenceOf } from '../../src/telemetry/observer.js';
+import {
+  type AdapterVariables,
+  type Observer,
+  observe,
+  sentenceOf,
+} from '../../src/telemetry/observer.js';
 
 const NONE = { storage: undefined, verifier: undefined };
 
-function linesOf(variables: string | undefined, ...events: StorageEvent[]): string[] {
-  const lines: string[] = [];
-  const logger = pino({}, { write: (line: string) => lines.push(JSON.parse(line).msg) });
-  const { storage } = observe(logger, undefined, { ...NONE, storage: variables });
-  for (const event of events) storage(event);
-  return lines;
+/** Returns the log of what observers receive. */
+function logOf(use: (observer: Observer) => void, variables: AdapterVariables = NONE) {
+  const entries: Record<string, unknown>[] = [];
+  const write = (line: string) => entries.push(JSON.parse(line));
+  const options = { base: null, timestamp: false, level: 'debug' };
+  use(observe(pino(options, { write }), undefined, variables));
+  return entries;
 }
 
 describe('The log entry of a failed request', () => {
   function entryOf(cause: Error): Record<string, unknown> {
-    const entries: Record<string, unknown>[] = [];
-    const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
-    observe(logger, undefined, NONE).http.failed({ requestId: 'a', error: 5030, cause });
-    return entries[0] ?? {};
+    const [entry = {}] = logOf(({ http }) => {
+      http.failed({ requestId: 'a', error: 5030, cause });
+    });
+    return entry;
   }
 
   for (const Outage of [
@@ -75,20 +80,9 @@ describe('The sentence about an error', () => {
 
 describe('The log of a response', () => {
   function levelOf(status: number, error: number | undefined, route = '/plants'): unknown {
-    const entries: Record<string, unknown>[] = [];
-    const write = (line: string) => entries.push(JSON.parse(line));
-    const { http } = observe(pino({ level: 'debug' }, { write }), undefined, NONE);
     const refusal = error === 4011 ? ('expired' as const) : undefined;
-    const parts = {
-      method: 'POST',
-      route,
-      status,
-      error,
-      durationMs: 1,
-      client: undefined,
-      refusal,
-    };
-    http.ended({ ...parts, requestId: 'a' });
+    const what = { method: 'POST', route, status, error, durationMs: 1, client: undefined };
+    const entries = logOf(({ http }) => http.ended({ ...what, refusal, requestId: 'a' }));
     expect(entries).to.have.length(1);
     expect(entries[0]).to.include({ msg: 'responded', requestId: 'a' });
     expect(entries[0]?.refusal).to.equal(refusal);
@@ -113,38 +107,24 @@ describe('The log of a response', () => {
   });
 });
 
-describe('The log line about the storage', () => {
+describe('The log entry of a storage event', () => {
+  const entriesOf = (event: StorageEvent, storage?: string) =>
+    logOf((observer) => observer.storage(event), { ...NONE, storage });
+
   it('begins with the variable and has the cause', () => {
     const cause = new Error('refused', { cause: new Error('by b') });
     const error = new StorageUnavailableError('the database at a, b is not reachable', { cause });
-    const events = [{ type: 'storage unreachable', error }, { type: 'storage reachable' }] as const;
-    expect(linesOf('DATABASE_URL', ...events)).to.deep.equal([
-      'DATABASE_URL: the database at a, b is not reachable (refused: by b)',
-      'DATABASE_URL: the storage is reachable',
+    expect(entriesOf({ type: 'storage unreachable', error }, 'DATABASE_URL')).to.deep.equal([
+      { level: 40, msg: 'DATABASE_URL: the database at a, b is not reachable (refused: by b)' },
+    ]);
+    expect(entriesOf({ type: 'storage reachable' }, 'DATABASE_URL')).to.deep.equal([
+      { level: 30, msg: 'DATABASE_URL: the storage is reachable' },
     ]);
   });
 
-  it('is omitted for a storage within the process', () => {
-    expect(linesOf(undefined, { type: 'storage reachable' })).to.deep.equal([]);
-  });
-});
-
-describe('The log entry of a storage event', () => {
-  function entriesOf(event: StorageEvent): Record<string, unknown>[] {
-    const entries: Record<string, unknown>[] = [];
-    const logger = pino(
-      { base: null, timestamp: false },
-      {
-        write: (line: string) => entries.push(JSON.parse(line)),
-      },
-    );
-    observe(logger, undefined, NONE).storage(event);
-    return entries;
-  }
-
-  it('is omitted for a batch', () => {
-    const batch = { plants: 7, durationMs: 250 };
-    expect(entriesOf({ type: 'batch written', ...batch })).to.deep.equal([]);
+  it('is omitted for a storage within the process, and for a batch', () => {
+    expect(entriesOf({ type: 'storage reachable' })).to.deep.equal([]);
+    expect(entriesOf({ type: 'batch written', plants: 7, durationMs: 250 })).to.deep.equal([]);
   });
 
   it('is a warning with the command for an administrator', () => {
@@ -162,60 +142,14 @@ describe('The log entry of a storage event', () => {
   });
 });
 
-describe('The observers count', () => {
-  const silent = pino({ level: 'silent' });
-
-  function counted() {
-    const metrics = new Metrics();
-    const { http, storage, tokens } = observe(silent, metrics, NONE);
-    const value = async (series: string) => {
-      const lines = (await metrics.text()).split('\n');
-      return Number(lines.find((line) => line.startsWith(`${series} `))?.slice(series.length));
-    };
-    return { http, storage, tokens, value };
-  }
-
-  it('each request, from its beginning to its end', async () => {
-    const { http, value } = counted();
-    http.begun();
-    expect(await value('http_server_active_requests')).to.equal(1);
-    http.ended({
-      ...{ method: 'POST', route: '/plants', status: 401, error: 4011, durationMs: 1 },
-      ...{ requestId: 'a', client: undefined, refusal: 'expired' },
-    });
-    expect(await value('http_server_active_requests')).to.equal(0);
-    expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
-  });
-
-  it('each event of the storage', async () => {
-    const { storage, value } = counted();
-    storage({ type: 'batch written', plants: 7, durationMs: 250 });
-    expect(await value('plant_store_batch_size_sum')).to.equal(7);
-    storage({ type: 'storage reachable' });
-    expect(await value('plant_store_storage_reachable')).to.equal(1);
-  });
-
-  it('each event of the token verifier', async () => {
-    const { tokens, value } = counted();
-    const fetches = (result: string) => value(`plant_store_key_fetches_total{result="${result}"}`);
-    const error = new TokenVerifierUnavailableError('out of reach');
-    tokens({ type: 'issuer not reached', error });
-    expect([await fetches('failure'), await fetches('success')]).to.deep.equal([1, 0]);
-    tokens({ type: 'issuer reached' });
-    expect([await fetches('failure'), await fetches('success')]).to.deep.equal([1, 1]);
-  });
-});
-
 describe('The log line about the issuer', () => {
   it('is a warning that begins with the variables when its keys cannot be fetched', () => {
-    const entries: Record<string, unknown>[] = [];
-    const logger = pino({}, { write: (line: string) => entries.push(JSON.parse(line)) });
-    const { tokens } = observe(logger, undefined, { ...NONE, verifier: 'JWT_ISSUER, JWKS_URL' });
+    const variables = { ...NONE, verifier: 'JWT_ISSUER, JWKS_URL' };
     const error = new TokenVerifierUnavailableError('out of reach', { cause: new Error('why') });
-    tokens({ type: 'issuer reached' });
-    tokens({ type: 'issuer not reached', error });
-    expect(entries.map(({ level, msg }) => ({ level, msg }))).to.deep.equal([
-      { level: 40, msg: 'JWT_ISSUER, JWKS_URL: out of reach (why)' },
-    ]);
+    const entries = logOf(({ tokens }) => {
+      tokens({ type: 'issuer reached' });
+      tokens({ type: 'issuer not reached', error });
+    }, variables);
+    expect(entries).to.deep.equal([{ level: 40, msg: 'JWT_ISSUER, JWKS_URL: out of reach (why)' }]);
   });
 });

@@ -2,6 +2,7 @@ import { fstatSync, writeFile } from 'node:fs';
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { PlantId } from '@plant-store/domain';
+import type { Output } from '../host.js';
 import { UsageError } from '../usage-error.js';
 import { NewFile } from './new-file.js';
 
@@ -27,8 +28,9 @@ const writeAll = promisify<number, string>(writeFile);
 export async function openOutput(
   file: string | undefined,
   after: PlantId | undefined,
+  stdout: Output,
 ): Promise<ExportOutput> {
-  if (file === undefined) return standardOutput();
+  if (file === undefined) return standardOutput(stdout);
   try {
     const existing = await stat(file).catch(() => undefined);
     if (existing === undefined) return await NewFile.open(file, after);
@@ -41,20 +43,20 @@ export async function openOutput(
   throw new UsageError(`export: ${file} exists. Name another file`);
 }
 
-function standardOutput(): ExportOutput {
-  const stats = fstatSync(1);
-  const isStream = process.stdout.isTTY || stats.isFIFO() || stats.isSocket();
-  if (isStream) process.stdout.on('error', () => undefined);
+function standardOutput(stdout: Output): ExportOutput {
+  const { fd, isTTY } = stdout;
+  const isStream = fd === undefined || isTTY || fstatSync(fd).isFIFO() || fstatSync(fd).isSocket();
+  if (isStream) stdout.on('error', () => undefined);
   return {
-    write: isStream ? writeToStream : (lines) => writeAll(1, lines),
+    write: isStream ? (lines) => writeToStream(stdout, lines) : (lines) => writeAll(fd, lines),
     complete: async () => {},
     abandon: async () => undefined,
   };
 }
 
-function writeToStream(lines: string): Promise<void> {
+function writeToStream(stdout: Output, lines: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    process.stdout.write(lines, (error) => (error ? reject(error) : resolve()));
+    stdout.write(lines, (error) => (error ? reject(error) : resolve()));
   });
 }
 

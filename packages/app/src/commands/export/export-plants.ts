@@ -13,7 +13,7 @@ import {
   speedSince,
   stopAt,
 } from '../client-command.js';
-import { LogOnly } from '../progress/log-only.js';
+import type { Host } from '../host.js';
 import { openProgressDisplay } from '../progress/open-progress-display.js';
 import type { ProgressDisplay } from '../progress/progress-display.js';
 import { type ExportArguments, readExportArguments, resumeCommand } from './export-arguments.js';
@@ -29,19 +29,20 @@ import { exportProgress } from './export-progress.js';
  * @param stopping Resolves with the signal that stops the export.
  */
 export async function exportPlants(
+  host: Host,
   args: readonly string[],
   stopping: Promise<string>,
 ): Promise<number> {
   const given = readExportArguments(args);
-  const display = await openDisplay(given);
-  return asClient('export', display, async (session) => {
+  const display = await openDisplay(host, given);
+  return asClient(host, 'export', display, async (session) => {
     const plantExport = await openExport(session, given);
-    const output = await openOutput(given.file, given.after);
+    const output = await openOutput(given.file, given.after, host.stdout);
     const work: Resumable = {
       stop: () => plantExport.stop(),
       resumeCommand: () => resumeCommand(given, plantExport.progress),
     };
-    void stopAt(stopping, work, display, 'the lines in progress');
+    void stopAt(host, stopping, work, display, 'the lines in progress');
     display.start(exportProgress(plantExport));
     const began = performance.now();
     const end = await endOf(
@@ -57,15 +58,18 @@ export async function exportPlants(
       ...end.problems.map((problem) => `plant-store: export: ${problem}`),
       ...(end.isComplete ? [] : [howToResume(work)]),
     ];
-    process.stderr.write(`${lines.join('\n')}\n`);
+    host.stderr.write(`${lines.join('\n')}\n`);
     return end.isComplete ? 0 : 1;
   });
 }
 
 /** A terminal shows the progress, unless it shows the plants. */
-async function openDisplay({ file }: ExportArguments): Promise<ProgressDisplay> {
-  const isShown = process.stderr.isTTY && !(file === undefined && process.stdout.isTTY);
-  return isShown ? openProgressDisplay(process.stderr) : new LogOnly(process.stderr);
+async function openDisplay(
+  { stdout, stderr }: Host,
+  { file }: ExportArguments,
+): Promise<ProgressDisplay> {
+  const isShown = stderr.isTTY && !(file === undefined && stdout.isTTY);
+  return isShown ? openProgressDisplay(stderr) : { log: stderr, start() {}, stop() {} };
 }
 
 async function openExport(

@@ -9,6 +9,7 @@ import {
   speedSince,
   stopAt,
 } from '../client-command.js';
+import type { Host } from '../host.js';
 import { openProgressDisplay } from '../progress/open-progress-display.js';
 import type { ProgressDisplay } from '../progress/progress-display.js';
 import { type ImportArguments, readImportArguments, resumeCommand } from './import-arguments.js';
@@ -24,29 +25,30 @@ import { type Rejects, RejectsFile, ShownRejects } from './rejects.js';
  * @param stopping Resolves with the signal that stops the import.
  */
 export async function importPlants(
+  host: Host,
   args: readonly string[],
   stopping: Promise<string>,
 ): Promise<number> {
   const given = readImportArguments(args);
   const input = await openInput(given.file);
-  const display = await openProgressDisplay(process.stderr);
-  return asClient('import', display, async (session) => {
+  const display = await openProgressDisplay(host.stderr);
+  return asClient(host, 'import', display, async (session) => {
     const rejects = openRejects(given, input, display);
     const plantImport = await openImport(session, given, rejects);
     const work: Resumable = {
       stop: () => plantImport.stop(),
       resumeCommand: () => resumeCommand(given, plantImport.progress.nextLine),
     };
-    void stopAt(stopping, work, display, 'the plants in progress');
+    void stopAt(host, stopping, work, display, 'the plants in progress');
     display.start(importProgress(plantImport), sizeOf(input));
     const began = performance.now();
     const end = await endOf(plantImport.run(input.stream)).finally(() => rejects.close());
     display.stop();
     const { progress } = plantImport;
-    process.stdout.write(`${countsOf(progress)}${speedSince(began, progress.outcomes.stored)}\n`);
+    host.stdout.write(`${countsOf(progress)}${speedSince(began, progress.outcomes.stored)}\n`);
     const problem = end.isComplete ? afterTheEnd(given, progress) : end.problem;
-    if (problem !== undefined) process.stderr.write(`plant-store: import: ${problem}\n`);
-    if (!end.isComplete) process.stdout.write(`${howToResume(work)}\n`);
+    if (problem !== undefined) host.stderr.write(`plant-store: import: ${problem}\n`);
+    if (!end.isComplete) host.stdout.write(`${howToResume(work)}\n`);
     return end.isComplete && problem === undefined && notStored(progress) === 0 ? 0 : 1;
   }).finally(() => input.stream.destroy());
 }

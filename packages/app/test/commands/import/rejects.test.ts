@@ -34,14 +34,6 @@ describe('The file of rejects', () => {
     rejects.close();
   });
 
-  it('is appended to by a resumed import', () => {
-    writeFileSync(path, 'before\n');
-    const rejects = new RejectsFile(path, input, true);
-    rejects.record(reject(3));
-    rejects.close();
-    expect(readFileSync(path, 'utf8')).to.equal(`before\n${JSON.stringify(reject(3))}\n`);
-  });
-
   it('continues after its last record, without one that a crash has cut off', () => {
     const whole = [1, 3].map((line) => `${JSON.stringify(reject(line))}\n`).join('');
     for (const cut of ['', '{"line":4,"er', JSON.stringify(reject(4)), '\0'.repeat(100_000)]) {

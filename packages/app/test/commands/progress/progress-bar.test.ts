@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { ProgressBar } from '../../../src/commands/progress/progress-bar.js';
 
+const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
 const source = { done: 500, text: () => '40,000 plants | --from-line 40004' };
 
 /** Returns what a bar writes to a terminal between its start and its stop. */
@@ -14,7 +15,9 @@ function written(total: number | undefined): string {
   bar.start(source, total);
   bar.log.write('another line of the log\n');
   bar.log.write('a line of the log\n');
+  const running = timers();
   bar.stop();
+  expect(timers()).to.be.below(running);
   const text = terminal.read();
   bar.stop();
   expect(terminal.read()).to.equal(null);

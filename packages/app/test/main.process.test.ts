@@ -1,0 +1,173 @@
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import {
+  ACCESS_TOKEN_SHA256,
+  command,
+  endAll,
+  freePort,
+  run,
+  serve,
+  sha256,
+} from '@plant-store/service-process';
+import { expect } from 'chai';
+
+/** Packages that only other configurations need. */
+const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
+/** Twice as many are more than the connections that Node.js lets wait by default. */
+const WAITING = 300;
+
+describe('The process of plant-store', function () {
+  this.timeout(20_000);
+  let folder: string;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  });
+
+  afterEach(() => {
+    endAll();
+    rmSync(folder, { recursive: true });
+  });
+
+  it('loads only what a service in memory needs, and ends with 0 on SIGTERM', async () => {
+    const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: folder });
+    expect(await service.stop()).to.equal(0);
+    const [report = ''] = readdirSync(folder);
+    const { result }: { result: { url: string }[] } = JSON.parse(
+      readFileSync(join(folder, report), 'utf8'),
+    );
+    const files = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+    expect(files.some((file) => file.includes('/node_modules/koa/'))).to.equal(true);
+    expect(files.filter((file) => NOT_NEEDED.test(file))).to.deep.equal([]);
+  });
+
+  it('handles signals that come while the service starts: it reads the tokens again, and stops gracefully', async () => {
+    const [tokens, newTokens] = [join(folder, 'tokens'), join(folder, 'new-tokens')];
+    execFileSync('mkfifo', [tokens]);
+    await writeFile(newTokens, `${ACCESS_TOKEN_SHA256} a-client\n${sha256('another')} another\n`);
+    const service = run(['serve'], { PORT: '0', ACCESS_TOKENS_FILE: tokens });
+    const reading = await open(tokens, 'w');
+    await rename(newTokens, tokens);
+    service.child.kill('SIGHUP');
+    service.child.kill('SIGTERM');
+    await reading.writeFile(`${ACCESS_TOKEN_SHA256} a-client\n`);
+    await reading.close();
+    expect(await service.ended).to.equal(0);
+    const [line = ''] = /^.*read again.*$/m.exec(service.stdout()) ?? [];
+    expect(JSON.parse(line)).to.include({ tokens: 2 });
+    expect(service.stdout()).to.include('"stopped"');
+  });
+
+  it('ends at once at the second signal', async () => {
+    const { child, printed, ended } = await serve({
+      ...{ ACCESS_TOKEN_SHA256, SHUTDOWN_DELAY_MS: '60000' },
+    });
+    child.kill('SIGTERM');
+    await printed(/stopping/);
+    child.kill('SIGINT');
+    expect(await ended).to.equal(1);
+  });
+
+  it('responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
+    const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256 });
+    child.kill('SIGSTOP');
+    const ask = async (request: string) => {
+      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+      await once(socket, 'connect');
+      socket.write(request);
+      return socket;
+    };
+    const asking = Array.from({ length: WAITING }, () =>
+      ask('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'),
+    );
+    const silent = Array.from({ length: WAITING }, () => ask(''));
+    const sockets = await Promise.all([...asking, ...silent]);
+    const received = sockets.map((socket) => socket.toArray());
+    child.kill('SIGTERM');
+    child.kill('SIGCONT');
+    const statuses = (await Promise.all(received)).map((parts) => parts.join('').slice(9, 12));
+    expect(statuses).to.deep.equal([...asking.map(() => '200'), ...silent.map(() => '')]);
+    expect(await ended).to.equal(0);
+  });
+
+  describe('with closed outputs', () => {
+    /** Runs a command as `plant-store | true` does. */
+    function runUnread(args: readonly string[], env: Record<string, string> = {}) {
+      const running = run(args, env);
+      running.child.stdout?.destroy();
+      running.child.stderr?.destroy();
+      return running;
+    }
+
+    async function responds(url: string): Promise<void> {
+      while (!(await fetch(url).catch(() => undefined))?.ok);
+    }
+
+    it('has the same exit code', async () => {
+      expect(await runUnread(['bake']).ended).to.equal(2);
+    });
+
+    it('may have them closed from the start', async () => {
+      const line = 'exec "$0" "$1" check >&- 2>&-';
+      const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256 };
+      await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
+    });
+
+    for (const LOG_FORMAT of ['pretty', 'json']) {
+      it(`serves on, with the ${LOG_FORMAT} log, also after a SIGHUP`, async () => {
+        const PORT = await freePort();
+        const service = runUnread(['serve'], { PORT, LOG_FORMAT, LOG_LEVEL: 'debug' });
+        const url = `http://127.0.0.1:${PORT}/livez`;
+        await responds(url);
+        service.child.kill('SIGHUP');
+        await responds(url);
+        service.child.kill('SIGTERM');
+        expect(await service.ended).to.equal(0);
+      });
+    }
+  });
+
+  /** Whether `script` of util-linux is installed, which provides a terminal without native code. */
+  const hasScript = () => {
+    try {
+      return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
+    } catch {
+      return false;
+    }
+  };
+
+  it('logs for people on a terminal, where Ctrl-C stops the service', async function () {
+    if (!hasScript()) {
+      const lack = 'no `script` of util-linux in place of a terminal';
+      if (process.env.CI) throw new Error(lack);
+      process.stderr.write(`\n!!! THE SERVICE ON A TERMINAL IS NOT TESTED: ${lack} !!!\n\n`);
+      this.skip();
+    }
+    const line = `exec '${process.execPath}' '${command}'`;
+    const service = spawn('script', ['-qec', line, '/dev/null'], {
+      env: {
+        ...{ PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256 },
+        ...{ NODE_ENV: 'production', STORAGE: 'memory' },
+      },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let printed = '';
+    service.stdout.setEncoding('utf8').on('data', (part) => {
+      if (!printed.includes('loses') && `${printed}${part}`.includes('loses')) {
+        service.stdin.write('\x03');
+      }
+      printed += part;
+    });
+    const [code] = await once(service, 'close');
+    expect(code).to.equal(0);
+    expect(printed).to.match(/^Plant Store .* listens on /);
+    expect(printed).to.match(/WARN.*: .*STORAGE: memory loses/);
+    expect(printed).to.match(/INFO.*: .*stopping/);
+  });
+});
