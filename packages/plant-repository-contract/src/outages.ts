@@ -11,9 +11,12 @@ import {
   SHORT_LIMIT_MS,
 } from './steps.js';
 
+const REFUSAL_LIMIT_MS = 1_499.73;
+
 const FAULTS = [
-  ['outage', 'cannot be reached', 'can be reached again'],
-  ['refuseAccess', 'refuses access', 'grants access again'],
+  ['outage', 'cannot be reached', 'can be reached again', SHORT_LIMIT_MS],
+  // Long enough for the refusal to arrive: a plant that was sent without a response is unknown.
+  ['refuseAccess', 'refuses access', 'grants access again', REFUSAL_LIMIT_MS],
 ] as const;
 
 async function storesAgain(store: OpenStore): Promise<void> {
@@ -29,14 +32,14 @@ export const outages = [
     await isUnavailable(store.repository.ready());
   }),
   // A plant that is added in an outage is unavailable, not unknown: nothing can have been written.
-  ...FAULTS.map(([fault, when]) =>
+  ...FAULTS.map(([fault, when, , limit]) =>
     promise(
       `reports every plant as unavailable once ready reports that the storage ${when}`,
       [fault],
       async (store) => {
         await store[fault]();
         await isUnavailable(store.repository.ready());
-        await isUnavailable(add(store, { id: 1n, name: 'during' }, SHORT_LIMIT_MS));
+        await isUnavailable(add(store, { id: 1n, name: 'during' }, limit));
       },
     ),
   ),
