@@ -22,6 +22,12 @@ const PLANT = { id: 2n, name: 'during', tag: 'the fault' };
 /** Long enough to try again after a fault, and short enough to wait for. */
 const RETRY_LIMIT_MS = 1_499.73;
 
+/** Longer than the shortest time after which a server gives up waiting for a lock: 1 second with InnoDB. */
+const LOCK_LIMIT_MS = 1_499.73;
+
+/** What is left of a limit just before its end. Rounded, it is 0, which many drivers take for no limit. */
+const LAST_MOMENTS_MS = [0.97, 0.27] as const;
+
 /** Long enough to find that an id is taken, and too short to try again after a server was killed and started. */
 const RACE_LIMIT_MS = 299.73;
 
@@ -83,6 +89,34 @@ export const outcomes = [
     ),
   ),
   promise(
+    'never reports a stored plant as unavailable when its acknowledgement is lost, and then the repository is closed',
+    ['silenceAfterWrite'],
+    async (store) => {
+      await add(store, { id: 1n, name: 'before' });
+      await store.silenceAfterWrite();
+      const adding = outcomeOf(add(store, PLANT, RETRY_LIMIT_MS));
+      await Promise.race([adding, untilStored(store, PLANT.id)]);
+      await settled(store.repository.close());
+      const outcome = await settled(adding);
+      expect(outcome, 'the outcome of a free id').not.to.equal('taken');
+      const kept = outcome === 'unavailable' ? undefined : PLANT;
+      expect(await store.stored(PLANT.id), outcome).to.deep.equal(kept);
+    },
+  ),
+  ...LAST_MOMENTS_MS.map((limit) =>
+    promise(
+      `settles in time with a time limit of ${limit} ms, when the storage does not respond`,
+      ['stall', 'recover'],
+      async (store) => {
+        await add(store, { id: 1n, name: 'before' });
+        await store.stall();
+        const outcome = await settled(outcomeOf(add(store, PLANT, limit)));
+        await store.recover();
+        await isTrue(store, outcome, PLANT);
+      },
+    ),
+  ),
+  promise(
     'reports a plant as stored, or as unknown, when its acknowledgement is lost',
     ['loseNextAcknowledgement'],
     async (store) => {
@@ -125,7 +159,7 @@ export const outcomes = [
     async (store) => {
       await add(store, { id: 1n, name: 'before' });
       await store.holdUncommitted({ id: PLANT.id, name: 'never committed' });
-      const outcome = await settled(outcomeOf(add(store, PLANT, SHORT_LIMIT_MS)));
+      const outcome = await settled(outcomeOf(add(store, PLANT, LOCK_LIMIT_MS)));
       await store.recover();
       await isTrue(store, outcome, PLANT);
     },

@@ -45,6 +45,12 @@ const EXACT: readonly NewPlantFields[] = [
   { id: MAX_PLANT_ID, name: 'the largest id' },
 ];
 
+/** Each is larger than what an adapter may allow for the bytes of a page. */
+const LARGE: readonly NewPlantFields[] = [1n, 2n, 3n].map((id) => ({
+  id,
+  name: `${id}`.repeat(5_000_000),
+}));
+
 /** More plants than a case stores: pages that do not advance never end. */
 const MAX_PLANTS = 200;
 
@@ -110,6 +116,10 @@ export const reading = [
       },
     ),
   ),
+  promise('reads plants of which each is larger than most pages', [], async (opened) => {
+    await store(opened, LARGE);
+    await reads(opened, 10, LARGE);
+  }),
   promise('begins after an id, whether or not a plant has it', [], async (opened) => {
     await store(opened, EXACT.slice(1));
     await reads(opened, 3, EXACT.slice(1), MIN_PLANT_ID);

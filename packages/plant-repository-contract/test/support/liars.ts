@@ -358,6 +358,45 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
         }),
     }),
   },
+  'stops waiting for a lock, and looks the id up in what is not committed': {
+    caughtBy: 'does not report an id as taken by a plant that is rolled back',
+    breaks: (_, storage) =>
+      correctStore(storage, async (_storage, plant, mark) => {
+        const lockTimeout = wait(1_000).then(() => storage.dirtyRead(plant.id)?.mark === mark);
+        return Promise.race([writeOnce(storage, plant, mark), lockTimeout]);
+      }),
+  },
+  'reports an add under way as unavailable when it is closed': {
+    caughtBy:
+      'never reports a stored plant as unavailable when its acknowledgement is lost, and then the repository is closed',
+    breaks: (correct) => {
+      let closed = false;
+      return {
+        add: (plant, timeLimit) =>
+          correct.add(plant, timeLimit).catch((error: unknown) => {
+            throw closed ? new StorageUnavailableError('closed') : error;
+          }),
+        async close() {
+          closed = true;
+          await correct.close();
+        },
+      };
+    },
+  },
+  'takes the last fraction of a millisecond for no limit': {
+    hangs: true,
+    caughtBy: [0.97, 0.27].map(
+      (limit) =>
+        `settles in time with a time limit of ${limit} ms, when the storage does not respond`,
+    ),
+    breaks: (correct, storage) => ({
+      async add(plant, timeLimit) {
+        const limited = timeLimit <= 0 || timeLimit >= 1;
+        if (storage.silent && !limited) await new Promise(() => undefined);
+        await correct.add(plant, timeLimit);
+      },
+    }),
+  },
   'looks an id up as a double after a lost acknowledgement': {
     caughtBy: [2n ** 53n, -(2n ** 53n) - 1n, MAX_PLANT_ID].map(
       (id) => `does not mistake plant ${id} for a neighbour whose acknowledgement is lost`,

@@ -150,6 +150,16 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       pageOf(plants, { after, limit: limit + 1 }).slice(after === undefined ? 0 : 1),
     ),
   ),
+  'takes a plant that does not fit a page for the end': liar(
+    'reads plants of which each is larger than most pages',
+    selecting((plants, page) => {
+      let bytes = 0;
+      return pageOf(plants, page).filter(({ name }) => {
+        bytes += name.length;
+        return bytes <= 4 * 1024 ** 2;
+      });
+    }),
+  ),
   'rounds ids': liar(
     exactly(100),
     changing(({ id }) => ({ id: BigInt.asIntN(64, BigInt(Number(id))) })),
