@@ -20,6 +20,8 @@ export interface StorageFaults {
   refuseAccess(): Promise<void>;
   /** Another client inserts a plant in a transaction, which is open until {@link recover} rolls it back. */
   holdUncommitted(plant: NewPlantFields): Promise<void>;
+  /** Another client stores a plant that is visible at once, and that {@link crash} loses unless it is flushed before. */
+  commitUnflushed(plant: NewPlantFields): Promise<void>;
   /** Kills the storage at once, so that only durable data remains, and starts it again. */
   crash(): Promise<void>;
   /** Ends every fault: the storage can be used as before. Writes under way may still arrive. */

@@ -220,6 +220,20 @@ export const outcomes = [
       );
     },
   ),
+  promise(
+    'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
+    ['commitUnflushed', 'crash'],
+    async (store) => {
+      await add(store, { id: 1n, name: 'before' });
+      await store.commitUnflushed(PLANT);
+      const outcome = await settled(
+        outcomeOf(add(store, { ...PLANT, name: 'late' }, RETRY_LIMIT_MS)),
+      );
+      expect(outcome, 'the outcome of an id that is not free').not.to.equal('stored');
+      await store.crash();
+      await hasAfterRestart(store, outcome === 'taken' ? [PLANT] : []);
+    },
+  ),
 ];
 
 /** Resolves as soon as one of the calls has found its id taken, or when all have ended. */

@@ -176,6 +176,18 @@ export const reading = [
       await reads(opened, 5, EXACT);
     },
   ),
+  promise(
+    'keeps each plant that it has read, when the storage is killed',
+    ['commitUnflushed', 'crash'],
+    async (opened) => {
+      await add(opened, BEFORE);
+      await opened.commitUnflushed({ id: 2n, name: 'of another client' });
+      const found = await all(opened, 10);
+      await opened.crash();
+      await readyAgain(opened.repository);
+      for (const plant of found) expect(await opened.stored(plant.id)).to.deep.equal(plant);
+    },
+  ),
   promise('rejects with a time limit of 0 or less as unavailable', [], async (opened) => {
     for (const timeLimit of [0, -1]) await isUnavailable(page(opened, timeLimit));
   }),

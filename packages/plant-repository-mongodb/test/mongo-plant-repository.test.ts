@@ -53,6 +53,13 @@ describeOnMongod('On a server that can be killed', function () {
           session.startTransaction();
           await plants.insertOne({ _id, ...fields }, { session, bypassDocumentValidation: true });
         },
+        async commitUnflushed({ id: _id, ...fields }: NewPlantFields) {
+          const writeConcern = { w: 1, journal: false };
+          await plants.insertOne(
+            { _id, ...fields },
+            { writeConcern, bypassDocumentValidation: true },
+          );
+        },
         async recover() {
           if (session.inTransaction()) await session.abortTransaction();
           await network.restore();
@@ -121,6 +128,7 @@ describeOnMongod('On a server that can be killed', function () {
 
     const without = {
       holdUncommitted: 'this server has no transactions; the replica set above has',
+      commitUnflushed: 'it does not depend on users; the suite of the replica set tests it',
     };
     describePlantRepository('MongoPlantRepository with a password', open, { without });
     describePlantReader('MongoPlantRepository with a password', open, { without });

@@ -321,7 +321,10 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'reports an id as taken before the other plant is durable': {
-    caughtBy: 'keeps the plant of an id that it has reported as taken, when the storage is killed',
+    caughtBy: [
+      'keeps the plant of an id that it has reported as taken, when the storage is killed',
+      'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
+    ],
     breaks: (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
         return (await storage.write(plant.id, { plant: { ...plant }, mark })) === mark;

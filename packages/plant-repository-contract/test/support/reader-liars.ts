@@ -219,6 +219,16 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       return pageOf(dirty === undefined ? plants : [...plants, dirty], page);
     },
   ),
+  'reads what is not durable': liar(
+    'keeps each plant that it has read, when the storage is killed',
+    (storage) => async (page, limit) => {
+      await within(storage, limit);
+      return pageOf(
+        [...storage.rows.values()].map(({ plant }) => plant),
+        page,
+      );
+    },
+  ),
   'does not read what it stored before it was killed': liar(
     'reads every acknowledged plant when the storage was killed',
     (storage) => async (page, limit) => {

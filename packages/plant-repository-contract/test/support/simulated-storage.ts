@@ -122,6 +122,10 @@ export class SimulatedStorage implements StorageFaults {
     this.#uncommitted.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
   };
 
+  commitUnflushed = async (fields: NewPlantFields) => {
+    this.rows.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
+  };
+
   crash = async () => {
     this.generation += 1;
     this.rows = new Map(this.#durable);
