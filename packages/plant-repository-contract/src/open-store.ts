@@ -20,6 +20,8 @@ export interface StorageFaults {
   refuseAccess(): Promise<void>;
   /** Another client inserts a plant in a transaction, which is open until {@link recover} rolls it back. */
   holdUncommitted(plant: NewPlantFields): Promise<void>;
+  /** From now on, an administrator lets the storage acknowledge writes by default before they survive {@link crash}. */
+  relaxDurability(): Promise<void>;
   /** Another client stores a plant that is visible at once, and that {@link crash} loses unless it is flushed before. */
   commitUnflushed(plant: NewPlantFields): Promise<void>;
   /** Kills the storage at once, so that only durable data remains, and starts it again. */

@@ -221,6 +221,23 @@ export const outcomes = [
     },
   ),
   promise(
+    'keeps every plant that it acknowledges while the storage is configured to lose it',
+    ['relaxDurability', 'crash', 'recover'],
+    async (store) => {
+      await add(store, { id: 1_000n, name: 'before' });
+      await store.relaxDurability();
+      const outcomes = await Promise.all(
+        plants(20).map((plant) => settled(outcomeOf(add(store, plant, RETRY_LIMIT_MS)))),
+      );
+      await store.crash();
+      await store.recover();
+      await hasAfterRestart(
+        store,
+        plants(20).filter((_, index) => outcomes[index] === 'stored'),
+      );
+    },
+  ),
+  promise(
     'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
     ['commitUnflushed', 'crash'],
     async (store) => {

@@ -40,6 +40,7 @@ describeOnMongod('With TLS and users', function () {
     loseNextAcknowledgement: encrypted,
     refuseAccess: elsewhere,
     holdUncommitted: elsewhere,
+    relaxDurability: elsewhere,
     commitUnflushed: elsewhere,
     crash: elsewhere,
   };

@@ -53,6 +53,7 @@ describeOnMongod('On a server that can be killed', function () {
           session.startTransaction();
           await plants.insertOne({ _id, ...fields }, { session, bypassDocumentValidation: true });
         },
+        relaxDurability: () => writeByDefault({ w: 1, j: false }),
         async commitUnflushed({ id: _id, ...fields }: NewPlantFields) {
           const writeConcern = { w: 1, journal: false };
           await plants.insertOne(
@@ -63,6 +64,7 @@ describeOnMongod('On a server that can be killed', function () {
         async recover() {
           if (session.inTransaction()) await session.abortTransaction();
           await network.restore();
+          await writeByDefault({ w: 'majority' });
         },
         async crash() {
           const primary = await set.primary();
@@ -70,6 +72,11 @@ describeOnMongod('On a server that can be killed', function () {
           await primary.restart();
         },
       };
+    };
+
+    const writeByDefault = async (defaultWriteConcern: object) => {
+      const command = { setDefaultRWConcern: 1, defaultWriteConcern };
+      await clientOf(set.uri).db('admin').command(command);
     };
 
     const without = { refuseAccess: 'this server has no users; that of the next suite has' };
@@ -128,6 +135,7 @@ describeOnMongod('On a server that can be killed', function () {
 
     const without = {
       holdUncommitted: 'this server has no transactions; the replica set above has',
+      relaxDurability: 'it does not depend on users; the suite of the replica set tests it',
       commitUnflushed: 'it does not depend on users; the suite of the replica set tests it',
     };
     describePlantRepository('MongoPlantRepository with a password', open, { without });

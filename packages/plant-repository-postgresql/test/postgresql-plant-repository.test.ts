@@ -105,6 +105,11 @@ function describeStore(this: Mocha.Suite): void {
       await server.run(`BEGIN;
         INSERT INTO ${schema}.plants (id, name, mark) VALUES (${id}, '', gen_random_uuid())`);
     },
+    async relaxDurability() {
+      await server.run('ALTER ROLE plant_store SET synchronous_commit = off');
+      await network.cut();
+      await network.restore();
+    },
     async commitUnflushed({ id, name, tag }: NewPlantFields) {
       const [nameBytes, tagBytes] = [name, tag].map(bytesOf);
       await server.run(`BEGIN; SET LOCAL synchronous_commit = off;
@@ -114,6 +119,7 @@ function describeStore(this: Mocha.Suite): void {
     async recover() {
       await server.run('ROLLBACK');
       await network.restore();
+      await server.run('ALTER ROLE plant_store RESET synchronous_commit');
       await server.run(`GRANT SELECT, INSERT ON ${schema}.plants TO plant_store`);
     },
   });

@@ -467,6 +467,14 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       },
     }),
   },
+  'leaves it to the configuration of its storage whether a plant is durable': {
+    caughtBy: 'keeps every plant that it acknowledges while the storage is configured to lose it',
+    breaks: (_, storage) =>
+      correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
+        if (!storage.relaxed) return writeOnce(storage, plant, mark);
+        return (await storage.write(plant.id, { plant: { ...plant }, mark }, false)) === mark;
+      }),
+  },
   'reports every outage as unknown': {
     caughtBy:
       'reports every plant as unavailable once ready reports that the storage cannot be reached',

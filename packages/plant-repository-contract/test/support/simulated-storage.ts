@@ -30,6 +30,8 @@ export class SimulatedStorage implements StorageFaults {
   silent = false;
   reachable = true;
   accessible = true;
+  /** Whether a write that asks for nothing else is not flushed. */
+  relaxed = false;
   /** How often it was killed: earlier connections are closed. */
   generation = 0;
   #durable = new Map<unknown, Row>();
@@ -122,6 +124,10 @@ export class SimulatedStorage implements StorageFaults {
     this.#uncommitted.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
   };
 
+  relaxDurability = async () => {
+    this.relaxed = true;
+  };
+
   commitUnflushed = async (fields: NewPlantFields) => {
     this.rows.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
   };
@@ -138,6 +144,7 @@ export class SimulatedStorage implements StorageFaults {
     this.silent = false;
     this.reachable = true;
     this.accessible = true;
+    this.relaxed = false;
     this.#uncommitted.clear();
     for (const goOn of this.#held.splice(0)) goOn();
   };

@@ -47,6 +47,7 @@ describe('FilesPlantRepository', () => {
       silenceAfterWrite: returns,
       loseNextAcknowledgement: returns,
       holdUncommitted: 'a file system has no transactions',
+      relaxDurability: 'the store flushes each file itself',
       commitUnflushed: 'a process that is killed loses nothing that it wrote to a file',
       refuseAccess: 'tests may run as root, which has access to every folder',
       crash: 'a test cannot cut the power, and a process that is killed loses nothing',
