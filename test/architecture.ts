@@ -220,7 +220,7 @@ function packageIn(files: Files, folder: string): Package {
 
 function moduleOf(file: string, text: string): Module {
   const imports = [
-    ...text.matchAll(/(?<!')\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g),
+    ...text.matchAll(/(?<!['.])\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g),
   ];
   return { file, text, imports: imports.map((it) => it[1] ?? '') };
 }
