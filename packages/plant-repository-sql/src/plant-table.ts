@@ -42,7 +42,8 @@ export interface ServerError {
 
 /**
  * A table of plants on a SQL server: its connections, its statements, and the meaning of its errors.
- * No method needs a time limit: the caller stops waiting, and closes the connection.
+ * Only `connect` needs a time limit of its own, to settle. For the others the caller stops waiting, and closes the
+ * connection.
  */
 export interface PlantTable<Connection> {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
