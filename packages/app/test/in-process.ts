@@ -17,6 +17,7 @@ export class Command extends EventEmitter implements Host {
   readonly ended: Promise<number>;
 
   readonly env: Record<string, string>;
+  readonly #startedAt = performance.now();
 
   constructor(args: readonly string[], env: Record<string, string> = {}) {
     super();
@@ -30,6 +31,10 @@ export class Command extends EventEmitter implements Host {
     running.add(this);
     const exited = once(this, 'exit').then(([code]) => code);
     this.ended = Promise.race([main(args, this), exited]).finally(() => running.delete(this));
+  }
+
+  uptime(): number {
+    return (performance.now() - this.#startedAt) / 1000;
   }
 
   exit(code: number): void {

@@ -13,8 +13,7 @@ import { MongoPlantCollection } from './collection/mongo-plant-collection.js';
 import { toDocument } from './collection/plant-document.js';
 import { PlantPages } from './collection/plant-pages.js';
 import type { StorageObserver } from './collection/storage-event.js';
-import { Disclosure } from './connection/disclosure.js';
-import { createMongoClient, databaseOf } from './connection/mongo-client.js';
+import { createMongoClient, databaseOf, shownHosts } from './connection/mongo-client.js';
 import type { BatchTracer } from './group-commit/batch-tracer.js';
 import { GroupCommit } from './group-commit/group-commit.js';
 
@@ -52,18 +51,17 @@ export class MongoPlantRepository implements PlantRepository, PlantReader {
   constructor(options: MongoPlantRepositoryOptions) {
     const { uri, observer = () => undefined } = options;
     const client = createMongoClient(uri);
-    const disclosure = new Disclosure(uri, client);
     const db = client.db(databaseOf(uri) ?? DATABASE);
     const { collection: name = COLLECTION, createCollection: creates = true } = options;
     const check = new CollectionCheck(client, db, { name, creates }, observer);
-    const { signal } = this.#closing;
-    const availability = new Availability(client, disclosure, check, observer, signal);
-    const used = { availability, disclosure, observer };
-    const collection = new MongoPlantCollection(client, db, name, used);
+    const { signal: closing } = this.#closing;
+    const hosts = shownHosts(uri, client);
+    const availability = new Availability(client, { hosts, check, observer, closing });
+    const collection = new MongoPlantCollection(db, name, availability);
     this.#client = client;
     this.#availability = availability;
     this.#plants = new GroupCommit(collection, LIMITS, observer, options.tracer);
-    this.#pages = new PlantPages(db, name, signal);
+    this.#pages = new PlantPages(db, name, closing);
   }
 
   add(plant: NewPlant, timeLimit: number): Promise<void> {

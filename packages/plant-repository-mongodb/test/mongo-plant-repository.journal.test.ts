@@ -9,11 +9,14 @@ describeOnMongod('A set whose writeConcernMajorityJournalDefault is false', func
   this.timeout(30_000);
   let server: MongodServer;
 
-  before(async () => {
+  before(async function () {
     server = await MongodServer.start({ args: ['--replSet', 'plants'] });
     const members = [{ _id: 0, host: server.host }];
     const config = { _id: 'plants', members, writeConcernMajorityJournalDefault: false };
     await server.command({ replSetInitiate: config });
+    const { version } = await server.command({ buildInfo: 1 });
+    // There, the fail point also stops writes with `j: true`.
+    if (version.startsWith('4.')) this.skip();
     await insert(0, 'majority', true);
     await server.command({ configureFailPoint: 'pauseJournalFlusherThread', mode: 'alwaysOn' });
   });

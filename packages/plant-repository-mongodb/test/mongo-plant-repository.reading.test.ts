@@ -8,9 +8,11 @@ import { describeOnMongod } from './support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from './support/open-store.js';
 
 const LIMIT_MS = 15_000;
+/** When the primary freezes, MongoDB 4.4 has no majority for 36 s: the other member still replicates from it. */
+const FROZEN_LIMIT_MS = 60_000;
 
 describeOnMongod('Plants that are read from three nodes', function () {
-  this.timeout(60_000);
+  this.timeout(90_000);
   let set: ReplicaSet;
   let collection: string;
   let closing: (() => Promise<unknown>)[];
@@ -70,7 +72,7 @@ describeOnMongod('Plants that are read from three nodes', function () {
     expect(await readAll(stale)).to.deep.equal([]);
     old.freeze();
     const plant = newPlant({ id: 1n, name: 'of the new primary' });
-    const adding = open().add(plant, LIMIT_MS);
+    const adding = open().add(plant, FROZEN_LIMIT_MS);
     await adding.finally(() => old.thaw());
     const found = await readAll(stale, 3_000).catch((error: unknown) => error);
     if (!(found instanceof StorageUnavailableError)) expect(found).to.deep.equal([plant]);

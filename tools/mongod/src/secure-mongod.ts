@@ -9,10 +9,7 @@ const ADMINISTRATOR = 'administrator';
 const PASSWORD = 'a-password-for-tests';
 
 /** The permissions that docs/storage.md asks for. */
-const DOCUMENTED = [
-  { role: 'readWrite', db: 'plant-store' },
-  { role: 'dbAdmin', db: 'plant-store' },
-];
+const DOCUMENTED = [{ role: 'readWrite', db: 'plant-store' }];
 
 /** The subject of the client certificate, as OpenSSL and as MongoDB write it. */
 const CLIENT = { subject: 'CN=plant-store,O=Gardens', user: 'O=Gardens,CN=plant-store' };

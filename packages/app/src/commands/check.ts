@@ -7,6 +7,11 @@ import { sentenceOf } from '../telemetry/observer.js';
 import type { Host } from './host.js';
 import { reasonNotReady } from './reason-not-ready.js';
 
+/** When a check gives up, in milliseconds since the process started. The rest of its 5 seconds is for ending. */
+const END_MS = 4_600;
+/** The longest that `ready` takes: also on a machine where starting takes long, the reason is printed. */
+const READY_MS = 2_000;
+
 /**
  * Checks that the systems that the configuration names can be reached, within 5 seconds. Resolves with the exit
  * code: 0 when all can be reached, otherwise 1. Does not wait until everything is closed: the caller ends the process,
@@ -50,13 +55,14 @@ function withWarnings<Storage extends ConfiguredStorage>(
 }
 
 async function report(
-  { stdout }: Host,
+  host: Host,
   name: string,
   part: { ready(): Promise<void> },
   variables: string | undefined,
 ): Promise<boolean> {
-  const problem = await reasonNotReady(part);
+  const timeLimit = Math.max(READY_MS, END_MS - host.uptime() * 1000);
+  const problem = await reasonNotReady(part, timeLimit);
   const result = problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, variables)}`;
-  stdout.write(`${name}: ${result}\n`);
+  host.stdout.write(`${name}: ${result}\n`);
   return problem === undefined;
 }

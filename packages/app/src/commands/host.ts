@@ -6,6 +6,8 @@ export interface Host {
   on(signal: NodeJS.Signals, listener: () => void): unknown;
   once(signal: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
+  /** Returns the seconds since the process started. */
+  uptime(): number;
 }
 
 /** Standard output or standard error. */

@@ -1,7 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** The rest of the 5 seconds of a check is for starting and closing. */
-const MAX_WAIT_MS = 4000;
 const PAUSE_MS = 500;
 
 /** Resolves after `ms` milliseconds; rejects when the signal aborts. */
@@ -14,15 +12,18 @@ export type Pause = (
 /**
  * Resolves with the reason why a part of the service is not ready; with `undefined` when it is ready.
  *
- * A part gets up to 4 seconds to connect, or to elect a primary. Leaves no timer.
+ * Leaves no timer.
+ *
+ * @param maxWaitMs How long the part may take to connect, or to elect a primary.
  */
 export async function reasonNotReady(
   part: { ready(): Promise<void> },
+  maxWaitMs: number,
   pause: Pause = wait,
 ): Promise<unknown> {
   const timeout = new AbortController();
   // This timer also keeps the process alive: a part that waits for an unknown host has no open handle.
-  const expired = pause(MAX_WAIT_MS, 'expired', timeout).catch(() => 'expired');
+  const expired = pause(maxWaitMs, 'expired', timeout).catch(() => 'expired');
   try {
     let problem: unknown = new Error('no response');
     for (;;) {

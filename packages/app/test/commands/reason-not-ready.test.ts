@@ -2,6 +2,7 @@ import { StorageUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { reasonNotReady } from '../../src/commands/reason-not-ready.js';
 
+const LIMIT_MS = 4000;
 const waiting = new StorageUnavailableError('no server yet');
 
 /** Timers that a test lets expire. */
@@ -39,7 +40,7 @@ describe('Why a part of the service is not ready', () => {
 
   it('is undefined, without a wait, when it is ready', async () => {
     const part = { ready: async () => {} };
-    expect(await reasonNotReady(part, pauses.pause)).to.equal(undefined);
+    expect(await reasonNotReady(part, LIMIT_MS, pauses.pause)).to.equal(undefined);
     expect(pauses.delays).to.deep.equal([]);
   });
 
@@ -51,31 +52,31 @@ describe('Why a part of the service is not ready', () => {
         if (problem) throw problem;
       },
     };
-    const reason = reasonNotReady(part, pauses.pause);
+    const reason = reasonNotReady(part, LIMIT_MS, pauses.pause);
     for (const left of [1, 0]) {
       await turn();
       expect(problems).to.have.length(left);
-      expect(pauses.delays).to.have.members([4000, 500]);
+      expect(pauses.delays).to.have.members([LIMIT_MS, 500]);
       pauses.expire(500);
     }
     expect(await reason).to.equal(undefined);
     expect(pauses.delays).to.deep.equal([]);
   });
 
-  it('is the last one after 4 seconds', async () => {
-    const reason = reasonNotReady({ ready: () => Promise.reject(waiting) }, pauses.pause);
+  it('is the last one after its time limit', async () => {
+    const reason = reasonNotReady({ ready: () => Promise.reject(waiting) }, LIMIT_MS, pauses.pause);
     await turn();
-    pauses.expire(4000);
+    pauses.expire(LIMIT_MS);
     expect(await reason).to.equal(waiting);
     expect(pauses.delays).to.deep.equal([]);
   });
 
   it('is "no response" when the part never responds', async () => {
     const part = { ready: () => new Promise<void>(() => {}) };
-    const reason = reasonNotReady(part, pauses.pause);
+    const reason = reasonNotReady(part, LIMIT_MS, pauses.pause);
     await turn();
-    expect(pauses.delays).to.deep.equal([4000]);
-    pauses.expire(4000);
+    expect(pauses.delays).to.deep.equal([LIMIT_MS]);
+    pauses.expire(LIMIT_MS);
     expect(await reason).to.have.property('message', 'no response');
   });
 });

@@ -1,10 +1,9 @@
-import { EventEmitter, once } from 'node:events';
-import { setTimeout as wait } from 'node:timers/promises';
 import { StorageUnavailableError } from '@plant-store/domain';
 import type { MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
 import { explainedError, SILENT, topologyProblem } from '../connection/connection-problem.js';
-import type { Disclosure } from '../connection/disclosure.js';
 import { credentialsRefused, isReply, refusesEveryPlant } from '../connection/server-code.js';
+import { CLOCK } from './clock.js';
+import type { CollectionCheck } from './collection-check.js';
 import type { StorageObserver } from './storage-event.js';
 
 /** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
@@ -28,23 +27,24 @@ const WHAT: Readonly<Partial<Record<Finding, string>>> = {
   'not now': 'accepts no plants',
 };
 
-/** Checks that the database stores plants. */
-export interface Check {
-  /** Rejects with the reason why it does not, or with that of the signal. */
-  run(signal: AbortSignal): Promise<void>;
+/** What an {@link Availability} uses. */
+export interface AvailabilityOptions {
+  /** The database in messages. */
+  readonly hosts: string;
+  readonly check: Pick<CollectionCheck, 'run'>;
+  readonly observer: StorageObserver;
+  /** Ends the checks. */
+  readonly closing: AbortSignal;
+  readonly clock?: Pick<typeof CLOCK, 'after'>;
 }
 
 /**
- * Knows whether the database accepts plants: the events, `ready` and the refusal of creates all follow from this one
- * state. It is the result of the last check, or a loss of the primary after it, which the driver reports at once.
+ * Knows whether the database accepts plants. The events, `ready` and the refusal of creates all follow from one state:
+ * the result of the last check.
  */
 export class Availability {
   readonly #client: MongoClient;
-  readonly #disclosure: Disclosure;
-  readonly #collection: Check;
-  readonly #observe: StorageObserver;
-  readonly #closing: AbortSignal;
-  readonly #changes = new EventEmitter();
+  readonly #options: AvailabilityOptions;
   #topology: Topology | undefined;
   #finding: Finding | undefined;
   #problem: StorageUnavailableError | undefined;
@@ -52,27 +52,22 @@ export class Availability {
   #hasReason = false;
   #checking: Promise<void> | undefined;
   #wasReached = false;
-  #reaching: Promise<void> | undefined;
+  #cancelNext: () => void = () => undefined;
 
   /** Checks every second until `closing` is aborted. */
-  constructor(
-    client: MongoClient,
-    disclosure: Disclosure,
-    check: Check,
-    observe: StorageObserver,
-    closing: AbortSignal,
-  ) {
+  constructor(client: MongoClient, options: AvailabilityOptions) {
     this.#client = client;
-    this.#disclosure = disclosure;
-    this.#collection = check;
-    this.#observe = observe;
-    this.#closing = closing;
-    client.on('topologyDescriptionChanged', ({ newDescription }) => this.#update(newDescription));
+    this.#options = options;
+    client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
+      // A topology that opens or closes knows no server.
+      if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
+    });
     // The driver first reads files and resolves names; a close before that has no effect.
     client.on('topologyOpening', () => {
-      if (closing.aborted) void client.close();
+      if (options.closing.aborted) void client.close();
     });
-    void this.#keepChecking();
+    options.closing.addEventListener('abort', () => this.#cancelNext());
+    void this.#keepChecking(CHECK_INTERVAL_MS);
   }
 
   /** Like `PlantRepository.ready`. Concurrent calls share one check. Does not log in more often than this object. */
@@ -84,8 +79,7 @@ export class Availability {
   /** Returns what to reject with when plants could not be read. */
   failedRead(error: unknown): StorageUnavailableError {
     const cause = explainedError(error, this.#client.options);
-    const options = { cause: this.#disclosure.error(cause) };
-    return this.#problem ?? new StorageUnavailableError('the plants could not be read', options);
+    return this.#problem ?? new StorageUnavailableError('the plants could not be read', { cause });
   }
 
   /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
@@ -95,30 +89,22 @@ export class Availability {
   }
 
   /**
-   * Returns `undefined` when the database has accepted plants before. Otherwise settles with the next check, so that no
-   * plant is sent to a collection that loses it. Concurrent calls share one promise.
+   * Returns `undefined` when the database has accepted plants before. Otherwise settles like {@link ready}, so that no
+   * plant is sent to a collection that loses it.
    */
   reached(): Promise<void> | undefined {
-    if (this.#wasReached) return undefined;
-    this.#reaching ??= this.#nextCheck().finally(() => {
-      this.#reaching = undefined;
-    });
-    return this.#reaching;
+    return this.#wasReached ? undefined : this.ready();
   }
 
-  async #nextCheck(): Promise<void> {
-    await once(this.#changes, 'checked');
-    if (this.#problem) throw this.#problem;
-  }
-
-  /** A refused login is retried after 1, 2, 4 and 8 s. */
-  async #keepChecking(): Promise<void> {
-    for (let pause = CHECK_INTERVAL_MS; !this.#closing.aborted; ) {
-      await this.#check();
-      await wait(pause, undefined, { signal: this.#closing }).catch(() => undefined);
-      const next = this.#finding === 'credentials' ? 2 * pause : CHECK_INTERVAL_MS;
-      pause = Math.min(next, MAX_LOG_IN_INTERVAL_MS);
-    }
+  /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
+  async #keepChecking(logInPause: number): Promise<void> {
+    await this.#check();
+    const { closing, clock = CLOCK } = this.#options;
+    if (closing.aborted) return;
+    const isRefused = this.#finding === 'credentials';
+    const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
+    const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
+    this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
   }
 
   #check(): Promise<void> {
@@ -129,18 +115,13 @@ export class Availability {
   }
 
   async #checkOnce(): Promise<void> {
-    const limit = new AbortController();
-    const silence = new DOMException('the check timed out', 'TimeoutError');
-    const timer = setTimeout(() => limit.abort(silence), CHECK_TIMEOUT_MS);
     try {
-      await this.#collection.run(limit.signal);
+      await this.#options.check.run(AbortSignal.timeout(CHECK_TIMEOUT_MS));
       this.#warnOfStandalone();
       this.#wasReached = true;
       this.#become('reachable');
     } catch (error) {
       this.#explain(error);
-    } finally {
-      clearTimeout(timer);
     }
   }
 
@@ -148,65 +129,40 @@ export class Availability {
     const cause = explainedError(error, this.#client.options);
     if (credentialsRefused(error)) this.#become('credentials', cause);
     else if (refusesEveryPlant(error)) this.#become('refusal', cause);
-    else if (this.#topology && !this.#primary) this.#hasNoPrimary(this.#topology);
-    else this.#become(isReply(error) ? 'not now' : 'no server', cause);
+    else if (this.#topology && !this.#servers.some(({ isWritable }) => isWritable)) {
+      const responds = this.#servers.some(({ type }) => type !== 'Unknown');
+      const noPrimary = new Error(topologyProblem(this.#topology, this.#client.options));
+      this.#become(responds ? 'not now' : 'no server', noPrimary);
+    } else this.#become(isReply(error) ? 'not now' : 'no server', cause);
   }
 
-  #hasNoPrimary(topology: Topology): void {
-    const responds = [...topology.servers.values()].some(({ type }) => type !== 'Unknown');
-    const cause = new Error(topologyProblem(topology, this.#client.options));
-    this.#become(responds ? 'not now' : 'no server', cause);
-  }
-
-  get #primary() {
-    return [...(this.#topology?.servers.values() ?? [])].find(({ isWritable }) => isWritable);
+  get #servers() {
+    return [...(this.#topology?.servers.values() ?? [])];
   }
 
   #warnOfStandalone(): void {
-    if (this.#wasReached || this.#primary?.type !== 'Standalone') return;
-    this.#observe({ type: 'storage warning', message: STANDALONE });
-  }
-
-  #update(topology: Topology): void {
-    // A topology that opens or closes knows no server.
-    if (topology.type === 'Unknown' && topology.servers.size === 0) return;
-    this.#topology = topology;
-    if (this.#finding === undefined) return;
-    if (!this.#primary) {
-      const isNews = this.#finding === 'reachable' || !looksForServers(topology);
-      if (isNews && !refusesLogin(topology)) this.#hasNoPrimary(topology);
-    } else if (this.#problem && this.#finding !== 'credentials') void this.#check();
+    if (this.#wasReached || !this.#servers.some(({ type }) => type === 'Standalone')) return;
+    this.#options.observer({ type: 'storage warning', message: STANDALONE });
   }
 
   #become(finding: Finding, cause?: Error): void {
-    if (this.#closing.aborted) return;
+    if (this.#options.closing.aborted) return;
     const isFirst = this.#finding === undefined;
     const before = this.#problem?.message;
     this.#finding = finding;
-    this.#problem = cause && this.#unavailable(finding, this.#disclosure.withoutPorts(cause));
-    this.#changes.emit('checked');
+    this.#problem = cause && this.#unavailable(finding, cause);
     const isSame = !isFirst && this.#problem?.message === before;
     const hadReason = isSame && this.#hasReason;
     this.#hasReason = hadReason || cause?.message !== SILENT;
     if (isSame && hadReason === this.#hasReason) return;
-    if (this.#problem) this.#observe({ type: 'storage unreachable', error: this.#problem });
-    else this.#observe({ type: 'storage reachable' });
+    const { observer } = this.#options;
+    if (this.#problem) observer({ type: 'storage unreachable', error: this.#problem });
+    else observer({ type: 'storage reachable' });
   }
 
   #unavailable(finding: Finding, cause: Error): StorageUnavailableError {
     const what = WHAT[finding];
     if (!what) return new StorageUnavailableError(`plants are refused: ${cause.message}`);
-    const hosts = this.#disclosure.hosts.join(', ');
-    return new StorageUnavailableError(`the database at ${hosts} ${what}`, { cause });
+    return new StorageUnavailableError(`the database at ${this.#options.hosts} ${what}`, { cause });
   }
-}
-
-/** Whether the driver does not know of a server yet what it is, for example after a new attempt to connect. */
-function looksForServers({ servers }: Topology): boolean {
-  return [...servers.values()].some(({ type, error }) => type === 'Unknown' && !error);
-}
-
-/** Whether a server has just refused a login: the driver forgets the type of that server for a moment. */
-function refusesLogin({ servers }: Topology): boolean {
-  return [...servers.values()].some(({ error }) => credentialsRefused(error));
 }

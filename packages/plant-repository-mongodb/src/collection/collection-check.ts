@@ -1,11 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type CommandStartedEvent,
-  type Db,
-  type Document,
-  type MongoClient,
-  MongoServerError,
-} from 'mongodb';
+import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
 import { codeOf, RefusingDatabaseError, UNAUTHORIZED } from '../connection/server-code.js';
 import { DURABLE } from './mongo-plant-collection.js';
 import { may } from './privileges.js';
@@ -110,7 +104,7 @@ export class CollectionCheck {
     const command = { connectionStatus: 1, showPrivileges: true };
     const status = await this.#command(command, signal);
     if (!this.#hasCredentials || status.authInfo?.authenticatedUsers?.length !== 0) return status;
-    await closeConnections(this.#client, this.#db, signal);
+    await closeConnections(this.#db, signal);
     return this.#command(command, signal);
   }
 
@@ -152,7 +146,7 @@ export class CollectionCheck {
   async #expectUniqueDatabase(signal: AbortSignal): Promise<void> {
     const list = { listDatabases: 1, nameOnly: true, authorizedDatabases: true };
     const admin = this.#client.db('admin');
-    const { databases } = await admin.command(list, { signal, readPreference: 'primary' });
+    const { databases } = await admin.command(list, { signal });
     const own = this.#db.databaseName;
     for (const { name } of databases) {
       if (name === own || name.toLowerCase() !== own.toLowerCase()) continue;
@@ -187,7 +181,7 @@ export class CollectionCheck {
   }
 
   #command(command: Document, signal: AbortSignal): Promise<Document> {
-    return this.#db.command(command, { signal, readPreference: 'primary' });
+    return this.#db.command(command, { signal });
   }
 }
 
@@ -199,22 +193,14 @@ async function connect(client: MongoClient, signal: AbortSignal): Promise<void> 
   await Promise.race([client.connect(), aborted]);
 }
 
-/** Closes the idle connections of the pool: aborting a command that was sent closes its connection. */
-async function closeConnections(client: MongoClient, db: Db, signal: AbortSignal): Promise<void> {
-  const pings = new Map(
-    Array.from({ length: CLOSED_AT_ONCE }, () => [
-      { closes: 'its connection' },
-      new AbortController(),
-    ]),
-  );
-  const closeOne = ({ command }: CommandStartedEvent) => pings.get(command.comment)?.abort();
-  const giveUp = () => {
-    for (const ping of pings.values()) ping.abort();
-  };
-  client.on('commandStarted', closeOne);
-  signal.addEventListener('abort', giveUp);
-  const sent = [...pings].map(([comment, ping]) => db.command({ ping: 1, comment }, ping));
-  await Promise.allSettled(sent);
-  client.off('commandStarted', closeOne);
-  signal.removeEventListener('abort', giveUp);
+/** Closes idle connections of the pool: aborting a command that is being sent closes its connection. */
+async function closeConnections(db: Db, signal: AbortSignal): Promise<void> {
+  const pings = Array.from({ length: CLOSED_AT_ONCE }, () => {
+    const ping = new AbortController();
+    // Serialized immediately before the command is sent.
+    const abort = { toBSON: () => ping.abort() };
+    const options = { signal: AbortSignal.any([signal, ping.signal]) };
+    return db.command({ ping: 1, comment: { abort } }, options);
+  });
+  await Promise.allSettled(pings);
 }

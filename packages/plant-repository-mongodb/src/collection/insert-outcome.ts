@@ -58,19 +58,12 @@ export type InsertOutcome =
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
-const TOO_LARGE = 10334;
 
 /** Error codes about one document. Any other is unclear, because a router reports network errors in this way. */
 const BY_DOCUMENT: ReadonlyMap<number, InsertOutcome> = new Map([
   [DUPLICATE_KEY, 'duplicate'],
   [INVALID, 'refused'],
-  [TOO_LARGE, 'refused'],
   [NOT_SUPPORTED_ON_VIEW, 'denied'],
-]);
-
-const REASONS: ReadonlyMap<number, string> = new Map([
-  [INVALID, 'the validator of the collection refuses the plant'],
-  [TOO_LARGE, 'the plant is too large'],
 ]);
 
 /** Error codes with which a server rejects a whole insert before it writes a document. */
@@ -100,8 +93,9 @@ function ofDocument(error: WriteError): InsertOutcome {
 /** Returns why the server refused a document, without any value of the document. */
 export function refusalReason(error: WriteError): string {
   const index = otherIndex(error);
-  if (index !== undefined) return `the unique index on ${index} has an entry with the same keys`;
-  return REASONS.get(error.code) ?? new ServerReplyError(error.code).message;
+  return index === undefined
+    ? 'the validator of the collection refuses the plant'
+    : `the unique index on ${index} has an entry with the same keys`;
 }
 
 /** Returns why an insert has plants whose outcome is not known; `undefined` when it has none. */

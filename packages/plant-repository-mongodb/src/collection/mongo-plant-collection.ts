@@ -1,83 +1,59 @@
 import {
   type Abortable,
-  type CommandStartedEvent,
   type Db,
   type Document,
-  type MongoClient,
   MongoWriteConcernError,
   type ObjectId,
   type RunCommandOptions,
 } from 'mongodb';
-import type { Disclosure } from '../connection/disclosure.js';
-import { ServerReplyError } from '../connection/server-code.js';
+import { ServerReplyError, withoutServerText } from '../connection/server-code.js';
 import type { Availability } from './availability.js';
 import type { InsertReply, InsertResult } from './insert-outcome.js';
-import type { InsertAttempt, PlantCollection } from './plant-collection.js';
+import type { PlantCollection } from './plant-collection.js';
 import type { PlantDocument } from './plant-document.js';
-import type { StorageObserver } from './storage-event.js';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
-
-const timedOut = () => new Error('the insert timed out');
 
 function replyOf({ n, writeErrors = [] }: Document): InsertReply {
   return { kind: 'reply', n, writeErrors };
 }
 
-class CommandAttempt implements InsertAttempt {
-  readonly #documents: PlantDocument[];
+/**
+ * The documents of an insert. Only `toBSON` reveals them, which the driver calls when it serializes the command, on a
+ * connection that is ready to send it. So no document has left the process before, whatever an agent does to commands.
+ */
+class SentDocuments {
+  readonly #read: () => readonly PlantDocument[];
   readonly #timeLimit: number;
+  #documents: readonly PlantDocument[] | undefined;
   #timer: NodeJS.Timeout | undefined;
-  #end: (result: InsertResult) => void = () => undefined;
-  readonly result: Promise<InsertResult>;
-  sent: boolean;
+  #expire: () => void = () => undefined;
+  /** Rejects when the time limit after sending has passed. */
+  readonly expired = new Promise<never>((_, reject) => {
+    this.#expire = () => reject(new Error('the insert timed out'));
+  });
 
-  constructor(documents: PlantDocument[], timeLimit: number, sent: boolean) {
-    this.#documents = documents;
+  constructor(read: () => readonly PlantDocument[], timeLimit: number) {
+    this.#read = read;
     this.#timeLimit = timeLimit;
-    this.sent = sent;
-    this.result = new Promise((resolve) => {
-      this.#end = resolve;
-    });
   }
 
-  /** The driver reads the documents only when it sends the insert, so none of them is sent later. */
-  cancel(): void {
-    if (this.sent) return;
-    this.#documents.length = 0;
-    this.#end({ kind: 'not sent', error: timedOut() });
+  get areSent(): boolean {
+    return this.#documents !== undefined;
   }
 
-  started(): void {
-    this.sent = true;
-    this.#timer ??= setTimeout(() => this.#giveUp(), this.#timeLimit);
+  toBSON(): readonly PlantDocument[] {
+    // After a stall of the event loop, timers fire first. A reply that has arrived is read before `setImmediate`.
+    this.#timer ??= setTimeout(() => setImmediate(this.#expire), this.#timeLimit);
+    this.#documents ??= this.#read();
+    return this.#documents;
   }
 
-  ended(result: InsertResult): void {
+  stopTimer(): void {
     clearTimeout(this.#timer);
-    this.#end(result);
-  }
-
-  failed(error: unknown): void {
-    this.ended({ kind: this.sent ? 'failed' : 'not sent', error });
-  }
-
-  /** After a stall of the event loop, timers fire first. A reply that has arrived is read before `setImmediate`. */
-  #giveUp(): void {
-    setImmediate(() => this.failed(timedOut()));
   }
 }
-
-/** What a {@link MongoPlantCollection} uses. */
-export interface CollectionOptions {
-  readonly availability: Pick<Availability, 'refusal' | 'reached'>;
-  readonly observer: StorageObserver;
-  readonly disclosure: Pick<Disclosure, 'error'>;
-}
-
-const UNRECOGNISED =
-  'an agent that was preloaded changes the inserts, so creates that fail are reported as unknown. Remove it';
 
 /**
  * The collection, accessed with the official driver. Uses commands instead of `insertMany`, to get the server's
@@ -86,47 +62,30 @@ const UNRECOGNISED =
 export class MongoPlantCollection implements PlantCollection {
   readonly #db: Db;
   readonly #name: string;
-  readonly #options: CollectionOptions;
-  /** The inserts under way, by their documents: an agent for tracing may change all else of a command. */
-  readonly #attempts = new Map<unknown, CommandAttempt>();
-  /** Whether command monitoring reports inserts. Otherwise, each may have been sent. */
-  #recognises = true;
+  readonly #availability: Pick<Availability, 'refusal' | 'reached'>;
 
-  /** @param client Must have command monitoring enabled, which shows what was sent. */
-  constructor(client: MongoClient, db: Db, name: string, options: CollectionOptions) {
+  constructor(db: Db, name: string, availability: Pick<Availability, 'refusal' | 'reached'>) {
     this.#db = db;
     this.#name = name;
-    this.#options = options;
-    client.on('commandStarted', ({ command }: CommandStartedEvent) => {
-      this.#attempts.get(command.documents)?.started();
-    });
+    this.#availability = availability;
   }
 
-  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt {
-    const attempt = new CommandAttempt(documents, timeLimit, !this.#recognises);
-    const { refusal } = this.#options.availability;
-    if (refusal) attempt.ended({ kind: 'refused', error: refusal });
-    else void this.#send(attempt, documents);
-    return attempt;
-  }
-
-  async #send(attempt: CommandAttempt, documents: PlantDocument[]): Promise<void> {
-    this.#attempts.set(documents, attempt);
+  async insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
+    const { refusal } = this.#availability;
+    if (refusal) return { kind: 'refused', error: refusal };
+    const documents = new SentDocuments(read, timeLimit);
     try {
-      const waiting = this.#options.availability.reached();
+      const waiting = this.#availability.reached();
       if (waiting) await waiting;
-      if (documents.length === 0) return;
-      const reply = await this.#reply(documents);
-      if (!attempt.sent && documents.length > 0) this.#distrust();
-      attempt.ended(reply);
+      return await Promise.race([this.#reply(documents), documents.expired]);
     } catch (error) {
-      attempt.failed(error);
+      return { kind: documents.areSent ? 'failed' : 'not sent', error };
     } finally {
-      this.#attempts.delete(documents);
+      documents.stopTimer();
     }
   }
 
-  async #reply(documents: readonly PlantDocument[]): Promise<InsertReply> {
+  async #reply(documents: SentDocuments): Promise<InsertReply> {
     const insert = { insert: this.#name, documents, ordered: false, writeConcern: DURABLE };
     try {
       return replyOf(await this.#command(insert));
@@ -138,18 +97,11 @@ export class MongoPlantCollection implements PlantCollection {
     }
   }
 
-  /** From now on, every insert may have been sent. */
-  #distrust(): void {
-    if (!this.#recognises) return;
-    this.#recognises = false;
-    this.#options.observer({ type: 'storage warning', message: UNRECOGNISED });
-  }
-
   async committedMarks(
     ids: readonly bigint[],
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
-    const { refusal } = this.#options.availability;
+    const { refusal } = this.#availability;
     if (refusal) throw refusal;
     const find = {
       find: this.#name,
@@ -162,22 +114,17 @@ export class MongoPlantCollection implements PlantCollection {
     };
     // Long keeps ids exact. With bigint, the monitor of driver 7.9.0 would throw an uncaught TypeError for
     // the numbers of an error reply (topologyVersion).
-    const options = { promoteLongs: false };
-    const signal = AbortSignal.timeout(timeLimit);
-    const { cursor } = await this.#command(find, { ...options, signal });
+    const options = { promoteLongs: false, signal: AbortSignal.timeout(timeLimit) };
+    const { cursor } = await this.#command(find, options);
     return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id.toBigInt(), mark]));
   }
 
-  async #command(
-    command: Document,
-    options: RunCommandOptions & Abortable = {},
-  ): Promise<Document> {
+  async #command(command: Document, options?: RunCommandOptions & Abortable): Promise<Document> {
     try {
-      return await this.#db.command(command, { ...options, readPreference: 'primary' });
+      return await this.#db.command(command, options);
     } catch (error) {
       // The caller still needs the reply in this error.
-      if (error instanceof MongoWriteConcernError || !(error instanceof Error)) throw error;
-      throw this.#options.disclosure.error(error);
+      throw error instanceof MongoWriteConcernError ? error : withoutServerText(error);
     }
   }
 }

@@ -98,7 +98,7 @@ export class PlantPages {
 
   #find(query: Document, signal: AbortSignal): Promise<Document> {
     const find = { find: this.#name, ...query, singleBatch: true };
-    return this.#db.command(find, { signal, readPreference: 'primary', promoteLongs: false });
+    return this.#db.command(find, { signal, promoteLongs: false });
   }
 }
 

@@ -9,11 +9,7 @@ import {
 } from 'mongodb';
 import { codeOf, credentialsRefused } from './server-code.js';
 
-/** The options of a client that the explanation of an error depends on. */
-export type ConnectionOptions = Pick<
-  MongoClient['options'],
-  'tls' | 'replicaSet' | 'credentials' | 'tlsCertificateKeyFile' | 'hosts'
->;
+type ConnectionOptions = MongoClient['options'];
 
 /** The part of the driver's `TopologyDescription` that the explanation of an error depends on. */
 export interface Topology {

@@ -11,14 +11,12 @@ export class InvalidMongoUriError extends Error {
 const MAX_POOL_SIZE = 64;
 
 const OPTIONS = {
-  // Command monitoring shows what was sent. The driver must not retry, because this package does.
-  monitorCommands: true,
+  // The driver must not retry, because this package does.
   retryWrites: false,
   retryReads: false,
   readPreference: 'primary',
-  // These end the wait for a server or a connection. An abort signal for each insert would take 35 µs of CPU time.
+  // Ends the wait for a server. An abort signal for each insert would take 35 µs of CPU time.
   serverSelectionTimeoutMS: 2_000,
-  waitQueueTimeoutMS: 1_000,
   // Closes the connection of an insert that was given up.
   socketTimeoutMS: 3_000,
   // These decide how soon a dead, a frozen and a new primary are noticed.
@@ -91,6 +89,21 @@ function poolProblem({ options }: MongoClient): string | undefined {
 export function databaseOf(uri: string): string | undefined {
   const name = DATABASE.exec(uri)?.[1];
   return name === undefined ? undefined : decodeURIComponent(name);
+}
+
+const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
+
+/** A host and a port that may be a user and a password: not an IP address, nor a default port of MongoDB. */
+const DOUBTFUL = /^(?!localhost:|[\d.]+:|\[)[^:]+(?!:2701[789]$):\d+$/;
+
+/**
+ * Returns the hosts of a connection string for logs: `host:port`, or the name of a cluster. Without an `@`, what looks
+ * like a host and a port may be a user and a password of digits. Such a port is left out.
+ */
+export function shownHosts(uri: string, { options }: MongoClient): string {
+  const hosts = options.srvHost === undefined ? options.hosts.map(String) : [options.srvHost];
+  const hides = (host: string) => !USER_INFO.test(uri) && DOUBTFUL.test(host);
+  return hosts.map((host) => (hides(host) ? host.replace(/:.*/, '') : host)).join(', ');
 }
 
 /** Returns why a connection string is invalid; `undefined` when it is valid. Opens nothing. */

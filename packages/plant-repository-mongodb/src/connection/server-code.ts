@@ -14,10 +14,10 @@ const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**
  * With these, a server refuses to write until an administrator changes something: BadValue (a standalone without a
- * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, and a name of a database
- * that differs only in case from another.
+ * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, a name of a database that
+ * differs only in case from another, and a name that is too long for MongoDB 4.4.
  */
-const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297]);
+const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297, 4862100]);
 
 /** The database refuses every plant: permissions are missing, or the collection does not keep plants. */
 export class RefusingDatabaseError extends Error {
@@ -57,6 +57,12 @@ export function refusesEveryPlant(error: unknown): boolean {
     error instanceof MongoMissingDependencyError ||
     (isReply(error) && REFUSES_EVERY_PLANT.has(codeOf(error)))
   );
+}
+
+/** Returns an error that can be logged: the reply of a server becomes a {@link ServerReplyError}. */
+export function withoutServerText(error: unknown): unknown {
+  if (!isReply(error)) return error;
+  return new ServerReplyError(Number(error.code), error.codeName);
 }
 
 /** Returns whether a server has replied to a command with this error. */

@@ -3,6 +3,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import { CLOCK, type Clock } from '../collection/clock.js';
 import {
   errorOf,
   type InsertOutcome,
@@ -10,7 +11,7 @@ import {
   insertOutcomes,
   refusalReason,
 } from '../collection/insert-outcome.js';
-import type { InsertAttempt, PlantCollection } from '../collection/plant-collection.js';
+import type { PlantCollection } from '../collection/plant-collection.js';
 import { documentSize, type PlantDocument } from '../collection/plant-document.js';
 import type { StorageObserver } from '../collection/storage-event.js';
 import { type BatchTracer, callerOf, traced } from './batch-tracer.js';
@@ -21,15 +22,12 @@ const READ_BACK_TIMEOUT_MS = 1_000;
 /** The pause before plants are retried. */
 const RETRY_PAUSE_MS = 50;
 
-/** The longest delay of a timer of Node.js. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
 /** By how much the next batch of a plant is smaller, when its insert ended unclear. */
 const SPLIT = 16;
 
 /** How long a server may take for an insert. */
 const INSERT_TIMEOUT_MS = 1_000;
-/** The same for a plant that is inserted alone after an unclear insert: a slow server is no reason to lose it. */
+/** The same for a plant that was alone in an unclear insert: a slow server is no reason to lose it. */
 const PATIENT_TIMEOUT_MS = 3_000;
 
 /**
@@ -52,13 +50,6 @@ export interface GroupCommitLimits {
   readonly batch: BatchLimits;
 }
 
-/** The insert that a plant is part of now. Its entries and its documents have the same order. */
-interface Insert {
-  readonly entries: Entry[];
-  readonly documents: PlantDocument[];
-  readonly attempt: InsertAttempt;
-}
-
 /** A plant that is being stored. */
 interface Entry {
   readonly document: PlantDocument;
@@ -67,12 +58,15 @@ interface Entry {
   readonly caller: unknown;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
-  readonly timer: NodeJS.Timeout;
-  insert: Insert | undefined;
+  readonly stopTimer: () => void;
   /** Why its last insert or read-back failed. */
   failure: unknown;
+  /** Whether an insert of it was sent that has not ended. */
+  sent: boolean;
   /** Whether one of its inserts ended unclear: the plant may be written. */
   unclear: boolean;
+  /** Whether it was the only plant of such an insert. */
+  wasAlone: boolean;
   maxTogether: number;
   settled: boolean;
 }
@@ -89,6 +83,7 @@ export class GroupCommit {
   readonly #limits: GroupCommitLimits;
   readonly #observe: StorageObserver;
   readonly #tracer: BatchTracer | undefined;
+  readonly #clock: Clock;
   readonly #pending = new Set<Entry>();
   readonly #ordinary: NaturalBatches<Entry>;
   readonly #unclear: NaturalBatches<Entry>;
@@ -101,11 +96,13 @@ export class GroupCommit {
     limits: GroupCommitLimits,
     observe: StorageObserver,
     tracer?: BatchTracer,
+    clock = CLOCK,
   ) {
     this.#collection = collection;
     this.#limits = limits;
     this.#observe = observe;
     this.#tracer = tracer;
+    this.#clock = clock;
     const store = (batch: Entry[]) => this.#store(batch);
     this.#ordinary = new NaturalBatches(limits.batch, ORDINARY, store);
     this.#unclear = new NaturalBatches(limits.batch, UNCLEAR, store);
@@ -124,13 +121,11 @@ export class GroupCommit {
         resolve,
         reject,
         // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
-        timer: setTimeout(
-          () => setImmediate(() => this.#expire(entry)),
-          Math.min(timeLimit, MAX_TIMER_MS),
-        ),
-        insert: undefined,
+        stopTimer: this.#clock.after(timeLimit, () => setImmediate(() => this.#expire(entry))),
         failure: undefined,
+        sent: false,
         unclear: false,
+        wasAlone: false,
         maxTogether: Number.POSITIVE_INFINITY,
         settled: false,
       };
@@ -158,43 +153,48 @@ export class GroupCommit {
 
   /** Inserts plants, reads back those whose id exists, and queues those that are not settled then. */
   async #store(batch: Entry[]): Promise<void> {
-    const isAlone = batch.length === 1;
     const existing = await this.#insert(batch);
     if (existing.length > 0) await this.#readBack(existing);
     const again = batch.filter(({ settled }) => !settled);
     if (again.length === 0) return;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
-    this.#queueAgain(again, isAlone);
+    await new Promise<void>((resolve) => this.#clock.after(RETRY_PAUSE_MS, resolve));
+    this.#queueAgain(again);
   }
 
-  async #insert(entries: Entry[]): Promise<Entry[]> {
-    const isAgain = entries.length === 1 && entries[0]?.unclear;
-    const timeLimit = isAgain ? PATIENT_TIMEOUT_MS : INSERT_TIMEOUT_MS;
-    const started = performance.now();
-    const plants = entries.length;
-    const documents = entries.map(({ document }) => document);
-    const result = await this.#trace('insert plants', entries, () => {
-      const attempt = this.#collection.insert(documents, timeLimit);
-      for (const entry of entries) entry.insert = { entries, documents, attempt };
-      return attempt.result;
-    });
+  /** Inserts plants. Resolves with those whose id exists. */
+  async #insert(batch: readonly Entry[]): Promise<Entry[]> {
+    const timeLimit = batch[0]?.wasAlone ? PATIENT_TIMEOUT_MS : INSERT_TIMEOUT_MS;
+    const started = this.#clock.now();
+    // Plants whose time limit passes before the insert is sent are not sent.
+    let entries = batch;
+    const result = await this.#trace('insert plants', batch, () =>
+      this.#collection.insert(() => {
+        entries = batch.filter(({ settled }) => !settled);
+        for (const entry of entries) entry.sent = true;
+        return entries.map(({ document }) => document);
+      }, timeLimit),
+    );
+    if (entries.length === 0) return [];
     const failure = errorOf(result);
     this.#failed(entries, failure);
     const outcomes = insertOutcomes(result, entries.length);
-    const existing = entries.filter((entry, index) => {
-      if (outcomes[index] === 'unclear') entry.maxTogether = Math.ceil(entries.length / SPLIT);
-      return this.#conclude(entry, outcomes[index]);
-    });
-    const durationMs = performance.now() - started;
-    this.#observe({ type: 'batch written', plants, durationMs, failure });
+    const existing = entries.filter((entry, index) =>
+      this.#conclude(entry, outcomes[index], entries.length),
+    );
+    const durationMs = this.#clock.now() - started;
+    this.#observe({ type: 'batch written', plants: entries.length, durationMs, failure });
     if (result.kind === 'reply') this.#alert(entries, result, outcomes);
     return existing;
   }
 
   /** Applies an outcome. Returns whether the document with the id of the plant has to be read. */
-  #conclude(entry: Entry, outcome: InsertOutcome | undefined): boolean {
-    entry.insert = undefined;
-    if (outcome === 'unclear') entry.unclear = true;
+  #conclude(entry: Entry, outcome: InsertOutcome | undefined, together: number): boolean {
+    entry.sent = false;
+    if (outcome === 'unclear') {
+      entry.unclear = true;
+      entry.wasAlone = together === 1;
+      entry.maxTogether = Math.ceil(together / SPLIT);
+    }
     if (entry.settled) return false;
     if (outcome === 'duplicate') return true;
     if (outcome === 'stored') this.#settle(entry);
@@ -226,11 +226,10 @@ export class GroupCommit {
   }
 
   /** Plants that were alone in an unclear insert come after all others, so that they take turns. */
-  #queueAgain(entries: readonly Entry[], wereAlone: boolean): void {
+  #queueAgain(entries: readonly Entry[]): void {
     this.#ordinary.pushFront(entries.filter(({ unclear }) => !unclear));
-    const unclear = entries.filter((entry) => entry.unclear);
-    if (wereAlone) for (const entry of unclear) this.#unclear.push(entry);
-    else this.#unclear.pushFront(unclear);
+    this.#unclear.pushFront(entries.filter(({ unclear, wasAlone }) => unclear && !wasAlone));
+    for (const entry of entries) if (entry.wasAlone) this.#unclear.push(entry);
   }
 
   #trace<T>(name: string, entries: readonly Entry[], command: () => Promise<T>): Promise<T> {
@@ -241,29 +240,17 @@ export class GroupCommit {
 
   #expire(entry: Entry): void {
     if (entry.settled) return;
-    const sent = entry.insert?.attempt.sent ?? false;
-    if (!sent) this.#withdraw(entry);
     const options = { cause: entry.failure ?? this.#lastFailure };
     const error =
-      sent || entry.unclear
+      entry.sent || entry.unclear
         ? new OutcomeUnknownError('the outcome was not known in time', options)
         : new StorageUnavailableError('the plant was not stored', options);
     this.#settle(entry, error);
   }
 
-  /** Removes a plant from an insert that was not sent. */
-  #withdraw(entry: Entry): void {
-    if (entry.insert === undefined) return;
-    const { entries, documents, attempt } = entry.insert;
-    const index = entries.indexOf(entry);
-    entries.splice(index, 1);
-    documents.splice(index, 1);
-    if (documents.length === 0) attempt.cancel();
-  }
-
   #settle(entry: Entry, error?: Error): void {
     entry.settled = true;
-    clearTimeout(entry.timer);
+    entry.stopTimer();
     this.#pending.delete(entry);
     if (error) entry.reject(error);
     else entry.resolve();

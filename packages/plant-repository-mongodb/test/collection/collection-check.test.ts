@@ -3,9 +3,8 @@ import { StorageUnavailableError } from '@plant-store/domain';
 import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import type { Db, Document, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient } from 'mongodb';
 import { CollectionCheck } from '../../src/collection/collection-check.js';
-import { createMongoClient } from '../../src/connection/mongo-client.js';
 import { describeOnMongod } from '../support/describe-on-mongod.js';
 import { closeClient, DATABASE, freshCollection } from '../support/open-store.js';
 import { plant } from '../support/plant.js';
@@ -48,7 +47,7 @@ describeOnMongod('The collection', () => {
 
   beforeEach(async () => {
     events = new StorageEvents();
-    client = createMongoClient((await sharedReplicaSet()).uri);
+    client = new MongoClient((await sharedReplicaSet()).uri, { monitorCommands: true });
     db = client.db(DATABASE);
     name = freshCollection();
   });

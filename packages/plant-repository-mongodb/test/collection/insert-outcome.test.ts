@@ -8,7 +8,6 @@ import {
 
 const DUPLICATE = 11000;
 const INVALID = 121;
-const TOO_LARGE = 10334;
 /** What a `mongos` reports: unreachable, not found, timed out, shut down, no primary, stepped down, stale. */
 const ROUTER = [6, 7, 89, 91, 133, 189, 13388];
 const VIEW = 166;
@@ -45,10 +44,6 @@ const rows: Record<string, { result: InsertResult; outcomes: string[] }> = {
   'one of them sent to a view': {
     result: second({ code: VIEW }),
     outcomes: ['stored', 'denied'],
-  },
-  'too large': {
-    result: { kind: 'reply', n: 1, writeErrors: [{ index: 1, code: TOO_LARGE }] },
-    outcomes: ['stored', 'refused'],
   },
   'written, but the write concern not met': {
     result: { kind: 'reply', n: 2, writeErrors: [], writeConcernError: new Error('timed out') },
@@ -90,10 +85,6 @@ const rows: Record<string, { result: InsertResult; outcomes: string[] }> = {
   },
   'no server or no connection was found': {
     result: { kind: 'not sent', error: new Error('aborted') },
-    outcomes: ['not written', 'not written'],
-  },
-  'a connection lost before anything was sent': {
-    result: { kind: 'not sent', error: new MongoNetworkError('gone') },
     outcomes: ['not written', 'not written'],
   },
   'turned away by the rate limit of the server': {
@@ -153,7 +144,6 @@ describe('An error of a router about one document', () => {
 describe('The reason of a refusal', () => {
   const reasons: Record<string, { code: number; keyPattern?: Record<string, unknown> }> = {
     'the validator of the collection refuses the plant': { code: INVALID },
-    'the plant is too large': { code: TOO_LARGE },
     'the unique index on name, tag has an entry with the same keys': {
       ...{ code: DUPLICATE, keyPattern: { name: 1, tag: 1 } },
     },

@@ -3,13 +3,12 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { PlantIdTakenError } from '@plant-store/domain';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import { expect } from 'chai';
-import type { CommandStartedEvent, MongoClient } from 'mongodb';
+import { type CommandStartedEvent, MongoClient } from 'mongodb';
 import { MongoPlantCollection } from '../../src/collection/mongo-plant-collection.js';
 import { toDocument } from '../../src/collection/plant-document.js';
-import { createMongoClient } from '../../src/connection/mongo-client.js';
 import { GroupCommit } from '../../src/group-commit/group-commit.js';
 import { describeOnMongod } from '../support/describe-on-mongod.js';
-import { DATABASE, freshCollection, UNOBSERVED } from '../support/open-store.js';
+import { DATABASE, freshCollection } from '../support/open-store.js';
 import { plant } from '../support/plant.js';
 
 const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
@@ -34,7 +33,7 @@ describeOnMongod('Round trips', () => {
 
   beforeEach(async () => {
     const { uri } = await sharedReplicaSet();
-    client = createMongoClient(uri);
+    client = new MongoClient(uri, { monitorCommands: true });
     await client.db(DATABASE).command({ ping: 1 });
     commands = [];
     contexts = [];
@@ -43,12 +42,9 @@ describeOnMongod('Round trips', () => {
       contexts.push(context.getStore());
       readConcern = command.readConcern;
     });
-    const collection = new MongoPlantCollection(
-      client,
-      client.db(DATABASE),
-      freshCollection(),
-      UNOBSERVED,
-    );
+    const available = { refusal: undefined, reached: () => undefined };
+    const db = client.db(DATABASE);
+    const collection = new MongoPlantCollection(db, freshCollection(), available);
     plants = new GroupCommit(collection, LIMITS, () => undefined);
   });
 

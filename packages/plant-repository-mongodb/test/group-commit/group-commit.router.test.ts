@@ -8,6 +8,7 @@ import { VirtualTime } from '../support/virtual-time.js';
 
 const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
 const TIME_LIMIT_MS = 15_000;
+const CLIENTS = 100;
 const CLIENTS_MS = 20_000;
 const RUN_MS = 60_000;
 
@@ -15,35 +16,41 @@ const RUN_MS = 60_000;
 const NO_PRIMARY = 133;
 
 describe('Before two shards, one of which has no primary,', () => {
-  const time = new VirtualTime();
+  let time: VirtualTime;
 
-  before(() => time.install());
-  after(() => time.uninstall());
+  beforeEach(() => {
+    time = new VirtualTime();
+  });
+
+  function open(fault: ShardFault) {
+    const router = new SimulatedRouter(time, fault);
+    const plants = new GroupCommit(router, LIMITS, () => undefined, undefined, time);
+    const add = (id: number) => plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT_MS);
+    return { router, add };
+  }
 
   /**
-   * For 20 s, adds 200 plants a second for the healthy shard. 30 clients of the other one add a plant each, and the
-   * next one when the outcome is known. Resolves with what became of the plants.
+   * For 20 s, adds 200 plants a second for the healthy shard. Clients of the other one add a plant each, and the next one
+   * when the outcome is known. Resolves with what became of the plants.
    */
   async function run(fault: ShardFault) {
-    const router = new SimulatedRouter(fault);
-    const plants = new GroupCommit(router, LIMITS, () => undefined);
+    const { add } = open(fault);
     const durations: number[] = [];
     const failures: unknown[] = [];
-    const add = (id: number) => plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT_MS);
     for (let id = 0; id < 4_000; id += 1) {
       const addHealthy = async () => {
-        const added = performance.now();
+        const added = time.now();
         await add(2 * id);
-        durations.push(performance.now() - added);
+        durations.push(time.now() - added);
       };
-      setTimeout(addHealthy, id * 5);
+      time.after(id * 5, () => void addHealthy());
     }
     const client = async (id: number): Promise<void> => {
       await add(id).catch((error: unknown) => failures.push(error));
-      if (performance.now() < started + CLIENTS_MS) await client(id + 60);
+      if (time.now() < started + CLIENTS_MS) await client(id + 2 * CLIENTS);
     };
-    const started = performance.now();
-    for (let id = 1; id < 60; id += 2) setTimeout(() => client(id), id);
+    const started = time.now();
+    for (let id = 1; id < 2 * CLIENTS; id += 2) time.after(id, () => void client(id));
     await time.runOut(RUN_MS);
     return { durations, failures };
   }
@@ -54,33 +61,27 @@ describe('Before two shards, one of which has no primary,', () => {
       expect(durations).to.have.length(4_000);
       const slow = durations.filter((ms) => ms > 2_500);
       expect(slow.length).to.be.below(80);
-      expect(failures).to.have.length(60);
+      expect(failures).to.have.length(2 * CLIENTS);
       for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
     });
   }
 
   it('the unclear plants are stored when it has one again', async () => {
-    const router = new SimulatedRouter('silent');
-    const plants = new GroupCommit(router, LIMITS, () => undefined);
-    const adding = Array.from({ length: 100 }, (_, id) =>
-      plants.add(toDocument(plant(BigInt(id))), TIME_LIMIT_MS),
-    );
-    setTimeout(() => {
+    const { router, add } = open('silent');
+    const adding = Array.from({ length: 100 }, (_, id) => add(id));
+    time.after(5_000, () => {
       router.fault = undefined;
-    }, 5_000);
+    });
     await time.runOut(RUN_MS);
     await Promise.all(adding);
   });
 
   it('an outage of both costs no insert for each plant', async () => {
-    const router = new SimulatedRouter('silent');
-    const plants = new GroupCommit(router, LIMITS, () => undefined);
-    const adding = Array.from({ length: 4_000 }, (_, id) =>
-      plants.add(toDocument(plant(BigInt(2 * id + 1))), TIME_LIMIT_MS),
-    );
-    setTimeout(() => {
+    const { router, add } = open('silent');
+    const adding = Array.from({ length: 4_000 }, (_, id) => add(2 * id + 1));
+    time.after(800, () => {
       router.fault = undefined;
-    }, 800);
+    });
     await time.runOut(RUN_MS);
     await Promise.all(adding);
     expect(router.sizes.length).to.be.below(100);

@@ -102,17 +102,19 @@ function responseOf(error: unknown): Outcome {
 class OutcomeChecker {
   readonly outcomes: Outcome[] = [];
   readonly violations: string[] = [];
+  readonly #time: VirtualTime;
   readonly #database: SimulatedDatabase;
   /** Checks that are possible only at the end of the scenario. */
   readonly #finalChecks: (() => void)[] = [];
 
-  constructor(database: SimulatedDatabase) {
+  constructor(time: VirtualTime, database: SimulatedDatabase) {
+    this.#time = time;
     this.#database = database;
   }
 
   create(plants: GroupCommit, plantId: bigint, timeLimit: number): void {
     const document = toDocument(plant(plantId));
-    const deadline = performance.now() + timeLimit;
+    const deadline = this.#time.now() + timeLimit;
     const holder = () => this.#database.kept(plantId);
     const isKept = () => document.mark.equals(holder()?.mark);
     let outcome: Outcome | undefined;
@@ -121,7 +123,7 @@ class OutcomeChecker {
     const take = (reported: Outcome) => {
       outcome = reported;
       this.outcomes.push(outcome);
-      if (performance.now() > deadline) report('too late');
+      if (this.#time.now() > deadline) report('too late');
       if (outcome === 'stored' && !isKept()) report('not kept');
       if (outcome === 'taken' && isKept()) report('by itself');
       if (outcome === 'taken' && !holder()) report('by no plant');
@@ -153,16 +155,17 @@ class OutcomeChecker {
   }
 }
 
-async function run(time: VirtualTime, script: Scenario): Promise<OutcomeChecker> {
+async function run(script: Scenario): Promise<OutcomeChecker> {
   const { present, plan, creates, limits, closing } = script;
-  const database = new SimulatedDatabase(plan, present);
-  const instances = [0, 1].map(() => new GroupCommit(database, limits, () => undefined));
-  const checker = new OutcomeChecker(database);
-  for (const [index, plants] of instances.entries()) {
+  const time = new VirtualTime();
+  const database = new SimulatedDatabase(time, plan, present);
+  const open = () => new GroupCommit(database, limits, () => undefined, undefined, time);
+  const checker = new OutcomeChecker(time, database);
+  for (const [index, plants] of [open(), open()].entries()) {
     for (const { at, instance, id, timeLimit } of creates) {
-      if (instance === index) setTimeout(() => checker.create(plants, id, timeLimit), at);
+      if (instance === index) time.after(at, () => checker.create(plants, id, timeLimit));
     }
-    setTimeout(() => checker.close(plants), closing);
+    time.after(closing, () => checker.close(plants));
   }
   await time.runOut(MAX_RUN_MS);
   database.catchUp();
@@ -171,15 +174,10 @@ async function run(time: VirtualTime, script: Scenario): Promise<OutcomeChecker>
 }
 
 describe('In random scenarios of a simulated replica set', () => {
-  const time = new VirtualTime();
-
-  before(() => time.install());
-  after(() => time.uninstall());
-
   it('every outcome is true and in time', async () => {
     const outcomes = new Set<Outcome>();
     const truthful = fc.asyncProperty(scenario, async (script) => {
-      const checker = await run(time, script);
+      const checker = await run(script);
       expect(checker.violations).to.deep.equal([]);
       for (const outcome of checker.outcomes) outcomes.add(outcome);
     });

@@ -6,13 +6,6 @@ import { type Document, MongoClient } from 'mongodb';
 
 export const DATABASE = 'plant-store';
 
-/** The options of a collection of an available database, which nothing observes. */
-export const UNOBSERVED = {
-  availability: { refusal: undefined, reached: () => undefined },
-  observer: () => undefined,
-  disclosure: { error: (error: Error) => error },
-};
-
 const clients = new Map<string, MongoClient>();
 let collections = 0;
 

@@ -1,4 +1,3 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { MongoServerError, type ObjectId } from 'mongodb';
 import type {
   InsertFailure,
@@ -6,8 +5,9 @@ import type {
   InsertResult,
   WriteError,
 } from '../../src/collection/insert-outcome.js';
-import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
+import type { PlantCollection } from '../../src/collection/plant-collection.js';
 import type { PlantDocument } from '../../src/collection/plant-document.js';
+import type { VirtualTime } from './virtual-time.js';
 
 /** A delay that never ends. */
 export const NEVER = Number.POSITIVE_INFINITY;
@@ -93,57 +93,47 @@ const DOCUMENT_FAULTS = {
   'shard lost': { code: 6 },
 };
 
-function later(ms: number, act: () => void): void {
-  if (ms !== NEVER) setTimeout(act, ms);
-}
-
 function errorOf(ending: keyof typeof ERROR_CODES): MongoServerError {
   return new MongoServerError({ message: ending, code: ERROR_CODES[ending], ok: 0 });
 }
 
-class SimulatedInsert implements InsertAttempt {
-  readonly documents: readonly PlantDocument[];
+/** What a {@link SimulatedInsert} uses. */
+interface InsertOptions {
+  readonly read: () => readonly PlantDocument[];
+  readonly timeLimit: number;
+  readonly plan: PlannedInsert;
+  later(ms: number, act: () => void): void;
+  arrive(insert: SimulatedInsert): void;
+}
+
+class SimulatedInsert {
+  documents: readonly PlantDocument[] = [];
   readonly plan: PlannedInsert;
   readonly result: Promise<InsertResult>;
-  readonly #timeLimit: number;
-  readonly #arrive: (insert: SimulatedInsert) => void;
+  readonly #options: InsertOptions;
   #end: (result: InsertResult) => void = () => undefined;
-  #ended = false;
-  sent = false;
+  #isSent = false;
 
-  constructor(
-    documents: readonly PlantDocument[],
-    plan: PlannedInsert,
-    timeLimit: number,
-    arrive: (insert: SimulatedInsert) => void,
-  ) {
-    this.documents = documents;
-    this.plan = plan;
-    this.#timeLimit = timeLimit;
-    this.#arrive = arrive;
+  constructor(options: InsertOptions) {
+    this.plan = options.plan;
+    this.#options = options;
     this.result = new Promise((resolve) => {
       this.#end = resolve;
     });
-    later(plan.server, () => this.#send());
-  }
-
-  cancel(): void {
-    if (!this.sent) this.fail(new Error('cancelled'));
+    options.later(this.plan.server, () => this.#send());
   }
 
   reply(reply: InsertReply): void {
-    this.#ended = true;
     this.#end(reply);
   }
 
-  fail(error: Error, kind: InsertFailure['kind'] = this.sent ? 'failed' : 'not sent'): void {
-    this.#ended = true;
+  fail(error: Error, kind: InsertFailure['kind'] = this.#isSent ? 'failed' : 'not sent'): void {
     this.#end({ kind, error });
   }
 
   #send(): void {
-    if (this.sent || this.#ended) return;
-    const { ending } = this.plan;
+    const { ending, loss, arrival } = this.plan;
+    const { read, timeLimit, later, arrive } = this.#options;
     if (ending === 'refused beforehand') {
       this.fail(new Error(ending), 'refused');
       return;
@@ -152,10 +142,11 @@ class SimulatedInsert implements InsertAttempt {
       this.fail(errorOf(ending));
       return;
     }
-    this.sent = true;
-    later(this.#timeLimit, () => this.fail(new Error('took too long')));
-    later(this.plan.loss, () => this.fail(new Error('connection lost')));
-    later(this.plan.arrival, () => this.#arrive(this));
+    this.#isSent = true;
+    this.documents = read();
+    later(timeLimit, () => this.fail(new Error('took too long')));
+    later(loss, () => this.fail(new Error('connection lost')));
+    later(arrival, () => arrive(this));
   }
 }
 
@@ -170,6 +161,7 @@ interface Logged {
  * primary has a log of documents. A majority has the beginning of the log; a failover may remove the rest.
  */
 export class SimulatedDatabase implements PlantCollection {
+  readonly #time: VirtualTime;
   readonly #plannedInserts: PlannedInsert[];
   readonly #plannedReads: PlannedRead[];
   readonly #inserts: SimulatedInsert[] = [];
@@ -181,20 +173,30 @@ export class SimulatedDatabase implements PlantCollection {
   readonly #waiting = new Map<SimulatedInsert, { last: Logged; reply: InsertReply }>();
 
   /** @param ids The ids of documents that another program has created before. */
-  constructor({ inserts, reads, failovers, largestReply }: DatabasePlan, ids: readonly bigint[]) {
+  constructor(
+    time: VirtualTime,
+    { inserts, reads, failovers, largestReply }: DatabasePlan,
+    ids: readonly bigint[],
+  ) {
+    this.#time = time;
     this.#largestReply = largestReply;
     this.#plannedInserts = [...inserts];
     this.#plannedReads = [...reads];
     this.#log = ids.map((_id) => ({ _id }));
     this.#kept = ids.length;
-    for (const failover of failovers) later(failover.at, () => this.#failover(failover));
+    for (const failover of failovers) this.#later(failover.at, () => this.#failover(failover));
   }
 
-  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt {
-    const plan = this.#plannedInserts.shift() ?? NORMAL_INSERT;
-    const insert = new SimulatedInsert(documents, plan, timeLimit, (it) => this.#carryOut(it));
+  insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
+    const insert = new SimulatedInsert({
+      read,
+      timeLimit,
+      plan: this.#plannedInserts.shift() ?? NORMAL_INSERT,
+      later: (ms, act) => this.#later(ms, act),
+      arrive: (it) => this.#carryOut(it),
+    });
     this.#inserts.push(insert);
-    return insert;
+    return insert.result;
   }
 
   async committedMarks(
@@ -202,7 +204,7 @@ export class SimulatedDatabase implements PlantCollection {
     timeLimit: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const { fails, durationMs, lag } = this.#plannedReads.shift() ?? NORMAL_READ;
-    await wait(Math.min(durationMs, timeLimit));
+    await this.#time.wait(Math.min(durationMs, timeLimit));
     if (fails || durationMs >= timeLimit) throw new Error('no response');
     const seen = this.#log.slice(0, Math.max(0, this.#kept - lag));
     return new Map(seen.filter(({ _id }) => ids.includes(_id)).map(({ _id, mark }) => [_id, mark]));
@@ -214,7 +216,7 @@ export class SimulatedDatabase implements PlantCollection {
   }
 
   wasSent(document: PlantDocument): boolean {
-    return this.#inserts.some(({ sent, documents }) => sent && documents.includes(document));
+    return this.#inserts.some(({ documents }) => documents.includes(document));
   }
 
   /** Copies the whole log of the primary to a majority. */
@@ -222,25 +224,29 @@ export class SimulatedDatabase implements PlantCollection {
     this.#keep(this.#log.at(-1));
   }
 
+  #later(ms: number, act: () => void): void {
+    if (ms !== NEVER) this.#time.after(ms, act);
+  }
+
   #carryOut(insert: SimulatedInsert): void {
     const { ending, majority, reply: delay } = insert.plan;
     if (ending === 'denied' || ending === 'rate limited' || ending === 'view') {
-      later(delay, () => insert.fail(errorOf(ending)));
+      this.#later(delay, () => insert.fail(errorOf(ending)));
       return;
     }
     const { reply, last } = this.#write(insert);
-    later(majority, () => this.#keep(last));
+    this.#later(majority, () => this.#keep(last));
     if (insert.documents.length > this.#largestReply) {
-      later(delay, () => insert.fail(new Error('connection closed')));
+      this.#later(delay, () => insert.fail(new Error('connection closed')));
       return;
     }
     if (ending === 'write concern error') {
       const writeConcernError = new Error('the primary steps down');
-      later(delay, () => insert.reply({ ...reply, writeConcernError }));
+      this.#later(delay, () => insert.reply({ ...reply, writeConcernError }));
     } else if (last) {
       this.#waiting.set(insert, { last, reply });
     } else {
-      later(delay, () => insert.reply(reply));
+      this.#later(delay, () => insert.reply(reply));
     }
   }
 
@@ -274,14 +280,14 @@ export class SimulatedDatabase implements PlantCollection {
     for (const [insert, { last, reply }] of this.#waiting) {
       if (this.#log.indexOf(last) >= this.#kept) continue;
       this.#waiting.delete(insert);
-      later(insert.plan.reply, () => insert.reply(reply));
+      this.#later(insert.plan.reply, () => insert.reply(reply));
     }
   }
 
   #failover({ survivors, majority }: PlannedFailover): void {
     this.#log.splice(this.#kept + survivors);
     const newest = this.#log.at(-1);
-    later(majority, () => this.#keep(newest));
+    this.#later(majority, () => this.#keep(newest));
     for (const insert of this.#waiting.keys()) insert.fail(new Error('connection lost'));
     this.#waiting.clear();
   }

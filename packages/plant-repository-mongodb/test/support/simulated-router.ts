@@ -1,8 +1,9 @@
 import type { ObjectId } from 'mongodb';
 import type { InsertReply, InsertResult, WriteError } from '../../src/collection/insert-outcome.js';
-import type { InsertAttempt, PlantCollection } from '../../src/collection/plant-collection.js';
+import type { PlantCollection } from '../../src/collection/plant-collection.js';
 import type { PlantDocument } from '../../src/collection/plant-document.js';
 import { ServerReplyError } from '../../src/connection/server-code.js';
+import type { VirtualTime } from './virtual-time.js';
 
 /**
  * How a router reports a shard without a primary. `silent`: it waits for one, longer than an insert may take. A code:
@@ -19,21 +20,20 @@ export class SimulatedRouter implements PlantCollection {
   fault: ShardFault | undefined;
   readonly sizes: number[] = [];
   readonly #stored = new Map<bigint, ObjectId>();
+  readonly #time: VirtualTime;
 
-  constructor(fault: ShardFault) {
+  constructor(time: VirtualTime, fault: ShardFault) {
+    this.#time = time;
     this.fault = fault;
   }
 
-  insert(documents: PlantDocument[], timeLimit: number): InsertAttempt {
+  async insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
+    const documents = read();
     this.sizes.push(documents.length);
-    const result = new Promise<InsertResult>((resolve) => {
-      const { fault } = this;
-      const reply = this.#write(documents);
-      const silent = fault === 'silent' && documents.some(isOnLostShard);
-      const end: InsertResult = silent ? { kind: 'failed', error: new Error('timed out') } : reply;
-      setTimeout(() => resolve(end), silent ? timeLimit : REPLY_MS);
-    });
-    return { sent: true, cancel: () => undefined, result };
+    const reply = this.#write(documents);
+    const silent = this.fault === 'silent' && documents.some(isOnLostShard);
+    await this.#time.wait(silent ? timeLimit : REPLY_MS);
+    return silent ? { kind: 'failed', error: new Error('timed out') } : reply;
   }
 
   async committedMarks(ids: readonly bigint[]): Promise<ReadonlyMap<bigint, ObjectId>> {
