@@ -1,6 +1,6 @@
 import { type ExecFileException, execFile, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -26,7 +26,16 @@ type Step = number | 'cut before' | 'cut after' | 'crash after' | 'pass on' | ke
 
 const NAME = 'Ficus "elastica" \u{1F33F}';
 
-const STATUSES: Readonly<Record<number, number>> = { 4080: 408, 5030: 503, 5031: 503, 5032: 503 };
+/** The statuses of errors. 4290 and 5033 are numbers that no client knows. */
+const STATUSES: Readonly<Record<number, number>> = {
+  4080: 408,
+  4290: 429,
+  5000: 500,
+  5030: 503,
+  5031: 503,
+  5032: 503,
+  5033: 503,
+};
 
 /** Responses that a proxy makes itself. */
 const PROXY = {
@@ -35,6 +44,7 @@ const PROXY = {
     { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' },
     '{"error":"Bad Gateway"}',
   ],
+  'negative pause': [503, { 'Retry-After': '-30' }, ''],
   'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
   'redirect to a login page': [302, { Location: '/login' }, ''],
 } as const;
@@ -152,15 +162,18 @@ describe('The clients of docs/clients.md', function () {
 
       /** Runs the client, which may be killed by a step. Resolves with what it prints. */
       async function printedWith(planned: readonly Step[]): Promise<string> {
+        return (await outputWith(planned)).stdout;
+      }
+
+      async function outputWith(planned: readonly Step[]) {
         steps = [...planned];
         const [file, ...args] = command;
         const env = { ...process.env, ACCESS_TOKEN: TOKEN };
         const child = run(file, [...args, address, NAME, saved], { env });
         crash = () => child.child.kill('SIGKILL');
-        const { stdout } = await child.catch(
-          (error: ExecFileException & { stdout: string }) => error,
+        return child.catch(
+          (error: ExecFileException & { stdout: string; stderr: string }) => error,
         );
-        return stdout;
       }
 
       /** The outcome that the client reports. Every attempt has the same body, with the reported id. */
@@ -173,13 +186,13 @@ describe('The clients of docs/clients.md', function () {
       }
 
       async function outcomeWith(...planned: Step[]): Promise<string> {
-        rmSync(saved, { force: true });
+        rmSync(saved, { recursive: true, force: true });
         bodies = [];
         return outcomeOf(await printedWith(planned));
       }
 
       it('sends the same body again after a crash, and recognises its own plant', async () => {
-        rmSync(saved, { force: true });
+        rmSync(saved, { recursive: true, force: true });
         bodies = [];
         expect(await printedWith(['crash after'])).to.equal('');
         expect(outcomeOf(await printedWith([]))).to.equal('stored');
@@ -215,6 +228,39 @@ describe('The clients of docs/clients.md', function () {
       it('takes the error of a proxy for an unknown outcome, and its rate limit for a refusal', async () => {
         expect(await outcomeWith('bad gateway', 4006)).to.equal('stored');
         expect(await outcomeWith('rate limit', 4006)).to.equal('refused 4006');
+      });
+
+      it('takes an error 5xx whose number it does not know for an unknown outcome', async () => {
+        expect(await outcomeWith(5033, 4006)).to.equal('stored');
+        expect(await outcomeWith('negative pause', 4006)).to.equal('stored');
+      });
+
+      it('retries after every 429, also after one with an error number', async () => {
+        expect(await outcomeWith(4290, 4006)).to.equal('refused 4006');
+      });
+
+      it('does not repeat a request that meets a bug, and reports its outcome as unknown', async () => {
+        expect(await outcomeWith(5000)).to.equal('unknown');
+        expect(bodies).to.have.length(1);
+        expect(existsSync(saved)).to.equal(true);
+      });
+
+      it('sends nothing, and keeps the file, when the saved body cannot be read', async () => {
+        const unreadable = {
+          empty: () => writeFileSync(saved, ''),
+          folder: () => mkdirSync(saved),
+        };
+        for (const make of Object.values(unreadable)) {
+          rmSync(saved, { recursive: true, force: true });
+          make();
+          bodies = [];
+          const { stdout, stderr } = await outputWith([]);
+          expect(stdout).to.equal('');
+          expect(stderr).to.match(/body\.json: expected a saved body/);
+          expect(bodies).to.have.length(0);
+          expect(existsSync(saved)).to.equal(true);
+        }
+        rmSync(saved, { recursive: true });
       });
 
       it('does not follow a redirect', async () => {

@@ -1,5 +1,5 @@
 // Creates a plant with a random id: ACCESS_TOKEN=… go run create_plant.go http://127.0.0.1:3000 'Monstera deliciosa' body.json
-// The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
+// The file keeps the body until the plant is stored or refused. If it exists, its body is sent, and the name is ignored.
 package main
 
 import (
@@ -7,7 +7,10 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
+	"log"
 	mathrand "math/rand"
 	"net/http"
 	"os"
@@ -34,6 +37,7 @@ type newPlant struct {
 }
 
 type reply struct {
+	status     int
 	code       int // the error number; the status when the body has none
 	retryAfter time.Duration
 }
@@ -58,14 +62,11 @@ func send(address string, body []byte) (reply, error) {
 		code = failure.Error
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for the date of a proxy
-	return reply{code, time.Duration(min(seconds, maxRetryAfter)) * time.Second}, nil
+	return reply{response.StatusCode, code, time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second}, nil
 }
 
-// Saves a body before it is sent, unless an earlier run has done so. Returns it, and whether it may have been sent.
-func savedBody(file, name string) ([]byte, bool) {
-	if body, err := os.ReadFile(file); err == nil {
-		return body, true
-	}
+// Saves a body before it is sent.
+func saveNewBody(file, name string) {
 	var random [8]byte
 	_, err := rand.Read(random[:])
 	check(err)
@@ -73,20 +74,34 @@ func savedBody(file, name string) ([]byte, bool) {
 	check(err)
 	check(os.WriteFile(file+".new", body, 0o600))
 	check(os.Rename(file+".new", file))
-	return body, false
+}
+
+func savedBody(file string) ([]byte, newPlant) {
+	var plant newPlant
+	body, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(body, &plant)
+	}
+	if err != nil {
+		log.Fatalf("%s: expected a saved body (%v). To create another plant, remove the file.", file, err)
+	}
+	return body, plant
 }
 
 func createPlant(address string, body []byte, unknown bool) string {
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
 		got, err := send(address, body)
 		switch {
-		case err == nil && (got.code == 200 || got.code == 4006 && unknown):
-			return "stored"
-		case err != nil || got.code == 5031 || got.code >= 500 && got.code <= 599:
-			// No response, or a proxy has no response of the service.
+		case err != nil:
 			unknown = true
-		case got.code == 429 || got.code == 4080 || got.code == 5030 || got.code == 5032:
-			// Nothing was stored, and the same request can succeed later. A proxy sends 429.
+		case got.status == 200 || got.code == 4006 && unknown:
+			return "stored"
+		case got.status == 429 || got.code == 4080 || got.code == 5030 || got.code == 5032:
+			// Nothing was stored, and the same request can succeed later.
+		case got.code == 5000: // a bug, which a retry would meet again
+			return "unknown"
+		case got.status >= 500:
+			unknown = true
 		case unknown:
 			return "unknown"
 		default:
@@ -105,15 +120,18 @@ func createPlant(address string, body []byte, unknown bool) string {
 
 func check(err error) {
 	if err != nil {
-		panic(err)
+		log.Fatal(err)
 	}
 }
 
 func main() {
 	address, name, file := os.Args[1], os.Args[2], os.Args[3]
-	body, mayBeSent := savedBody(file, name)
-	var plant newPlant
-	check(json.Unmarshal(body, &plant))
+	_, err := os.Stat(file)
+	mayBeSent := !errors.Is(err, fs.ErrNotExist)
+	if !mayBeSent {
+		saveNewBody(file, name)
+	}
+	body, plant := savedBody(file)
 	outcome := createPlant(address, body, mayBeSent)
 	if outcome == "stored" || strings.HasPrefix(outcome, "refused") {
 		check(os.Remove(file))

@@ -1,29 +1,41 @@
 // Creates a plant with a random id: ACCESS_TOKEN=… node create-plant.js http://127.0.0.1:3000 'Monstera deliciosa' body.json
-// The file keeps the body until the outcome is known. After a crash, the next run sends the same body again.
+// The file keeps the body until the plant is stored or refused. If it exists, its body is sent, and the name is ignored.
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 /** Longer than the deadline of the service, which is 15 s. */
 const TIMEOUT_MS = 20_000;
 const MAX_ATTEMPTS = 6;
-const MAX_RETRY_AFTER_MS = 60_000;
-/** Nothing was stored, and the same request can succeed later. A proxy sends 429. */
-const NOT_STORED = [429, 4080, 5030, 5032];
+const MAX_RETRY_AFTER_S = 60;
+/** Nothing was stored, and the same request can succeed later. */
+const NOT_STORED = [4080, 5030, 5032];
 
 const [address, name, file = 'body.json'] = process.argv.slice(2);
 /** Whether an earlier run may have sent the body. */
 const mayBeSent = existsSync(file);
-const body = mayBeSent ? readFileSync(file, 'utf8') : newBody();
+if (!mayBeSent) saveNewBody();
+const body = savedBody();
 
 /** Saves the body before it is sent: one for all attempts. A template writes all digits of a bigint. */
-function newBody(): string {
+function saveNewBody(): void {
   const id = randomBytes(8).readBigInt64BE();
   writeFileSync(`${file}.new`, `{"id":${id},"name":${JSON.stringify(name)}}`);
   renameSync(`${file}.new`, file);
-  return readFileSync(file, 'utf8');
+}
+
+function savedBody(): string {
+  try {
+    const saved = readFileSync(file, 'utf8');
+    JSON.parse(saved);
+    return saved;
+  } catch (cause) {
+    const advice = 'To create another plant, remove the file.';
+    throw new Error(`${file}: expected a saved body. ${advice}`, { cause });
+  }
 }
 
 interface Reply {
+  readonly status: number;
   /** The error number. The status when the body has none, as in a response of a proxy. */
   readonly code: number;
   readonly retryAfterMs: number;
@@ -42,10 +54,12 @@ async function send(): Promise<Reply | undefined> {
       redirect: 'manual', // A redirect can lead to a login page, whose status is 200.
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const code = errorOf(await response.text()) ?? response.status;
+    const { status } = response;
+    const code = errorOf(await response.text()) ?? status;
     // A proxy may send a date, which is not a number.
-    const retryAfterMs = (Number(response.headers.get('Retry-After')) || 0) * 1_000;
-    return { code, retryAfterMs: Math.min(retryAfterMs, MAX_RETRY_AFTER_MS) };
+    const seconds = Number(response.headers.get('Retry-After')) || 0;
+    const retryAfterMs = Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_S) * 1_000;
+    return { status, code, retryAfterMs };
   } catch {
     return undefined;
   }
@@ -66,20 +80,17 @@ function pause(attempt: number, retryAfterMs: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, delayMs));
 }
 
-/** A status without an error number: a proxy has no response of the service. */
-function isServerError(code: number): boolean {
-  return code >= 500 && code <= 599;
-}
-
 async function createPlant(): Promise<string> {
   let unknown = mayBeSent;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const reply = await send();
-    if (reply?.code === 200 || (reply?.code === 4006 && unknown)) return 'stored';
-    if (reply === undefined || reply.code === 5031 || isServerError(reply.code)) {
+    if (reply?.status === 200 || (reply?.code === 4006 && unknown)) return 'stored';
+    if (reply === undefined) {
       unknown = true;
-    } else if (!NOT_STORED.includes(reply.code)) {
-      return unknown ? 'unknown' : `refused ${reply.code}`;
+    } else if (reply.status !== 429 && !NOT_STORED.includes(reply.code)) {
+      if (reply.status < 500) return unknown ? 'unknown' : `refused ${reply.code}`;
+      if (reply.code === 5000) return 'unknown'; // A bug, which a retry would meet again.
+      unknown = true;
     }
     if (attempt < MAX_ATTEMPTS) await pause(attempt, reply?.retryAfterMs ?? 0);
   }

@@ -8,7 +8,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 
 /**
  * What a valid token permits when neither the token nor the configuration names permissions. The specification
- * knows no scopes. Reading is among them, because no HTTP operation reads: who exports plants has the credentials
+ * knows no scopes. Reading is among them, because no HTTP operation needs it: who exports plants has the credentials
  * of the storage too. The permission of a further HTTP operation must be granted by name.
  */
 export const DEFAULT_PERMISSIONS: readonly Permission[] = ['create plants', 'read plants'];

@@ -1,3 +1,4 @@
+import { PERMISSIONS } from '@plant-store/domain';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { settings } from '../../src/configuration/all-settings.js';
@@ -149,6 +150,6 @@ describe('The verifier without configuration', () => {
     const { verifier } = await open(() => undefined);
     const client = await verifier.verify(demoToken);
     expect(client.name).to.equal('demo');
-    expect([...client.permissions]).to.deep.equal(['create plants', 'read plants']);
+    expect([...client.permissions]).to.deep.equal([...PERMISSIONS]);
   });
 });

@@ -12,7 +12,7 @@ export function tryItPage(): string {
         <span id="access-token-note">From the operator of the service. The page does not store it.</span>
       </li>
       <li>Edit the request, then select <b>Execute</b>.</li>
-      <li>A <b>200</b> means success. Any other response has an error number: see <a href="/docs/errors">what it means</a>.</li>
+      <li>A <b>200</b> means success. An error has a number: see <a href="/docs/errors">what it means</a>.</li>
     </ol>
     <div id="try-it"><noscript>This page needs JavaScript. The <a href="/openapi.json">interface description</a> does not.</noscript></div>
     <script src="/docs/swagger-ui-bundle.js"></script>
@@ -35,7 +35,7 @@ export function errorsPage(): string {
   return page(
     'Errors · Plant Store',
     `<h2>Errors</h2>
-    <p>Every response that is not a 200 has the body <code>{"error": number, "message": text}</code>. A number keeps its meaning in every release. A message is for people, and may change.</p>
+    <p>Every response with a 4xx or 5xx status has the body <code>{"error": number, "message": text}</code>. A number keeps its meaning in every release. A message is for people, and may change.</p>
     <table class="errors">
       <thead><tr>${COLUMNS.map((title) => `<th scope="col">${title}</th>`).join('')}</tr></thead>
       <tbody>${rows.join('\n')}</tbody>

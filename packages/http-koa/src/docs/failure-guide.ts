@@ -11,7 +11,7 @@ export interface FailureGuide {
 /** The possible values of `error` in a response. */
 export type FailureNumber = (typeof failures)[keyof typeof failures]['error'];
 
-const AFTER_A_PAUSE = 'Yes, after the seconds in `Retry-After`';
+const AFTER_A_PAUSE = 'Yes, after `Retry-After`, at most 60 s';
 
 /** The advice for authors of clients, by error number. */
 export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
@@ -46,7 +46,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
       'Choose another `id`. After an attempt whose outcome is unknown, the stored plant is yours if no other client uses this `id`.',
   },
   4010: {
-    meaning: 'The request has no bearer token.',
+    meaning: 'The request has no `Authorization: Bearer` field.',
     remedy: 'Send `Authorization: Bearer <ACCESS_TOKEN>`.',
     retry: 'Yes, with a token',
   },
@@ -81,7 +81,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     remedy: 'Send fewer or shorter headers. Cookies and a long token are the usual reason.',
   },
   5000: {
-    meaning: 'The service has a bug. The cause is in its log.',
+    meaning: 'The service has a bug. The cause is in its log. The outcome is unknown.',
     remedy: 'Report it to the operator with the `X-Request-Id` of the response.',
   },
   5030: {

@@ -12,8 +12,8 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   405: 'The path does not allow the method: a redirect may have changed it.',
   408: 'The request did not arrive in time. It was not carried out.',
   431: 'The headers are too large. The request was not carried out.',
-  500: 'The service has a bug. Report it to the operator.',
-  503: 'The service cannot carry out the request now. After a 5031 the outcome is unknown. After any other error the request was not carried out.',
+  500: 'The service has a bug: the outcome is unknown. Report it to the operator.',
+  503: 'The service cannot carry out the request now. After a 5030 or a 5032 the request was not carried out. Otherwise the outcome is unknown.',
 };
 
 /** The failures of every operation. */
@@ -45,7 +45,7 @@ export function interfaceDescription(basePath = '') {
       version: '1.0.0',
       summary: 'A small store of plants.',
       description:
-        'An authenticated client creates plants with `POST /plants`. Every response that is not a 200 has an `Error` as its body. Its number keeps its meaning in every release.',
+        'An authenticated client creates plants with `POST /plants`. Every response with a 4xx or 5xx status has an `Error` as its body. Its number keeps its meaning in every release.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: basePath || '/', description: 'This service' }],
@@ -171,7 +171,7 @@ const text = { type: 'string' };
 
 const headers = {
   RequestId: required(
-    'Identifies the request in the log of the service. It is the `X-Request-Id` of the request if that has 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
+    'Identifies the request in the log of the service. It is the `X-Request-Id` of the request if there is exactly one, of 1 to 128 characters of `A-Za-z0-9._-`, otherwise a new one.',
     { ...text, pattern: '^[A-Za-z0-9._-]{1,128}$' },
   ),
   CacheControl: required('No cache keeps the response.', { ...text, const: 'no-store' }),
@@ -181,7 +181,7 @@ const headers = {
     failures.INVALID_TOKEN.challenge,
   ),
   RetryAfter: required(
-    'Seconds to wait before a retry.',
+    'Seconds to wait before a retry. The service sends 1. A proxy may send more: a client waits at most 60.',
     { type: 'integer', minimum: 0 },
     failures.STORAGE_UNAVAILABLE.retryAfter,
   ),

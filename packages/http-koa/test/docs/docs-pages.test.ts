@@ -31,7 +31,7 @@ describe('The table of errors', () => {
 
   it('has code in its own element, and escapes HTML', () => {
     expect(page).to.include(
-      '<tr id="4010"><th scope="row">4010</th><td data-label="status">401</td><td data-label="what it means">The request has no bearer token.</td><td data-label="what to do">Send <code>Authorization: Bearer &lt;ACCESS_TOKEN&gt;</code>.</td><td data-label="does a retry help?">Yes, with a token</td></tr>',
+      '<tr id="4010"><th scope="row">4010</th><td data-label="status">401</td><td data-label="what it means">The request has no <code>Authorization: Bearer</code> field.</td><td data-label="what to do">Send <code>Authorization: Bearer &lt;ACCESS_TOKEN&gt;</code>.</td><td data-label="does a retry help?">Yes, with a token</td></tr>',
     );
   });
 });

@@ -24,8 +24,8 @@ export class ShowPlant {
    * @param timeLimit Milliseconds within which the call settles.
    */
   async execute(client: Client, id: PlantId, timeLimit: number): Promise<Plant> {
-    if (!client.permissions.has('read plants')) {
-      throw new PermissionDeniedError('the token does not permit reading plants');
+    if (!client.permissions.has('show plants')) {
+      throw new PermissionDeniedError('the token does not permit showing plants');
     }
     const before = id - 1n;
     const after = isPlantId(before) ? before : undefined;

@@ -1,6 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import {
   authenticatedClient,
+  DEFAULT_PERMISSIONS,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
   newPlant,
@@ -12,7 +13,7 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
-const visitor = authenticatedClient('visitor', ['read plants']);
+const visitor = authenticatedClient('visitor', ['show plants']);
 const smallest = newPlant({ id: MIN_PLANT_ID, name: 'Bellis perennis' });
 const monstera = newPlant({ id: MAX_PLANT_ID, name: 'Monstera', tag: 'tropical' });
 
@@ -39,8 +40,8 @@ describe('Showing a plant', () => {
     await rejects(show.execute(visitor, id, 1_000), PlantNotFoundError);
   });
 
-  it('rejects when the client may not read plants', async () => {
-    const creator = authenticatedClient('creator', ['create plants']);
+  it('rejects when the client has the default permissions only', async () => {
+    const creator = authenticatedClient('creator', DEFAULT_PERMISSIONS);
     await rejects(show.execute(creator, monstera.id, 1_000), PermissionDeniedError);
   });
 

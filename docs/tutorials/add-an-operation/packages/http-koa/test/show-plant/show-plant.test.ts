@@ -1,6 +1,6 @@
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { listeningApp, TOKEN } from '../listening-app.js';
+import { CREATOR, listeningApp, TOKEN } from '../listening-app.js';
 
 describe('GET /plants/{id}', () => {
   const plants = [
@@ -46,5 +46,10 @@ describe('GET /plants/{id}', () => {
       const response = await show(id, 'Bearer another');
       expect(response.status).to.equal(401);
     }
+  });
+
+  it('responds 403 to a client without the permission, which no token has by default', async () => {
+    const response = await show('-1', `Bearer ${CREATOR}`);
+    expect(response.status).to.equal(403);
   });
 });
