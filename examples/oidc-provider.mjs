@@ -1,4 +1,18 @@
-// An OpenID provider for trials of signed tokens: see docs/authentication.md. Its key is lost when it stops.
+// An OpenID provider for trials of signed tokens. Its key is lost when it stops. After `npm ci`, in the root of this project:
+//
+//   node examples/oidc-provider.mjs
+//
+// In a second terminal, the service:
+//
+//   JWT_ISSUER=http://127.0.0.1:9000 JWT_AUDIENCE=https://plants.example JWT_SCOPE=plants:create npm start
+//
+// In a third one, a token and a plant:
+//
+//   TOKEN=$(curl -s -u nursery:for-trying-out http://127.0.0.1:9000/token \
+//     -d grant_type=client_credentials -d resource=https://plants.example -d scope=plants:create |
+//     node -p 'JSON.parse(require("fs").readFileSync(0)).access_token')
+//   curl -i http://127.0.0.1:3000/plants -H "Authorization: Bearer $TOKEN" \
+//     -H 'Content-Type: application/json' -d '{"id": 1, "name": "Monstera"}'
 import { exportJWK, generateKeyPair } from 'jose';
 import Provider from 'oidc-provider';
 

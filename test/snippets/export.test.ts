@@ -38,7 +38,7 @@ describe('The commands of docs/export.md', function () {
     return run('plant-store import lines', { ACCESS_TOKEN: TOKEN, MONGODB_URI: uris[0] });
   };
 
-  it('export a file, the first plants, and one plant', async () => {
+  it('export a file, and one plant', async () => {
     await create(another + line);
     const env = { MONGODB_URI: uris[0] };
     await run(
@@ -47,10 +47,10 @@ describe('The commands of docs/export.md', function () {
     );
     expect(read('plants.ndjson')).to.equal(another + line);
     const shown = await run(
-      snippet('docs/export.md', 'ACCESS_TOKEN="$(cat token)" plant-store export --limit'),
+      snippet('docs/export.md', 'ACCESS_TOKEN="$(cat token)" plant-store export --after'),
       env,
     );
-    expect(shown.match(/^\{.*$/gm)).to.deep.equal([another, line, line].map((it) => it.trim()));
+    expect(shown.match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
   });
 
   it('move all plants to another storage, and compare both', async () => {
@@ -77,12 +77,6 @@ describe('The commands of docs/export.md', function () {
     );
     expect(compared).to.include('the storages are equal');
     expect(read('copy.ndjson')).to.equal(another + line);
-  });
-
-  it('move all plants through a pipe', async () => {
-    await create(another + line);
-    const moved = await run(snippet('docs/export.md', 'set -o pipefail'));
-    expect(moved).to.include('stored: 2');
   });
 
   it('name the variables of both storages', async () => {

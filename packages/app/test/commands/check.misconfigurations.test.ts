@@ -17,14 +17,107 @@ const ALSO_SERVED = [
   'a user without permissions',
 ];
 
-/** The lines that `docs/operations.md` shows, by misconfiguration. */
-const documented = new Map(
+/** The lines that name their fix, by misconfiguration. */
+const SELF_EXPLANATORY: readonly (readonly [what: string, line: string])[] = [
   [
+    'X.509 without a client certificate',
+    'MONGODB_URI: the database at <host> refuses the credentials (authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile)',
+  ],
+  [
+    'X.509 with an unknown subject',
+    'MONGODB_URI: the database at <host> refuses the credentials (no user of $external has the subject of the certificate in tlsCertificateKeyFile)',
+  ],
+  [
+    'no user in the connection string',
+    'MONGODB_URI: plants are refused: the server asks for credentials, and the connection string has none',
+  ],
+  [
+    'no TLS, where the server requires it',
+    'MONGODB_URI: the database at <host> is not reachable (the server closed the connection: it may require tls=true)',
+  ],
+  [
+    'TLS, where the server has none',
+    'MONGODB_URI: the database at <host> is not reachable (the TLS handshake failed: the server may not use TLS)',
+  ],
+  [
+    'an untrusted server certificate',
+    'MONGODB_URI: the database at <host> is not reachable (the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority)',
+  ],
+  [
+    'an expired server certificate',
+    'MONGODB_URI: the database at <host> is not reachable (the certificate of the server has expired)',
+  ],
+  [
+    'a host name that the server certificate does not name',
+    'MONGODB_URI: the database at <host> is not reachable (the certificate of the server is for another host name)',
+  ],
+  [
+    'no client certificate, where the server requires one',
+    'MONGODB_URI: the database at <host> is not reachable (the server closed the connection: it may require a client certificate in tlsCertificateKeyFile)',
+  ],
+  [
+    'an untrusted client certificate',
+    'MONGODB_URI: the database at <host> is not reachable (the server closed the connection: it may not trust the certificate in tlsCertificateKeyFile)',
+  ],
+  [
+    'a `tlsCAFile` without a certificate',
+    'MONGODB_URI: expected a connection string of MongoDB (the file that tlsCAFile names must have a certificate in PEM (ERR_OSSL_PEM_NO_START_LINE)). Correct it',
+  ],
+  [
+    'a `tlsCertificateKeyFile` without a certificate',
+    'MONGODB_URI: expected a connection string of MongoDB (the file that tlsCertificateKeyFile names must have a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted, in PEM (ERR_OSSL_PEM_NO_START_LINE)). Correct it',
+  ],
+  [
+    'a `tlsCertificateKeyFile` without a key',
+    'MONGODB_URI: expected a connection string of MongoDB (the file that tlsCertificateKeyFile names must have a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted, in PEM (ERR_OSSL_UNSUPPORTED)). Correct it',
+  ],
+  [
+    'a key of another certificate',
+    'MONGODB_URI: expected a connection string of MongoDB (the file that tlsCertificateKeyFile names must have a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted, in PEM (ERR_OSSL_X509_KEY_VALUES_MISMATCH)). Correct it',
+  ],
+  [
+    'a replica set that is not initiated',
+    'MONGODB_URI: the database at <host> accepts no plants (the replica set is not initiated: run rs.initiate())',
+  ],
+  [
+    'the database `admin`, `config` or `local`',
+    'MONGODB_URI: expected a connection string of MongoDB (the database admin is reserved by MongoDB: name another one (authSource names that of the user)). Correct it',
+  ],
+  [
+    'a database whose name differs from another only in case',
+    'MONGODB_URI: plants are refused: the database "Garden" exists, and MongoDB refuses a name that differs only in case',
+  ],
+  [
+    'an expired client certificate',
+    'MONGODB_URI: the database at <host> is not reachable (the certificate in tlsCertificateKeyFile has expired)',
+  ],
+  [
+    'no server at this port',
+    'MONGODB_URI: the database at <host> is not reachable (connect ECONNREFUSED <host>)',
+  ],
+  [
+    'a host that does not respond',
+    'MONGODB_URI: the database at <host> is not reachable (the server does not respond)',
+  ],
+  [
+    'an issuer whose certificate is not trusted',
+    "JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (https://<host>/keys did not give a JSON document: the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority)",
+  ],
+  [
+    'no issuer at this port',
+    "JWT_ISSUER, JWKS_URL: the issuer's keys cannot be fetched (https://<host>/keys did not give a JSON document: connect ECONNREFUSED <host>)",
+  ],
+];
+
+/** All lines: `docs/operations.md` shows those that need an explanation. */
+const documented = new Map([
+  ...[
     ...readFileSync(new URL('../../../../../docs/operations.md', import.meta.url), 'utf8').matchAll(
       /^\| (.+) \| `((?:MONGODB_URI|JWT_ISSUER, JWKS_URL): .+)` \| [A-Z].+ \|$/gm,
     ),
-  ].map(([, what = '', line = '']) => [what, line]),
-);
+  ].map(([, what = '', line = '']) => [what, line] as const),
+  ...SELF_EXPLANATORY,
+]);
 
 interface Misconfiguration {
   readonly what: string;
@@ -123,10 +216,14 @@ describe('What check and serve print about a misconfiguration', function () {
         'an `authMechanism` that the server does not offer',
         user('plant-store', password, 'authMechanism=PLAIN'),
       ],
+      ['a user without permissions', user('guest', password)],
+      ['a wrong replica set name', `mongodb://${plain.host}/?replicaSet=other`, plain.host],
+      ['a capped collection', `mongodb://${plain.host}/Garden`],
+      ['a standalone server without a journal', `mongodb://${unjournalled.host}/`],
+      ['`compressors` without its package', `mongodb://${plain.host}/?compressors=snappy`],
       ['X.509 without a client certificate', `mongodb://${secure.host}/?${x509}`],
       ['X.509 with an unknown subject', `mongodb://${secure.host}/?${x509}${key('stranger')}`],
       ['no user in the connection string', tls(secure.host)],
-      ['a user without permissions', user('guest', password)],
       ['no TLS, where the server requires it', `mongodb://${secure.host}/`],
       ['TLS, where the server has none', tls(plain.host), plain.host],
       ['an untrusted server certificate', `mongodb://${secure.host}/?tls=true`],
@@ -145,13 +242,9 @@ describe('What check and serve print about a misconfiguration', function () {
       ['a `tlsCertificateKeyFile` without a certificate', tls('a', key('empty'))],
       ['a `tlsCertificateKeyFile` without a key', tls('a', key('keyless'))],
       ['a key of another certificate', tls('a', key('mismatched'))],
-      ['a wrong replica set name', `mongodb://${plain.host}/?replicaSet=other`, plain.host],
       ['a replica set that is not initiated', `mongodb://${uninitiated.host}/`, uninitiated.host],
       ['the database `admin`, `config` or `local`', `mongodb://${plain.host}/admin`],
       ['a database whose name differs from another only in case', `mongodb://${plain.host}/garden`],
-      ['a capped collection', `mongodb://${plain.host}/Garden`],
-      ['a standalone server without a journal', `mongodb://${unjournalled.host}/`],
-      ['`compressors` without its package', `mongodb://${plain.host}/?compressors=snappy`],
       ['an expired client certificate', strictly(key('expired')), strict.host],
       ['no server at this port', `mongodb://${closed}/`, closed],
       ['a host that does not respond', `mongodb://${silent.host}/`, silent.host],

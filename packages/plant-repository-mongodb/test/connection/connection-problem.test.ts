@@ -8,7 +8,7 @@ const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${qu
 
 const SILENT = 'the server does not respond';
 
-/** The table in docs/operations.md has the sentences; the tests of `check` cause most of them with real servers. */
+/** The tests of `check` cause most of these sentences with real servers. */
 describe('Why connecting failed', () => {
   const rows: [what: string, error: unknown, query: string, problem: RegExp][] = [
     ['a certificate without an issuer', coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), '', /trusted/],
