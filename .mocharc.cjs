@@ -1,14 +1,15 @@
-const { lookupFiles } = require('mocha/lib/cli/lookup-files.js');
-const { spec: unit, ...options } = require('./.mocharc.unit.json');
+const { tests, spec: unit, ...options } = require('./.mocharc.unit.cjs');
 
-/** After the fast suites come those of MongoDB, which take longest. */
-const rest = [
-  'packages/plant-repository-mongodb/dist/test/**/*.test.js',
-  'test/dist/**/*.test.js',
-  'packages/*/dist/test/**/*.test.js',
+/** The tests that take longest begin first, after the fast ones, so that no process has to wait for them in the end. */
+const LONGEST = [
+  /^test\/dist\/(tutorials|clients)\./,
+  /^packages\/app\/dist\/test\/(main\.|commands\/.*(misconfigurations|mongodb))/,
+  /^packages\/plant-repository-mongodb\//,
+  /^packages\/app\/dist\/test\/commands\//,
+  /^test\//,
 ];
 
-module.exports = {
-  ...options,
-  spec: [...new Set([...unit, ...rest].flatMap((glob) => lookupFiles(glob)))],
-};
+const rank = (test) => LONGEST.findIndex((pattern) => pattern.test(test));
+const longest = LONGEST.flatMap((_, at) => tests.filter((test) => rank(test) === at));
+
+module.exports = { ...options, spec: [...new Set([...unit, ...longest, ...tests])] };

@@ -1,28 +1,28 @@
-import { type ExecFileException, execFile, spawnSync } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { findProgram, skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 
 const run = promisify(execFile);
-const clients = fileURLToPath(new URL('../../examples/clients/', import.meta.url));
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const clients = join(root, 'examples/clients');
 
 /** The compiler that `.ci/kotlinc` fetches, otherwise that of the machine. */
-const fetched = fileURLToPath(new URL('../../.cache/kotlinc/bin/kotlinc', import.meta.url));
-const kotlinc = exists(fetched) ? fetched : 'kotlinc';
+const kotlinc = findProgram('kotlinc', [join(root, '.cache/kotlinc/bin')]);
 
 /** Programs that run for a second: the JVM must not spend it on optimising them. */
 const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 
 /** What the fake in front of the service does with a request: an error number, or one of these. */
-type Step = number | 'cut before' | 'cut after' | 'crash after' | 'pass on' | keyof typeof PROXY;
+type Step = number | 'cut after' | 'crash after' | 'pass on' | keyof typeof PROXY;
 
 const NAME = 'Ficus "elastica" \u{1F33F}';
 
@@ -49,10 +49,31 @@ const PROXY = {
   'redirect to a login page': [302, { Location: '/login' }, ''],
 } as const;
 
+/** What a client does with the steps of its requests, and the number of requests that it sends. */
+const CASES: readonly [title: string, steps: Step[], outcome: string, requests: number][] = [
+  [
+    'recognises its own plant in a 4006 after an unknown outcome',
+    [4080, 5030, 5032, 'cut after'],
+    'stored',
+    5,
+  ],
+  ['takes the error of a proxy for an unknown outcome', ['bad gateway', 4006], 'stored', 2],
+  ['takes a 5xx with an unknown number for an unknown outcome', [5033, 4006], 'stored', 2],
+  ['does not wait for a negative time', ['negative pause', 4006], 'stored', 2],
+  ['retries after every 429', [4290, 4006], 'refused 4006', 2],
+  ['does not repeat a request that meets a bug', [5000], 'unknown', 1],
+  ['does not take a 4006 after a 5030 for its own plant', [5030, 4006], 'refused 4006', 2],
+  ['does not repeat a request that cannot succeed', [4005], 'refused 4005', 1],
+  ['does not follow a redirect', ['redirect to a login page'], 'refused 302', 1],
+  ['reports an unknown outcome when it gives up', [5031, ...unavailable(5)], 'unknown', 6],
+  ['reports that nothing was stored', ['rate limit', ...unavailable(5)], 'not stored', 6],
+];
+
 interface Client {
   readonly language: string;
-  /** What must be there to run it; with `CI` set, it must be there. */
-  readonly needs?: string;
+  /** The program without which it cannot be run. */
+  readonly needs?: readonly [name: string, path: string | undefined];
+  /** Resolves with its command. */
   prepare(folder: string): Promise<readonly [command: string, ...args: string[]]>;
 }
 
@@ -63,12 +84,12 @@ const CLIENTS: readonly Client[] = [
   },
   {
     language: 'Python',
-    needs: 'python3',
+    needs: ['python3', findProgram('python3')],
     prepare: async () => ['python3', join(clients, 'python/create_plant.py')],
   },
   {
     language: 'Go',
-    needs: 'go',
+    needs: ['go', findProgram('go')],
     async prepare(folder) {
       const binary = join(folder, 'create-plant');
       await run('go', ['build', '-o', binary, 'create_plant.go'], { cwd: join(clients, 'go') });
@@ -77,49 +98,94 @@ const CLIENTS: readonly Client[] = [
   },
   {
     language: 'Kotlin',
-    needs: kotlinc,
-    async prepare(folder) {
-      const jar = join(folder, 'create-plant.jar');
+    needs: ['kotlinc', kotlinc],
+    async prepare() {
+      const jar = join(root, 'test/dist/clients/create-plant.jar');
       const source = join(clients, 'kotlin/CreatePlant.kt');
       const env = { ...process.env, JDK_JAVA_OPTIONS: SHORT_LIVED.join(' ') };
-      await run(kotlinc, [source, '-include-runtime', '-d', jar], { env });
+      mkdirSync(dirname(jar), { recursive: true });
+      if (changedAt(jar) < changedAt(source)) {
+        await run(kotlinc ?? '', [source, '-include-runtime', '-d', jar], { env });
+      }
       return ['java', ...SHORT_LIVED, '-jar', jar];
     },
   },
 ];
+
+/** A client that runs, and what the front does with its requests. */
+class Run {
+  readonly bodies: string[] = [];
+  /** Where the client saves the body. */
+  readonly saved: string;
+  readonly #steps: Step[];
+  #client: ReturnType<typeof run> | undefined;
+
+  constructor(folder: string, steps: readonly Step[]) {
+    this.#steps = [...steps];
+    this.saved = join(mkdtempSync(join(folder, 'run-')), 'body.json');
+  }
+
+  /** Runs the client, which a step may end. Resolves with what it prints. */
+  async start([file, ...args]: readonly [string, ...string[]], address: string) {
+    const env = { ...process.env, ACCESS_TOKEN: TOKEN };
+    this.#client = run(file, [...args, address, NAME, this.saved], { env });
+    const { stdout, stderr } = await this.#client.catch(
+      (error: ExecFileException & { stdout: string; stderr: string }) => error,
+    );
+    return { stdout: `${stdout}`, stderr: `${stderr}` };
+  }
+
+  /** Keeps the body of a request, and returns what to do with it. */
+  next(body: string): Step {
+    this.bodies.push(body);
+    return this.#steps.shift() ?? 'pass on';
+  }
+
+  crash(): void {
+    this.#client?.child.kill('SIGKILL');
+  }
+
+  /** Returns the outcome that the client printed, which decides whether the body is kept. */
+  outcomeOf(printed: string): string {
+    const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(printed) ?? [];
+    expect(new Set(this.bodies).size, 'different bodies').to.equal(1);
+    expect(this.bodies[0]).to.match(new RegExp(`"id": ?${id},`));
+    expect(JSON.parse(this.bodies[0] ?? '')).to.have.property('name', NAME);
+    expect(existsSync(this.saved)).to.equal(/^(?:unknown|not stored)$/.test(outcome));
+    return outcome;
+  }
+}
 
 describe('The clients of docs/clients.md', function () {
   this.timeout(120_000);
 
   let folder: string;
   let front: Server;
-  let steps: Step[] = [];
-  let bodies: string[] = [];
-  let address: string;
-  /** Ends the running client. */
-  let crash: () => void;
+  let service: string;
+  const runs: Run[] = [];
 
   before(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'clients-'));
-    const service = await serve({ ACCESS_TOKEN_SHA256 });
-    front = createServer((request, response) => forward(service.address, request, response));
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-clients-'));
+    service = (await serve({ ACCESS_TOKEN_SHA256 })).address;
+    front = createServer(forward);
     await once(front.listen(0, '127.0.0.1'), 'listening');
-    address = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   });
 
-  after(async () => {
-    front.close();
+  after(() => {
+    front?.close();
     endAll();
-    await rm(folder, { recursive: true });
+    rmSync(folder, { recursive: true });
   });
 
-  async function forward(to: string, request: IncomingMessage, response: ServerResponse) {
-    if (request.url === '/login') return void response.end('<h1>Log in</h1>');
+  /** Does the next step of the run whose index begins the path. */
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, index = '', path] = request.url?.split('/') ?? [];
+    const client = runs[Number(index)];
+    if (path !== 'plants' || client === undefined) return void response.end('<h1>Log in</h1>');
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = Buffer.concat(chunks).toString();
-    bodies.push(body);
-    const step = steps.shift() ?? 'pass on';
+    const step = client.next(body);
     if (typeof step === 'number') {
       response.writeHead(STATUSES[step] ?? 400, { 'Retry-After': '0' });
       response.end(JSON.stringify({ error: step, message: 'a fake' }));
@@ -130,153 +196,76 @@ describe('The clients of docs/clients.md', function () {
       response.writeHead(status, headers).end(text);
       return;
     }
-    if (step === 'cut before') return void request.socket.destroy();
     const headers = {
       Authorization: request.headers.authorization ?? '',
       'Content-Type': request.headers['content-type'] ?? '',
     };
-    const reply = await fetch(`${to}${request.url}`, { method: 'POST', headers, body });
+    const reply = await fetch(`${service}/plants`, { method: 'POST', headers, body });
     if (step === 'cut after') return void request.socket.destroy();
-    if (step === 'crash after') return crash();
+    if (step === 'crash after') return client.crash();
     response.writeHead(reply.status, { 'Content-Type': 'application/json' });
     response.end(await reply.text());
   }
 
   for (const { language, needs, prepare } of CLIENTS) {
-    const isMissing = needs !== undefined && !exists(needs);
     describe(`in ${language}`, () => {
       let command: readonly [string, ...string[]];
-      let saved: string;
+      /** All cases run at the same time, because a client waits between its attempts. */
+      let started: ReturnType<typeof start>[];
 
       before(async function () {
-        if (isMissing) {
-          if (process.env.CI) throw new Error(`no ${needs}`);
-          process.stderr.write(
-            `\n!!! THE CLIENT IN ${language} IS NOT TESTED: no ${needs} !!!\n\n`,
-          );
-          this.skip();
+        if (needs !== undefined && needs[1] === undefined) {
+          skipWithout(this, `the client in ${language} needs ${needs[0]}`);
         }
         command = await prepare(folder);
-        saved = join(folder, 'body.json');
+        started = CASES.map(([, steps]) => start(new Run(folder, steps)));
       });
 
-      /** Runs the client, which may be killed by a step. Resolves with what it prints. */
-      async function printedWith(planned: readonly Step[]): Promise<string> {
-        return (await outputWith(planned)).stdout;
-      }
-
-      async function outputWith(planned: readonly Step[]) {
-        steps = [...planned];
-        const [file, ...args] = command;
-        const env = { ...process.env, ACCESS_TOKEN: TOKEN };
-        const child = run(file, [...args, address, NAME, saved], { env });
-        crash = () => child.child.kill('SIGKILL');
-        return child.catch(
-          (error: ExecFileException & { stdout: string; stderr: string }) => error,
-        );
-      }
-
-      /** The outcome that the client reports. Every attempt has the same body, with the reported id. */
-      function outcomeOf(printed: string): string {
-        const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(printed) ?? [];
-        expect(new Set(bodies).size, 'different bodies').to.equal(1);
-        expect(bodies[0]).to.match(new RegExp(`"id": ?${id},`));
-        expect(JSON.parse(bodies[0] ?? '')).to.have.property('name', NAME);
-        return outcome;
-      }
-
-      async function outcomeWith(...planned: Step[]): Promise<string> {
-        rmSync(saved, { recursive: true, force: true });
-        bodies = [];
-        return outcomeOf(await printedWith(planned));
+      function start(run: Run) {
+        const { port } = front.address() as AddressInfo;
+        if (!runs.includes(run)) runs.push(run);
+        const address = `http://127.0.0.1:${port}/${runs.indexOf(run)}`;
+        return { run, printed: run.start(command, address) };
       }
 
       it('sends the same body again after a crash, and recognises its own plant', async () => {
-        rmSync(saved, { recursive: true, force: true });
-        bodies = [];
-        expect(await printedWith(['crash after'])).to.equal('');
-        expect(outcomeOf(await printedWith([]))).to.equal('stored');
-        expect(bodies).to.have.length(2);
-        expect(existsSync(saved)).to.equal(false);
+        const { run, printed } = start(new Run(folder, ['crash after']));
+        expect((await printed).stdout).to.equal('');
+        expect(run.outcomeOf((await start(run).printed).stdout)).to.equal('stored');
+        expect(run.bodies).to.have.length(2);
       });
 
-      it('creates a plant', async () => {
-        expect(await outcomeWith()).to.equal('stored');
-        expect(bodies).to.have.length(1);
-      });
-
-      it('retries when nothing was stored, or the outcome is unknown', async () => {
-        expect(await outcomeWith(5030, 5032, 4080, 5031, 'cut before')).to.equal('stored');
-        expect(bodies).to.have.length(6);
-      });
-
-      it('recognises its own plant in a 4006 after an unknown outcome', async () => {
-        expect(await outcomeWith('cut after')).to.equal('stored');
-        expect(bodies).to.have.length(2);
-      });
-
-      it('does not take a 4006 to its first attempt, nor after a 5030, for its own plant', async () => {
-        expect(await outcomeWith(4006)).to.equal('refused 4006');
-        expect(await outcomeWith(5030, 4006)).to.equal('refused 4006');
-      });
-
-      it('does not repeat a request that cannot succeed', async () => {
-        expect(await outcomeWith(4005)).to.equal('refused 4005');
-        expect(bodies).to.have.length(1);
-      });
-
-      it('takes the error of a proxy for an unknown outcome, and its rate limit for a refusal', async () => {
-        expect(await outcomeWith('bad gateway', 4006)).to.equal('stored');
-        expect(await outcomeWith('rate limit', 4006)).to.equal('refused 4006');
-      });
-
-      it('takes an error 5xx whose number it does not know for an unknown outcome', async () => {
-        expect(await outcomeWith(5033, 4006)).to.equal('stored');
-        expect(await outcomeWith('negative pause', 4006)).to.equal('stored');
-      });
-
-      it('retries after every 429, also after one with an error number', async () => {
-        expect(await outcomeWith(4290, 4006)).to.equal('refused 4006');
-      });
-
-      it('does not repeat a request that meets a bug, and reports its outcome as unknown', async () => {
-        expect(await outcomeWith(5000)).to.equal('unknown');
-        expect(bodies).to.have.length(1);
-        expect(existsSync(saved)).to.equal(true);
-      });
-
-      it('sends nothing, and keeps the file, when the saved body cannot be read', async () => {
-        const unreadable = {
-          empty: () => writeFileSync(saved, ''),
-          folder: () => mkdirSync(saved),
-        };
-        for (const make of Object.values(unreadable)) {
-          rmSync(saved, { recursive: true, force: true });
-          make();
-          bodies = [];
-          const { stdout, stderr } = await outputWith([]);
+      for (const [what, make] of [
+        ['is empty', (path: string) => writeFileSync(path, '')],
+        ['cannot be read', (path: string) => mkdirSync(path)],
+      ] as const) {
+        it(`sends nothing, and keeps the file, when the saved body ${what}`, async () => {
+          const saving = new Run(folder, []);
+          make(saving.saved);
+          const { stdout, stderr } = await start(saving).printed;
           expect(stdout).to.equal('');
           expect(stderr).to.match(/body\.json: expected a saved body/);
-          expect(bodies).to.have.length(0);
-          expect(existsSync(saved)).to.equal(true);
-        }
-        rmSync(saved, { recursive: true });
-      });
+          expect(saving.bodies).to.deep.equal([]);
+          expect(existsSync(saving.saved)).to.equal(true);
+        });
+      }
 
-      it('does not follow a redirect', async () => {
-        expect(await outcomeWith('redirect to a login page')).to.equal('refused 302');
-        expect(bodies).to.have.length(1);
-      });
-
-      it('reports an unknown outcome as unknown when it gives up', async () => {
-        expect(await outcomeWith(5031, 5030, 5030, 5030, 5030, 5030)).to.equal('unknown');
-        expect(existsSync(saved)).to.equal(true);
-        expect(await outcomeWith(5030, 5030, 5030, 5030, 5030, 5030)).to.equal('not stored');
-      });
+      for (const [at, [title, , outcome, requests]] of CASES.entries()) {
+        it(title, async () => {
+          const { run, printed } = started[at] ?? start(new Run(folder, []));
+          expect(run.outcomeOf((await printed).stdout)).to.equal(outcome);
+          expect(run.bodies).to.have.length(requests);
+        });
+      }
     });
   }
 });
 
-function exists(command: string): boolean {
-  return spawnSync('sh', ['-c', 'command -v "$0"', command]).status === 0;
+function unavailable(times: number): Step[] {
+  return Array<Step>(times).fill(5030);
+}
+
+/** Returns when a file was changed; 0 for no file. */
+function changedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }

@@ -21,6 +21,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const MAX_BYTES = 20_000_000;
 const LICENCE = /^(?:.*licen[cs]e.*|notice|copying)(?:\.\w+)?$/i;
 
+/** Settings of npm that do not change what is installed. */
+const QUICK_NPM = {
+  npm_config_prefer_offline: 'true',
+  npm_config_audit: 'false',
+  npm_config_fund: 'false',
+};
+
 /** The files that the copy does not have: those of `.dockerignore`, and dependencies of single packages. */
 const LEFT_OUT = /-contract$|[\\/]packages[\\/][^\\/]+[\\/](?:test|dist[\\/]test|node_modules)$/;
 
@@ -65,7 +72,7 @@ describe('The application in the image', function () {
         filter: (source) => !LEFT_OUT.test(source),
       });
     }
-    const env = { ...process.env, npm_config_prefer_offline: 'true' };
+    const env = { ...process.env, ...QUICK_NPM };
     await promisify(execFile)('sh', ['-c', lastRun()], { cwd: app, env });
     files = filesOf(app).filter((file) => /^(?:node_modules|packages)[\\/]/.test(file));
   });
@@ -120,7 +127,7 @@ describe('The application in the image', function () {
     const install = tracingInstruction('RUN')
       .replace(' /node_modules', ` ${dirname(app)}/node_modules`)
       .replaceAll(/ @opentelemetry\/auto\S+/g, '');
-    const env = { ...process.env, npm_config_prefer_offline: 'true' };
+    const env = { ...process.env, ...QUICK_NPM };
     await promisify(execFile)('sh', ['-ec', install], { cwd: work, env });
     const preload = '@opentelemetry/auto-instrumentations-node/register';
     const [node, flag, name, ...rest] = JSON.parse(tracingInstruction('ENTRYPOINT'));

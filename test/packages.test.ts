@@ -1,7 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, normalize } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,20 +23,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const folders = readdirSync(join(root, 'packages'));
 
-const manifests = new Map(
-  folders.map((folder): [string, Manifest] => [
-    folder,
-    readManifest(join(root, 'packages', folder)),
-  ]),
-);
+const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder)));
 
-describe('The manifests of the packages', () => {
-  for (const [folder, { name }] of manifests) {
-    it(`have all fields that npm shows for ${name}`, () => expectPublishable(root, folder));
-  }
+it('Every manifest of a package has the fields that npm shows', () => {
+  for (const folder of folders) expectPublishable(root, folder);
 });
 
-describe('The packages, packed and installed elsewhere', function () {
+describe('The packages, packed and unpacked elsewhere', function () {
   this.timeout(120_000);
 
   let place: string;
@@ -38,11 +40,9 @@ describe('The packages, packed and installed elsewhere', function () {
     const workspaces = folders.flatMap((folder) => ['--workspace', `packages/${folder}`]);
     const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', place, ...workspaces];
     await run(npm, pack, { cwd: root });
-    const tarballs = readdirSync(place).map((name) => `./${name}`);
+    for (const name of readdirSync(place)) await unpack(join(place, name));
+    linkDependencies();
     writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
-    const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
-    const others = ['@koa/cors@5.0.0', 'koa-mount@4.2.0', '@types/koa__cors', '@types/koa-mount'];
-    await run(npm, ['install', ...quiet, ...tarballs, ...others], { cwd: place });
   });
 
   after(() => {
@@ -51,6 +51,22 @@ describe('The packages, packed and installed elsewhere', function () {
   });
 
   const installed = (...path: string[]) => join(place, 'node_modules', ...path);
+
+  /** Puts the content of a tarball where `npm install` would. */
+  async function unpack(tarball: string): Promise<void> {
+    const unpacked = mkdtempSync(join(place, 'unpacked-'));
+    await run('tar', ['-xzf', tarball, '-C', unpacked]);
+    const { name } = readManifest(join(unpacked, 'package'));
+    mkdirSync(dirname(installed(name)), { recursive: true });
+    renameSync(join(unpacked, 'package'), installed(name));
+  }
+
+  /** Links the dependencies of the packages, which `npm ci` has installed from their manifests. */
+  function linkDependencies(): void {
+    const own = new Set(['plant-store', '@plant-store', '.bin', '.package-lock.json']);
+    const libraries = readdirSync(join(root, 'node_modules')).filter((name) => !own.has(name));
+    for (const name of libraries) symlinkSync(join(root, 'node_modules', name), installed(name));
+  }
 
   /** Starts a program and resolves with the first line of its output that matches. */
   async function printed(pattern: RegExp, ...command: string[]): Promise<string> {
@@ -65,7 +81,7 @@ describe('The packages, packed and installed elsewhere', function () {
   }
 
   it('contain everything they need, and no sources, tests or build information', () => {
-    for (const manifest of manifests.values()) {
+    for (const manifest of manifests) {
       const { name } = manifest;
       const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
       expect(files).to.include.members(['package.json', 'README.md', 'LICENSE']);
@@ -78,8 +94,8 @@ describe('The packages, packed and installed elsewhere', function () {
   });
 
   it('start the service with its command', async () => {
-    expect(existsSync(installed('.bin', 'plant-store'))).to.equal(true);
-    const line = await printed(/listens on/, installed('plant-store', 'bin', 'plant-store.js'));
+    const { bin } = readManifest(installed('plant-store'));
+    const line = await printed(/listens on/, installed('plant-store', bin?.['plant-store'] ?? ''));
     const address = /http:\S+/.exec(line)?.[0];
     expect((await fetch(`${address}/readyz`)).status).to.equal(200);
     expect((await fetch(`${address}/docs/plant.svg`)).status).to.equal(200);

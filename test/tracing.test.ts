@@ -33,9 +33,9 @@ const [, PRELOAD = ''] =
   ) ?? [];
 
 const MONGODB = '@opentelemetry/instrumentation-mongodb';
-const CONNECTIONS = 100;
+const CONNECTIONS = 30;
 /** The number of requests on each connection. */
-const REQUESTS = 30;
+const REQUESTS = 10;
 
 /** The members of a log line that these tests use. */
 interface Line {
@@ -93,7 +93,7 @@ describe('A service with instrumentation preloaded', function () {
     expect(PRELOAD).to.match(/^--import file:\S+$/);
   });
 
-  it('keeps 3,000 concurrent requests in their own traces', async () => {
+  it('keeps many concurrent requests in their own traces', async () => {
     const service = await start(PRELOAD);
     await Promise.all(
       Array.from({ length: CONNECTIONS }, async (_, at) => {
@@ -165,10 +165,9 @@ describe('A service with instrumentation preloaded', function () {
     const MONGODB_URI = uri.replace('/?', `/traced-${randomUUID()}?`);
     const service = await start(PRELOAD, { MONGODB_URI });
     while (!(await fetch(`${service.address}/readyz`)).ok);
-    const sent = all.slice(0, 50 * REQUESTS);
-    const creates = Array.from({ length: 50 }, async (_, at) => {
+    const creates = Array.from({ length: CONNECTIONS }, async (_, at) => {
       const connection = await connect(service);
-      return oneByOne(connection, sent.slice(at * REQUESTS, (at + 1) * REQUESTS));
+      return oneByOne(connection, all.slice(at * REQUESTS, (at + 1) * REQUESTS));
     });
     await Promise.all(creates);
     const { spans } = await tracesOf(service);
@@ -176,7 +175,7 @@ describe('A service with instrumentation preloaded', function () {
     expect(batches.filter(({ parentSpanId }) => parentSpanId !== undefined)).to.deep.equal([]);
     expectSame(
       batches.flatMap(({ links }) => links.map((trace) => [trace])),
-      sent.filter(isPlant).map((index) => [traceOf(index)]),
+      all.filter(isPlant).map((index) => [traceOf(index)]),
     );
     const inserts = spans.filter(({ scope, name }) => scope === MONGODB && /insert/.test(name));
     const own = new Set(batches.map(({ spanId }) => spanId));

@@ -4,7 +4,6 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
-  readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { CodeBlock, Markdown } from './markdown.js';
+import type { Markdown } from './markdown.js';
 
 const run = promisify(execFile);
 
@@ -31,19 +30,18 @@ export class ProjectCopy {
     this.#linkLibraries(join(root, 'node_modules'));
   }
 
-  /**
-   * Creates the files that the blocks of a tutorial show, and changes existing ones. Changes nothing that has been
-   * done already. The caller runs the commands.
-   */
-  follow({ blocks }: Markdown): void {
-    for (const block of blocks) {
-      if (block.file !== undefined) this.#apply(block, block.file);
+  /** Writes the files of tutorials that were {@link followed}. The caller runs their commands. */
+  write(files: ReadonlyMap<string, string>): void {
+    for (const [file, text] of files) {
+      const path = join(this.folder, file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
     }
-    this.linkPackages();
+    this.#linkPackages();
   }
 
   /** Links the packages of the workspace, as `npm install` does. */
-  linkPackages(): void {
+  #linkPackages(): void {
     const scope = join(this.folder, 'node_modules', SCOPE);
     rmSync(scope, { recursive: true, force: true });
     mkdirSync(scope);
@@ -76,16 +74,24 @@ export class ProjectCopy {
       symlinkSync(join(libraries, name), join(this.folder, 'node_modules', name));
     }
   }
+}
 
-  #apply({ language, text }: CodeBlock, file: string): void {
-    const path = join(this.folder, file);
-    if (language === 'diff') {
-      writeFileSync(path, changed(readFileSync(path, 'utf8'), text, file));
-      return;
-    }
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, text);
+/**
+ * Returns the files that a tutorial creates or changes, with their new texts. What has been done already stays as it is.
+ *
+ * @param read Returns the text of an existing file.
+ */
+export function followed(
+  { blocks }: Markdown,
+  read: (file: string) => string,
+): Map<string, string> {
+  const files = new Map<string, string>();
+  for (const { file, language, text } of blocks) {
+    if (file === undefined) continue;
+    const made = language === 'diff' ? changed(files.get(file) ?? read(file), text, file) : text;
+    files.set(file, made);
   }
+  return files;
 }
 
 /** Applies hunks, separated by lines that begin with `@@`. Each must match exactly one place, or be applied already. */

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ACCESS_TOKEN_SHA256, command, endAll, serve, TOKEN } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 
 const run = promisify(execFile);
@@ -17,13 +17,13 @@ describe('A typed client that is generated from the interface description', func
 
   it('compiles, creates a plant, and reads an error', async () => {
     await mkdir(`${folder}generated`, { recursive: true });
-    const { stdout: description } = await run(process.execPath, [command, 'openapi']);
-    await writeFile(`${folder}generated/openapi.json`, description);
+    const { address } = await serve({ ACCESS_TOKEN_SHA256 });
+    const description = await fetch(`${address}/openapi.json`);
+    await writeFile(`${folder}generated/openapi.json`, await description.text());
     const generate = ['generate.js', 'generated/openapi.json', 'generated/schema.d.ts'];
     await run(process.execPath, generate, { cwd: folder });
     await run(process.execPath, [tsc, '-p', '.'], { cwd: folder });
 
-    const { address } = await serve({ ACCESS_TOKEN_SHA256 });
     const { stdout } = await run(process.execPath, ['dist/calls.js', address, TOKEN], {
       cwd: folder,
     });

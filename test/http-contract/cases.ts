@@ -32,15 +32,27 @@ export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
 /** All cases that {@link testEach} has declared in this process. */
 export const suite: TestedCase[] = [];
 
-/** Declares a test for each case, on a connection of its own. */
+/**
+ * Declares a test for each case. A connection ends in order after `Connection: close`, and serves the next case
+ * otherwise.
+ */
 export function testEach(service: UsedService, cases: readonly Case[]): void {
+  let kept: RawConnection | undefined;
   for (const one of cases) {
     const tested: TestedCase = { ...one, settings: service.settings };
     suite.push(tested);
     it(one.title, async () => {
-      tested.response = await exchange(service.port, one.bytes, one.expected);
+      const connection = kept ?? (await RawConnection.open(service.port));
+      kept = undefined;
+      tested.response = await exchangeOn(connection, one.bytes, one.expected);
+      if (saysClose(tested.response)) connection.destroy();
+      else kept = connection;
     });
   }
+  after(async () => {
+    if (kept !== undefined) await expectService(kept);
+    kept?.destroy();
+  });
 }
 
 /**
@@ -54,15 +66,24 @@ export async function exchange(
 ): Promise<ReceivedResponse> {
   const connection = await RawConnection.open(port);
   try {
-    connection.send(bytes);
-    const response = await connection.response(expected.toHead);
-    checkResponse(response, expected);
-    if (saysClose(response)) await expectEnd(connection);
-    else await expectService(connection);
+    const response = await exchangeOn(connection, bytes, expected);
+    if (!saysClose(response)) await expectService(connection);
     return response;
   } finally {
     connection.destroy();
   }
+}
+
+async function exchangeOn(
+  connection: RawConnection,
+  bytes: Uint8Array,
+  expected: Expected,
+): Promise<ReceivedResponse> {
+  connection.send(bytes);
+  const response = await connection.response(expected.toHead);
+  checkResponse(response, expected);
+  if (saysClose(response)) await expectEnd(connection);
+  return response;
 }
 
 /** Checks that the service ends the connection in order and sends nothing more. */

@@ -72,14 +72,14 @@ describe('Fuzzing', function () {
           await compare(body);
         },
       ),
-      parameters(250),
+      parameters(125),
     );
   });
 
   it('a random JSON text gets the response that an independent reader expects', async () => {
     await fc.assert(
       fc.asyncProperty(jsonPlant(), (text) => compare(Buffer.from(text))),
-      parameters(400),
+      parameters(200),
     );
   });
 
@@ -88,14 +88,14 @@ describe('Fuzzing', function () {
       fc.asyncProperty(jsonPlant(), damages(JSON_SCRAPS), (text, all) =>
         compare(damaged(Buffer.from(text), all)),
       ),
-      parameters(450),
+      parameters(225),
     );
   });
 
   it('a random decimal number is an id exactly when exact arithmetic says so', async () => {
     await fc.assert(
       fc.asyncProperty(decimal(), (spelling) => compare(Buffer.from(plantText(spelling)))),
-      parameters(450),
+      parameters(225),
     );
   });
 
@@ -121,14 +121,14 @@ describe('Fuzzing', function () {
         expect(wholeNumber(spelling)).to.be.oneOf([limit + offset, undefined]);
         await compare(Buffer.from(plantText(spelling)));
       }),
-      parameters(250),
+      parameters(125),
     );
   });
 
   it('random bytes get a listed response or none', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), (bytes) => survives(service.port, bytes)),
-      parameters(150),
+      parameters(75),
     );
   });
 
@@ -137,7 +137,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
         survives(service.port, damaged(bytes, all)),
       ),
-      parameters(400),
+      parameters(200),
     );
   });
 
@@ -147,7 +147,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(scraps, (all) =>
         survives(service.port, Buffer.from(all.join(''), 'latin1')),
       ),
-      parameters(300),
+      parameters(150),
     );
   });
 
@@ -169,7 +169,7 @@ describe('Fuzzing', function () {
           await exchange(service.port, again, created ? { error: 4006 } : {});
         }
       }),
-      parameters(150),
+      parameters(75),
     );
   });
 

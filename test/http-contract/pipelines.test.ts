@@ -49,7 +49,7 @@ describe('Valid requests, pipelined and cut anywhere,', function () {
   });
   after(() => other.destroy());
 
-  const parameters = { seed: SEED, numRuns: 400 * FACTOR };
+  const parameters = { seed: SEED, numRuns: 200 * FACTOR };
   const pipeline = fc.array(shape, { minLength: 1, maxLength: 6 });
   const places = fc.array(fc.double({ min: 0, max: 1, noNaN: true }), { maxLength: 5 });
 

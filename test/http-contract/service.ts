@@ -33,13 +33,37 @@ export function useService(settings: Record<string, string> = {}): UsedService {
   before(async () => {
     service = await startService(settings);
   });
-  after(async () => {
-    const code = await service?.stop();
-    if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
+  after(() => stopService(service));
+  return used(settings, () => service);
+}
+
+const shared = new Map<string, Service>();
+
+/** Like {@link useService}, with one service for all `describe`s with these settings. */
+export function useSharedService(settings: Record<string, string> = {}): UsedService {
+  const key = JSON.stringify(settings);
+  before(async () => {
+    if (!shared.has(key)) shared.set(key, await startService(settings));
   });
+  return used(settings, () => shared.get(key));
+}
+
+/** Stops the services of {@link useSharedService}. */
+export async function stopSharedServices(): Promise<void> {
+  await Promise.all([...shared.values()].map(stopService));
+  shared.clear();
+}
+
+async function stopService(service?: Service): Promise<void> {
+  const code = await service?.stop();
+  if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
+}
+
+function used(settings: Record<string, string>, running: () => Service | undefined): UsedService {
   return {
     settings,
     get port() {
+      const service = running();
       if (service === undefined) throw new Error('the service runs during tests only');
       return service.port;
     },

@@ -7,13 +7,14 @@ import {
   create,
   freshId,
   headOf,
+  lines,
   MARK,
   type Parts,
   plantText,
   request,
   UNSERVED,
 } from './requests.js';
-import { useService } from './service.js';
+import { stopSharedServices, useSharedService } from './service.js';
 
 type Fields = NonNullable<Parts['headers']>;
 
@@ -70,8 +71,54 @@ const FRAMINGS: Readonly<Record<string, (body: Buffer) => { framing: Fields; pay
   }),
 };
 
+/** The first bytes of an HTTP/2 connection: the preface, SETTINGS, WINDOW_UPDATE and HEADERS. */
+const HTTP2_PREFACE = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  Buffer.from(
+    '00001204000000000000030000006400040200000000020000000000000408000000000001ff0001',
+    'hex',
+  ),
+  Buffer.from('000011010500000001828441866c2e42b3d74d7a8825b650c3abb615c153032a2f2a', 'hex'),
+]);
+
+after(stopSharedServices);
+
+describe('HTTP/2 without an upgrade', () => {
+  const service = useSharedService();
+
+  const livez = request(LIVEZ);
+  const deliveries: Readonly<Record<string, readonly Uint8Array[]>> = {
+    'in one segment': [HTTP2_PREFACE],
+    'in two segments': [HTTP2_PREFACE.subarray(0, 24), HTTP2_PREFACE.subarray(24)],
+    'cut within the preface': [HTTP2_PREFACE.subarray(0, 2), HTTP2_PREFACE.subarray(2)],
+    'followed by more frames': [HTTP2_PREFACE, Buffer.alloc(30_000)],
+    'after a request': [livez, HTTP2_PREFACE],
+  };
+  for (const [title, segments] of Object.entries(deliveries)) {
+    it(`is a 4000 that is received before any reset, ${title}`, async () => {
+      const connection = await RawConnection.open(service.port);
+      for (const segment of segments) await connection.sent(segment);
+      if (segments[0] === livez) checkResponse(await connection.response(), { otherContent: true });
+      checkResponse(await connection.response(), { error: 4000, connection: 'close' });
+      expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
+      connection.destroy();
+    });
+  }
+
+  it('is a 4000, also after an empty line', async () => {
+    await exchange(service.port, Buffer.concat([Buffer.from('\r\n'), HTTP2_PREFACE]), {
+      error: 4000,
+      connection: 'close',
+    });
+  });
+
+  it('is a 4000 when the preface is not exactly that of HTTP/2', async () => {
+    await exchange(service.port, lines('PRI * HTTP/1.1', 'Host: a'), { error: 4000 });
+  });
+});
+
 describe('A request that offers an upgrade', () => {
-  const service = useService();
+  const service = useSharedService();
 
   /** Sends each segment after the service had time to read the previous one. */
   async function sendApart(connection: RawConnection, segments: readonly Uint8Array[]) {
@@ -232,40 +279,6 @@ describe('A request that offers an upgrade', () => {
           for (const it of responses.slice(offering.length)) expect(errorOf(it)).to.equal(4004);
         });
       }
-    }
-  });
-
-  describe('does not make the service drop pipelined requests', () => {
-    const asking = request({ ...LIVEZ, headers: WEBSOCKET });
-    const pipelines: Readonly<Record<string, () => Uint8Array[]>> = {
-      'two requests after it': () => [create({ headers: JAVA }), create(), create()],
-      'GET, and requests after it': () => [asking, create(), create()],
-      'refused with a body, and a request after it': () => [
-        create({ target: '/x', headers: JAVA }),
-        create(),
-      ],
-      'the same target twice': () => [asking, asking, create()],
-    };
-    for (const [title, requests] of Object.entries(pipelines)) {
-      it(`${title}, in one segment`, async () => {
-        const all = requests();
-        await expectNoneDropped(await responsesTo([Buffer.concat(all)]), all);
-      });
-
-      it(`${title}, in a segment each`, async () => {
-        const all = requests();
-        await expectNoneDropped(await responsesTo(all), all);
-      });
-
-      it(`${title}, cut within the second request`, async () => {
-        const all = requests();
-        const bytes = Buffer.concat(all);
-        const at = (all[0]?.length ?? 0) + 20;
-        await expectNoneDropped(
-          await responsesTo([bytes.subarray(0, at), bytes.subarray(at)]),
-          all,
-        );
-      });
     }
   });
 

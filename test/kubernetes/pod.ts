@@ -1,7 +1,6 @@
 /** A probe of a container. Omitted fields have the defaults of Kubernetes. */
 export interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string };
-  readonly periodSeconds?: number;
   readonly timeoutSeconds?: number;
   readonly failureThreshold?: number;
 }
@@ -13,8 +12,11 @@ export interface Probes {
   readonly readinessProbe: Probe;
 }
 
+/** The time between two probes. What counts is how many of them fail, so their own periods would only take longer. */
+const PERIOD_MS = 200;
+
 /**
- * Evaluates the probes of a container like the kubelet
+ * Evaluates the probes of a container like the kubelet, except for their periods
  * (https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/).
  */
 export class Pod {
@@ -83,14 +85,14 @@ export class Pod {
 
   /** Runs a probe in its period. Reports whether it has reached its threshold of failures, or has succeeded. */
   #repeat(probe: Probe, report: (failed: boolean, succeeded: boolean) => void): void {
-    const { periodSeconds = 10, failureThreshold = 3 } = probe;
+    const { failureThreshold = 3 } = probe;
     let failures = 0;
     const run = async () => {
       const succeeded = await this.#succeeds(probe);
       failures = succeeded ? 0 : failures + 1;
       report(failures >= failureThreshold, succeeded);
     };
-    this.#timers.push(setInterval(() => void run(), periodSeconds * 1000));
+    this.#timers.push(setInterval(() => void run(), PERIOD_MS));
   }
 
   async #succeeds({ httpGet, timeoutSeconds = 1 }: Probe): Promise<boolean> {

@@ -1,7 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, http1Client, http2Client, type Target } from './clients.js';
 
 /** Connections are renewed before the proxy closes them, which nginx does after 1,000 requests. */
 const REQUESTS_PER_SESSION = 500;
+
+/** The time between a response and the next request of a client: the load is steady, and need not be heavy. */
+const PAUSE_MS = 100;
 
 let lastId = 0;
 
@@ -50,6 +54,7 @@ export class Load {
       const client = await open();
       for (let count = 0; count < REQUESTS_PER_SESSION && this.#goesOn; count += 1) {
         await this.#create(client);
+        await pause(PAUSE_MS);
       }
       client.close();
     }

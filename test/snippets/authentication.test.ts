@@ -34,7 +34,7 @@ describe('The commands of docs/authentication.md', function () {
     const at = { '127.0.0.1:9000': url };
     terminal.start(`${provide.trim()} http://${url}`);
     const metadata = `http://${url}/.well-known/openid-configuration`;
-    await terminal.run(`until curl -sf ${metadata}; do :; done`);
+    await terminal.run(`until curl -sf ${metadata}; do sleep 0.1; done`);
     const address = await terminal.serve(withReal(serve, at));
     const real = { ...at, 'http://127.0.0.1:3000': address };
     const printed = await terminal.run(withReal(create, real));

@@ -2,12 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newPlantReader } from '@plant-store/plant-json';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { snippet } from './snippet.js';
 import { Terminal } from './terminal.js';
 
 const ID = '9007199254740993';
+const readNewPlant = newPlantReader('the line');
 
 describe('The commands of docs/export.md', function () {
   this.timeout(60_000);
@@ -33,10 +36,15 @@ describe('The commands of docs/export.md', function () {
   const write = (name: string, text: string) => writeFileSync(join(terminal.folder, name), text);
   const run = (commands: string, env = {}) =>
     terminal.run(commands, { ACCESS_TOKEN_SHA256, LOG_LEVEL: 'error', ...env });
-  const create = (lines: string) => {
-    write('lines', lines);
-    return run('plant-store import lines', { ACCESS_TOKEN: TOKEN, MONGODB_URI: uris[0] });
-  };
+
+  /** Stores plants in the old storage. */
+  async function create(lines: string): Promise<void> {
+    const plants = new MongoPlantRepository({ uri: uris[0] ?? '' });
+    for (const text of lines.trim().split('\n')) {
+      await plants.add(readNewPlant(Buffer.from(text)), 10_000);
+    }
+    await plants.close();
+  }
 
   it('export a file, and one plant', async () => {
     await create(another + line);

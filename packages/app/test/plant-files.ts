@@ -21,10 +21,15 @@ const FIRST_ID = 9007199254740993n;
 export const plantLine = (line: number) =>
   `{"id":${FIRST_ID + BigInt(line)},"name":"plant ${line}","tag":"tropical"}\n`;
 
-/** A temporary folder for the files of a test. */
+/** A temporary folder for the files of a test, which is made when the first of them is named. */
 export class PlantFiles {
-  readonly folder = mkdtempSync(join(tmpdir(), 'plant-store-import-'));
+  #folder: string | undefined;
   #count = 0;
+
+  get folder(): string {
+    this.#folder ??= mkdtempSync(join(tmpdir(), 'plant-store-import-'));
+    return this.#folder;
+  }
 
   /** Writes a new file with these lines. Resolves with its path. */
   async write(lines: Iterable<string>): Promise<string> {
@@ -41,7 +46,7 @@ export class PlantFiles {
   }
 
   remove(): void {
-    rmSync(this.folder, { recursive: true });
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true });
   }
 }
 

