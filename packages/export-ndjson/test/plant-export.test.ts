@@ -118,11 +118,17 @@ describe('An export', () => {
     expect(cut.progress).to.deep.equal({ plants: 10_000, last: 10_000n });
 
     const full = new Error('no space');
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown) => unhandled.push(reason);
+    process.on('unhandledRejection', note);
     const it = exportFrom(failing);
     await rejects(
       it.run(() => Promise.reject(full)),
       full,
     );
+    await nextTurn();
+    process.off('unhandledRejection', note);
+    expect(unhandled, 'of the page that was read ahead').to.deep.equal([]);
     expect(it.progress).to.deep.equal({ plants: 0, last: undefined });
   });
 });

@@ -180,8 +180,8 @@ async function drain(server: Server, connections: Connections, limitMs: number):
 /** After this many turns of the event loop without a new connection, none waits. */
 const QUIET_TURNS = 3;
 
-/** The longest time in which waiting connections are accepted. */
-const MAX_ACCEPTING_MS = 1000;
+/** The longest time in which waiting connections are accepted: hundreds of them take a busy machine seconds. */
+const MAX_ACCEPTING_MS = 5000;
 
 /**
  * Accepts the connections that wait in the queue of the operating system, because closing the listener would

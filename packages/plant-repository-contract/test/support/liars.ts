@@ -177,6 +177,15 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
       add: (plant, timeLimit) => correct.add(plant, timeLimit || 1000),
     }),
   },
+  'stores a plant that it reports as unavailable, because no time is left': {
+    caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
+    breaks: (correct) => ({
+      async add(plant, timeLimit) {
+        await correct.add(plant, Math.max(timeLimit, 1000));
+        if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+      },
+    }),
+  },
   'waits for its storage without a limit': {
     hangs: true,
     caughtBy:
