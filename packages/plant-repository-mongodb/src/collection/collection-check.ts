@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
 import { codeOf, RefusingDatabaseError, UNAUTHORIZED } from '../connection/server-code.js';
-import { DURABLE } from './mongo-plant-collection.js';
+import { DURABLE } from './plant-document.js';
 import { may } from './privileges.js';
 import type { StorageObserver } from './storage-event.js';
 

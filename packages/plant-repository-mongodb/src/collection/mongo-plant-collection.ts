@@ -10,10 +10,7 @@ import { ServerReplyError, withoutServerText } from '../connection/server-code.j
 import type { Availability } from './availability.js';
 import type { InsertReply, InsertResult } from './insert-outcome.js';
 import type { PlantCollection } from './plant-collection.js';
-import type { PlantDocument } from './plant-document.js';
-
-/** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
-export const DURABLE = { w: 'majority', j: true };
+import { DURABLE, type PlantDocument } from './plant-document.js';
 
 function replyOf({ n, writeErrors = [] }: Document): InsertReply {
   return { kind: 'reply', n, writeErrors };

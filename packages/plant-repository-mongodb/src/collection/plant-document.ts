@@ -1,6 +1,9 @@
 import type { NewPlant } from '@plant-store/domain';
 import { ObjectId } from 'mongodb';
 
+/** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
+export const DURABLE = { w: 'majority', j: true };
+
 /** A plant as a document of the collection. */
 export interface PlantDocument {
   /** Always stored as int64: the driver converts a `bigint` to that. */
