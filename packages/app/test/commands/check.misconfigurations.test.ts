@@ -164,8 +164,13 @@ describe('What check and serve print about a misconfiguration', function () {
   it('is what docs/operations.md shows', async () => {
     const cases = await misconfigurations();
     expect([...new Set(cases.map(({ what }) => what))]).to.deep.equal([...documented.keys()]);
-    const results = await Promise.allSettled(cases.map(expectDocumented));
-    const failures = results.flatMap((it) => (it.status === 'rejected' ? [`${it.reason}`] : []));
+    const failures: string[] = [];
+    // More at once would make a busy machine too slow for the time limit of a check.
+    for (let at = 0; at < cases.length; at += 8) {
+      const checks = cases.slice(at, at + 8).map(expectDocumented);
+      const results = await Promise.allSettled(checks);
+      for (const it of results) if (it.status === 'rejected') failures.push(`${it.reason}`);
+    }
     expect(failures).to.deep.equal([]);
   });
 
