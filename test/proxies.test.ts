@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { CertificateFolder } from '@plant-store/certificates';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { createFailures } from '@plant-store/plant-json';
-import { ACCESS_TOKEN_SHA256, endAll, freePort, serve } from '@plant-store/service-process';
+import { freePort } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import {
   type Client,

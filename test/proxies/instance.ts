@@ -1,4 +1,5 @@
-import { ACCESS_TOKEN_SHA256, freePort, type Service, serve } from '@plant-store/service-process';
+import { freePort } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256, type Service, serve } from '@plant-store/service-process';
 import { until } from './until.js';
 
 /** A service that keeps its port when it is restarted. */
@@ -13,7 +14,7 @@ export class Instance {
 
   /** Resolves when it is ready. */
   static async start(settings: Record<string, string>): Promise<Instance> {
-    const all = { ACCESS_TOKEN_SHA256, PORT: await freePort(), ...settings };
+    const all = { ACCESS_TOKEN_SHA256, PORT: `${await freePort()}`, ...settings };
     const instance = new Instance(all, await serve(all));
     await instance.readyIs(200);
     return instance;

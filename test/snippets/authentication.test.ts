@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createPlant, freePort } from '@plant-store/service-process';
+import { freePort } from '@plant-store/programs';
+import { createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { root, session, snippet, withReal } from './snippet.js';
 import { Terminal } from './terminal.js';

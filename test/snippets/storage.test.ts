@@ -1,13 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findMongod, needsMongod, SecureMongod } from '@plant-store/mongod';
-import {
-  ACCESS_TOKEN_SHA256,
-  createPlant,
-  endAll,
-  freePort,
-  serve,
-} from '@plant-store/service-process';
+import { freePort } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { mongosh, typedCredentials } from './mongosh.js';

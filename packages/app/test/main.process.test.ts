@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort, skipWithout } from '@plant-store/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
   endAll,
-  freePort,
   run,
   serve,
   sha256,
@@ -121,7 +121,7 @@ describe('The process of plant-store', function () {
 
     for (const LOG_FORMAT of ['pretty', 'json']) {
       it(`serves on, with the ${LOG_FORMAT} log, also after a SIGHUP`, async () => {
-        const PORT = await freePort();
+        const PORT = `${await freePort()}`;
         const service = runUnread(['serve'], { PORT, LOG_FORMAT, LOG_LEVEL: 'debug' });
         const url = `http://127.0.0.1:${PORT}/livez`;
         await responds(url);
@@ -143,12 +143,7 @@ describe('The process of plant-store', function () {
   };
 
   it('logs for people on a terminal, where Ctrl-C stops the service', async function () {
-    if (!hasScript()) {
-      const lack = 'no `script` of util-linux in place of a terminal';
-      if (process.env.CI) throw new Error(lack);
-      process.stderr.write(`\n!!! THE SERVICE ON A TERMINAL IS NOT TESTED: ${lack} !!!\n\n`);
-      this.skip();
-    }
+    if (!hasScript()) skipWithout(this, 'no `script` of util-linux in place of a terminal');
     const line = `exec '${process.execPath}' '${command}'`;
     const service = spawn('script', ['-qec', line, '/dev/null'], {
       env: {

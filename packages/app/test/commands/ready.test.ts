@@ -1,4 +1,5 @@
-import { ACCESS_TOKEN_SHA256, freePort } from '@plant-store/service-process';
+import { freePort } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../../src/commands/address.js';
 import { Command, serveHere, stopAll } from '../in-process.js';
@@ -28,7 +29,7 @@ describe('plant-store ready', function () {
   });
 
   it('ends with 1 when no service listens', async () => {
-    const PORT = await freePort();
+    const PORT = `${await freePort()}`;
     const command = new Command(['ready'], { PORT });
     expect(await command.ended).to.equal(1);
     expect(command.err).to.match(

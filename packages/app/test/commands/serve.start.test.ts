@@ -2,7 +2,8 @@ import { rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { silentServer } from '@plant-store/faulty-network';
-import { ACCESS_TOKEN_SHA256, freePort } from '@plant-store/service-process';
+import { freePort } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { Command, serveHere, stopAll } from '../in-process.js';
 
@@ -55,7 +56,7 @@ describe('The start of the service', function () {
   ] as const) {
     it(`reports in one line that a port is taken, by ${variables}, closes what is open, and ends with 1`, async () => {
       const { address } = await serveHere({ ACCESS_TOKEN_SHA256 });
-      const free = await freePort();
+      const free = `${await freePort()}`;
       const MONGODB_URI = 'mongodb://127.0.0.1:1';
       const second = new Command([], { MONGODB_URI, ...env(new URL(address).port, free) });
       expect(await second.ended).to.equal(1);

@@ -168,7 +168,7 @@ class Connections {
 /** Stops a server, as `DrainableServer.drain` describes. */
 async function drain(server: Server, connections: Connections, limitMs: number): Promise<void> {
   const timer = setTimeout(() => connections.destroy(), limitMs);
-  await acceptWaiting(server);
+  await acceptWaiting(server, Math.max(MIN_ACCEPTING_MS, Math.min(limitMs, MAX_ACCEPTING_MS)));
   const closed = once(server, 'close');
   // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
   NetServer.prototype.close.call(server);
@@ -180,16 +180,18 @@ async function drain(server: Server, connections: Connections, limitMs: number):
 /** After this many turns of the event loop without a new connection, none waits. */
 const QUIET_TURNS = 3;
 
-/** The longest time in which waiting connections are accepted: hundreds of them take a busy machine seconds. */
+/** Waiting connections are accepted within the time limit: hundreds of them take a busy machine seconds. */
 const MAX_ACCEPTING_MS = 5000;
+/** They get this time even when the limit is shorter. */
+const MIN_ACCEPTING_MS = 1000;
 
 /**
  * Accepts the connections that wait in the queue of the operating system, because closing the listener would
  * reset them. Node.js accepts one in each turn of the event loop.
  */
-async function acceptWaiting(server: Server): Promise<void> {
+async function acceptWaiting(server: Server, withinMs: number): Promise<void> {
   shortenQueue(server);
-  const until = performance.now() + MAX_ACCEPTING_MS;
+  const until = performance.now() + withinMs;
   let quietTurns = 0;
   const accepted = () => {
     quietTurns = 0;
