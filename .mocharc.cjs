@@ -1,8 +1,10 @@
 const { tests, spec: unit, ...options } = require('./.mocharc.unit.cjs');
 
+/** What surrounds the service; only `npm run test:all` runs it. */
+const SURROUNDINGS = /^test\/dist\/(deploy|documents)\//;
+
 /** The tests that take longest begin first, after the fast ones, so that no process has to wait for them in the end. */
 const LONGEST = [
-  /^test\/dist\/(tutorials|clients)\./,
   /^packages\/app\/dist\/test\/(main\.|commands\/.*(misconfigurations|mongodb))/,
   /^packages\/plant-repository-mongodb\//,
   /^packages\/app\/dist\/test\/commands\//,
@@ -10,6 +12,7 @@ const LONGEST = [
 ];
 
 const rank = (test) => LONGEST.findIndex((pattern) => pattern.test(test));
-const longest = LONGEST.flatMap((_, at) => tests.filter((test) => rank(test) === at));
+const own = tests.filter((test) => !SURROUNDINGS.test(test));
+const longest = LONGEST.flatMap((_, at) => own.filter((test) => rank(test) === at));
 
-module.exports = { ...options, spec: [...new Set([...unit, ...longest, ...tests])] };
+module.exports = { ...options, tests, spec: [...new Set([...unit, ...longest, ...own])] };

@@ -8,7 +8,7 @@ const UNIT = [
   /^packages\/app\/dist\/test\/(configuration|telemetry|commands\/progress)\//,
   /^packages\/app\/dist\/test\/(health|main|commands\/(reason-not-ready|stop\.close))\.test\.js$/,
   /^packages\/app\/dist\/test\/commands\/(export|import)\/.*(?<!\.mongodb)\.test\.js$/,
-  /^test\/dist\/(architecture|decisions)\.test\.js$/,
+  /^test\/dist\/(?!faulty-network)[\w-]+\.test\.js$/,
 ];
 
 /** Every compiled test, by its path. */

@@ -5,7 +5,7 @@ RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
 # Leaves only what the service loads: no compiler, no tests, no npm scripts. `--omit=optional` leaves out
 # TypeScript, which is an optional peer of a dependency. Source maps and types of the dependencies are deleted.
-# Of Swagger UI, only the two files of the docs page stay. Licences stay. test/image.test.ts runs this
+# Of Swagger UI, only the two files of the docs page stay. Licences stay. test/deploy/image.test.ts runs this
 # instruction.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \

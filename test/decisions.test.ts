@@ -1,8 +1,7 @@
-import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { type Markdown, readDocument, readDocuments } from './markdown.js';
+import { root } from './root.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const index = readDocument(root, 'docs/decisions/README.md');
 const decisions = readDocuments(root).filter(({ path }) => /\/decisions\/\d{4}-/.test(path));
 

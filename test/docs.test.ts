@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
 import {
   anchorsOf,
@@ -9,8 +9,8 @@ import {
   readDocument,
   readDocuments,
 } from './markdown.js';
+import { root } from './root.js';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
 const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */

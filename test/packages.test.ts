@@ -1,145 +1,23 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join, normalize } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
-import { expectPublishable, type Manifest, readManifest } from './manifest.js';
+import { readManifest } from './manifest.js';
+import { root } from './root.js';
 
-const run = promisify(execFile);
+describe('A package', () => {
+  const { version, engines } = readManifest(root);
+  const licence = (folder: string) => readFileSync(join(folder, 'LICENSE'), 'utf8');
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-const folders = readdirSync(join(root, 'packages'));
-
-const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder)));
-
-it('Every manifest of a package has the fields that npm shows', () => {
-  for (const folder of folders) expectPublishable(root, folder);
-});
-
-describe('The packages, packed and unpacked elsewhere', function () {
-  this.timeout(120_000);
-
-  let place: string;
-  const running: ChildProcess[] = [];
-
-  before(async () => {
-    place = mkdtempSync(join(tmpdir(), 'plant-store-packed-'));
-    const workspaces = folders.flatMap((folder) => ['--workspace', `packages/${folder}`]);
-    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', place, ...workspaces];
-    await run(npm, pack, { cwd: root });
-    for (const name of readdirSync(place)) await unpack(join(place, name));
-    linkDependencies();
-    writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
-  });
-
-  after(() => {
-    for (const child of running) child.kill();
-    rmSync(place, { recursive: true });
-  });
-
-  const installed = (...path: string[]) => join(place, 'node_modules', ...path);
-
-  /** Puts the content of a tarball where `npm install` would. */
-  async function unpack(tarball: string): Promise<void> {
-    const unpacked = mkdtempSync(join(place, 'unpacked-'));
-    await run('tar', ['-xzf', tarball, '-C', unpacked]);
-    const { name } = readManifest(join(unpacked, 'package'));
-    mkdirSync(dirname(installed(name)), { recursive: true });
-    renameSync(join(unpacked, 'package'), installed(name));
-  }
-
-  /** Links the dependencies of the packages, which `npm ci` has installed from their manifests. */
-  function linkDependencies(): void {
-    const own = new Set(['plant-store', '@plant-store', '.bin', '.package-lock.json']);
-    const libraries = readdirSync(join(root, 'node_modules')).filter((name) => !own.has(name));
-    for (const name of libraries) symlinkSync(join(root, 'node_modules', name), installed(name));
-  }
-
-  /** Starts a program and resolves with the first line of its output that matches. */
-  async function printed(pattern: RegExp, ...command: string[]): Promise<string> {
-    const child = spawn(process.execPath, command, {
-      cwd: place,
-      env: { PATH: process.env.PATH, PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
+  for (const name of readdirSync(join(root, 'packages'))) {
+    it(`has a licence, a README and the fields that npm shows: ${name}`, () => {
+      const folder = join(root, 'packages', name);
+      const manifest = readManifest(folder);
+      expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
+      expect(manifest).to.have.property('description').that.is.a('string');
+      expect(manifest).to.have.deep.property('engines', engines);
+      const readme = readFileSync(join(folder, 'README.md'), 'utf8').split('\n');
+      expect(readme.slice(0, 2)).to.deep.equal([`# ${manifest.name}`, '']);
+      expect(licence(folder)).to.equal(licence(root));
     });
-    running.push(child);
-    for await (const line of createInterface(child.stdout)) if (pattern.test(line)) return line;
-    throw new Error(`${command.join(' ')} has not printed ${pattern}`);
   }
-
-  it('contain everything they need, and no sources, tests or build information', () => {
-    for (const manifest of manifests) {
-      const { name } = manifest;
-      const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
-      expect(files).to.include.members(['package.json', 'README.md', 'LICENSE']);
-      for (const file of entriesOf(manifest)) expect(files, name).to.include(normalize(file));
-      expect(
-        files.filter((file) => /tsbuildinfo|^src|test/.test(file)),
-        name,
-      ).to.deep.equal([]);
-    }
-  });
-
-  it('start the service with its command', async () => {
-    const { bin } = readManifest(installed('plant-store'));
-    const line = await printed(/listens on/, installed('plant-store', bin?.['plant-store'] ?? ''));
-    const address = /http:\S+/.exec(line)?.[0];
-    expect((await fetch(`${address}/readyz`)).status).to.equal(200);
-    expect((await fetch(`${address}/docs/plant.svg`)).status).to.equal(200);
-  });
-
-  describe('in a server of your own', () => {
-    const programs = ['server', 'middleware', 'mounted'];
-
-    before(async () => {
-      for (const name of programs) {
-        cpSync(join(root, `test/embedding/${name}.ts`), join(place, `${name}.ts`));
-      }
-      const tsc = join(root, 'node_modules/typescript/bin/tsc');
-      const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-      const sources = programs.map((name) => `${name}.ts`);
-      const { stdout } = await run(process.execPath, [tsc, ...strict, ...sources], {
-        cwd: place,
-      }).catch((error) => error);
-      expect(stdout).to.equal('');
-    });
-
-    for (const [program, path, header] of [
-      ['server', '/plants', 'x-request-id'],
-      ['middleware', '/plants', 'server-timing'],
-      ['mounted', '/nursery/plants', 'x-request-id'],
-    ] as const) {
-      it(`create a plant: ${program}`, async () => {
-        const { port, token } = JSON.parse(await printed(/^\{/, `${program}.js`));
-        const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-          method: 'POST',
-          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-          body: '{"id":1,"name":"Monstera"}',
-        });
-        expect(await response.json()).to.deep.equal({ name: 'Monstera' });
-        expect(response.headers.get(header)).to.be.a('string');
-      });
-    }
-  });
 });
-
-/** Returns every file to which a manifest refers. */
-function entriesOf({ exports, bin = {} }: Manifest): string[] {
-  const entries = Object.values(exports).flatMap((entry) =>
-    typeof entry === 'string' ? entry : Object.values(entry),
-  );
-  return [...entries, ...Object.values(bin)];
-}

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { claimsIn, unaccounted } from './documents/snippets/accounts.js';
 import { type CodeBlock, type Markdown, readDocuments } from './markdown.js';
-import { claimsIn, unaccounted } from './snippets/accounts.js';
-import { root } from './snippets/snippet.js';
+import { root } from './root.js';
 
 const documents = readDocuments(root);
 const claims = claimsIn(join(root, 'test'));

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkResponse, type Expected, saysClose } from './check-response.js';
 import { RawConnection, type ReceivedResponse } from './raw-connection.js';
-import { create, type Parts, request } from './requests.js';
+import { create, type Parts, plantText, request } from './requests.js';
 import type { UsedService } from './service.js';
 
 /** One request and the response it must get. */
@@ -72,6 +72,27 @@ export async function exchange(
   } finally {
     connection.destroy();
   }
+}
+
+/** Half-closes a new connection after `send`, and resolves with the responses until the service ends it. */
+export async function responsesAfter(
+  port: number,
+  send: (connection: RawConnection) => void | Promise<void>,
+  toHead = false,
+): Promise<ReceivedResponse[]> {
+  const connection = await RawConnection.open(port);
+  try {
+    await send(connection);
+    connection.halfClose();
+    return await connection.responsesUntilEnd(toHead);
+  } finally {
+    connection.destroy();
+  }
+}
+
+/** Checks that the plant was not created: its id is still free. */
+export async function expectFree(port: number, id: bigint): Promise<void> {
+  await exchange(port, create({ body: plantText(id) }), {});
 }
 
 async function exchangeOn(

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { exchange, expectEnd, expectService } from './cases.js';
+import { exchange, expectEnd, expectFree, expectService, responsesAfter } from './cases.js';
 import { checkResponse, type Expected, errorOf, saysClose } from './check-response.js';
 import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import {
@@ -24,24 +24,13 @@ describe('Connections', () => {
     return create({ body: `{"id":${freshId()},"name":"${name}"}`, ...parts });
   }
 
-  /** Sends everything at once, half-closes, and resolves with the responses until the connection ends. */
-  async function responsesTo(...requests: Uint8Array[]): Promise<ReceivedResponse[]> {
-    const connection = await RawConnection.open(service.port);
-    connection.send(Buffer.concat(requests));
-    connection.halfClose();
-    const responses = await connection.responsesUntilEnd();
-    connection.destroy();
-    return responses;
-  }
+  /** Sends everything at once. */
+  const responsesTo = (...requests: Uint8Array[]) =>
+    responsesAfter(service.port, (it) => it.send(Buffer.concat(requests)));
 
   function checkAll(responses: ReceivedResponse[], expected: Expected[]): void {
     expect(responses.map(errorOf)).to.deep.equal(expected.map(({ error }) => error));
     for (const [at, response] of responses.entries()) checkResponse(response, expected[at] ?? {});
-  }
-
-  /** Checks that the plant was not created: its id is still free. */
-  async function expectFree(id: bigint): Promise<void> {
-    await exchange(service.port, create({ body: plantText(id) }), {});
   }
 
   describe('Pipelined requests', () => {
@@ -149,7 +138,7 @@ describe('Connections', () => {
         if (response === undefined) throw new Error('no response');
         checkResponse(response, error === undefined ? {} : { error });
         expect(responses).to.have.length(saysClose(response) ? 1 : 2);
-        if (saysClose(response)) await expectFree(id);
+        if (saysClose(response)) await expectFree(service.port, id);
         else expect(responses[1]?.status).to.equal(200);
       });
     }
@@ -164,7 +153,7 @@ describe('Connections', () => {
       const { rest } = await connection.ending();
       expect(rest).to.equal('');
       connection.destroy();
-      await expectFree(id);
+      await expectFree(service.port, id);
     });
   });
 
@@ -222,7 +211,7 @@ describe('Connections', () => {
         const start = request({ headers: framing });
         const responses = await responsesTo(start, Buffer.from(`3e8\r\n${plantText(id)}`));
         expect(responses.map(errorOf).join()).to.be.oneOf(['', '4000']);
-        await expectFree(id);
+        await expectFree(service.port, id);
       });
     }
 
@@ -311,7 +300,7 @@ describe('Connections', () => {
       await connection.sent(plantText(id));
       connection.reset();
     }
-    for (const id of ids) await expectFree(id);
+    for (const id of ids) await expectFree(service.port, id);
   });
 });
 

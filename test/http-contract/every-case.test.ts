@@ -98,11 +98,11 @@ async function responseTo(port: number, bytes: Uint8Array): Promise<ReceivedResp
   return connection.response().finally(() => connection.destroy());
 }
 
-/** What the description can say about a response: no value that differs between requests, and no text of a plant. */
+/** What the description can say about a response: no value that differs between requests, and no text. */
 function contentOf({ status, fields, body }: ReceivedResponse): string {
   const lasting = fields.filter(([name]) => !VARYING.has(name));
-  const content = status === 200 ? Object.keys(JSON.parse(body.toString())) : body.toString();
-  return JSON.stringify([status, lasting, content]);
+  const content = JSON.parse(body.toString());
+  return JSON.stringify([status, lasting, Object.keys(content), content.error]);
 }
 
 function expectPassed(response: ReceivedResponse, { status, body, violations }: Validated): void {

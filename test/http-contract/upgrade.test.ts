@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { exchange, expectEnd, expectService } from './cases.js';
+import { exchange, expectEnd, expectFree, expectService, responsesAfter } from './cases.js';
 import { checkResponse, type Expected, errorOf, saysClose } from './check-response.js';
 import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import {
@@ -205,7 +205,7 @@ describe('A request that offers an upgrade', () => {
     );
     const responses = await responsesTo([head, payload, payload]);
     expect(responses.map(errorOf)).to.deep.equal([4010]);
-    await expectFree(id);
+    await expectFree(service.port, id);
   });
 
   it('in HTTP/1.0 is served, and closes', async () => {
@@ -255,7 +255,7 @@ describe('A request that offers an upgrade', () => {
           const { head, payload } = post(JAVA, framing, id);
           const responses = await responsesTo(segments(head, payload));
           expect(responses.map(errorOf)).to.deep.equal([4004]);
-          await expectFree(id);
+          await expectFree(service.port, id);
         });
       }
     }
@@ -274,7 +274,7 @@ describe('A request that offers an upgrade', () => {
           const id = freshId();
           const { head, payload } = post({}, framing, id);
           const responses = await responsesTo([Buffer.concat([...offering, head]), payload]);
-          await expectFree(id);
+          await expectFree(service.port, id);
           await expectNoneDropped(responses, [...offering, head]);
           for (const it of responses.slice(offering.length)) expect(errorOf(it)).to.equal(4004);
         });
@@ -282,17 +282,9 @@ describe('A request that offers an upgrade', () => {
     }
   });
 
-  /** Sends the segments separately, half-closes, and resolves with every response. */
-  async function responsesTo(segments: readonly Uint8Array[]): Promise<ReceivedResponse[]> {
-    const connection = await RawConnection.open(service.port);
-    try {
-      await sendApart(connection, segments);
-      connection.halfClose();
-      return await connection.responsesUntilEnd();
-    } finally {
-      connection.destroy();
-    }
-  }
+  /** Sends the segments separately. */
+  const responsesTo = (segments: readonly Uint8Array[]) =>
+    responsesAfter(service.port, (it) => sendApart(it, segments));
 
   /**
    * Checks that each request has its response, in order; or that a response with `Connection: close` is the last, and
@@ -313,13 +305,8 @@ describe('A request that offers an upgrade', () => {
     expect(responses.length).to.be.at.most(requests.length);
     for (const bytes of requests.slice(responses.length)) {
       const id = /"id":(\d+)/.exec(Buffer.from(bytes).toString('latin1'))?.[1];
-      if (id !== undefined) await expectFree(BigInt(id));
+      if (id !== undefined) await expectFree(service.port, BigInt(id));
     }
-  }
-
-  /** Checks that the plant was not created: its id is still free. */
-  async function expectFree(id: bigint): Promise<void> {
-    await exchange(service.port, create({ body: plantText(id) }), {});
   }
 });
 

@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { needsMongod } from '@plant-store/mongod';
+import { skipWithout } from '@plant-store/programs';
+import { expect } from 'chai';
+import { root } from '../root.js';
+
+const agents = join(root, 'test/deploy/agents/node_modules');
+const FOLDER = 'packages/plant-repository-mongodb/dist/test';
+const STORE = `${FOLDER}/mongo-plant-repository`;
+
+/** A closed port: an agent sends nothing to another machine. */
+const NOWHERE = 'http://127.0.0.1:9';
+
+interface Preload {
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** What each agent is loaded with. */
+const preloads: Readonly<Record<string, Preload>> = {
+  'dd-trace, which changes the comment of each command': {
+    flags: ['--require', join(agents, 'dd-trace/init.js')],
+    env: {
+      DD_DBM_PROPAGATION_MODE: 'full',
+      DD_TRACE_AGENT_URL: NOWHERE,
+      DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',
+      DD_REMOTE_CONFIGURATION_ENABLED: 'false',
+    },
+  },
+  newrelic: {
+    flags: ['--require', join(agents, 'newrelic/index.js')],
+    env: {
+      NEW_RELIC_APP_NAME: 'plant-store',
+      NEW_RELIC_LICENSE_KEY: 'none',
+      NEW_RELIC_HOST: '127.0.0.1',
+      NEW_RELIC_PORT: '9',
+      NEW_RELIC_NO_CONFIG_FILE: 'true',
+      NEW_RELIC_LOG_ENABLED: 'false',
+    },
+  },
+  'elastic-apm-node': {
+    flags: ['--require', join(agents, 'elastic-apm-node/start.js')],
+    env: {
+      ELASTIC_APM_SERVER_URL: NOWHERE,
+      ELASTIC_APM_CENTRAL_CONFIG: 'false',
+      ELASTIC_APM_CLOUD_PROVIDER: 'none',
+      ELASTIC_APM_LOG_LEVEL: 'off',
+    },
+  },
+};
+
+/** The tests whose outcome depends on the commands that are sent. The rest of their files would repeat them. */
+const TESTS = ['--grep', 'was sent to|of an insert|A plant .*(?<!too large for the server)$'];
+const FILES = [
+  `${STORE}.driver-facts.test.js`,
+  `${STORE}.unreachable.test.js`,
+  `${FOLDER}/collection/mongo-plant-collection.test.js`,
+];
+
+/** Resolves with what the tests of the store print. Rejects when one fails. */
+async function runTests({ flags, env }: Preload): Promise<string> {
+  const mocha = [
+    'node_modules/mocha/bin/mocha.js',
+    '--no-config',
+    '--no-color',
+    '--exit',
+    '--timeout',
+    '60000',
+  ];
+  const args = [...flags, ...mocha, ...TESTS, ...FILES];
+  const { stdout } = await promisify(execFile)(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+  });
+  return stdout;
+}
+
+describe('The store with a preloaded agent', function () {
+  this.timeout(240_000);
+
+  before(async function () {
+    await needsMongod.call(this);
+    // The agents take 116 MB, so `npm install` leaves them out.
+    if (!existsSync(agents)) skipWithout(this, 'no agents: run npm ci --prefix test/deploy/agents');
+  });
+
+  // At the same time, because the tests mostly wait for the time-outs of connections.
+  it('reports true outcomes', async () => {
+    for (const printed of await Promise.all(Object.values(preloads).map(runTests))) {
+      expect(printed).to.match(/✔ .* was sent to a frozen server.*\n[\s\S]*\b2\d passing/);
+    }
+  });
+});

@@ -1,0 +1,301 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { CertificateFolder } from '@plant-store/certificates';
+import { needsMongod, ReplicaSet } from '@plant-store/mongod';
+import { createFailures } from '@plant-store/plant-json';
+import { freePort, type MochaContext, skipWithout } from '@plant-store/programs';
+import { endAll } from '@plant-store/service-process';
+import { expect } from 'chai';
+import {
+  type Client,
+  curl,
+  http1Client,
+  http2Client,
+  type Parts,
+  type Reply,
+} from './proxies/clients.js';
+import { CrashingInstances, type Ending } from './proxies/crashing-instances.js';
+import { Instance } from './proxies/instance.js';
+import { freshPlant, Load } from './proxies/load.js';
+import {
+  asksReadyz,
+  findProxy,
+  type ProxyName,
+  proxyNames,
+  RunningProxy,
+} from './proxies/running-proxy.js';
+import { until } from './proxies/until.js';
+
+/** The delay that haproxy.cfg and Caddyfile require. */
+const SHUTDOWN_DELAY_MS = '3000';
+
+/**
+ * The size of a large body. Of a body that is refused, Go's HTTP server discards 256 KiB. With more, it closes the
+ * connection after half a second, so that a client on a busy machine may not get the response: see docs/proxies.md.
+ */
+const LARGE: Readonly<Record<ProxyName, number>> = {
+  nginx: 3_000_000,
+  haproxy: 3_000_000,
+  caddy: 200_000,
+};
+
+const { OUTCOME_UNKNOWN } = createFailures('the body');
+
+/** For tests that need a proxy: when it is not installed they are pending; with `CI` set they fail. */
+function needsProxy(context: MochaContext, name: ProxyName): void {
+  if (findProxy(name) === undefined) skipWithout(context, `no ${name}: see CONTRIBUTING.md`);
+}
+
+describe('The proxies of deploy/proxies', function () {
+  this.timeout(180_000);
+
+  let folder: CertificateFolder;
+  let certificate: string;
+  let ca: string;
+  let set: ReplicaSet;
+  let instances: readonly [Instance, Instance];
+  /** In front of both instances, each proxy that is installed. */
+  const proxies = new Map<ProxyName, RunningProxy>();
+  const running: RunningProxy[] = [];
+
+  before(async function () {
+    await needsMongod.call(this);
+    folder = await CertificateFolder.create();
+    certificate = await folder.issue('server.pem', {
+      subject: 'CN=plants',
+      addresses: ['127.0.0.1'],
+    });
+    ca = readFileSync(folder.authority, 'utf8');
+    set = await ReplicaSet.start({ members: 1 });
+    const settings = { MONGODB_URI: set.uri, SHUTDOWN_DELAY_MS };
+    instances = await Promise.all([Instance.start(settings), Instance.start(settings)]);
+    for (const name of proxyNames) {
+      if (findProxy(name) === undefined) continue;
+      proxies.set(name, await start(name, [instances[0].host, instances[1].host]));
+    }
+  });
+
+  after(async () => {
+    for (const proxy of running) await proxy.stop();
+    endAll();
+    await set?.stop();
+  });
+
+  async function start(
+    name: ProxyName,
+    hosts: readonly [string, string],
+    checksHealth = true,
+  ): Promise<RunningProxy> {
+    const proxy = await RunningProxy.start(name, hosts, certificate, checksHealth);
+    running.push(proxy);
+    return proxy;
+  }
+
+  async function clientsOf({ origin }: RunningProxy): Promise<Client[]> {
+    return [http1Client({ origin, ca }), await http2Client({ origin, ca })];
+  }
+
+  /** Sends the request with each protocol. */
+  async function replies(proxy: RunningProxy, parts: () => Parts): Promise<Reply[]> {
+    const clients = await clientsOf(proxy);
+    const found = await Promise.all(clients.map((client) => client.create(parts())));
+    for (const client of clients) client.close();
+    return found;
+  }
+
+  function expectFailure({ status, headers, body }: Reply, error: number, expected: number): void {
+    expect(status, body).to.equal(expected);
+    expect(headers['content-type']).to.equal('application/json; charset=utf-8');
+    expect(JSON.parse(body)).to.have.all.keys('error', 'message').and.to.include({ error });
+  }
+
+  for (const name of proxyNames) {
+    describe(name, () => {
+      let proxy: RunningProxy;
+      before(function () {
+        needsProxy(this, name);
+        const started = proxies.get(name);
+        if (started === undefined) throw new Error(`${name} was not started`);
+        proxy = started;
+      });
+
+      it('passes on creates of HTTP/1.1 and HTTP/2, with their request ids', async () => {
+        const headers = { 'x-request-id': 'from-a-client' };
+        for (const reply of await replies(proxy, () => ({ headers, body: freshPlant() }))) {
+          expect([reply.status, reply.body]).to.deep.equal([200, '{"name":"Ficus"}']);
+          expect(reply.headers['x-request-id']).to.equal('from-a-client');
+        }
+        for (const reply of await replies(proxy, () => ({ body: freshPlant() }))) {
+          expect(reply.status).to.equal(200);
+          expect(reply.headers['x-request-id']).to.match(/^[\w-]{12}-\d+$/);
+        }
+      });
+
+      it('passes on a body without a length', async () => {
+        for (const { status } of await replies(proxy, () => ({ body: [...freshPlant()] }))) {
+          expect(status).to.equal(200);
+        }
+      });
+
+      for (const size of [16_385, LARGE[name]]) {
+        it(`passes on a body of ${size} bytes, which the service refuses`, async () => {
+          const whole = () => ({ body: 'x'.repeat(size) });
+          const inParts = () => ({
+            body: Array.from({ length: 10 }, () => 'x'.repeat(size / 10 + 1)),
+          });
+          for (const reply of await replies(proxy, whole)) expectFailure(reply, 4003, 400);
+          for (const reply of await replies(proxy, inParts)) expectFailure(reply, 4003, 400);
+        });
+      }
+
+      it('passes on a token of 9 kB and headers above 16 KiB, which the service refuses', async () => {
+        for (const [size, error, status] of [
+          [9000, 4011, 401],
+          [17_000, 4310, 431],
+        ] as const) {
+          const headers = { authorization: `Bearer ${'t'.repeat(size)}` };
+          for (const reply of await replies(proxy, () => ({ headers, body: freshPlant() }))) {
+            expectFailure(reply, error, status);
+          }
+        }
+      });
+
+      it('sends 100 Continue to a client that waits for it', async () => {
+        const client = http1Client({ origin: proxy.origin, ca });
+        const reply = await client.create({
+          headers: { expect: '100-continue' },
+          body: freshPlant(),
+        });
+        client.close();
+        expect([reply.status, reply.continued]).to.deep.equal([200, true]);
+      });
+
+      for (const version of ['1.1', '2']) {
+        it(`serves curl with HTTP/${version}, which waits for 100 Continue only for a time`, async () => {
+          const target = { origin: proxy.origin, ca: folder.authority };
+          const waits = ['-H', 'Expect: 100-continue', '--expect100-timeout', '0.1'];
+          const out = await curl(target, `--http${version}`, ...waits, '-d', freshPlant());
+          expect(out).to.equal(`{"name":"Ficus"}\n${version} 200`);
+        });
+      }
+
+      it('sends a create to the other instance when one refuses the connection, also before a health check', async () => {
+        const refusing = `127.0.0.1:${await freePort()}`;
+        const other = await start(name, [refusing, instances[0].host], false);
+        for (let count = 0; count < 5; count += 1) {
+          for (const parts of [
+            () => ({ body: freshPlant() }),
+            () => ({ body: [...freshPlant()] }),
+          ]) {
+            for (const { status } of await replies(other, parts)) expect(status).to.equal(200);
+          }
+        }
+      });
+
+      if (asksReadyz(name)) {
+        it('sends nothing to an instance that is not ready while the other one is ready', async () => {
+          const lost = createServer((_, response) => response.writeHead(503).end());
+          await once(lost.listen(0, '127.0.0.1'), 'listening');
+          const { port } = lost.address() as AddressInfo;
+          const other = await start(name, [`127.0.0.1:${port}`, instances[0].host]);
+          await until(() => other.foundNotReady?.size === 1);
+          for (let count = 0; count < 4; count += 1) {
+            const found = await replies(other, () => ({ body: freshPlant() }));
+            expect(found.map(({ status }) => status)).to.deep.equal([200, 200]);
+          }
+          lost.close();
+          lost.closeAllConnections();
+        });
+      }
+
+      it('never retries a create that was sent, and responds that its outcome is unknown', async () => {
+        const crashing = await CrashingInstances.start();
+        const other = await start(name, crashing.hosts);
+        for (const ending of ['closed', 'reset'] satisfies Ending[]) {
+          for (const respondsFirst of [false, true]) {
+            Object.assign(crashing, { ending, respondsFirst });
+            await expectSentOnce(other, crashing);
+          }
+        }
+        crashing.stop();
+      });
+    });
+  }
+
+  /** Sends six creates with each protocol, also on used connections, and checks that each was sent to one instance once. */
+  async function expectSentOnce(proxy: RunningProxy, crashing: CrashingInstances): Promise<void> {
+    const sent: string[] = [];
+    crashing.received.length = 0;
+    let unknown = 0;
+    for (const client of await clientsOf(proxy)) {
+      for (let count = 0; count < 6; count += 1) {
+        const body = freshPlant();
+        sent.push(body);
+        const reply = await client.create({ body });
+        if (reply.status === 200) continue;
+        expectFailure(reply, 5031, 503);
+        expect(JSON.parse(reply.body)).to.deep.equal(OUTCOME_UNKNOWN);
+        expect(reply.headers['retry-after']).to.equal('1');
+        unknown += 1;
+      }
+      client.close();
+    }
+    expect(crashing.received).to.deep.equal(sent);
+    expect(unknown).to.be.above(crashing.respondsFirst ? 1 : 11);
+  }
+
+  describe('No client sees an error while both instances restart one after the other', () => {
+    const loads = new Map<ProxyName, Load>();
+    before(async () => {
+      for (const [name, { origin }] of proxies) loads.set(name, new Load({ origin, ca }));
+      const more = () => Promise.all([...loads.values()].map((load) => load.more(20)));
+      await more();
+      for (const instance of instances) await instance.restart();
+      await more();
+    });
+    for (const name of proxyNames) {
+      it(`through ${name}`, async function () {
+        needsProxy(this, name);
+        expect(await loads.get(name)?.stop()).to.deep.equal([]);
+      });
+    }
+  });
+
+  describe('While the database is down', () => {
+    /** Sends a create through each proxy with each protocol. */
+    const begin = () =>
+      new Map(
+        [...proxies].map(([name, it]) => [name, replies(it, () => ({ body: freshPlant() }))]),
+      );
+    let shortly: ReturnType<typeof begin>;
+    let forLong: ReturnType<typeof begin>;
+    before(async () => {
+      const [member] = set.members;
+      await member?.kill();
+      shortly = begin();
+      await member?.restart();
+      await Promise.all(shortly.values());
+      await member?.kill();
+      forLong = begin();
+    });
+    for (const name of proxyNames) {
+      it(`creates wait for its return, through ${name}`, async function () {
+        needsProxy(this, name);
+        const found = (await shortly.get(name)) ?? [];
+        expect(found.map(({ status }) => status)).to.deep.equal([200, 200]);
+      });
+
+      it(`clients get the 5030 of the service after its default deadline, through ${name}`, async function () {
+        needsProxy(this, name);
+        const found = (await forLong.get(name)) ?? [];
+        expect(found).to.have.length(2);
+        for (const reply of found) {
+          expectFailure(reply, 5030, 503);
+          expect(reply.headers['retry-after']).to.equal('1');
+        }
+      });
+    }
+  });
+});

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { endAll, type Service } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { snippet } from '../documents/snippets/snippet.js';
+import { RawConnection } from '../http-contract/raw-connection.js';
+import { lines, type Parts, plantText, request } from '../http-contract/requests.js';
+import { startService } from '../http-contract/service.js';
+import { root } from '../root.js';
+import { isServer, type Span, strays } from './tracing/spans.js';
+import {
+  inOnePiece,
+  isPlant,
+  oneByOne,
+  parentOf,
+  requestIdOf,
+  tracedCreate,
+  traceOf,
+} from './tracing/traced-requests.js';
+
+/** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
+const [, PRELOAD = ''] =
+  /^node (--.*) packages\/app\/bin\/plant-store\.js\n$/.exec(
+    snippet('docs/tracing.md', 'node --import').replace(
+      '@opentelemetry/auto-instrumentations-node/register',
+      pathToFileURL(join(root, 'test/deploy/tracing/preload.js')).href,
+    ),
+  ) ?? [];
+
+const MONGODB = '@opentelemetry/instrumentation-mongodb';
+const CONNECTIONS = 30;
+/** The number of requests on each connection. */
+const REQUESTS = 10;
+
+/** The members of a log line that these tests use. */
+interface Line {
+  readonly requestId?: string;
+  readonly trace_id?: string;
+}
+
+/** The spans and the log of a service that has stopped. */
+interface Traces {
+  readonly spans: readonly Span[];
+  /** The log lines of requests. */
+  readonly log: readonly Line[];
+}
+
+describe('A service with instrumentation preloaded', function () {
+  this.timeout(120_000);
+  let folder: string;
+  const connections: RawConnection[] = [];
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-spans-'));
+  });
+  afterEach(() => {
+    for (const connection of connections.splice(0)) connection.destroy();
+    endAll();
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const spansFile = () => join(folder, 'spans.json');
+
+  function start(NODE_OPTIONS: string, settings: Record<string, string> = {}): Promise<Service> {
+    return startService({ LOG_LEVEL: 'debug', NODE_OPTIONS, SPANS_FILE: spansFile(), ...settings });
+  }
+
+  async function connect({ port }: Service): Promise<RawConnection> {
+    const connection = await RawConnection.open(port);
+    connections.push(connection);
+    return connection;
+  }
+
+  async function tracesOf(service: Service): Promise<Traces> {
+    expect(await service.stop(), service.stderr()).to.equal(0);
+    const log: Line[] = service
+      .stdout()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const spans: Span[] = JSON.parse(readFileSync(spansFile(), 'utf8'));
+    return { spans, log: log.filter(({ requestId }) => requestId !== undefined) };
+  }
+
+  const all = Array.from({ length: CONNECTIONS * REQUESTS }, (_, index) => index);
+
+  it('is started as docs/tracing.md describes', () => {
+    expect(PRELOAD).to.match(/^--import file:\S+$/);
+  });
+
+  it('keeps many concurrent requests in their own traces, and one that cannot be parsed in none', async () => {
+    const service = await start(PRELOAD);
+    await Promise.all(
+      Array.from({ length: CONNECTIONS }, async (_, at) => {
+        const connection = await connect(service);
+        const mine = all.slice(at * REQUESTS, (at + 1) * REQUESTS);
+        const statuses = await (at % 2 === 0 ? inOnePiece : oneByOne)(connection, mine);
+        expect(statuses).to.deep.equal(mine.map((index) => (isPlant(index) ? 200 : 400)));
+      }),
+    );
+    const connection = await connect(service);
+    const last = all.length;
+    connection.send(Buffer.concat([tracedCreate(last), lines('NOT HTTP')]));
+    const { fields } = (await connection.responsesUntilEnd())[1] ?? { fields: [] };
+    const unparsed = new Map(fields).get('x-request-id');
+    const { spans, log } = await tracesOf(service);
+    expectSame(
+      spans.filter(isServer).map((it) => [it.traceId, it.parentSpanId, it.name, routeOf(it)]),
+      [...all, last].map((at) => [traceOf(at), parentOf(at), 'POST /plants', '/plants']),
+    );
+    expectSame(
+      spans.filter(({ name }) => name === 'router - /plants').map(({ traceId }) => [traceId]),
+      [...all, last].map((index) => [traceOf(index)]),
+    );
+    expectSame(
+      spans.filter(({ name }) => name === 'CreatePlant').map((it) => [plantOf(it), it.traceId]),
+      all.filter(isPlant).map((index) => [index, traceOf(index)]),
+    );
+    expectSame(
+      log.map(({ requestId, trace_id }) => [requestId, trace_id]),
+      [...[...all, last].map((at) => [requestIdOf(at), traceOf(at)]), [unparsed, undefined]],
+    );
+    expect(strays(spans)).to.deep.equal([]);
+  });
+
+  it('names its spans by method and route, also for failures', async () => {
+    const service = await start(PRELOAD, { BASE_PATH: '/store/v1' });
+    const target = '/store/v1/plants';
+    const expected: readonly [name: string, parts: Parts][] = [
+      ['POST /store/v1/plants', { target, body: plantText(1n) }],
+      ['POST /store/v1/plants', { target, body: plantText(1n) }],
+      ['POST /store/v1/plants', { target, headers: { authorization: 'Bearer unknown' } }],
+      ['GET /livez', { method: 'GET', target: '/livez' }],
+      ['POST', { target: '/plants' }],
+      ['GET', { method: 'GET', target }],
+    ];
+    for (const [, parts] of expected) {
+      const connection = await connect(service);
+      connection.send(request(parts));
+      await connection.response();
+    }
+    const { spans } = await tracesOf(service);
+    const servers = spans.filter(isServer);
+    expect(servers.map(({ name }) => name)).to.deep.equal(expected.map(([name]) => name));
+    for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
+    expect(strays(spans)).to.deep.equal([]);
+  });
+
+  it('gives each insert into MongoDB a trace of its own, linked to the requests whose plants it carries', async function () {
+    await needsMongod.call(this);
+    const { uri } = await sharedReplicaSet();
+    const MONGODB_URI = uri.replace('/?', `/traced-${randomUUID()}?`);
+    const service = await start(PRELOAD, { MONGODB_URI });
+    while (!(await fetch(`${service.address}/readyz`)).ok);
+    const creates = Array.from({ length: CONNECTIONS }, async (_, at) => {
+      const connection = await connect(service);
+      return oneByOne(connection, all.slice(at * REQUESTS, (at + 1) * REQUESTS));
+    });
+    await Promise.all(creates);
+    const { spans } = await tracesOf(service);
+    const batches = spans.filter(({ name }) => name === 'insert plants');
+    expect(batches.filter(({ parentSpanId }) => parentSpanId !== undefined)).to.deep.equal([]);
+    expectSame(
+      batches.flatMap(({ links }) => links.map((trace) => [trace])),
+      all.filter(isPlant).map((index) => [traceOf(index)]),
+    );
+    const inserts = spans.filter(({ scope, name }) => scope === MONGODB && /insert/.test(name));
+    const own = new Set(batches.map(({ spanId }) => spanId));
+    for (const { spanId } of batches) {
+      expect(inserts.some(({ parentSpanId }) => parentSpanId === spanId)).to.equal(true);
+    }
+    expect(inserts.filter(({ parentSpanId }) => !own.has(parentSpanId ?? ''))).to.deep.equal([]);
+  });
+});
+
+function routeOf({ attributes }: Span): unknown {
+  return attributes['http.route'];
+}
+
+function plantOf({ attributes }: Span): number {
+  return Number(attributes['plant.id']);
+}
+
+/** Compares rows in any order. */
+function expectSame(found: readonly unknown[][], expected: readonly unknown[][]): void {
+  const sorted = (rows: readonly unknown[][]) => rows.map((row) => row.join(' ')).sort();
+  expect(sorted(found)).to.deep.equal(sorted(expected));
+}

@@ -1,0 +1,283 @@
+import { type ExecFileException, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { findProgram, skipWithout } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { root } from '../root.js';
+
+const run = promisify(execFile);
+const clients = join(root, 'examples/clients');
+
+/** The compiler that `.ci/kotlinc` fetches, otherwise that of the machine. */
+const kotlinc = findProgram('kotlinc', [join(root, '.cache/kotlinc/bin')]);
+
+/** Programs that run for a second: the JVM must not spend it on optimising them. */
+const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
+
+/** What the fake in front of the service does with a request: an error number, or one of these. */
+type Step = number | 'cut after' | 'crash after' | 'pass on' | keyof typeof PROXY;
+
+const NAME = 'Ficus "elastica" \u{1F33F}';
+
+/** The statuses of errors. 4290 and 5033 are numbers that no client knows. */
+const STATUSES: Readonly<Record<number, number>> = {
+  4080: 408,
+  4290: 429,
+  5000: 500,
+  5030: 503,
+  5031: 503,
+  5032: 503,
+  5033: 503,
+};
+
+/** Responses that a proxy makes itself. */
+const PROXY = {
+  'bad gateway': [
+    502,
+    { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' },
+    '{"error":"Bad Gateway"}',
+  ],
+  'negative pause': [503, { 'Retry-After': '-30' }, ''],
+  'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
+  'redirect to a login page': [302, { Location: '/login' }, ''],
+} as const;
+
+/** What a client does with the steps of its requests, and the number of requests that it sends. */
+const CASES: readonly [title: string, steps: Step[], outcome: string, requests: number][] = [
+  [
+    'recognises its own plant in a 4006 after an unknown outcome',
+    [4080, 5030, 5032, 'cut after'],
+    'stored',
+    5,
+  ],
+  [
+    'takes the response of a proxy for an unknown outcome, and waits for no negative time',
+    ['negative pause', 4006],
+    'stored',
+    2,
+  ],
+  ['takes a 5xx with an unknown number for an unknown outcome', [5033, 4006], 'stored', 2],
+  [
+    'does not take a 4006 after a 429 and a 5030 for its own plant',
+    [4290, 5030, 4006],
+    'refused 4006',
+    3,
+  ],
+  ['does not repeat a request that meets a bug', [5000], 'unknown', 1],
+  ['does not repeat a request that cannot succeed', [4005], 'refused 4005', 1],
+  ['does not follow a redirect', ['redirect to a login page'], 'refused 302', 1],
+  [
+    'reports an unknown outcome when it gives up',
+    [5031, 'bad gateway', ...unavailable(4)],
+    'unknown',
+    6,
+  ],
+  ['reports that nothing was stored', ['rate limit', ...unavailable(5)], 'not stored', 6],
+];
+
+interface Client {
+  readonly language: string;
+  /** The program without which it cannot be run. */
+  readonly needs?: readonly [name: string, path: string | undefined];
+  /** Resolves with its command. */
+  prepare(folder: string): Promise<readonly [command: string, ...args: string[]]>;
+}
+
+const CLIENTS: readonly Client[] = [
+  {
+    language: 'TypeScript',
+    prepare: async () => [process.execPath, join(clients, 'typescript/dist/create-plant.js')],
+  },
+  {
+    language: 'Python',
+    needs: ['python3', findProgram('python3')],
+    prepare: async () => ['python3', join(clients, 'python/create_plant.py')],
+  },
+  {
+    language: 'Go',
+    needs: ['go', findProgram('go')],
+    async prepare(folder) {
+      const binary = join(folder, 'create-plant');
+      await run('go', ['build', '-o', binary, 'create_plant.go'], { cwd: join(clients, 'go') });
+      return [binary];
+    },
+  },
+  {
+    language: 'Kotlin',
+    needs: ['kotlinc', kotlinc],
+    async prepare() {
+      const jar = join(root, 'test/dist/clients/create-plant.jar');
+      const source = join(clients, 'kotlin/CreatePlant.kt');
+      const env = { ...process.env, JDK_JAVA_OPTIONS: SHORT_LIVED.join(' ') };
+      mkdirSync(dirname(jar), { recursive: true });
+      if (changedAt(jar) < changedAt(source)) {
+        await run(kotlinc ?? '', [source, '-include-runtime', '-d', jar], { env });
+      }
+      return ['java', ...SHORT_LIVED, '-jar', jar];
+    },
+  },
+];
+
+/** A client that runs, and what the front does with its requests. */
+class Run {
+  readonly bodies: string[] = [];
+  /** Where the client saves the body. */
+  readonly saved: string;
+  readonly #steps: Step[];
+  #client: ReturnType<typeof run> | undefined;
+
+  constructor(folder: string, steps: readonly Step[]) {
+    this.#steps = [...steps];
+    this.saved = join(mkdtempSync(join(folder, 'run-')), 'body.json');
+  }
+
+  /** Runs the client, which a step may end. Resolves with what it prints. */
+  async start([file, ...args]: readonly [string, ...string[]], address: string) {
+    const env = { ...process.env, ACCESS_TOKEN: TOKEN };
+    this.#client = run(file, [...args, address, NAME, this.saved], { env });
+    const { stdout, stderr } = await this.#client.catch(
+      (error: ExecFileException & { stdout: string; stderr: string }) => error,
+    );
+    return { stdout: `${stdout}`, stderr: `${stderr}` };
+  }
+
+  /** Keeps the body of a request, and returns what to do with it. */
+  next(body: string): Step {
+    this.bodies.push(body);
+    return this.#steps.shift() ?? 'pass on';
+  }
+
+  crash(): void {
+    this.#client?.child.kill('SIGKILL');
+  }
+
+  /** Returns the outcome that the client printed, which decides whether the body is kept. */
+  outcomeOf(printed: string): string {
+    const [, id = '', outcome = ''] = /^(-?\d+) (.*)\n$/.exec(printed) ?? [];
+    expect(new Set(this.bodies).size, 'different bodies').to.equal(1);
+    expect(this.bodies[0]).to.match(new RegExp(`"id": ?${id},`));
+    expect(JSON.parse(this.bodies[0] ?? '')).to.have.property('name', NAME);
+    expect(existsSync(this.saved)).to.equal(/^(?:unknown|not stored)$/.test(outcome));
+    return outcome;
+  }
+}
+
+describe('The clients of docs/clients.md', function () {
+  this.timeout(120_000);
+
+  let folder: string;
+  let front: Server;
+  let service: string;
+  const runs: Run[] = [];
+
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-clients-'));
+    service = (await serve({ ACCESS_TOKEN_SHA256 })).address;
+    front = createServer(forward);
+    await once(front.listen(0, '127.0.0.1'), 'listening');
+  });
+
+  after(() => {
+    front?.close();
+    endAll();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** Does the next step of the run whose index begins the path. */
+  async function forward(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const [, index = '', path] = request.url?.split('/') ?? [];
+    const client = runs[Number(index)];
+    if (path !== 'plants' || client === undefined) return void response.end('<h1>Log in</h1>');
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks).toString();
+    const step = client.next(body);
+    if (typeof step === 'number') {
+      response.writeHead(STATUSES[step] ?? 400, { 'Retry-After': '0' });
+      response.end(JSON.stringify({ error: step, message: 'a fake' }));
+      return;
+    }
+    if (step in PROXY) {
+      const [status, headers, text] = PROXY[step as keyof typeof PROXY];
+      response.writeHead(status, headers).end(text);
+      return;
+    }
+    const headers = {
+      Authorization: request.headers.authorization ?? '',
+      'Content-Type': request.headers['content-type'] ?? '',
+    };
+    const reply = await fetch(`${service}/plants`, { method: 'POST', headers, body });
+    if (step === 'cut after') return void request.socket.destroy();
+    if (step === 'crash after') return client.crash();
+    response.writeHead(reply.status, { 'Content-Type': 'application/json' });
+    response.end(await reply.text());
+  }
+
+  for (const { language, needs, prepare } of CLIENTS) {
+    describe(`in ${language}`, () => {
+      let command: readonly [string, ...string[]];
+      /** All cases run at the same time, because a client waits between its attempts. */
+      let started: ReturnType<typeof start>[];
+
+      before(async function () {
+        if (needs !== undefined && needs[1] === undefined) {
+          skipWithout(this, `the client in ${language} needs ${needs[0]}`);
+        }
+        command = await prepare(folder);
+        started = CASES.map(([, steps]) => start(new Run(folder, steps)));
+      });
+
+      function start(run: Run) {
+        const { port } = front.address() as AddressInfo;
+        if (!runs.includes(run)) runs.push(run);
+        const address = `http://127.0.0.1:${port}/${runs.indexOf(run)}`;
+        return { run, printed: run.start(command, address) };
+      }
+
+      it('sends the same body again after a crash, and recognises its own plant', async () => {
+        const { run, printed } = start(new Run(folder, ['crash after']));
+        expect((await printed).stdout).to.equal('');
+        expect(run.outcomeOf((await start(run).printed).stdout)).to.equal('stored');
+        expect(run.bodies).to.have.length(2);
+      });
+
+      for (const [what, make] of [
+        ['is empty', (path: string) => writeFileSync(path, '')],
+        ['cannot be read', (path: string) => mkdirSync(path)],
+      ] as const) {
+        it(`sends nothing, and keeps the file, when the saved body ${what}`, async () => {
+          const saving = new Run(folder, []);
+          make(saving.saved);
+          const { stdout, stderr } = await start(saving).printed;
+          expect(stdout).to.equal('');
+          expect(stderr).to.match(/body\.json: expected a saved body/);
+          expect(saving.bodies).to.deep.equal([]);
+          expect(existsSync(saving.saved)).to.equal(true);
+        });
+      }
+
+      for (const [at, [title, , outcome, requests]] of CASES.entries()) {
+        it(title, async () => {
+          const { run, printed } = started[at] ?? start(new Run(folder, []));
+          expect(run.outcomeOf((await printed).stdout)).to.equal(outcome);
+          expect(run.bodies).to.have.length(requests);
+        });
+      }
+    });
+  }
+});
+
+function unavailable(times: number): Step[] {
+  return Array<Step>(times).fill(5030);
+}
+
+/** Returns when a file was changed; 0 for no file. */
+function changedAt(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}

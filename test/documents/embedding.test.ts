@@ -1,0 +1,139 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, normalize } from 'node:path';
+import { promisify } from 'node:util';
+import { watch } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { type Manifest, readManifest } from '../manifest.js';
+import { root } from '../root.js';
+
+const run = promisify(execFile);
+
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+const folders = readdirSync(join(root, 'packages'));
+
+const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder)));
+
+describe('The packages, packed and unpacked elsewhere', function () {
+  this.timeout(120_000);
+
+  let place: string;
+  const running: ChildProcess[] = [];
+
+  before(async () => {
+    place = mkdtempSync(join(tmpdir(), 'plant-store-packed-'));
+    const workspaces = folders.flatMap((folder) => ['--workspace', `packages/${folder}`]);
+    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', place, ...workspaces];
+    await run(npm, pack, { cwd: root });
+    for (const name of readdirSync(place)) await unpack(join(place, name));
+    linkDependencies();
+    writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
+  });
+
+  after(() => {
+    for (const child of running) child.kill();
+    rmSync(place, { recursive: true });
+  });
+
+  const installed = (...path: string[]) => join(place, 'node_modules', ...path);
+
+  /** Puts the content of a tarball where `npm install` would. */
+  async function unpack(tarball: string): Promise<void> {
+    const unpacked = mkdtempSync(join(place, 'unpacked-'));
+    await run('tar', ['-xzf', tarball, '-C', unpacked]);
+    const { name } = readManifest(join(unpacked, 'package'));
+    mkdirSync(dirname(installed(name)), { recursive: true });
+    renameSync(join(unpacked, 'package'), installed(name));
+  }
+
+  /** Links the dependencies of the packages, which `npm ci` has installed from their manifests. */
+  function linkDependencies(): void {
+    const own = new Set(['plant-store', '@plant-store', '.bin', '.package-lock.json']);
+    const libraries = readdirSync(join(root, 'node_modules')).filter((name) => !own.has(name));
+    for (const name of libraries) symlinkSync(join(root, 'node_modules', name), installed(name));
+  }
+
+  /** Starts a program. Resolves with the first match in its output. */
+  async function printed(pattern: RegExp, ...command: string[]): Promise<string> {
+    const child = spawn(process.execPath, command, {
+      cwd: place,
+      env: { PATH: process.env.PATH, PORT: '0' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    running.push(child);
+    return (await watch(child).printed(pattern))[0];
+  }
+
+  it('contain everything they need, and no sources, tests or build information', () => {
+    for (const manifest of manifests) {
+      const { name } = manifest;
+      const files = readdirSync(installed(name), { recursive: true, encoding: 'utf8' });
+      expect(files).to.include.members(['package.json', 'README.md', 'LICENSE']);
+      for (const file of entriesOf(manifest)) expect(files, name).to.include(normalize(file));
+      expect(
+        files.filter((file) => /tsbuildinfo|^src|test/.test(file)),
+        name,
+      ).to.deep.equal([]);
+    }
+  });
+
+  it('start the service with its command', async () => {
+    const { bin } = readManifest(installed('plant-store'));
+    const command = installed('plant-store', bin?.['plant-store'] ?? '');
+    const address = await printed(/http:\S+(?=\s)/, command);
+    expect((await fetch(`${address}/readyz`)).status).to.equal(200);
+    expect((await fetch(`${address}/docs/plant.svg`)).status).to.equal(200);
+  });
+
+  describe('in a server of your own', () => {
+    const programs = ['server', 'middleware', 'mounted'];
+
+    before(async () => {
+      for (const name of programs) {
+        cpSync(join(root, `test/documents/embedding/${name}.ts`), join(place, `${name}.ts`));
+      }
+      const tsc = join(root, 'node_modules/typescript/bin/tsc');
+      const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+      const sources = programs.map((name) => `${name}.ts`);
+      const { stdout } = await run(process.execPath, [tsc, ...strict, ...sources], {
+        cwd: place,
+      }).catch((error) => error);
+      expect(stdout).to.equal('');
+    });
+
+    for (const [program, path, header] of [
+      ['server', '/plants', 'x-request-id'],
+      ['middleware', '/plants', 'server-timing'],
+      ['mounted', '/nursery/plants', 'x-request-id'],
+    ] as const) {
+      it(`create a plant: ${program}`, async () => {
+        const { port, token } = JSON.parse(await printed(/^\{.*\}(?=\n)/m, `${program}.js`));
+        const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: '{"id":1,"name":"Monstera"}',
+        });
+        expect(await response.json()).to.deep.equal({ name: 'Monstera' });
+        expect(response.headers.get(header)).to.be.a('string');
+      });
+    }
+  });
+});
+
+/** Returns every file to which a manifest refers. */
+function entriesOf({ exports, bin = {} }: Manifest): string[] {
+  const entries = Object.values(exports).flatMap((entry) =>
+    typeof entry === 'string' ? entry : Object.values(entry),
+  );
+  return [...entries, ...Object.values(bin)];
+}

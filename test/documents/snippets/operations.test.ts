@@ -1,0 +1,38 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { findChecker } from '../../deploy/checkers.js';
+import { snippet } from './snippet.js';
+import { Terminal } from './terminal.js';
+
+describe('The commands of docs/operations.md', function () {
+  this.timeout(30_000);
+
+  it('make the secret of each overlay, and apply it', async function () {
+    findChecker(this, 'kubectl');
+    const terminal = Terminal.atRoot();
+    writeFileSync(join(terminal.folder, 'tokens.txt'), 'the tokens\n');
+    const commands = snippet('docs/operations.md', '# Known tokens');
+    const [known = '', issued = ''] = commands.split('\n\n');
+    const MONGODB_URI = 'mongodb://node1.example';
+    const mongodb = { 'mongodb-uri': btoa(MONGODB_URI) };
+    expect(await applied(terminal, known, MONGODB_URI)).to.deep.equal({
+      ...mongodb,
+      tokens: btoa('the tokens\n'),
+    });
+    expect(await applied(terminal, issued, MONGODB_URI)).to.deep.equal(mongodb);
+    await terminal.close();
+  });
+});
+
+/** Runs commands that create a secret and apply an overlay. Resolves with the secret. */
+async function applied(terminal: Terminal, commands: string, MONGODB_URI: string) {
+  const printed = await terminal.run(commands.replace(/^(?=kubectl apply)/m, 'echo ---\n'), {
+    MONGODB_URI,
+  });
+  const resources = parseAllDocuments(printed).map((document) => document.toJS());
+  const kinds = resources.map(({ kind }) => kind);
+  expect(kinds).to.include.members(['Secret', 'Deployment', 'Service']);
+  return resources.find(({ kind }) => kind === 'Secret').data;
+}

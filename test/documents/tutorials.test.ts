@@ -1,0 +1,124 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { needsPostgresql } from '@plant-store/postgresql';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { Client } from 'pg';
+import { root } from '../root.js';
+import { followed, tutorials } from '../tutorial.js';
+import { ProjectCopy } from './project-copy.js';
+import { withReal } from './snippets/snippet.js';
+import { Terminal } from './snippets/terminal.js';
+
+/** Commands that run until they are stopped. */
+const STARTS = /^(?:\w+=\S+ )*(?:npm start|npm run postgresql)$/m;
+
+/** The packages that the tutorials add or change. */
+const BUILT = [
+  'app',
+  'domain',
+  'http-koa',
+  'plant-repository-files',
+  'plant-repository-sql',
+  'token-verifier-introspection',
+].map((name) => `packages/${name}/test`);
+
+/** The tests that a tutorial can affect. Those of the new packages are run by the commands of their tutorials. */
+const AFFECTED = [
+  'packages/domain/dist/test/*.test.js',
+  'packages/http-koa/dist/test/{*,frame/*}.test.js',
+  'packages/app/dist/test/configuration/*.test.js',
+  'test/dist/@(architecture|decisions|docs|packages|snippets).test.js',
+];
+
+describe('The tutorials, followed in one copy of the project', function () {
+  this.timeout(240_000);
+  let copy: ProjectCopy;
+  let terminal: Terminal;
+
+  before(async () => {
+    copy = new ProjectCopy(root);
+    terminal = new Terminal(copy.folder);
+    const written = new Set<string>();
+    for (const page of tutorials.values()) {
+      const files = followed(page, (file) => readFileSync(join(copy.folder, file), 'utf8'));
+      copy.write(files);
+      for (const file of files.keys()) written.add(file);
+    }
+    await copy.run('biome', 'ci', '--no-errors-on-unmatched', ...written);
+    await copy.run('tsc', '-b', ...BUILT);
+  });
+  afterEach(() => terminal?.stop());
+  after(() => copy?.remove());
+
+  /** Runs the commands of a tutorial that end by themselves. Resolves with those that run until they are stopped. */
+  async function commandsOf(name: string): Promise<string> {
+    const blocks = (tutorials.get(name)?.blocks ?? []).filter(({ language }) => language === 'sh');
+    for (const { text } of blocks.filter((it) => !STARTS.test(it.text))) {
+      await terminal.run(text, environment(name));
+    }
+    return blocks.map(({ text }) => (STARTS.test(text) ? text : '')).join('');
+  }
+
+  it('results in a storage adapter that passes the contract suite and works in the service', async () => {
+    const start = await commandsOf('add-a-storage-adapter');
+    const plants = join(copy.folder, 'plants');
+    await createPlant(terminal, withReal(start, { '/tmp/plants': plants }));
+    expect(readdirSync(plants)).to.deep.equal(['9007199254740993.json']);
+    const exported = await terminal.run(
+      'node packages/app/bin/plant-store.js export 2>&1 || echo "exit $?"',
+      { PLANTS_FOLDER: plants, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 },
+    );
+    expect(exported).to.match(/STORAGE: expected a storage that can be read.*\nexit 2\n/);
+  });
+
+  it('shows a storage adapter with a server that works in the service', async function () {
+    needsPostgresql.call(this);
+    const database = terminal.start(await commandsOf('add-an-adapter-with-a-server'));
+    const [line] = await database.printed(/^POSTGRESQL_URI=.*(?=\n)/m);
+    await createPlant(terminal, `${line} npm start`);
+    expect(await plantsIn(line.split("'")[1] ?? '')).to.deep.equal([
+      { id: '9007199254740993', name: 'Monstera deliciosa' },
+    ]);
+  });
+
+  it('results in a token verifier that passes the contract suite', () =>
+    commandsOf('add-a-token-verifier'));
+
+  it('results in a new operation of the service', async () => {
+    const create = await createPlant(terminal, await commandsOf('add-an-operation'));
+    const [authorization] = /'Authorization: [^']+'/.exec(create) ?? [];
+    const [plants] = /http:[^' ]+/.exec(create) ?? [];
+    const shown = await terminal.run(`curl -s -H ${authorization} ${plants}/9007199254740993`);
+    expect(shown).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
+  });
+
+  it('leaves every test green that its changes affect', async () => {
+    await copy.run('mocha', '--no-config', '--timeout', '10000', '--fail-zero', ...AFFECTED);
+  });
+});
+
+/** The tests of the guided reading are tests of the project, so they are only listed. */
+function environment(name: string): Record<string, string> {
+  return { MOCHA_FLAGS: name === 'add-an-adapter-with-a-server' ? '--dry-run' : '' };
+}
+
+/** Starts the service, and creates a plant with the `curl` line that it prints. Resolves with that line. */
+async function createPlant(terminal: Terminal, start: string): Promise<string> {
+  const [curl] = await terminal.start(start, { PORT: '0' }).printed(/^curl .*(?=\n)/m);
+  expect(await terminal.run(curl)).to.include('"name":"Monstera deliciosa"');
+  return curl;
+}
+
+async function plantsIn(connectionString: string): Promise<unknown[]> {
+  const client = new Client({ connectionString });
+  await client.connect();
+  try {
+    const { rows } = await client.query<object>(
+      `SELECT id, convert_from(name, 'UTF8') AS name FROM plants`,
+    );
+    return rows;
+  } finally {
+    await client.end();
+  }
+}
