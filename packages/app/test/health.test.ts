@@ -60,8 +60,13 @@ describe('The health of the service', () => {
     await health.ready();
   });
 
-  it('asks no part after both were reached', async () => {
+  it('asks both parts at once, no part after both were reached, and keeps no process alive', async () => {
+    await new Promise(setImmediate);
+    const running = process.getActiveResourcesInfo();
     start();
+    expect(process.getActiveResourcesInfo()).to.deep.equal(running);
+    await new Promise(setImmediate);
+    expect(health.isReady).to.equal(true);
     for (let call = 0; call < 5; call += 1) await health.ready();
     expect([storage.asked, tokens.asked]).to.deep.equal([1, 1]);
   });

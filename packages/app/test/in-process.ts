@@ -16,10 +16,10 @@ export class Command extends EventEmitter implements Host {
   /** Resolves with the exit code. */
   readonly ended: Promise<number>;
 
-  readonly env: Record<string, string>;
+  readonly env: NodeJS.ProcessEnv;
   readonly #startedAt = performance.now();
 
-  constructor(args: readonly string[], env: Record<string, string> = {}) {
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     super();
     this.env = env;
     this.stdout.on('data', (text) => {

@@ -59,12 +59,12 @@ export function* numbered(count: number, line = plantLine) {
 export const CLIENT = { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
 
 /** Starts an import in this process, with an accepted token. */
-export function startImport(args: readonly string[], env: Record<string, string>): Command {
+export function startImport(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   return new Command(['import', ...args], { ...CLIENT, ...env });
 }
 
 /** Starts an export in this process, with an accepted token. */
-export function startExport(args: readonly string[], env: Record<string, string>): Command {
+export function startExport(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   return new Command(['export', ...args], { ...CLIENT, LOG_LEVEL: 'error', ...env });
 }
 

@@ -30,7 +30,9 @@ const PAGE = 10_000;
 /** Exports plants as newline-delimited JSON, one NewPlant a line, in the order of their ids. */
 export class PlantExport {
   readonly #options: PlantExportOptions;
-  readonly #stopping = new AbortController();
+  #isStopped = false;
+  /** Ends the wait for a page. */
+  #interrupt = () => {};
   #plants = 0;
   #last: PlantId | undefined;
 
@@ -50,23 +52,31 @@ export class PlantExport {
    * Rejects as `ReadPlants` does, or with the error of `write`. {@link progress} is then where to resume.
    */
   async run(write: WriteLines): Promise<boolean> {
-    const { signal } = this.#stopping;
     let reading = this.#read(this.#last, 0);
     for (;;) {
-      const page = await unlessAborted(reading, signal);
+      const page = await this.#unlessStopped(reading);
       const last = page?.at(-1)?.id;
       if (page === undefined || last === undefined) return page !== undefined;
       reading = this.#read(last, page.length);
       await write(page.map((plant) => `${newPlantText(plant)}\n`).join(''));
       this.#plants += page.length;
       this.#last = last;
-      if (signal.aborted) return false;
     }
   }
 
   /** Stops the export after the lines that are being written. */
   stop(): void {
-    this.#stopping.abort();
+    this.#isStopped = true;
+    this.#interrupt();
+  }
+
+  /** Settles as the promise does, but resolves with `undefined` as soon as the export is stopped. */
+  #unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#interrupt = () => resolve(undefined);
+      if (this.#isStopped) this.#interrupt();
+      promise.then(resolve, reject);
+    });
   }
 
   /** Reads the page after an id. @param unwritten How many plants were read and are not counted yet. */
@@ -79,14 +89,4 @@ export class PlantExport {
     reading.catch(() => undefined);
     return reading;
   }
-}
-
-/** Settles as the promise does, but resolves with `undefined` as soon as the signal aborts. */
-function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  return new Promise((resolve, reject) => {
-    const stop = () => resolve(undefined);
-    if (signal.aborted) stop();
-    signal.addEventListener('abort', stop);
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
-  });
 }

@@ -14,9 +14,7 @@ export class LineQueue<Result extends string | object> {
   readonly #leave: (line: Line, result: Result) => void;
   readonly #entries: Entry<Result>[] = [];
   #bytes = 0;
-  #waiting: (() => void) | undefined;
-  #maxLines = 0;
-  #maxBytes = 0;
+  #waiting: { readonly lines: number; readonly bytes: number; resolve(): void } | undefined;
 
   /** @param leave Called with each line once it and all lines before it are settled. */
   constructor(leave: (line: Line, result: Result) => void) {
@@ -37,16 +35,15 @@ export class LineQueue<Result extends string | object> {
       this.#bytes -= sizeOf(first.line);
       this.#leave(first.line, first.result);
     }
-    if (this.#isWithin(this.#maxLines, this.#maxBytes)) this.#waiting?.();
+    const waiting = this.#waiting;
+    if (waiting !== undefined && this.#isWithin(waiting.lines, waiting.bytes)) waiting.resolve();
   }
 
   /** Resolves when the queue has at most `lines` lines and `bytes` bytes. Not for concurrent callers. */
   async shrinksTo(lines: number, bytes: number): Promise<void> {
     if (this.#isWithin(lines, bytes)) return;
-    this.#maxLines = lines;
-    this.#maxBytes = bytes;
     await new Promise<void>((resolve) => {
-      this.#waiting = resolve;
+      this.#waiting = { lines, bytes, resolve };
     });
     this.#waiting = undefined;
   }

@@ -2,10 +2,13 @@ import { settled } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 import type { OpenStore } from './open-store.js';
 import {
+  AFTER,
   add,
+  BEFORE,
   has,
   isUnavailable,
   outcomeOf,
+  plantOf,
   promise,
   readyAgain,
   SHORT_LIMIT_MS,
@@ -14,15 +17,21 @@ import {
 const REFUSAL_LIMIT_MS = 1_499.73;
 
 const FAULTS = [
-  ['outage', 'cannot be reached', 'can be reached again', SHORT_LIMIT_MS],
+  ['outage', 'cannot be reached', SHORT_LIMIT_MS],
   // Long enough for the refusal to arrive: a plant that was sent without a response is unknown.
-  ['refuseAccess', 'refuses access', 'grants access again', REFUSAL_LIMIT_MS],
+  ['refuseAccess', 'refuses access', REFUSAL_LIMIT_MS],
+] as const;
+
+const RECOVERIES = [
+  ['outage', 'can be reached again'],
+  ['refuseAccess', 'grants access again'],
+  ['stall', 'responds again'],
 ] as const;
 
 async function storesAgain(store: OpenStore): Promise<void> {
   await readyAgain(store.repository);
-  await add(store, { id: 3n, name: 'after' });
-  await has(store, [{ id: 3n, name: 'after' }]);
+  await add(store, AFTER);
+  await has(store, [AFTER]);
 }
 
 /** Promises about outages: they are reported as such, and end without a restart. */
@@ -32,26 +41,26 @@ export const outages = [
     await isUnavailable(store.repository.ready());
   }),
   // A plant that is added in an outage is unavailable, not unknown: nothing can have been written.
-  ...FAULTS.map(([fault, when, , limit]) =>
+  ...FAULTS.map(([fault, when, limit]) =>
     promise(
       `reports every plant as unavailable once ready reports that the storage ${when}`,
       [fault],
       async (store) => {
         await store[fault]();
         await isUnavailable(store.repository.ready());
-        await isUnavailable(add(store, { id: 1n, name: 'during' }, limit));
+        await isUnavailable(add(store, BEFORE, limit));
       },
     ),
   ),
-  ...[...FAULTS, ['stall', 'does not respond', 'responds again'] as const].map(([fault, , end]) =>
+  ...RECOVERIES.map(([fault, end]) =>
     promise(
       `recovers without a restart when the storage ${end}`,
       [fault, 'recover'],
       async (store) => {
-        await add(store, { id: 1n, name: 'before' });
+        await add(store, BEFORE);
         await store[fault]();
         await isUnavailable(store.repository.ready());
-        const during = outcomeOf(add(store, { id: 2n, name: 'during' }, SHORT_LIMIT_MS));
+        const during = outcomeOf(add(store, plantOf(2n), SHORT_LIMIT_MS));
         expect(await settled(during)).to.be.oneOf(['unavailable', 'unknown']);
         await store.recover();
         await storesAgain(store);
@@ -62,7 +71,7 @@ export const outages = [
     'recovers without a restart when the storage was killed and started again',
     ['crash'],
     async (store) => {
-      await add(store, { id: 1n, name: 'before' });
+      await add(store, BEFORE);
       await store.crash();
       await storesAgain(store);
     },

@@ -4,12 +4,15 @@ import { MAX_PLANT_ID, type NewPlantFields, PlantIdTakenError } from '@plant-sto
 import { expect } from 'chai';
 import type { OpenStore } from './open-store.js';
 import {
+  AFTER,
   add,
+  BEFORE,
   has,
   isTrue,
   isUnavailable,
   type Outcome,
   outcomeOf,
+  plantOf,
   plants,
   promise,
   readyAgain,
@@ -17,13 +20,17 @@ import {
   untilStored,
 } from './steps.js';
 
-const PLANT = { id: 2n, name: 'during', tag: 'the fault' };
+/** The plant that is added during a fault. */
+const PLANT = plantOf(2n);
 
-/** Long enough to try again after a fault, and short enough to wait for. */
+/**
+ * Long enough to try again after a fault, and short enough to wait for. Longer than the shortest time after which a
+ * server gives up waiting for a lock: 1 second with InnoDB.
+ */
 const RETRY_LIMIT_MS = 1_499.73;
 
-/** Longer than the shortest time after which a server gives up waiting for a lock: 1 second with InnoDB. */
-const LOCK_LIMIT_MS = 1_499.73;
+/** Long enough to be stored. A driver may need seconds more to close a connection that does not respond. */
+const LAST_CALL_LIMIT_MS = 499.73;
 
 /** What is left of a limit just before its end. Rounded, it is 0, which many drivers take for no limit. */
 const LAST_MOMENTS_MS = [0.97, 0.27] as const;
@@ -31,11 +38,11 @@ const LAST_MOMENTS_MS = [0.97, 0.27] as const;
 /** Long enough to find that an id is taken, and too short to try again after a server was killed and started. */
 const RACE_LIMIT_MS = 299.73;
 
-/** Ids of which a double has only one. Each list begins with a plant that is stored before the others. */
+/** Pairs of ids of which a double has only one. The plant of the first is stored before the other. */
 const NEIGHBOURS = [
-  [2n ** 53n, 2n ** 53n + 1n, 2n ** 53n - 1n],
-  [-(2n ** 53n) - 1n, -(2n ** 53n), -(2n ** 53n) + 1n],
-  [MAX_PLANT_ID, MAX_PLANT_ID - 1n, MAX_PLANT_ID - 2n],
+  [2n ** 53n, 2n ** 53n + 1n],
+  [-(2n ** 53n) - 1n, -(2n ** 53n)],
+  [MAX_PLANT_ID, MAX_PLANT_ID - 1n],
 ] as const;
 
 /** Promises about outcomes: each is true, whatever the storage loses. */
@@ -59,7 +66,7 @@ export const outcomes = [
       `settles in time, and never reports a stored plant as unavailable, when ${when}`,
       [fault, 'recover'],
       async (store) => {
-        await add(store, { id: 1n, name: 'before' });
+        await add(store, BEFORE);
         await store[fault]();
         const outcome = await settled(outcomeOf(add(store, PLANT, SHORT_LIMIT_MS)));
         await store.recover();
@@ -77,7 +84,7 @@ export const outcomes = [
       `never reports a stored plant as unavailable when its acknowledgement is lost, and then ${then}`,
       ['silenceAfterWrite', fault, 'recover'],
       async (store) => {
-        await add(store, { id: 1n, name: 'before' });
+        await add(store, BEFORE);
         await store.silenceAfterWrite();
         const adding = outcomeOf(add(store, PLANT, RETRY_LIMIT_MS));
         await Promise.race([adding, untilStored(store, PLANT.id)]);
@@ -92,16 +99,13 @@ export const outcomes = [
     'never reports a stored plant as unavailable when its acknowledgement is lost, and then the repository is closed',
     ['silenceAfterWrite'],
     async (store) => {
-      await add(store, { id: 1n, name: 'before' });
+      await add(store, BEFORE);
       await store.silenceAfterWrite();
-      const adding = outcomeOf(add(store, PLANT, RETRY_LIMIT_MS));
+      const adding = outcomeOf(add(store, PLANT, LAST_CALL_LIMIT_MS));
       await Promise.race([adding, untilStored(store, PLANT.id)]);
       await settled(store.repository.close());
       const outcome = await settled(adding);
-      expect(outcome, 'the outcome of a free id').not.to.equal('taken');
-      if (outcome === 'unknown') return;
-      const kept = outcome === 'stored' ? PLANT : undefined;
-      expect(await store.stored(PLANT.id), outcome).to.deep.equal(kept);
+      if (outcome === 'unavailable') expect(await store.stored(PLANT.id)).to.equal(undefined);
     },
   ),
   ...LAST_MOMENTS_MS.map((limit) =>
@@ -109,7 +113,7 @@ export const outcomes = [
       `settles in time with a time limit of ${limit} ms, when the storage does not respond`,
       ['stall', 'recover'],
       async (store) => {
-        await add(store, { id: 1n, name: 'before' });
+        await add(store, BEFORE);
         await store.stall();
         const outcome = await settled(outcomeOf(add(store, PLANT, limit)));
         await store.recover();
@@ -121,24 +125,20 @@ export const outcomes = [
     'reports a plant as stored, or as unknown, when its acknowledgement is lost',
     ['loseNextAcknowledgement'],
     async (store) => {
-      await add(store, { id: 1n, name: 'before' });
+      await add(store, BEFORE);
       await store.loseNextAcknowledgement();
       await isTrue(store, await outcomeOf(add(store, PLANT)), PLANT);
     },
   ),
-  ...NEIGHBOURS.map(([first, ...others]) =>
+  ...NEIGHBOURS.map(([first, other]) =>
     promise(
       `does not mistake plant ${first} for a neighbour whose acknowledgement is lost`,
       ['loseNextAcknowledgement'],
       async (store) => {
-        await add(store, { id: first, name: 'first' });
-        for (const id of others) {
-          await store.loseNextAcknowledgement();
-          expect(await outcomeOf(add(store, { id, name: 'next' }))).to.be.oneOf([
-            'stored',
-            'unknown',
-          ]);
-        }
+        await add(store, plantOf(first));
+        await store.loseNextAcknowledgement();
+        const outcome = await outcomeOf(add(store, plantOf(other)));
+        expect(outcome).to.be.oneOf(['stored', 'unknown']);
       },
     ),
   ),
@@ -149,8 +149,6 @@ export const outcomes = [
       await add(store, PLANT);
       await store.loseNextAcknowledgement();
       expect(await outcomeOf(add(store, PLANT))).not.to.equal('stored');
-      await readyAgain(store.repository);
-      await rejects(add(store, { ...PLANT, name: 'another' }), PlantIdTakenError);
       await has(store, [PLANT]);
     },
   ),
@@ -158,9 +156,9 @@ export const outcomes = [
     'does not report an id as taken by a plant that is rolled back',
     ['holdUncommitted', 'recover'],
     async (store) => {
-      await add(store, { id: 1n, name: 'before' });
-      await store.holdUncommitted({ id: PLANT.id, name: 'never committed' });
-      const outcome = await settled(outcomeOf(add(store, PLANT, LOCK_LIMIT_MS)));
+      await add(store, BEFORE);
+      await store.holdUncommitted({ ...PLANT, name: 'never committed' });
+      const outcome = await settled(outcomeOf(add(store, PLANT, RETRY_LIMIT_MS)));
       await store.recover();
       await isTrue(store, outcome, PLANT);
     },
@@ -175,11 +173,10 @@ export const outcomes = [
       );
       await store.recover();
       await readyAgain(store.repository);
-      await Promise.all(plants(100).map(({ id, name }) => add(store, { id: id + 100n, name })));
+      await Promise.all(plants(100).map(({ id }) => add(store, plantOf(id + 100n))));
       await store.repository.close();
       for (const [index, { id }] of plants(100).entries()) {
-        if (reported[index] !== 'unavailable') continue;
-        expect(await store.stored(id), `plant ${id}`).to.equal(undefined);
+        if (reported[index] === 'unavailable') expect(await store.stored(id)).to.equal(undefined);
       }
     },
   ),
@@ -192,7 +189,7 @@ export const outcomes = [
     'keeps a plant that it finds when it tries again, when the storage is killed',
     ['loseNextAcknowledgement', 'crash'],
     async (store) => {
-      await add(store, { id: 1n, name: 'before' });
+      await add(store, BEFORE);
       await store.loseNextAcknowledgement();
       const outcome = await outcomeOf(add(store, PLANT));
       await store.crash();
@@ -225,7 +222,7 @@ export const outcomes = [
     'keeps every plant that it acknowledges while the storage is configured to lose it',
     ['relaxDurability', 'crash', 'recover'],
     async (store) => {
-      await add(store, { id: 1_000n, name: 'before' });
+      await add(store, AFTER);
       await store.relaxDurability();
       const outcomes = await Promise.all(
         plants(20).map((plant) => settled(outcomeOf(add(store, plant, RETRY_LIMIT_MS)))),
@@ -242,12 +239,12 @@ export const outcomes = [
     'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
     ['commitUnflushed', 'crash'],
     async (store) => {
-      await add(store, { id: 1n, name: 'before' });
+      await add(store, BEFORE);
       await store.commitUnflushed(PLANT);
       const outcome = await settled(
         outcomeOf(add(store, { ...PLANT, name: 'late' }, RETRY_LIMIT_MS)),
       );
-      expect(outcome, 'the outcome of an id that is not free').not.to.equal('stored');
+      expect(outcome).not.to.equal('stored');
       await store.crash();
       await hasAfterRestart(store, outcome === 'taken' ? [PLANT] : []);
     },

@@ -31,9 +31,20 @@ export function add(
   return repository.add(newPlant(fields), timeLimit);
 }
 
+/** Returns a plant with this id, and without a tag. */
+export const plantOf = (id: bigint): NewPlantFields => ({ id, name: `plant ${id}` });
+
+/** A plant that is added before a fault, so that there is a connection. */
+export const BEFORE = plantOf(1n);
+/** A plant that is added after a fault. */
+export const AFTER = plantOf(1_000n);
+
+/** A plant whose name and tag are in no error by chance. */
+export const RARE = { id: 1n, name: 'name-of-a-rare-plant', tag: 'tag-of-a-rare-plant' };
+
 /** Returns a number of plants with different ids, from 0 on. */
 export function plants(count: number): readonly NewPlantFields[] {
-  return Array.from({ length: count }, (_, id) => ({ id: BigInt(id), name: `plant ${id}` }));
+  return Array.from({ length: count }, (_, id) => plantOf(BigInt(id)));
 }
 
 /** Resolves with the outcome of an add. Rejects with every error that the port does not name. */
@@ -50,7 +61,7 @@ export async function outcomeOf(adding: Promise<void>): Promise<Outcome> {
 }
 
 /** Resolves when a call is rejected in time as unavailable. */
-export const isUnavailable = (call: Promise<void>) =>
+export const isUnavailable = (call: Promise<unknown>) =>
   rejects(settled(call), StorageUnavailableError);
 
 /** Resolves when the storage has a plant. */
@@ -73,7 +84,7 @@ async function isReady(repository: PlantRepository): Promise<boolean> {
 
 /** Resolves when the storage has exactly these plants under their ids. */
 export async function has({ stored }: OpenStore, kept: readonly NewPlantFields[]): Promise<void> {
-  for (const plant of kept) expect(await stored(plant.id), `${plant.id}`).to.deep.equal(plant);
+  for (const plant of kept) expect(await stored(plant.id)).to.deep.equal(plant);
 }
 
 /**
@@ -81,15 +92,12 @@ export async function has({ stored }: OpenStore, kept: readonly NewPlantFields[]
  * nothing is under way any more. The latter is after another plant was acknowledged and the repository was closed.
  */
 export async function isTrue(store: OpenStore, outcome: Outcome, plant: NewPlantFields) {
-  expect(outcome, 'the outcome of a free id').not.to.equal('taken');
+  expect(outcome).not.to.equal('taken');
   await readyAgain(store.repository);
   const soon = await store.stored(plant.id);
-  await add(store, { id: 1_000n, name: 'after' });
+  await add(store, AFTER);
   await store.repository.close();
   const later = await store.stored(plant.id);
-  if (outcome === 'unavailable') {
-    expect([soon, later], 'unavailable, and kept').to.deep.equal([undefined, undefined]);
-  } else if (outcome === 'stored' || later !== undefined) {
-    expect(later, `${outcome}, and kept otherwise`).to.deep.equal(plant);
-  }
+  if (outcome === 'unavailable') expect([soon, later]).to.deep.equal([undefined, undefined]);
+  else if (outcome === 'stored' || later !== undefined) expect(later).to.deep.equal(plant);
 }

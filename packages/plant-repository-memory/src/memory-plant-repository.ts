@@ -28,9 +28,9 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   async read({ after, limit }: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
     this.#refuse(timeLimit);
     if (this.#inOrder.length !== this.#plants.size) {
-      this.#inOrder = [...this.#plants.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
+      this.#inOrder = [...this.#plants.values()].sort((a, b) => Number(a.id - b.id));
     }
-    const start = after === undefined ? 0 : firstAbove(this.#inOrder, after);
+    const start = firstAbove(this.#inOrder, after);
     return this.#inOrder.slice(start, start + limit);
   }
 
@@ -52,14 +52,14 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   }
 }
 
-/** Returns the position of the first plant whose id is above `id`, by a binary search. */
-function firstAbove(plants: readonly NewPlant[], id: bigint): number {
+/** Returns the position of the first plant whose id is above `id`, if there is one, by a binary search. */
+function firstAbove(plants: readonly NewPlant[], id: bigint | undefined): number {
   let low = 0;
   let high = plants.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
     const plant = plants[middle];
-    if (plant !== undefined && plant.id <= id) low = middle + 1;
+    if (plant !== undefined && id !== undefined && plant.id <= id) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -40,8 +40,4 @@ describe('serverError', () => {
     expect(serverError(reported('25006'))?.reconnect).to.equal(true);
     expect(serverError(reported('23505'))?.reconnect).to.equal(false);
   });
-
-  it('does not know the errors of the network', () => {
-    expect(serverError(new Error('read ECONNRESET'))).to.equal(undefined);
-  });
 });

@@ -238,8 +238,7 @@ async function before<T>(end: number, promise: Promise<T>): Promise<T> {
  * only make the outcome unclear.
  */
 async function pauseBefore(end: number): Promise<boolean> {
-  const left = end - performance.now();
-  const again = left > 2 * PAUSE_MS;
-  await wait(again ? PAUSE_MS : Math.max(0, Math.ceil(left)));
-  return again;
+  if (end - performance.now() < 2 * PAUSE_MS) return false;
+  await wait(PAUSE_MS);
+  return true;
 }

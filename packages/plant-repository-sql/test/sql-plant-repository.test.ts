@@ -1,10 +1,10 @@
 import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
+import { setTimeout as wait } from 'node:timers/promises';
 import {
   type NewPlantFields,
   newPlant,
   OutcomeUnknownError,
-  PlantIdTakenError,
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
@@ -20,6 +20,9 @@ import { expect } from 'chai';
 
 /** What a fake server does with one statement: a mark, a result, an error of its own or of the network. */
 type Reply = 'own mark' | 'another mark' | 'none' | ServerError['outcome'] | 'lost' | 'silent';
+
+/** Longer than the shortest timer: a limit that has passed already is noticed. */
+const RESPONDS_AFTER_MS = 5;
 
 class Reported extends Error {
   readonly outcome: ServerError['outcome'];
@@ -37,6 +40,7 @@ class FakeTable implements PlantTable<object> {
   readonly inserts: PlantRow[] = [];
   readonly #replies: Record<'insert' | 'look-up', Reply[]>;
   connecting: Promise<object> = Promise.resolve({});
+  closed = 0;
 
   constructor(inserts: Reply[], lookUps: Reply[] = ['none']) {
     this.#replies = { insert: inserts, 'look-up': lookUps };
@@ -44,15 +48,26 @@ class FakeTable implements PlantTable<object> {
 
   connect = () => this.connecting;
   release = (_: object, close: boolean) => this.released.push(close);
-  check = async (): Promise<Advice> => ({ message: 'use a newer server' });
-  close = async () => undefined;
+
+  async check(): Promise<Advice> {
+    await wait(RESPONDS_AFTER_MS);
+    return { message: 'use a newer server' };
+  }
+
+  async close(): Promise<void> {
+    await wait(RESPONDS_AFTER_MS);
+    this.closed += 1;
+  }
 
   async insert(_: object, row: PlantRow): Promise<boolean> {
     this.inserts.push(row);
     return (await this.#reply('insert')) !== 'none';
   }
 
-  page = async (): Promise<readonly NewPlantFields[]> => [];
+  page = async (...[_, after, limit]: Parameters<PlantTable<object>['page']>) => {
+    const page: readonly NewPlantFields[] = [{ id: after ?? 0n, name: `of ${limit}` }];
+    return page;
+  };
 
   async markOf(): Promise<string | undefined> {
     const reply = await this.#reply('look-up');
@@ -71,6 +86,7 @@ class FakeTable implements PlantTable<object> {
     const replies = this.#replies[kind];
     const reply = (replies.length > 1 ? replies.shift() : replies[0]) ?? 'none';
     if (reply === 'silent') return new Promise(() => undefined);
+    await wait(RESPONDS_AFTER_MS);
     if (reply === 'lost') throw new Error('read ECONNRESET');
     if (reply === 'own mark' || reply === 'another mark' || reply === 'none') return reply;
     throw new Reported(reply);
@@ -78,6 +94,14 @@ class FakeTable implements PlantTable<object> {
 }
 
 const monstera = newPlant({ id: 7n, name: 'Monstera' });
+const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+
+/** Resolves with the code, the message and the message of the cause of an error. */
+const problemOf = (call: Promise<unknown>) =>
+  call.then(
+    () => undefined,
+    ({ code, message, cause }) => [code, message, cause?.message],
+  );
 
 describe('SqlPlantRepository', () => {
   const open = (table: FakeTable, events: StorageEvent[] = []) =>
@@ -86,75 +110,98 @@ describe('SqlPlantRepository', () => {
       (event) => events.push(event),
     );
 
-  const stored = 'is stored';
-  const outcomes: readonly (readonly [string, Reply[], Reply[], unknown])[] = [
-    ['its insert is carried out', ['own mark'], [], stored],
-    ['the id exists with its own mark', ['lost', 'id exists'], ['own mark'], stored],
-    ['the id exists with another mark', ['id exists'], ['another mark'], PlantIdTakenError],
-    ['the other plant is gone, and its id is free', ['id exists', 'own mark'], ['none'], stored],
-    ['the look-up fails once', ['lost', 'id exists'], ['lost', 'own mark'], stored],
-    ['access is denied', ['access denied'], [], StorageUnavailableError],
-    ['access is denied after it was stored', ['lost', 'access denied'], ['own mark'], stored],
-    [
-      'all access is denied later',
-      ['lost', 'access denied'],
-      ['access denied'],
-      OutcomeUnknownError,
+  const reported = 'the database reports X1';
+  const taken = ['PLANT_ID_TAKEN', 'a plant with this id exists', undefined];
+  const unknown = ['OUTCOME_UNKNOWN', 'the plant may be stored', reported];
+  const denied = [
+    ...[
+      'STORAGE_UNAVAILABLE',
+      'the plant is not stored: the permission SELECT is missing',
+      reported,
     ],
-    ['it is refused after it was stored', ['lost', 'refused'], ['own mark'], stored],
+  ];
+  const outcomes: readonly (readonly [string, Reply[], Reply[], unknown[]?])[] = [
+    ['its insert is carried out', ['own mark'], []],
+    ['the id exists with its own mark', ['lost', 'id exists'], ['own mark']],
+    ['the id exists with another mark', ['id exists'], ['another mark'], taken],
+    ['the other plant is gone, and its id is free', ['id exists', 'own mark'], ['none']],
+    ['the look-up fails once', ['lost', 'id exists'], ['lost', 'own mark']],
+    ['access is denied', ['access denied'], [], denied],
+    ['the look-up is denied', ['id exists'], ['access denied'], denied],
+    ['access is denied after it was stored', ['lost', 'access denied'], ['own mark']],
+    ['all access is denied later', ['lost', 'access denied'], ['access denied'], unknown],
+    ['it is refused after it was stored', ['lost', 'refused'], ['own mark']],
+    ['it is refused after an unclear insert', ['unclear', 'refused'], ['none'], unknown],
+    ['it is refused, and the look-up fails', ['lost', 'refused'], ['lost'], unknown],
+    ['an outage follows a lost acknowledgement', ['lost', 'not stored'], [], unknown],
     [
-      'it is refused after an unclear insert',
-      ['unclear', 'refused'],
-      ['none'],
-      OutcomeUnknownError,
-    ],
-    [
-      'an outage begins after a lost acknowledgement',
-      ['lost', 'not stored'],
+      'the server accepts nothing',
+      ['not stored'],
       [],
-      OutcomeUnknownError,
+      ['STORAGE_UNAVAILABLE', 'the plant is not stored', reported],
     ],
-    ['the server accepts nothing', ['not stored'], [], StorageUnavailableError],
-    ['the server drops it', ['none'], [], Error],
+    [
+      'the server does not respond',
+      ['silent'],
+      [],
+      ['OUTCOME_UNKNOWN', 'the plant may be stored', 'the database did not respond in time'],
+    ],
+    ['the server refuses it', ['refused'], [], [undefined, refusal('X1'), undefined]],
+    ['the server drops it', ['none'], [], [undefined, refusal('no row was inserted'), undefined]],
   ];
 
-  for (const [what, inserts, lookUps, expected] of outcomes) {
+  function refusal(code: string): string {
+    return `the database refuses the plant (${code})`;
+  }
+
+  for (const [what, inserts, lookUps, problem] of outcomes) {
     it(`reports the outcome of a plant when ${what}`, async () => {
-      // Only an unknown outcome needs the end of the limit.
-      const timeLimit = expected === stored ? 10_000 : 350.73;
-      const adding = open(new FakeTable([...inserts], [...lookUps])).add(monstera, timeLimit);
-      const outcome = await adding.then(
-        () => stored,
-        (error: Error) => error.constructor,
-      );
-      expect(outcome).to.equal(expected);
+      const isRepeated = inserts.at(-1) === 'not stored' || inserts.includes('silent');
+      const table = new FakeTable([...inserts], [...lookUps]);
+      const adding = open(table).add(monstera, isRepeated ? 350.73 : 60_000);
+      expect(await problemOf(adding)).to.deep.equal(problem);
+      expect(table.inserts.length, 'with pauses between them').to.be.at.most(8);
     });
   }
 
-  it('inserts a plant again with the same mark', async () => {
+  it('inserts a plant again with the same mark, and leaves no timer', async () => {
     const table = new FakeTable(['lost', 'own mark']);
+    await Promise.resolve();
+    const running = timers();
     await open(table).add(monstera, 1_000);
     const [first, second] = table.inserts;
     expect(first?.mark).to.match(/^[0-9a-f-]{36}$/);
     expect(second).to.deep.equal(first);
+    expect(timers()).to.equal(running);
   });
 
-  it('closes a connection on which a statement is not finished, and keeps any other', async () => {
-    const stored = new FakeTable(['own mark']);
-    await open(stored).add(monstera, 1_000);
-    expect(stored.released).to.deep.equal([false]);
-    const silent = new FakeTable(['silent']);
-    await rejects(open(silent).add(monstera, 20.5), OutcomeUnknownError);
-    expect(silent.released).to.deep.equal([true]);
-    const denied = new FakeTable(['access denied']);
-    await rejects(open(denied).add(monstera, 1_000), StorageUnavailableError);
-    expect(denied.released).to.deep.equal([false]);
+  it('has ten connections for plants, and one for `ready`', () => {
+    const opened: number[] = [];
+    new SqlPlantRepository((connections) => {
+      opened.push(connections);
+      return new FakeTable([]);
+    });
+    expect(opened).to.deep.equal([10, 1]);
   });
+
+  for (const [what, reply, released] of [
+    ['keeps a connection after a result', 'own mark', false],
+    ['keeps a connection after an error of the server', 'access denied', false],
+    ['closes a connection on which a statement is not finished', 'silent', true],
+  ] as const) {
+    it(what, async () => {
+      const table = new FakeTable([reply]);
+      await problemOf(open(table).add(monstera, reply === 'silent' ? 20.5 : 1_000));
+      expect(table.released).to.deep.equal([released]);
+    });
+  }
 
   it('sends nothing when there is no time left', async () => {
-    const table = new FakeTable(['own mark']);
-    await rejects(open(table).add(monstera, 0), StorageUnavailableError);
+    const table = new FakeTable(['silent']);
+    const problem = ['STORAGE_UNAVAILABLE', 'there is no time left', undefined];
+    expect(await problemOf(open(table).add(monstera, 0))).to.deep.equal(problem);
     expect(table.inserts).to.deep.equal([]);
+    await rejects(open(table).add(monstera, 0.5), OutcomeUnknownError);
   });
 
   it('returns a connection that comes too late', async () => {
@@ -168,15 +215,11 @@ describe('SqlPlantRepository', () => {
     expect([table.inserts, table.released]).to.deep.equal([[], [false]]);
   });
 
-  it('quotes no error of the server', async () => {
+  it('reports a refused plant to its observer', async () => {
     const events: StorageEvent[] = [];
-    const error = await open(new FakeTable(['refused']), events)
-      .add(monstera, 1_000)
-      .catch((reason: Error) => reason);
-    expect(error).to.have.property('message', 'the database refuses the plant (X1)');
-    expect(error).to.not.have.property('cause');
-    expect(events).to.have.length(1);
-    expect(events[0]).to.include({ type: 'plant refused', id: 7n, code: 'X1' });
+    await problemOf(open(new FakeTable(['refused']), events).add(monstera, 1_000));
+    const reason = 'a constraint or a trigger of the table, or a limit of the server';
+    expect(events).to.deep.equal([{ type: 'plant refused', id: 7n, code: 'X1', reason }]);
   });
 
   it('reports advice once', async () => {
@@ -190,33 +233,44 @@ describe('SqlPlantRepository', () => {
   it('says why it is not ready, with advice', async () => {
     const events: StorageEvent[] = [];
     const table = new FakeTable([]);
-    table.check = () => Promise.reject(new Reported('access denied'));
-    await rejects(open(table, events).ready(), {
-      code: 'STORAGE_UNAVAILABLE',
-      message: 'the database at db.example:1 accepts no plants: the permission SELECT is missing',
-    });
+    const notReady = 'the database at db.example:1 accepts no plants';
+    for (const [outcome, reason, cause] of [
+      ['access denied', ': the permission SELECT is missing', undefined],
+      ['not stored', '', 'quotes Monstera'],
+    ] as const) {
+      table.check = () => Promise.reject(new Reported(outcome));
+      const problem = ['STORAGE_UNAVAILABLE', `${notReady}${reason}`, cause];
+      expect(await problemOf(open(table, events).ready())).to.deep.equal(problem);
+    }
     expect(events).to.deep.equal([{ type: 'storage warning', message: 'grant it' }]);
-    table.check = () => Promise.reject(new Reported('not stored'));
-    const message = 'the database at db.example:1 accepts no plants';
-    await rejects(open(table).ready(), { code: 'STORAGE_UNAVAILABLE', message });
   });
 
   it('reads a page again after a failure, but not when access is denied or a row is no plant', async () => {
     const table = new FakeTable([]);
-    const read = (...failures: Error[]) => {
-      table.page = async () => {
+    const { page } = table;
+    const read = (failures: Error[], limit = 1, timeLimit = 1_000) => {
+      table.page = async (...call) => {
+        await wait(RESPONDS_AFTER_MS);
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
-        return [monstera];
+        return page(...call);
       };
-      return open(table).read({ limit: 1 }, 1_000);
+      return open(table).read({ after: monstera.id, limit }, timeLimit);
     };
-    expect(await read(new Error('read ECONNRESET'))).to.deep.equal([monstera]);
-    await rejects(read(new Reported('access denied')), StorageUnavailableError);
-    await rejects(read(new UnreadablePlantError('7')), UnreadablePlantError);
+    const lost = new Error('read ECONNRESET');
+    expect(await read([lost])).to.deep.equal([{ id: 7n, name: 'of 1' }]);
+    expect(await read([], 5_000)).to.deep.equal([{ id: 7n, name: 'of 1000' }]);
+    const unreadable = 'the database at db.example:1 cannot be read';
+    const unavailable = ['STORAGE_UNAVAILABLE', unreadable, 'read ECONNRESET'];
+    expect(await problemOf(read([lost], 1, 60))).to.deep.equal(unavailable);
+    const denied = `${unreadable}: the permission SELECT is missing`;
+    expect(await problemOf(read([new Reported('access denied')]))).to.deep.equal([
+      ...['STORAGE_UNAVAILABLE', denied, reported],
+    ]);
+    await rejects(read([new UnreadablePlantError('7')]), UnreadablePlantError);
   });
 
-  it('settles every add before it closes, and refuses further calls', async () => {
+  it('settles every add before it closes both pools, and refuses further calls', async () => {
     const table = new FakeTable(['lost', 'own mark']);
     const repository = open(table);
     let settled = false;
@@ -224,10 +278,11 @@ describe('SqlPlantRepository', () => {
       settled = true;
     });
     const closing = repository.close();
-    await rejects(repository.add(monstera, 1_000), StorageUnavailableError);
-    await rejects(repository.ready(), StorageUnavailableError);
+    const closed = ['STORAGE_UNAVAILABLE', 'the storage is closed', undefined];
+    expect(await problemOf(repository.add(monstera, 1_000))).to.deep.equal(closed);
+    expect(await problemOf(repository.ready())).to.deep.equal(closed);
     await closing;
-    expect(settled).to.equal(true);
+    expect([settled, table.closed]).to.deep.equal([true, 2]);
     await adding;
   });
 });

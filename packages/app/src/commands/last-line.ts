@@ -20,8 +20,9 @@ export function lastLine(file: number, size: number): LastLine {
     const bytes = Buffer.alloc(size - start);
     readSync(file, bytes, 0, bytes.length, start);
     const end = bytes.lastIndexOf(LINE_FEED);
-    const before = end > 0 ? bytes.lastIndexOf(LINE_FEED, end - 1) : -1;
+    const lines = bytes.subarray(0, Math.max(end, 0));
+    const before = lines.lastIndexOf(LINE_FEED);
     if (start > 0 && before < 0) continue;
-    return { text: bytes.toString('utf8', before + 1, Math.max(end, 0)), end: start + end + 1 };
+    return { text: lines.toString('utf8', before + 1), end: start + end + 1 };
   }
 }

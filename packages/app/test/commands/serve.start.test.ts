@@ -24,7 +24,7 @@ describe('The start of the service', function () {
   afterEach(stopAll);
 
   it('without configuration prints address, docs page, storage, token and a line that creates a plant', async () => {
-    const { service, created } = await startDemo();
+    const { service, address, created } = await startDemo();
     const lines = service.out.trimEnd().split('\n');
     expect(lines).to.have.length(6);
     expect(lines[0]).to.match(new RegExp(`^Plant Store .* listens on ${ADDRESS}$`));
@@ -35,6 +35,7 @@ describe('The start of the service', function () {
     );
     expect(lines[4]).to.equal('Create a plant:');
     expect(await created()).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
+    expect((await fetch(`${address}/docs`)).status).to.equal(200);
   });
 
   it('has BASE_PATH, the metrics, no docs if they are off, and a new token each time, in what it prints', async () => {
@@ -45,6 +46,12 @@ describe('The start of the service', function () {
     expect(first.service.out).not.to.include('Docs:');
     expect((await fetch(`${first.address}/store/docs`)).status).to.equal(404);
     expect(first.token).not.to.equal(second.token);
+  });
+
+  it('with a token prints neither a token nor a line that creates a plant', async () => {
+    const service = new Command([], { PORT: '0', LOG_FORMAT: 'pretty', ACCESS_TOKEN_SHA256 });
+    await service.printed(/^Storage: .*\n$/m);
+    expect(service.out).to.match(/^Plant Store .*\nDocs: .*\nStorage: memory .*\n$/);
   });
 
   for (const [variables, env] of [
@@ -75,6 +82,9 @@ describe('The start of the service', function () {
     expect(warnings).to.have.members(['POST', 'COST', 'DOC', 'HOSTS']);
     const check = new Command(['check'], env);
     expect(await check.ended).to.equal(0);
+    expect(check.out).to.equal(
+      'storage (memory): ready\ntoken verifier (static): ready\nchecked by connecting: nothing was created or changed\n',
+    );
     for (const name of warnings) expect(check.err).to.include(`warning: ${name}: ignored, `);
   });
 

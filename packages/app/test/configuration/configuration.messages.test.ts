@@ -61,6 +61,8 @@ const WAYS = variablesThatChoose(verifiers);
 const FORGETS = 'memory loses every plant when the process ends';
 const TOKEN_FIX =
   'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
+const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
+const FIX = 'fragment. Correct it, or unset it';
 const FILE_FIX = 'Write a digest and a label on each line of the file: see docs/authentication.md';
 
 describe('The variables that choose an adapter', () => {
@@ -111,6 +113,16 @@ describe('A problem of the configuration', () => {
       'STORAGE: expected mongodb, since MONGODB_URI, MONGODB_COLLECTION is set. Unset one of them',
     ],
     [
+      { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', POSTGRESQL_URI: 'postgres://a@b/c' },
+      'STORAGE: expected mongodb or postgresql, since MONGODB_URI, POSTGRESQL_URI is set. Unset one of them',
+    ],
+    [
+      { DOCS: 'x', STORAGE: 'mongodb', JWT_ISSUER: 'https://login.example.com' },
+      'DOCS: expected on or off, found "x". Unset it, or set for example DOCS=on',
+      'MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or choose another STORAGE',
+      'JWT_AUDIENCE: expected to be set, since JWT_ISSUER is. Set it, or unset the others',
+    ],
+    [
       { JWT_AUDIENCE: 'plants', JWT_ALGORITHMS: 'RS256' },
       'JWT_ISSUER: expected to be set, since JWT_AUDIENCE, JWT_ALGORITHMS is. Set it, or unset the others',
     ],
@@ -132,6 +144,21 @@ describe('A problem of the configuration', () => {
       `ACCESS_TOKENS_FILE: expected a file that can be read (EISDIR: illegal operation on a directory, read). ${FILE_FIX}`,
     ],
     [
+      { ...JWT, JWKS_URL: 'http://login.example.com', JWT_ALGORITHMS: 'RS256,none' },
+      `JWKS_URL: ${HTTPS} or a ${FIX}`,
+      'JWT_ALGORITHMS: expected some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519. Correct it, or unset it',
+    ],
+    [{ ...JWT, JWT_ISSUER: 'login.example.com' }, `JWT_ISSUER: ${HTTPS}, a query or a ${FIX}`],
+    [
+      { MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'a$b' },
+      'MONGODB_COLLECTION: expected the name of a collection, found "a$b". Unset it, or set for example MONGODB_COLLECTION=plants',
+    ],
+    [
+      { HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
+      'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
+      'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
+    ],
+    [
       { ...JWT, JWT_SCOPE: 'two scopes' },
       'JWT_SCOPE: expected a single scope as in RFC 6749, section 3.3. Correct it, or unset it',
     ],
@@ -142,10 +169,6 @@ describe('A problem of the configuration', () => {
     [
       { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
       'POSTGRESQL_URI: expected a connection string of PostgreSQL (it must have a user, one host and a database, and other special characters percent-encoded). Correct it',
-    ],
-    [
-      { POSTGRESQL_URI: 'postgresql://a@b/c?sslrootcert=/none' },
-      "POSTGRESQL_URI: expected a connection string of PostgreSQL (ENOENT: no such file or directory, open '/none'). Correct it",
     ],
     [{ STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' }],
     [
@@ -188,6 +211,8 @@ describe('A problem of the configuration', () => {
   const noVerifier = `ACCESS_TOKEN: expected a way to verify it. Set ${WAYS} as for the service`;
   const noToken =
     'ACCESS_TOKEN: expected to be set, since only an authenticated client creates plants. Set it to a bearer token that the service accepts';
+  const noUri =
+    'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is. Set it, or unset the others';
   const invalidToken =
     'ACCESS_TOKEN: expected a bearer token, found an empty string. Unset it, or set for example ACCESS_TOKEN=<the first line that `plant-store token` prints>';
 
@@ -200,15 +225,24 @@ describe('A problem of the configuration', () => {
     [{ STORAGE: 'memory', ACCESS_TOKEN: 'a' }, noVerifier],
     [{ STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }, noToken],
     [{ ACCESS_TOKEN: '' }, invalidToken, noStorage, noVerifier],
+    [{ MONGODB_COLLECTION: 'a', ACCESS_TOKEN: '' }, noUri, invalidToken],
   ];
 
   for (const [env, ...expected] of imports) {
     it(`has a complete message for an import, for ${JSON.stringify(env)}`, async () => {
-      expect(
-        await problemsOf(env, (...given) => readCommandConfiguration('import', ...given)),
-      ).to.deep.equal(expected);
+      const read = readCommandConfiguration.bind(undefined, 'import');
+      expect(await problemsOf(env, read)).to.deep.equal(expected);
     });
   }
+
+  it('has a complete message for an export', async () => {
+    const read = readCommandConfiguration.bind(undefined, 'export');
+    expect(await problemsOf({}, read)).to.deep.equal([
+      `STORAGE: expected to be set for an export, since memory has no plants at the start. Set ${STORES}`,
+      noVerifier,
+      noToken.replace('creates', 'reads'),
+    ]);
+  });
 });
 
 describe('Advice', () => {

@@ -96,6 +96,7 @@ describe('The metrics', () => {
   it('count a bug, and no other failure as a bug', async () => {
     for (const error of [5000, 5030, 4000]) requestEnded(Math.trunc(error / 10), error);
     expect(await value('plant_store_bugs_total')).to.equal(1);
+    expect(await value('plant_store_requests_refused_total')).to.equal(0);
   });
 
   it('count the outcome of each plant at the storage', async () => {
@@ -138,9 +139,8 @@ describe('The metrics', () => {
     expect(await value('plant_store_storage_reachable')).to.equal(1);
     const error = new StorageUnavailableError('out of reach');
     observer.storage({ type: 'storage unreachable', error });
+    observer.storage({ type: 'batch written', plants: 7, durationMs: 250 });
     expect(await value('plant_store_storage_reachable')).to.equal(0);
-    const batch = { plants: 7, durationMs: 250 };
-    observer.storage({ type: 'batch written', ...batch });
     expect(await value('plant_store_batch_size_sum')).to.equal(7);
     expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
     observer.storage({ type: 'plant refused', code: 121, reason: 'x' });

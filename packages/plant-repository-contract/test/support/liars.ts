@@ -22,8 +22,10 @@ interface BrokenStore {
   breaks?(correct: PlantRepository, storage: SimulatedStorage): Partial<PlantRepository>;
   /** The plants that are stored when it is opened. */
   readonly initialPlants?: readonly NewPlant[];
-  /** Whether it loses its plants when it is opened again. */
-  readonly losesPlantsOnReopen?: true;
+  /** Whether it breaks nothing before its first add, which opens a connection. */
+  readonly connects?: true;
+  /** What happens to its storage when it is opened again. */
+  onReopen?(storage: SimulatedStorage): void;
 }
 
 /** How a store may change a text, by what it does not keep then. */
@@ -31,7 +33,7 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'the empty string': (text) => text || 'unnamed',
   'leading and trailing space': (text) => text.trimStart(),
   'U+0000': (text) => text.replaceAll('\0', ''),
-  'every control character': (text) => text.replaceAll('\u007F', '').replaceAll('\u0085', ''),
+  'every control character of ASCII': (text) => text.replaceAll('\u007F', ''),
   'characters beyond the basic plane': (text) => text.replace(/[\u{10000}-\u{10FFFF}]/gu, '?'),
   'combining marks that normalisation would change': (text) => text.normalize('NFC'),
   'byte order mark and noncharacters': (text) => text.replace(/^\uFEFF/, ''),
@@ -43,14 +45,13 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
 
 /** How a store may change an id. */
 const IDS: Readonly<Record<string, (id: bigint) => bigint>> = {
-  'rounds ids to doubles': (id) => BigInt(Number(id)),
-  'has 32 bits for an id': (id) => BigInt.asIntN(32, id),
-  'has 32 bits without a sign for an id': (id) => BigInt.asUintN(32, id),
-  'has 63 bits for an id': (id) => BigInt.asIntN(63, id),
-  'has 64 bits without a sign for an id': (id) => BigInt.asUintN(64, id),
-  'keeps no sign': (id) => (id < 0n ? -id : id),
-  'has no room for the largest id': (id) => (id === MAX_PLANT_ID ? id - 1n : id),
-  'has no room for the smallest id': (id) => (id === MIN_PLANT_ID ? id + 1n : id),
+  ...Object.fromEntries(
+    [
+      ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n, -1n, 0n, 1n],
+      ...[2n ** 31n - 1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n],
+      ...[MAX_PLANT_ID - 1n, MAX_PLANT_ID],
+    ].map((id) => [`mistakes ${id}`, (it: bigint) => (it === id ? it ^ 1n : it)]),
+  ),
 };
 
 const changing = (change: (plant: NewPlant) => NewPlant) => (correct: PlantRepository) => ({
@@ -84,11 +85,20 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     breaks: changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
   },
   'overwrites the first plant': {
-    caughtBy: 'rejects a second create with an id and keeps the first plant',
+    caughtBy: 'reveals no secret and no value of a plant in its errors',
     breaks: (_, storage) => ({
       async add(plant) {
         storage.keep({ ...plant });
       },
+    }),
+  },
+  'reports a plant whose id is taken as stored': {
+    caughtBy: 'rejects a second create with an id and keeps the first plant',
+    breaks: (correct) => ({
+      add: (plant, timeLimit) =>
+        correct.add(plant, timeLimit).catch((error: unknown) => {
+          if (!(error instanceof PlantIdTakenError)) throw error;
+        }),
     }),
   },
   'takes the same content for the same create': {
@@ -171,22 +181,24 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
       };
     },
   },
-  'does not limit the time of an add with the time limit 0': {
+  'reports a plant as stored when no time is left': {
     caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
     breaks: (correct) => ({
-      add: (plant, timeLimit) => correct.add(plant, timeLimit || 1000),
+      add: async (plant, timeLimit) =>
+        timeLimit === 0 ? undefined : correct.add(plant, timeLimit),
     }),
   },
   'stores a plant that it reports as unavailable, because no time is left': {
     caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
     breaks: (correct) => ({
       async add(plant, timeLimit) {
-        await correct.add(plant, Math.max(timeLimit, 1000));
+        await correct.add(plant, Math.max(timeLimit, 1000)).catch(() => undefined);
         if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
       },
     }),
   },
   'waits for its storage without a limit': {
+    connects: true,
     hangs: true,
     caughtBy:
       'settles in time, and never reports a stored plant as unavailable, when the storage does not respond',
@@ -255,11 +267,24 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   },
   'loses its plants when it is opened again': {
     caughtBy: 'keeps a plant durably: it is there when the store is opened again',
-    losesPlantsOnReopen: true,
+    onReopen: ({ rows }) => rows.clear(),
   },
-  'still works after close': {
+  'loses the tags of its plants when it is opened again': {
+    caughtBy: 'keeps a plant durably: it is there when the store is opened again',
+    onReopen(storage) {
+      for (const { plant } of storage.rows.values())
+        storage.keep(newPlant({ id: plant.id, name: plant.name }));
+    },
+  },
+  'still stores plants after close': {
     caughtBy: 'rejects every call after close as unavailable',
-    breaks: () => ({ async close() {} }),
+    breaks: (_, storage) => ({
+      add: (plant, timeLimit) => correctStore(storage).add(plant, timeLimit),
+    }),
+  },
+  'is still ready after close': {
+    caughtBy: 'rejects every call after close as unavailable',
+    breaks: () => ({ async ready() {} }),
   },
 };
 
@@ -307,6 +332,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'still tries to write a plant that it has reported as unavailable': {
+    connects: true,
     caughtBy:
       'settles in time, and never reports a stored plant as unavailable, when the storage cannot be reached',
     breaks: (correct, storage) => ({
@@ -340,6 +366,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       }),
   },
   'reports its own plant as stored before it is durable, when it tries again': {
+    connects: true,
     caughtBy: 'keeps a plant that it finds when it tries again, when the storage is killed',
     breaks: (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
@@ -349,6 +376,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       }),
   },
   'reports an id as taken by a plant that is not committed': {
+    connects: true,
     caughtBy: 'does not report an id as taken by a plant that is rolled back',
     breaks: (correct, storage) => ({
       async add(plant, timeLimit) {
@@ -358,6 +386,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'reports refused access or an outage as unavailable, also after a write without a response': {
+    connects: true,
     caughtBy: [
       'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage cannot be reached',
       'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage refuses access',
@@ -379,6 +408,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       }),
   },
   'reports an add under way as unavailable when it is closed': {
+    connects: true,
     caughtBy:
       'never reports a stored plant as unavailable when its acknowledgement is lost, and then the repository is closed',
     breaks: (correct) => {
@@ -396,6 +426,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     },
   },
   'takes the last fraction of a millisecond for no limit': {
+    connects: true,
     hangs: true,
     caughtBy: [0.97, 0.27].map(
       (limit) =>
@@ -424,6 +455,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       ),
   },
   'reports a lost acknowledgement as unavailable': {
+    connects: true,
     caughtBy: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
     breaks: (_, storage) => ({
       add: (plant) =>
@@ -477,6 +509,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'leaves it to the configuration of its storage whether a plant is durable': {
+    connects: true,
     caughtBy: 'keeps every plant that it acknowledges while the storage is configured to lose it',
     breaks: (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
@@ -510,6 +543,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'accepts no more plants after one that failed': {
+    connects: true,
     caughtBy: [
       'recovers without a restart when the storage can be reached again',
       'recovers without a restart when the storage responds again',
@@ -542,7 +576,9 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'names the plant when it is closed': {
     caughtBy: 'reveals no secret and no value of a plant in its errors',
-    breaks: failing((_, plant) => new StorageUnavailableError(`${plant?.name} was not stored`)),
+    breaks: failing((error, plant) =>
+      error.message === 'closed' ? new StorageUnavailableError(`${plant?.name} is late`) : error,
+    ),
   },
   'carries the plant of a write without a response': {
     caughtBy:
@@ -569,17 +605,29 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
 };
 
-function open({ breaks, initialPlants = [], losesPlantsOnReopen }: BrokenStore): OpenStore {
+/** Returns a repository that adds its first plant as the correct one does. */
+function onceConnected(correct: PlantRepository, broken: PlantRepository): PlantRepository {
+  let add: PlantRepository['add'] = async (plant, timeLimit) => {
+    await correct.add(plant, timeLimit);
+    add = broken.add;
+  };
+  return { ...broken, add: (plant, timeLimit) => add(plant, timeLimit) };
+}
+
+function open({ breaks, initialPlants = [], connects, onReopen }: BrokenStore): OpenStore {
   const storage = new SimulatedStorage();
   for (const plant of initialPlants) storage.keep(plant);
-  const correct = correctStore(storage);
-  const liar = () => ({ ...correctStore(storage), ...breaks?.(correctStore(storage), storage) });
+  const liar = () => {
+    const correct = correctStore(storage);
+    const broken = { ...correct, ...breaks?.(correct, storage) };
+    return connects ? onceConnected(correct, broken) : broken;
+  };
   return {
     ...storage,
-    repository: { ...correct, ...breaks?.(correct, storage) },
+    repository: liar(),
     stored: async (id) => storage.stored(id),
     async reopen() {
-      if (losesPlantsOnReopen) storage.rows.clear();
+      onReopen?.(storage);
       return liar();
     },
     secrets: [CONNECTION_STRING, PASSWORD],

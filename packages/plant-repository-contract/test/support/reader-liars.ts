@@ -160,10 +160,6 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       });
     }),
   ),
-  'rounds ids': liar(
-    exactly(100),
-    changing(({ id }) => ({ id: BigInt.asIntN(64, BigInt(Number(id))) })),
-  ),
   'compares ids as doubles': liar(
     [exactly(1), 'begins after an id, whether or not a plant has it'],
     selecting((plants, { after, limit }) =>
@@ -190,10 +186,6 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
         tag ? ({ id, name, tag } as NewPlant) : ({ id, name } as NewPlant),
       ),
     ),
-  ),
-  'ends texts at U+0000': liar(
-    exactly(100),
-    changing(({ name }) => ({ name: name.split('\0')[0] })),
   ),
   'exceeds the limit': liar(
     exactly(1),

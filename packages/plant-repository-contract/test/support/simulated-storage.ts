@@ -66,6 +66,7 @@ export class SimulatedStorage implements StorageFaults {
   async write(key: unknown, row: Row, flush = true): Promise<symbol> {
     this.#refuse();
     await transit();
+    this.#refuse();
     if (this.silent || this.#uncommitted.has(key)) await this.#recovery();
     const found = this.rows.get(key);
     if (found === undefined) this.rows.set(key, row);

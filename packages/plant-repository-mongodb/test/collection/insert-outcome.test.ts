@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import {
+  type InsertOutcome,
   type InsertResult,
   insertOutcomes,
   refusalReason,
@@ -19,114 +20,72 @@ const second = (error: { code: number; keyPattern?: object }): InsertResult => (
   writeErrors: [{ index: 1, ...error, keyPattern: { ...error.keyPattern } }],
 });
 
-const rows: Record<string, { result: InsertResult; outcomes: string[] }> = {
-  'written, and the write concern met': { result: all(2), outcomes: ['stored', 'stored'] },
-  'one duplicate among others': {
-    result: { kind: 'reply', n: 1, writeErrors: [{ index: 0, code: DUPLICATE }] },
-    outcomes: ['duplicate', 'stored'],
-  },
-  'refused by the validator': {
-    result: { kind: 'reply', n: 1, writeErrors: [{ index: 1, code: INVALID }] },
-    outcomes: ['stored', 'refused'],
-  },
-  'a duplicate of the key _id, by name': {
-    result: second({ code: DUPLICATE, keyPattern: { _id: 1 } }),
-    outcomes: ['stored', 'duplicate'],
-  },
-  'a duplicate in the unique index of an administrator': {
-    result: second({ code: DUPLICATE, keyPattern: { name: 1 } }),
-    outcomes: ['stored', 'refused'],
-  },
-  'a duplicate in a unique index that begins with _id': {
-    result: second({ code: DUPLICATE, keyPattern: { _id: 1, name: 1 } }),
-    outcomes: ['stored', 'refused'],
-  },
-  'one of them sent to a view': {
-    result: second({ code: VIEW }),
-    outcomes: ['stored', 'denied'],
-  },
-  'written, but the write concern not met': {
-    result: { kind: 'reply', n: 2, writeErrors: [], writeConcernError: new Error('timed out') },
-    outcomes: ['unclear', 'unclear'],
-  },
-  'a duplicate together with a write concern error': {
-    result: {
-      kind: 'reply',
-      n: 1,
-      writeErrors: [{ index: 0, code: DUPLICATE }],
-      writeConcernError: new Error('timed out'),
-    },
-    outcomes: ['not written', 'unclear'],
-  },
-  'a refusal together with a write concern error': {
-    result: {
-      kind: 'reply',
-      n: 1,
-      writeErrors: [{ index: 0, code: INVALID }],
-      writeConcernError: new Error('timed out'),
-    },
-    outcomes: ['not written', 'unclear'],
-  },
-  'a reply that does not speak of every document': {
-    result: { kind: 'reply', n: 0, writeErrors: [{ index: 0, code: DUPLICATE }] },
-    outcomes: ['duplicate', 'unclear'],
-  },
-  'the connection lost after it was sent': {
-    result: { kind: 'failed', error: new MongoNetworkError('gone') },
-    outcomes: ['unclear', 'unclear'],
-  },
-  'a server that is no primary any more': {
-    result: { kind: 'failed', error: rejected(10107) },
-    outcomes: ['unclear', 'unclear'],
-  },
-  'interrupted by a step-down': {
-    result: { kind: 'failed', error: rejected(11602) },
-    outcomes: ['unclear', 'unclear'],
-  },
-  'no server or no connection was found': {
-    result: { kind: 'not sent', error: new Error('aborted') },
-    outcomes: ['not written', 'not written'],
-  },
-  'turned away by the rate limit of the server': {
-    result: { kind: 'failed', error: rejected(462) },
-    outcomes: ['not written', 'not written'],
-  },
-  'not authorized': {
-    result: { kind: 'failed', error: rejected(13) },
-    outcomes: ['denied', 'denied'],
-  },
-  'sent to a view': {
-    result: { kind: 'failed', error: rejected(VIEW) },
-    outcomes: ['denied', 'denied'],
-  },
-  'sent to a collection whose name the server does not take': {
-    result: { kind: 'failed', error: rejected(73) },
-    outcomes: ['denied', 'denied'],
-  },
-  'turned away before it was sent': {
-    result: { kind: 'refused', error: new Error('it is a view') },
-    outcomes: ['denied', 'denied'],
-  },
-  'waited for a connection that was not authenticated': {
-    result: { kind: 'not sent', error: new Error('pool cleared', { cause: rejected(18) }) },
-    outcomes: ['denied', 'denied'],
-  },
-  'not authenticated by Atlas': {
-    result: { kind: 'not sent', error: rejected(8000) },
-    outcomes: ['denied', 'denied'],
-  },
-  'an error of Atlas about what was sent': {
-    result: { kind: 'failed', error: rejected(8000) },
-    outcomes: ['unclear', 'unclear'],
-  },
-  'not authenticated': {
-    result: { kind: 'not sent', error: rejected(18) },
-    outcomes: ['denied', 'denied'],
-  },
-};
+const first = (code: number): InsertResult => ({
+  kind: 'reply',
+  n: 1,
+  writeErrors: [{ index: 0, code }],
+});
+/** The write concern of the insert is not met. */
+const unmet = (result: InsertResult): InsertResult => ({
+  ...result,
+  ...(result.kind === 'reply' && { writeConcernError: new Error('timed out') }),
+});
+const failed = (error: Error): InsertResult => ({ kind: 'failed', error });
+const notSent = (error: Error): InsertResult => ({ kind: 'not sent', error });
+
+const rows: readonly [what: string, result: InsertResult, ...outcomes: InsertOutcome[]][] = [
+  ['written, and the write concern met', all(2), 'stored', 'stored'],
+  ['one duplicate among others', first(DUPLICATE), 'duplicate', 'stored'],
+  ['refused by the validator', second({ code: INVALID }), 'stored', 'refused'],
+  [
+    'a duplicate of the key _id, by name',
+    second({ code: DUPLICATE, keyPattern: { _id: 1 } }),
+    ...(['stored', 'duplicate'] as const),
+  ],
+  [
+    'a duplicate in the unique index of an administrator',
+    second({ code: DUPLICATE, keyPattern: { name: 1 } }),
+    ...(['stored', 'refused'] as const),
+  ],
+  [
+    'a duplicate in a unique index that begins with _id',
+    second({ code: DUPLICATE, keyPattern: { _id: 1, name: 1 } }),
+    ...(['stored', 'refused'] as const),
+  ],
+  ['one of them sent to a view', second({ code: VIEW }), 'stored', 'denied'],
+  ['written, but the write concern not met', unmet(all(2)), 'unclear', 'unclear'],
+  ['a duplicate, and an unmet write concern', unmet(first(DUPLICATE)), 'not written', 'unclear'],
+  ['a refusal, and an unmet write concern', unmet(first(INVALID)), 'not written', 'unclear'],
+  [
+    'a reply that does not speak of every document',
+    { kind: 'reply', n: 0, writeErrors: [{ index: 0, code: DUPLICATE }] },
+    ...(['duplicate', 'unclear'] as const),
+  ],
+  ['the connection lost', failed(new MongoNetworkError('gone')), 'unclear', 'unclear'],
+  ['a server that is no primary any more', failed(rejected(10107)), 'unclear', 'unclear'],
+  ['interrupted by a step-down', failed(rejected(11602)), 'unclear', 'unclear'],
+  ['an error of Atlas about what was sent', failed(rejected(8000)), 'unclear', 'unclear'],
+  ['no connection was found', notSent(new Error('aborted')), 'not written', 'not written'],
+  ['the rate limit of the server', failed(rejected(462)), 'not written', 'not written'],
+  ['not authorized', failed(rejected(13)), 'denied', 'denied'],
+  ['sent to a view', failed(rejected(VIEW)), 'denied', 'denied'],
+  ['a name that the server does not take', failed(rejected(73)), 'denied', 'denied'],
+  [
+    'turned away before it was sent',
+    { kind: 'refused', error: new Error('it is a view') },
+    ...(['denied', 'denied'] as const),
+  ],
+  [
+    'waited for a connection that was not authenticated',
+    notSent(new Error('pool cleared', { cause: rejected(18) })),
+    ...(['denied', 'denied'] as const),
+  ],
+  ['not authenticated by Atlas', notSent(rejected(8000)), 'denied', 'denied'],
+  ['not authenticated', notSent(rejected(18)), 'denied', 'denied'],
+];
 
 describe('The outcome of an insert of two documents', () => {
-  for (const [what, { result, outcomes }] of Object.entries(rows)) {
+  for (const [what, result, ...outcomes] of rows) {
     it(`is ${outcomes.join(' and ')} after: ${what}`, () => {
       expect(insertOutcomes(result, 2)).to.deep.equal(outcomes);
     });

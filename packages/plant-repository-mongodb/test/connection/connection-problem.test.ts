@@ -1,5 +1,6 @@
+import { CertificateFolder } from '@plant-store/certificates';
 import { expect } from 'chai';
-import { MongoNetworkError } from 'mongodb';
+import { MongoMissingDependencyError, MongoNetworkError } from 'mongodb';
 import { explainedError, topologyProblem } from '../../src/connection/connection-problem.js';
 import { createMongoClient } from '../../src/connection/mongo-client.js';
 
@@ -7,33 +8,83 @@ const coded = (code: unknown) => Object.assign(new Error(`code ${code}`), { code
 const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${query}`).options;
 
 const SILENT = 'the server does not respond';
+const UNTRUSTED =
+  'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
+const CLOSED = 'the server closed the connection: it may';
+const NEEDS_CERTIFICATE = `${CLOSED} require a client certificate in tlsCertificateKeyFile`;
+const X509 = 'tls=true&authMechanism=MONGODB-X509';
 
-/** The tests of `check` cause most of these sentences with real servers. */
+function inHandshake(): Error {
+  const error = new MongoNetworkError('it closed');
+  error.addErrorLabel('HandshakeError');
+  return error;
+}
+
+/** The tests of `check` show that real servers cause these errors. */
 describe('Why connecting failed', () => {
-  const rows: [what: string, error: unknown, query: string, problem: RegExp][] = [
-    ['a certificate without an issuer', coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'), '', /trusted/],
-    ['a refused password on Atlas', coded(8000), '', /password is wrong/],
-    ['a write that the server ended', coded(50), '', /^a write is not acknowledged in time/],
+  const missing = { cause: new Error('x'), dependencyName: 'zstd' };
+  const waited = Object.assign(new Error('x'), { name: 'MongoWaitQueueTimeoutError' });
+  const rows: readonly [problem: string, error: unknown, query?: string][] = [
+    [UNTRUSTED, coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY')],
     [
-      'an expired signal',
-      new DOMException('x', 'TimeoutError'),
-      '',
-      /^the server does not respond$/,
+      'the certificate of the server is for another host name',
+      coded('ERR_TLS_CERT_ALTNAME_INVALID'),
     ],
-    ['a TLS alert', coded('ERR_SSL_TLSV13_ALERT_X'), 'tls=true', /a client certificate/],
-    ['a reset of the TLS handshake', coded('ECONNRESET'), 'tls=true', /may not use TLS/],
-    ['a reset', coded('ECONNRESET'), '', /^code ECONNRESET$/],
-    ['an end after the handshake', new MongoNetworkError('it closed'), '', /^it closed$/],
-    ['what is no error', 'x', '', /^the server does not respond$/],
+    [
+      'an option needs the package zstd, which is not installed',
+      new MongoMissingDependencyError('x', missing),
+    ],
+    ['the server does not accept this authMechanism', coded(334)],
+    [
+      'the user name or the password is wrong, or authSource is not the database of the user',
+      coded(8000),
+    ],
+    [
+      'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile',
+      coded(18),
+      X509,
+    ],
+    [
+      'a write is not acknowledged in time: writes are blocked, or no majority acknowledges them',
+      coded(50),
+    ],
+    [SILENT, new DOMException('x', 'TimeoutError')],
+    [SILENT, waited],
+    [SILENT, 'no error'],
+    [NEEDS_CERTIFICATE, coded('ERR_SSL_TLSV13_ALERT_X'), 'tls=true'],
+    [NEEDS_CERTIFICATE, inHandshake(), 'tls=true'],
+    [`${CLOSED} require tls=true`, inHandshake()],
+    ['the TLS handshake failed: the server may not use TLS', coded('ECONNRESET'), 'tls=true'],
+    ['code ECONNRESET', coded('ECONNRESET')],
+    ['it closed', new MongoNetworkError('it closed')],
   ];
-  for (const [what, error, query, problem] of rows) {
-    it(`is explained, also as a cause: ${what}`, () => {
+  for (const [problem, error, query] of rows) {
+    it(`is explained after ${error}, also as a cause: ${problem}`, () => {
       const within = new Error(error instanceof Error ? error.message : SILENT, { cause: error });
       for (const it of [error, within]) {
-        expect(explainedError(it, optionsOf(query)).message).to.match(problem);
+        expect(explainedError(it, optionsOf(query)).message).to.equal(problem);
       }
     });
   }
+
+  it('is explained with the certificate of the client', async () => {
+    const folder = await CertificateFolder.create();
+    const explained = (error: Error, tlsCertificateKeyFile: string) =>
+      explainedError(error, { ...optionsOf(X509), tlsCertificateKeyFile }).message;
+    const valid = await folder.issue('valid.pem', { subject: 'CN=a' });
+    const expired = await folder.issue('expired.pem', { subject: 'CN=a', expired: true });
+    expect(explained(coded(18), valid)).to.equal(
+      'no user of $external has the subject of the certificate in tlsCertificateKeyFile',
+    );
+    expect(explained(inHandshake(), expired)).to.equal(
+      'the certificate in tlsCertificateKeyFile has expired',
+    );
+    for (const file of [valid, '/no/such/file']) {
+      expect(explained(inHandshake(), file)).to.equal(
+        `${CLOSED} not trust the certificate in tlsCertificateKeyFile`,
+      );
+    }
+  });
 
   it('is otherwise explained by every message of the chain of causes, once, with the first code', () => {
     const cause = new Error('b', { cause: Object.assign(new Error('a'), { code: 'X' }) });
@@ -56,22 +107,31 @@ describe('Why no known server takes writes', () => {
 
   it('is the error of the first server that could not be reached', () => {
     const expired = coded('CERT_HAS_EXPIRED');
-    expect(problem('Unknown', ['Unknown'], ['Unknown', expired])).to.include('has expired');
+    expect(problem('Unknown', ['Unknown'], ['Unknown', expired])).to.equal(
+      'the certificate of the server has expired',
+    );
     expect(problem('Unknown', ['Unknown', coded('ENOTFOUND')])).to.equal('code ENOTFOUND');
   });
 
   it('is that the only server is a secondary', () => {
-    expect(problem('Single', ['RSSecondary'])).to.include('is a secondary');
+    expect(problem('Single', ['RSSecondary'])).to.equal(
+      'the server is a secondary: it accepts no writes',
+    );
   });
 
   it('is a member whose name in the configuration of the set does not resolve', () => {
-    const members: [string, Error?][] = [
-      ['RSSecondary'],
-      ['Unknown'],
-      ['Unknown', coded('ENOTFOUND')],
-    ];
-    expect(problem('ReplicaSetNoPrimary', ...members)).to.equal(
-      'the name of host2:27017 in the configuration of the replica set does not resolve',
+    for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
+      const members: [string, Error?][] = [['RSSecondary'], ['Unknown'], ['Unknown', coded(code)]];
+      expect(problem('ReplicaSetNoPrimary', ...members)).to.equal(
+        'the name of host2:27017 in the configuration of the replica set does not resolve',
+      );
+    }
+  });
+
+  it('is that no server is of the replica set, or that it is not initiated', () => {
+    expect(problem('ReplicaSetNoPrimary')).to.equal('no host belongs to the replica set garden');
+    expect(problem('Unknown', ['Unknown'], ['RSGhost'])).to.equal(
+      'the replica set is not initiated: run rs.initiate()',
     );
   });
 

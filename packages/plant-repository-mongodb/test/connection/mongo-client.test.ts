@@ -53,11 +53,14 @@ describe('A connection string', () => {
     'mongodb://a:b@host,other/?directConnection=true': 'requires exactly one host',
     'mongodb://a:b@host/?minPoolSize=65': 'minPoolSize must not be above 64',
     'mongodb://a:b@host/?colour=green': 'option colour is not supported',
-    'mongodb://a:b@host:port/': 'the form is mongodb://user:password@host:port',
+    'mongodb://a:b@host:port/':
+      'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded',
+    'mongodb+srv://a:b@host:27017/': 'the form is mongodb://user:password@host:port,',
     'postgres://a:b@host/': 'it must begin with "mongodb://" or "mongodb+srv://"',
     'mongodb://a:b@host/a.b': 'the name of the database must have',
     [`mongodb://a:b@host/${'x'.repeat(64)}`]: 'the name of the database must have',
     'mongodb://host/local': 'the database local is reserved',
+    'mongodb://host/config': 'the database config is reserved',
     'mongodb://host/admin?replicaSet=rs0': 'the database admin is reserved',
   };
   for (const [uri, problem] of Object.entries(named)) {

@@ -37,6 +37,19 @@ describe('The files for TLS', () => {
     }
   });
 
+  it('must have the key of the certificate', async () => {
+    const other = readFileSync(await folder.issue('other.pem', { subject: 'CN=other' }), 'utf8');
+    const [, otherKey = ''] = other.split(/(?=-----BEGIN PRIVATE)/);
+    for (const [content, reason] of [
+      [certificate, 'ERR_OSSL_UNSUPPORTED'],
+      [`${certificate}${otherKey}`, 'ERR_OSSL_X509_KEY_VALUES_MISMATCH'],
+    ] as const) {
+      expect(problemWith({ tlsCertificateKeyFile: folder.write('key.pem', content) })).to.equal(
+        `the file that tlsCertificateKeyFile names must have a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted, in PEM (${reason})`,
+      );
+    }
+  });
+
   for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile']) {
     it(`are refused when the file of ${option} does not exist or is not PEM`, () => {
       expect(problemWith({ [option]: '/no/such/file' })).to.match(

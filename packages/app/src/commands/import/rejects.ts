@@ -46,7 +46,7 @@ export class RejectsFile implements Rejects {
       throw new UsageError(`import: --rejects: ${path} ${problem}`);
     }
     this.#isRegular = stats.isFile();
-    const { text, end } = this.#isRegular ? lastLine(this.#file, stats.size) : NONE;
+    const { text, end } = lastLine(this.#file, stats.size);
     this.#size = end;
     if (this.#isRegular) ftruncateSync(this.#file, end);
     this.nextLine = lineOf(text) + 1;
@@ -70,8 +70,6 @@ export class RejectsFile implements Rejects {
     closeSync(this.#file);
   }
 }
-
-const NONE = { text: '', end: 0 };
 
 /** Returns the number of the line in a record; 0 when it is not a record. */
 function lineOf(record: string): number {

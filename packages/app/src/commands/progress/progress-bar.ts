@@ -14,7 +14,7 @@ export class ProgressBar implements ProgressDisplay {
 
   constructor(output: NodeJS.WritableStream) {
     // The command handles signals itself.
-    const options = { stream: output, gracefulExit: false, etaBuffer: 10, hideCursor: true };
+    const options = { stream: output, gracefulExit: false, hideCursor: true };
     this.#bars = new cliProgress.MultiBar(options);
     this.log = new Writable({
       write: (line, _encoding, done) => {

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
-import { AUDIENCE, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { Command, stopAll } from '../../in-process.js';
+import { stopAll } from '../../in-process.js';
 import {
   CLIENT,
   numbered,
@@ -57,30 +56,6 @@ describe('plant-store export, from a replica set,', function () {
     expect(await startImport([file], env).ended).to.equal(0);
   });
 
-  it('ends with 2, and leaves no file, when the client may not read plants', async () => {
-    const issuer = await OidcIssuer.start(await signingKey('first'));
-    const file = files.newPath();
-    try {
-      const it = new Command(['export', file], {
-        ...{ STORAGE: 'memory', ACCESS_TOKEN: await issuer.token() },
-        ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_READ_SCOPE: 'plants:read' },
-      });
-      expect(await it.ended).to.equal(2);
-      expect(it.err).to.include('ACCESS_TOKEN: expected a token that permits reading plants');
-      expect([existsSync(file), existsSync(`${file}.partial`)]).to.deep.equal([false, false]);
-    } finally {
-      await issuer.stop();
-    }
-  });
-
-  it('ends with 1 at its time limit when the storage cannot be reached, and shows how to resume', async () => {
-    const env = { MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' };
-    const it = startExport(['--after', '-7'], env);
-    expect(await it.ended).to.equal(1);
-    expect(it.err).to.match(
-      /^exported: 0\n.*\nplant-store: export: MONGODB_URI: .*\nTo resume: plant-store export --after -7\n$/,
-    );
-  });
   it('writes what import reads, byte by byte, to standard output and to a file', async () => {
     const store = await storeOf();
     const unordered = await files.write([...EXACT].reverse());
@@ -98,10 +73,10 @@ describe('plant-store export, from a replica set,', function () {
 
   it('exports nothing from a collection that does not exist, and does not create it', async () => {
     const { MONGODB_URI } = await storeOf();
-    const it = startExport([], { MONGODB_URI, LOG_LEVEL: 'warn' });
+    const it = startExport([], { MONGODB_URI });
     expect(await it.ended).to.equal(0);
     expect(it.out).to.equal('');
-    expect(it.err).to.match(/the collection does not exist yet/);
+    expect(it.err).to.match(/^exported: 0$/m);
     const client = new MongoClient(MONGODB_URI);
     const collections = client.db().listCollections().toArray();
     expect(await collections.finally(() => client.close())).to.deep.equal([]);

@@ -96,6 +96,22 @@ describe('plant-store import', () => {
       'plant-store: import: --from-line 5 is after the end of the input, which has 3 lines\n',
     );
     expect(await startImport([file, '--from-line', '4'], MEMORY).ended).to.equal(0);
+    expect(await startImport(['/dev/null'], MEMORY).ended).to.equal(0);
+  });
+
+  it('stops at a signal, and shows how to resume', async () => {
+    const file = await files.write(numbered(10));
+    const it = startImport([file], MEMORY);
+    expect(await it.stop()).to.equal(1);
+    expect(it.err).to.equal('SIGTERM: waiting for the plants in progress\n');
+    expect(it.out).to.match(new RegExp(`\nTo resume: plant-store import ${file} --from-line 1\n$`));
+  });
+
+  it('shows its progress on a terminal', async () => {
+    const it = startImport([await files.write(numbered(10))], MEMORY);
+    Object.assign(it.stderr, { isTTY: true });
+    expect(await it.ended).to.equal(0);
+    expect(it.err).to.match(/100 % \| 10 plants, .* --from-line 11 \|/);
   });
 
   describe('ends with 2, and stores nothing,', () => {
@@ -112,6 +128,7 @@ describe('plant-store import', () => {
         { ACCESS_TOKEN: 'a-secret' },
         /ACCESS_TOKEN: expected a t/,
       ],
+      ['without a storage', ['/dev/null'], { STORAGE: undefined }, /STORAGE: .* for an import/],
       [
         'with several problems',
         ['/dev/null'],

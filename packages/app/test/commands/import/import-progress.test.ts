@@ -13,10 +13,16 @@ describe('The progress of an import', () => {
   });
 
   it('has the lines that were not stored, without blank ones, and those that are retried', () => {
-    const outcomes = { ...NONE, taken: 1000, invalid: 2, blank: 5 };
+    const outcomes = { ...NONE, taken: 1000, invalid: 2, unavailable: 30, unknown: 400, blank: 5 };
     const progress = { outcomes, retrying: 4000, bytes: 0, nextLine: 1008 };
-    expect(importProgress({ progress }).text()).to.equal(
-      '0 plants, 0/s, 1,002 not stored, 4,000 wait for the storage | --from-line 1008',
+    const source = { progress };
+    const { text } = importProgress(source);
+    expect(text()).to.equal(
+      '0 plants, 0/s, 1,432 not stored, 4,000 wait for the storage | --from-line 1008',
+    );
+    source.progress = { ...progress, outcomes: { ...NONE, failed: 1 }, retrying: 1 };
+    expect(text()).to.equal(
+      '0 plants, 0/s, 1 not stored, 1 wait for the storage | --from-line 1008',
     );
   });
 });

@@ -1,4 +1,12 @@
-import { mkdtempSync, readFileSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -17,15 +25,21 @@ describe('The file of rejects', () => {
   let folder: string;
   let path: string;
   let input: Stats;
+  let openBefore: number;
+  const openFiles = () => readdirSync('/dev/fd').length;
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
     path = join(folder, 'rejects.ndjson');
     writeFileSync(join(folder, 'plants.ndjson'), '{"id":1}\n');
     input = statSync(join(folder, 'plants.ndjson'));
+    openBefore = openFiles();
   });
 
-  afterEach(() => rmSync(folder, { recursive: true }));
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+    expect(openFiles()).to.equal(openBefore);
+  });
 
   it('has each record immediately', () => {
     const rejects = new RejectsFile(path, input, false);

@@ -7,7 +7,7 @@ const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Tim
 
 describe('A line about progress', () => {
   for (const [total, line] of [
-    [12_000, '25 % | 40,000 plants\n'],
+    [3_000, '100 % | 40,000 plants\n'],
     [undefined, '40,000 plants\n'],
   ] as const) {
     it(`is written again and again until the command has ended, of ${total}`, async () => {
