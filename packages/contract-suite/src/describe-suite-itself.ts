@@ -7,6 +7,8 @@ export interface Liar<Opened> {
   /** The titles of the cases that must fail. */
   readonly caughtBy: string | readonly string[];
   readonly open: () => Opened;
+  /** What the failure of the case must name. */
+  readonly naming?: string | undefined;
   /** Whether it never settles. A case waits 5 seconds for it, so these waits begin together. */
   readonly hangs?: true | undefined;
 }
@@ -23,13 +25,10 @@ export function describeSuiteItself<Opened extends object>(
 ): void {
   const caseOf = (name: string) =>
     cases.find((it) => it.title === name) ?? expect.fail(`there is no case "${name}"`);
-  const passes = (name: string, opened: Opened) =>
+  const failureOf = (name: string, opened: Opened): Promise<string | undefined> =>
     caseOf(name)
       .run(opened)
-      .then(
-        () => true,
-        () => false,
-      );
+      .then(() => undefined, String);
 
   describe(title, () => {
     for (const [what, open] of Object.entries(honest)) {
@@ -38,16 +37,16 @@ export function describeSuiteItself<Opened extends object>(
       }
     }
 
-    for (const [lie, { caughtBy, open, hangs }] of Object.entries(liars)) {
+    for (const [lie, { caughtBy, open, naming = '', hangs }] of Object.entries(liars)) {
       for (const name of [caughtBy].flat()) {
-        let passed: Promise<boolean> | undefined;
+        let failure: Promise<string | undefined> | undefined;
         if (hangs) {
           before(() => {
-            passed = passes(name, open());
+            failure = failureOf(name, open());
           });
         }
         it(`fails for an adapter that ${lie}: ${name}`, async () => {
-          expect(await (passed ?? passes(name, open()))).to.equal(false);
+          expect(await (failure ?? failureOf(name, open()))).to.include(naming);
         });
       }
     }

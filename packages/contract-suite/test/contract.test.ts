@@ -53,7 +53,8 @@ describe('The tests of an adapter', () => {
   });
 
   it('fail with an empty reason, and with a reason for a hook that is offered', async () => {
-    expect((await problemsOf({}, '')).length).to.equal(2);
+    const empty = "the reason: expected '' to not equal ''";
+    expect(await problemsOf({}, '')).to.deep.equal([empty, empty]);
     const [problem] = await problemsOf(hooks, { crash: 'it has no server' });
     expect(problem).to.match(/^crash, which is offered: /);
   });

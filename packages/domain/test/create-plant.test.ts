@@ -2,15 +2,17 @@ import { rejects } from 'node:assert/strict';
 import {
   authenticatedClient,
   CreatePlant,
+  DEFAULT_PERMISSIONS,
   type NewPlant,
   newPlant,
+  PERMISSIONS,
   PermissionDeniedError,
   PlantIdTakenError,
   type PlantRepository,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
-const gardener = authenticatedClient('gardener', ['create plants']);
+const gardener = authenticatedClient('gardener', PERMISSIONS);
 const visitor = authenticatedClient('visitor', []);
 const monstera = newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' });
 
@@ -30,9 +32,12 @@ function recordingRepository(add = async () => {}) {
 describe('Creating a plant', () => {
   it('stores the plant within the time limit and returns it without its id', async () => {
     const { calls, repository } = recordingRepository();
-    const plant = await new CreatePlant(repository).execute(gardener, monstera, 1234);
-    expect(plant).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
-    expect(calls).to.deep.equal([{ plant: monstera, timeLimit: 1234 }]);
+    const createPlant = new CreatePlant(repository);
+    for (const client of [gardener, authenticatedClient('by default', DEFAULT_PERMISSIONS)]) {
+      const plant = await createPlant.execute(client, monstera, 1234);
+      expect(plant).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
+    }
+    expect(calls).to.deep.equal(Array(2).fill({ plant: monstera, timeLimit: 1234 }));
   });
 
   it('refuses a client without the permission, without calling the repository', async () => {

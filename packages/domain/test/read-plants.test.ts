@@ -1,7 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import {
   authenticatedClient,
+  DEFAULT_PERMISSIONS,
   newPlant,
+  PERMISSIONS,
   PermissionDeniedError,
   type PlantReader,
   ReadPlants,
@@ -9,7 +11,7 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 
-const reader = authenticatedClient('reader', ['read plants']);
+const reader = authenticatedClient('reader', PERMISSIONS);
 const gardener = authenticatedClient('gardener', ['create plants']);
 const plant = newPlant({ id: 1n, name: 'Monstera' });
 
@@ -28,8 +30,10 @@ describe('Reading plants', () => {
   it('returns the page of the storage, within the time limit', async () => {
     const { calls, readPlants } = recording();
     const page = { after: plant.id, limit: 7 };
-    expect(await readPlants.execute(reader, page, 1234)).to.deep.equal([plant]);
-    expect(calls).to.deep.equal([[page, 1234]]);
+    for (const client of [reader, authenticatedClient('by default', DEFAULT_PERMISSIONS)]) {
+      expect(await readPlants.execute(client, page, 1234)).to.deep.equal([plant]);
+    }
+    expect(calls).to.deep.equal(Array(2).fill([page, 1234]));
   });
 
   it('refuses a client without the permission, without asking the storage', async () => {

@@ -2,7 +2,12 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import cors from '@koa/cors';
 import Router from '@koa/router';
-import { authenticatedClient, CreatePlant, type NewPlant } from '@plant-store/domain';
+import {
+  authenticatedClient,
+  CreatePlant,
+  InvalidTokenError,
+  type NewPlant,
+} from '@plant-store/domain';
 import { createApp, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
@@ -58,6 +63,38 @@ describe('Third-party middleware', () => {
       expect(response.headers.get('Content-Type')).to.equal('application/json; charset=utf-8');
       expect(await response.json()).to.deep.equal({ error: 4290, message: 'slow down' });
       expect([embedding.plants.size, embedding.failed.length]).to.deep.equal([0, 0]);
+    });
+
+    it('may change the status of a failure', async () => {
+      const change: Middleware = async (ctx, next) => {
+        await next();
+        ctx.status = 422;
+      };
+      const url = await embedding.serve(createApp(embedding.dependencies, { before: [change] }));
+      const response = await create(`${url}/plants`, '{');
+      expect([response.status, await errorOf(response)]).to.deep.equal([422, 4004]);
+    });
+
+    const responses: Record<string, [respond: Middleware, status: number, body: string]> = {
+      'with a status': [(ctx) => (ctx.status = 204), 204, ''],
+      'with a body': [(ctx) => Object.assign(ctx, { status: 404, body: 'gone' }), 404, 'gone'],
+      'without Koa': [(ctx) => Object.assign(ctx, { respond: false }).res.end('raw'), 404, 'raw'],
+    };
+    for (const [how, [respond, status, body]] of Object.entries(responses)) {
+      it(`may respond ${how}`, async () => {
+        const app = createApp(embedding.dependencies, { before: [respond] });
+        const response = await create(await embedding.serve(app));
+        expect([response.status, await response.text()]).to.deep.equal([status, body]);
+        expect(response.headers.has('X-Request-Id')).to.equal(body !== 'raw');
+        expect(embedding.failed).to.deep.equal([]);
+      });
+    }
+
+    it('that does not respond causes a 500', async () => {
+      const app = createApp(embedding.dependencies, { before: [() => undefined] });
+      const response = await create(await embedding.serve(app));
+      expect([response.status, await errorOf(response)]).to.deep.equal([500, 5000]);
+      expect(embedding.failed[0]?.cause).to.deep.equal(new Error('no middleware has responded'));
     });
 
     it('that throws an unexpected error causes a 500, which is reported with its cause', async () => {
@@ -148,16 +185,20 @@ describe('Third-party middleware', () => {
       try {
         await next();
       } catch {
-        ctx.status = 408;
+        ctx.status = 400;
         ctx.body = 'too late';
       }
     };
 
-    const around: readonly [name: string, before: readonly Middleware[]][] = [
-      ['', []],
-      [', also when another one has handled its error', [report]],
+    const around: readonly [name: string, before: readonly Middleware[], cause: string][] = [
+      ['', [], 'too late'],
+      [
+        ', also when another one has handled its error',
+        [report],
+        'other middleware has not awaited `next()`',
+      ],
     ];
-    for (const [name, before] of around) {
+    for (const [name, before, cause] of around) {
       it(`cannot turn a stored plant into a failure${name}`, async () => {
         const throwing: Middleware = async (ctx, next) => {
           await next();
@@ -191,6 +232,10 @@ describe('Third-party middleware', () => {
         await new Promise(setImmediate);
         expect(embedding.ended.map(({ error }) => error)).to.deep.equal([5031]);
         expect(embedding.failed.map(({ error }) => error)).to.deep.equal([5031]);
+        const message = 'other middleware ended the request before the storage responded';
+        expect(embedding.failed[0]?.cause).to.include({ message }).and.nested.include({
+          'cause.message': cause,
+        });
       });
 
       it(`prevents a write that has not begun${name}`, async () => {
@@ -202,7 +247,7 @@ describe('Third-party middleware', () => {
           { before: [...before, timeout(verifying.given)] },
         );
         const response = await create(`${await embedding.serve(app)}/plants`);
-        expect(response.status).to.equal(408);
+        expect(response.status).to.equal(before.length === 0 ? 408 : 400);
         expect([...embedding.plants]).to.deep.equal([]);
       });
     }
@@ -217,13 +262,30 @@ describe('Third-party middleware', () => {
       expect([...embedding.plants]).to.deep.equal([]);
     });
 
+    for (const refusal of [undefined, new InvalidTokenError('expired')]) {
+      it(`and responds later by itself, keeps its response: ${refusal ?? 'a valid token'}`, async () => {
+        const { tokenVerifier, verified } = slowVerifier(refusal);
+        const later: Middleware = (ctx, next) => {
+          // Not awaited: a rejection would fail the test.
+          void next().then(() => ctx.res.end('later'));
+          Object.assign(ctx, { status: 202, respond: false });
+        };
+        const observer = { ...embedding.dependencies.observer, ended: () => verified.give() };
+        const dependencies = { ...embedding.dependencies, tokenVerifier, observer };
+        const app = createApp(dependencies, { before: [later] });
+        const response = await create(`${await embedding.serve(app)}/plants`);
+        expect([response.status, await response.text()]).to.deep.equal([202, 'later']);
+      });
+    }
+
     /** Returns a verifier that waits for a signal after it has been called. */
-    function slowVerifier() {
+    function slowVerifier(refusal?: Error) {
       const verifying = signal();
       const verified = signal();
       const verify = async () => {
         verifying.give();
         await verified.given;
+        if (refusal !== undefined) throw refusal;
         return authenticatedClient('test', ['create plants']);
       };
       const tokenVerifier = { ...embedding.dependencies.tokenVerifier, verify };

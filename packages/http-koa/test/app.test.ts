@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   authenticatedClient,
@@ -65,6 +67,30 @@ describe('The application', () => {
     );
     expect((await failureOf(response)).error).to.equal(4030);
     expect(stored.size).to.equal(0);
+    expect(embedding.ended[0]).to.include({ client: 'visitor', refusal: 'permission' });
+  });
+
+  it('reports each request once, and how it ended, also when it cannot be parsed', async () => {
+    const begun = performance.now();
+    const { url, create } = await start();
+    await create(monstera, { 'X-Request-Id': 'a' });
+    await create(monstera, { 'X-Request-Id': 'b', Authorization: 'Bearer unknown' });
+    await fetch(`${url}/elsewhere`, { method: 'PROPFIND', headers: { 'X-Request-Id': 'c' } });
+    const client = connect(Number(new URL(url).port), '127.0.0.1').resume();
+    await once(client.end('GARBAGE\r\n\r\n'), 'close');
+    const post = { method: 'POST', route: '/plants', error: undefined, refusal: undefined };
+    const other = { ...post, method: '_OTHER', route: undefined, client: undefined };
+    const durations = embedding.ended.map(({ durationMs }) => durationMs);
+    const ids = embedding.ended.map(({ requestId }) => requestId);
+    expect(embedding.ended.map(({ durationMs, requestId, ...it }) => it)).to.deep.equal([
+      { ...post, status: 200, client: 'test' },
+      { ...post, status: 401, client: undefined, error: 4011, refusal: 'unknown token' },
+      { ...other, status: 404, error: 4040 },
+      { ...other, status: 400, error: 4000 },
+    ]);
+    expect(ids.slice(0, 3)).to.deep.equal(['a', 'b', 'c']);
+    expect(Math.max(...durations)).to.be.within(0, performance.now() - begun);
+    expect(embedding.begun).to.equal(4);
   });
 
   const outcomes: Record<string, { cause: Error; status: number; error: number; ours: boolean }> = {
@@ -125,6 +151,13 @@ describe('The application', () => {
     while (begun.length === 1) await new Promise(setImmediate);
     begun[1]?.();
     expect((await third).status).to.equal(200);
+  });
+
+  it('accepts bodies of at most 16 KiB by default', async () => {
+    const { create } = await start();
+    expect((await create(monstera.padEnd(16_384))).status).to.equal(200);
+    const { message } = await failureOf(await create(monstera.padEnd(16_385)));
+    expect(message).to.equal('the body must have at most 16384 bytes');
   });
 
   it('gives the repository the rest of the deadline after the check of the token', async () => {

@@ -20,6 +20,7 @@ export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
 /** The dependencies of an application under test, what they have recorded, and the servers to close. */
 export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
+  begun = 0;
   readonly ended: Exchange[] = [];
   readonly failed: OwnFailure[] = [];
   readonly dependencies: AppDependencies = {
@@ -27,7 +28,9 @@ export class Embedding {
     tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(TOKEN), label: 'test' }]),
     ready: async () => {},
     observer: {
-      begun() {},
+      begun: () => {
+        this.begun += 1;
+      },
       ended: (exchange) => this.ended.push(exchange),
       failed: (failure) => this.failed.push(failure),
     },
@@ -36,7 +39,8 @@ export class Embedding {
 
   /** Serves an application with the server of this package, or with that of Node.js. */
   async serve(app: Pick<Koa, 'callback'>, own = true): Promise<string> {
-    return this.listen(own ? createServer(app) : createHttpServer(app.callback()));
+    const { observer } = this.dependencies;
+    return this.listen(own ? createServer(app, { observer }) : createHttpServer(app.callback()));
   }
 
   async listen(server: Server): Promise<string> {
@@ -73,6 +77,8 @@ export class Embedding {
       expect(response.headers.get('X-Request-Id')).to.match(/^[\w-]{12}-\d+$/);
       expect(response.headers.get('Cache-Control')).to.equal('no-store');
       expect(response.headers.get('Allow')).to.equal(error === 4050 ? 'POST' : null);
+      const isUnread = error === 4011;
+      expect(response.headers.get('Connection')).to.equal(isUnread ? 'close' : 'keep-alive');
     }
     expect(this.ended.map(({ status }) => status)).to.deep.equal([200, 400, 400, 401, 405]);
     expect(this.failed).to.deep.equal([]);

@@ -15,6 +15,16 @@ function rounded(value: JsonValue): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
 }
 
+const REFUSED = Symbol('refused');
+
+function outcomeOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch {
+    return REFUSED;
+  }
+}
+
 describe('Exact JSON', () => {
   it('reads the same values as JSON.parse, except for the digits of numbers', () => {
     fc.assert(
@@ -25,15 +35,32 @@ describe('Exact JSON', () => {
     );
   });
 
+  it('refuses each beginning of a text, and reads nothing that JSON.parse refuses', () => {
+    const whole = '{"id":-1.5e+1,"name":"\\u0041\\n","x":[true,null,{}]}';
+    for (let end = 0; end < whole.length; end += 1) {
+      expect(() => parse(whole.slice(0, end))).to.throw(InvalidJsonError);
+    }
+    const changed = fc.tuple(fc.json(), fc.nat(), fc.constantFrom(...'{}[]",:\\eE+-.019tx \n'));
+    fc.assert(
+      fc.property(changed, ([text, at, character]) => {
+        const place = at % (text.length + 1);
+        const other = text.slice(0, place) + character + text.slice(place + 1);
+        const value = outcomeOf(() => rounded(parse(other)));
+        if (value !== REFUSED) expect(value).to.deep.equal(JSON.parse(other));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   it('keeps the digits of a number as they were written', () => {
     for (const text of ['9007199254740993', '-0', '1.0', '1E+2', '1e-7', '0.10']) {
       expect(parse(text)).to.deep.equal(new JsonNumber(text));
     }
   });
 
-  it('reads every escape sequence', () => {
-    expect(parse('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83C\\uDF35x"')).to.equal(
-      '"\\/\b\f\n\r\té🌵x',
+  it('reads every escape sequence, and the character that a decoder puts in place of others', () => {
+    expect(parse('"\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83C\\uDF35x\uFFFD"')).to.equal(
+      '"\\/\b\f\n\r\té🌵x\uFFFD',
     );
   });
 

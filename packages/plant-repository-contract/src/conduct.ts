@@ -78,7 +78,7 @@ export const conduct = [
     await store.repository.close();
     // The caller of `add` may continue a few microtasks later.
     await setImmediate();
-    expect(ended).to.equal(true);
+    expect(ended, 'ended when the repository was closed').to.equal(true);
     await adding;
   }),
   promise(

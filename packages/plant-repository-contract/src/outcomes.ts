@@ -105,7 +105,10 @@ export const outcomes = [
       await Promise.race([adding, untilStored(store, PLANT.id)]);
       await settled(store.repository.close());
       const outcome = await settled(adding);
-      if (outcome === 'unavailable') expect(await store.stored(PLANT.id)).to.equal(undefined);
+      expect(outcome, 'the outcome of a free id').not.to.equal('taken');
+      if (outcome === 'unknown') return;
+      const kept = outcome === 'stored' ? PLANT : undefined;
+      expect(await store.stored(PLANT.id), outcome).to.deep.equal(kept);
     },
   ),
   ...LAST_MOMENTS_MS.map((limit) =>
@@ -244,7 +247,7 @@ export const outcomes = [
       const outcome = await settled(
         outcomeOf(add(store, { ...PLANT, name: 'late' }, RETRY_LIMIT_MS)),
       );
-      expect(outcome).not.to.equal('stored');
+      expect(outcome, 'the outcome of an id that is not free').not.to.equal('stored');
       await store.crash();
       await hasAfterRestart(store, outcome === 'taken' ? [PLANT] : []);
     },

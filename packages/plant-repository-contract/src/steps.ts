@@ -84,7 +84,7 @@ async function isReady(repository: PlantRepository): Promise<boolean> {
 
 /** Resolves when the storage has exactly these plants under their ids. */
 export async function has({ stored }: OpenStore, kept: readonly NewPlantFields[]): Promise<void> {
-  for (const plant of kept) expect(await stored(plant.id)).to.deep.equal(plant);
+  for (const plant of kept) expect(await stored(plant.id), `${plant.id}`).to.deep.equal(plant);
 }
 
 /**
@@ -92,12 +92,15 @@ export async function has({ stored }: OpenStore, kept: readonly NewPlantFields[]
  * nothing is under way any more. The latter is after another plant was acknowledged and the repository was closed.
  */
 export async function isTrue(store: OpenStore, outcome: Outcome, plant: NewPlantFields) {
-  expect(outcome).not.to.equal('taken');
+  expect(outcome, 'the outcome of a free id').not.to.equal('taken');
   await readyAgain(store.repository);
   const soon = await store.stored(plant.id);
   await add(store, AFTER);
   await store.repository.close();
   const later = await store.stored(plant.id);
-  if (outcome === 'unavailable') expect([soon, later]).to.deep.equal([undefined, undefined]);
-  else if (outcome === 'stored' || later !== undefined) expect(later).to.deep.equal(plant);
+  if (outcome === 'unavailable') {
+    expect([soon, later], 'unavailable, and kept').to.deep.equal([undefined, undefined]);
+  } else if (outcome === 'stored' || later !== undefined) {
+    expect(later, `${outcome}, and kept otherwise`).to.deep.equal(plant);
+  }
 }

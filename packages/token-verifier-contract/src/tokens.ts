@@ -12,10 +12,11 @@ export const tokens = [
     },
   ),
   promise('accepts a valid token repeatedly', [], async (open) => {
-    for (let count = 0; count < 5; count += 1) await accepts(open, open.accepted[0]);
+    const [first] = open.accepted;
+    for (const accepted of [first, first, first]) await accepts(open, accepted);
   }),
   promise('distinguishes the clients of 20 concurrent checks', [], async (open) => {
-    const several = Array.from({ length: 10 }).flatMap(() => open.accepted.slice(0, 2));
+    const several = Array.from({ length: 10 }).flatMap(() => open.accepted);
     await Promise.all(several.map((accepted) => accepts(open, accepted)));
   }),
   promise(
@@ -34,8 +35,7 @@ export const tokens = [
   promise('refuses tokens of its own kind that are not valid', [], (open) =>
     refuses(open, open.refused),
   ),
-  promise('refuses an altered token, also after it has accepted the original', [], async (open) => {
-    await refuses(open, altered(open));
+  promise('refuses an altered token after it has accepted the original', [], async (open) => {
     await accepts(open, open.accepted[0]);
     await refuses(open, altered(open));
   }),
@@ -43,10 +43,9 @@ export const tokens = [
     'refuses an invalid token every time, also among concurrent valid ones',
     [],
     async (open) => {
-      const [token = 'token'] = Object.values(open.refused);
       const checks = Array.from({ length: 20 }).flatMap(() => [
         accepts(open, open.accepted[0]),
-        refuses(open, { 'a token among valid ones': token }),
+        refuses(open, open.refused),
       ]);
       await Promise.all(checks);
     },

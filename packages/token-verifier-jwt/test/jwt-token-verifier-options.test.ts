@@ -95,15 +95,10 @@ describe('The options of a JwtTokenVerifier', () => {
     it(`cannot be ${JSON.stringify(options)}`, () => {
       const [invalid] = Object.keys(options);
       const problems = jwtOptionProblems({ ...valid, ...options });
+      expect(() => new JwtTokenVerifier({ ...valid, ...options })).to.throw(TypeError);
       expect(problems.map(({ option }) => option.split('.')[0])).to.deep.equal([invalid]);
     });
   }
-
-  it('are refused by the constructor when one of them is invalid', () => {
-    expect(() => new JwtTokenVerifier({ ...valid, audience: '' }))
-      .to.throw(TypeError)
-      .with.property('message', 'audience must be not empty');
-  });
 
   it('are refused by the constructor with every problem, and without secrets', () => {
     const invalid = {

@@ -7,8 +7,8 @@ const { signal } = new AbortController();
 const { fetch } = globalThis;
 
 /** Has `fetch` respond like this. */
-function respondWith(response: () => Response): void {
-  Object.assign(globalThis, { fetch: async () => response() });
+function respondWith(response: (request: RequestInit) => Response): void {
+  Object.assign(globalThis, { fetch: async (_: URL, init: RequestInit) => response(init) });
 }
 
 /** Has `fetch` fail as it does when there is no connection. */
@@ -22,11 +22,10 @@ describe('A JSON document', () => {
   afterEach(() => Object.assign(globalThis, { fetch }));
 
   it('is returned as text and as JSON', async () => {
-    respondWith(() => new Response(' {"keys":[]} '));
-    expect(await fetchJson(url, signal)).to.deep.equal({
-      text: ' {"keys":[]} ',
-      json: { keys: [] },
-    });
+    const keys = ' {"keys":[]} ';
+    respondWith(({ headers }) => new Response(/jwk-set/.test(JSON.stringify(headers)) ? keys : ''));
+    const expected = { text: keys, json: { keys: [] } };
+    expect(await fetchJson(url, signal)).to.deep.equal(expected);
   });
 
   for (const code of [
@@ -51,6 +50,11 @@ describe('A JSON document', () => {
     const cause = Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
     failWith(cause);
     await rejects(fetchJson(url, signal), { cause });
+  });
+
+  it('that is not UTF-8 has the reason as its cause', async () => {
+    respondWith(() => new Response(Buffer.from([0x22, 0xff, 0x22])));
+    await rejects(fetchJson(url, signal), ({ cause }) => cause instanceof TypeError);
   });
 
   it('is not read when the status is not 200', async () => {

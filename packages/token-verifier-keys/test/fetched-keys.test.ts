@@ -57,19 +57,54 @@ describe('Fetched keys', () => {
     return keys;
   };
 
-  it('are fetched without a request for them', async () => {
+  it('are fetched without a request for them, and then keep no process alive', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+    await new Promise(setImmediate);
+    const before = timers();
     const fetched = open();
     expect(fetched.trusted()).to.equal(undefined);
     await fetched.ready();
     expect(fetched.trusted()).to.equal('first');
     expect(issuer.reported).to.deep.equal(['fetched']);
+    expect(timers()).to.equal(before);
   });
 
-  it('are fetched regularly', async () => {
-    await new Promise<void>((resolve) => {
-      issuer.fetched = () => issuer.loads === 3 && resolve();
-      open(1);
+  /** Resolves when the keys of another issuer were fetched 20 times at this interval. */
+  const twentyIntervals = (refreshIntervalMs: number) =>
+    new Promise<void>((resolve) => {
+      const other = new Issuer();
+      const others = other.open(refreshIntervalMs);
+      other.fetched = () => other.loads === 20 && resolve(others.close());
     });
+
+  it('are fetched regularly, and once for each interval after they were fetched again', async () => {
+    const fetched = open(1);
+    await fetched.ready();
+    await fetched.fetchAgain();
+    await twentyIntervals(1);
+    expect(issuer.loads).to.be.within(10, 30);
+  });
+
+  for (const [when, ready] of Object.entries({ 'a fetch': true, 'they are fetched': false })) {
+    it(`are not fetched after close, ${ready ? 'after' : 'while'} ${when}`, async () => {
+      const fetched = open(1);
+      if (ready) await fetched.ready();
+      await fetched.close();
+      await twentyIntervals(1);
+      expect(issuer.loads).to.equal(1);
+    });
+  }
+
+  it('are ready while they are fetched again', async () => {
+    const fetched = open();
+    await fetched.ready();
+    issuer.isSilent = true;
+    let ended = false;
+    const again = fetched.fetchAgain().then(() => (ended = true));
+    await fetched.ready();
+    expect(ended).to.equal(false);
+    await fetched.close();
+    await again;
   });
 
   it('are fetched again for an unknown one, once in 10 seconds', async () => {

@@ -7,18 +7,14 @@ import { expect } from 'chai';
 const known = (token: string, label: string) => ({ sha256: tokenDigest(token), label });
 
 const verifier = () =>
-  new StaticTokenVerifier([
-    known('first token', 'first'),
-    { sha256: tokenDigest('second token').toUpperCase(), label: 'second' },
-    known('third token', 'third'),
-  ]);
+  new StaticTokenVerifier([known('first token', 'first'), known('second token', 'second')]);
 
 async function open(): Promise<OpenVerifier> {
   const [token, next, third] = [newToken(), newToken(), newToken()];
   return {
     verifier: new StaticTokenVerifier([
       known(token, 'greenhouse'),
-      { ...known(next, 'nursery'), permissions: ['create plants'] },
+      { label: 'nursery', sha256: tokenDigest(next).toUpperCase(), permissions: ['create plants'] },
       { ...known(third, 'visitor'), permissions: [] },
     ]),
     accepted: [
@@ -35,13 +31,6 @@ describeTokenVerifier('StaticTokenVerifier', open, {
 });
 
 describe('StaticTokenVerifier', () => {
-  for (const label of ['first', 'second', 'third']) {
-    it(`names the client of the ${label} of several tokens by its label`, async () => {
-      const client = await verifier().verify(`${label} token`);
-      expect(client.name).to.equal(label);
-    });
-  }
-
   for (const token of ['', 'first', 'first token ', 'First token', tokenDigest('first token')]) {
     it(`refuses ${JSON.stringify(token)} without repeating it`, async () => {
       await rejects(

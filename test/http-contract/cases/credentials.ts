@@ -40,11 +40,6 @@ describe('Credentials', () => {
         { error: 4010 },
       ),
       creating(
-        'a token for a proxy is ignored',
-        { headers: { ...withoutField, 'proxy-authorization': `Bearer ${TOKEN}` } },
-        { error: 4010 },
-      ),
-      creating(
         'a token in a trailer is ignored',
         { headers: { ...withoutField, trailer: 'Authorization' } },
         { error: 4010 },
@@ -85,9 +80,7 @@ describe('Credentials', () => {
       creating(
         'a colon after the scheme',
         { headers: { authorization: `Bearer: ${TOKEN}` } },
-        {
-          error: [4010, 4011],
-        },
+        { error: [4010, 4011] },
       ),
     ]);
 
@@ -103,14 +96,7 @@ describe('Credentials', () => {
   });
 
   describe('A valid token is accepted', () => {
-    for (const authorization of [
-      `bearer ${TOKEN}`,
-      `BEARER ${TOKEN}`,
-      `bEaReR ${TOKEN}`,
-      `Bearer  ${TOKEN}`,
-      `Bearer      ${TOKEN}`,
-      `   Bearer ${TOKEN}   `,
-    ]) {
+    for (const authorization of [`bEaReR ${TOKEN}`, `Bearer   ${TOKEN}`, `   Bearer ${TOKEN}   `]) {
       testEach(service, [creating(JSON.stringify(authorization), { headers: { authorization } })]);
     }
   });

@@ -171,20 +171,18 @@ describe('HTTP syntax', () => {
       withLength('twice the same is a 4000', ['5', '5'], MALFORMED),
       withLength('two that differ are a 4000', ['5', '6'], MALFORMED),
       withLength('one with leading zeros is accepted', `000${plantText().length}`, {}),
+      ...(['', '1'] as const).map((body) =>
+        creating(
+          `of ${body.length} without credentials ${body && 'does not '}keep the connection`,
+          { body, headers: { authorization: undefined } },
+          { error: 4010, connection: body === '' ? 'keep-alive' : 'close' },
+        ),
+      ),
     ]);
   });
 
   describe('Transfer-Encoding', () => {
-    for (const value of [
-      '',
-      'gzip',
-      'gzip, chunked',
-      'chunked, gzip',
-      'chunked, chunked',
-      'chunked,',
-      'chunked;q=1',
-      MARK,
-    ]) {
+    for (const value of ['', 'gzip', 'gzip, chunked', 'chunked, chunked', 'chunked;q=1', MARK]) {
       testEach(service, [withCoding(`${JSON.stringify(value)} is a 4000`, value, REFUSED)]);
     }
     testEach(service, [
@@ -285,14 +283,7 @@ describe('HTTP syntax', () => {
   });
 
   describe('Expect', () => {
-    for (const value of [
-      MARK,
-      '200-ok',
-      '100-continue, 100-continue',
-      `100-continue, ${MARK}`,
-      '100-continue;q=1',
-      '"100-continue"',
-    ]) {
+    for (const value of [MARK, '100-continue, 100-continue', '100-continue;q=1']) {
       testEach(service, [
         creating(`${JSON.stringify(value)} is a 4000`, { headers: { expect: value } }, REFUSED),
       ]);

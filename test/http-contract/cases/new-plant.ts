@@ -1,6 +1,4 @@
-import { expect } from 'chai';
 import { type Case, creating, exchange, testEach } from '../cases.js';
-import { RawConnection } from '../raw-connection.js';
 import { create, freshId, MARK, NUMBER_MARK, plantText } from '../requests.js';
 import { useSharedService } from '../service.js';
 
@@ -22,38 +20,14 @@ describe('NewPlant', () => {
   describe('An id may be any whole number of int64, in any spelling', () => {
     const zeros = '0'.repeat(15_000);
     const spellings: [spelling: string, value: bigint][] = [
-      ['0', 0n],
-      ['-0', 0n],
-      ['-0.0', 0n],
-      ['-0E-5', 0n],
       ['-0.0e99999999999999999999', 0n],
-      ['0e-99999999999999999999', 0n],
-      ['1', 1n],
-      ['-1', -1n],
-      ['1.0', 1n],
       ['10e-1', 1n],
-      ['0.1e1', 1n],
-      [`1.${zeros}`, 1n],
       [`1${zeros}e-15000`, 1n],
-      [`0.${zeros}1e15001`, 1n],
-      [`1e${zeros}`, 1n],
       [`1e${zeros}3`, 1000n],
-      ['7E3', 7000n],
-      ['1e0003', 1000n],
-      ['1.5e1', 15n],
-      ['12.5e1', 125n],
-      ['-1.5e1', -15n],
-      ['1e18', 10n ** 18n],
+      ['-1.5E+1', -15n],
       ['9007199254740993', 9007199254740993n],
-      ['-9007199254740993', -9007199254740993n],
-      ['9.007199254740995e15', 9007199254740995n],
-      [MAX, BigInt(MAX)],
-      [`${MAX}.0`, BigInt(MAX)],
       ['9.223372036854775807e18', BigInt(MAX)],
-      ['92233720368547758070e-1', BigInt(MAX)],
       [MIN, BigInt(MIN)],
-      [`${MIN}.000`, BigInt(MIN)],
-      ['-9.223372036854775808e18', BigInt(MIN)],
     ];
     for (const [spelling, value] of spellings) {
       it(short(spelling), () => expectId(spelling, value));
@@ -62,36 +36,9 @@ describe('NewPlant', () => {
 
   describe('Another number is a 4005 that names id', () => {
     const long = '9'.repeat(15_000);
-    const zeros = '0'.repeat(15_000);
     for (const spelling of [
-      '1.5',
-      '1.0000000000000000000000000001',
-      '0.99999999999999999999999999999999',
-      '1e-1',
-      '1e-400',
-      '9223372036854775807.5',
-      `${MAX}1e-1`,
-      '9007199254740992.5',
-      '9223372036854775808',
-      '9.223372036854775808e18',
-      '-9223372036854775809',
-      '-9223372036854775808.1',
-      '1e19',
-      '18446744073709551616',
-      '1e400',
-      '1e1000000000',
-      '1e-1000000000',
-      '1e99999999999999999999999',
-      '1e-99999999999999999999999',
-      '0.1e1000000000',
-      '1000e-1000000000',
-      `1e${long}`,
-      long,
-      `0.${long}`,
-      `1.${zeros}1`,
-      `${long}e-14990`,
-      `${NUMBER_MARK}.5`,
-      `${NUMBER_MARK}${NUMBER_MARK}${NUMBER_MARK}${NUMBER_MARK}`,
+      ...['1.5', '1e-1', '9223372036854775807.5', '9223372036854775808', '-9223372036854775809'],
+      ...['1e400', '1e1000000000', `1e${long}`, long, `0.${long}`, `${NUMBER_MARK}.5`],
     ]) {
       testEach(service, [
         creating(short(spelling), { body: plantText(spelling) }, { error: 4005, names: ['id'] }),
@@ -127,29 +74,9 @@ describe('NewPlant', () => {
 
   describe('A name and a tag are returned with the same code points', () => {
     for (const text of [
-      '',
-      ' ',
-      '\t\r\n',
-      'a\0b',
-      '\x01\x1f\x7f',
-      '"',
-      '\\',
-      "'; DROP TABLE plants; --",
-      '<script>alert(1)</script>',
-      'pfl\u00e4nzchen',
-      'a\u0308',
-      '\u00e4',
-      '\ufb03',
-      '\u{1f335}',
-      '\u{1f469}\u200d\u{1f33e}',
-      '\ud7ff\ue000',
-      '\uffff\ufffe\ufdd0',
-      '\ufeff',
-      '\ufffd',
-      '\u2028\u2029\u0085\u00a0',
-      '__proto__',
-      'x'.repeat(10_000),
-      '\u{1f335}'.repeat(3000),
+      ...['', '\t\r\n', 'a\0b', '"', '\\', '<script>alert(1)</script>', 'a\u0308', '\u00e4'],
+      ...['\u{1f469}\u200d\u{1f33e}', '\uffff\ufffe\ufdd0', '\ufeff', '\ufffd', '__proto__'],
+      ...['x'.repeat(10_000), '\u{1f335}'.repeat(3000)],
     ]) {
       const title = short(JSON.stringify(text));
       const quoted = JSON.stringify(text);
@@ -181,17 +108,9 @@ describe('NewPlant', () => {
 
   describe('Other properties are ignored', () => {
     for (const rest of [
-      `"${MARK}":"${MARK}"`,
-      '"":1',
-      '"Id":"x","NAME":1,"Tag":null',
-      '"_id":1',
-      '"__proto__":{"tag":"polluted"}',
-      '"__proto__":{"toJSON":1,"toString":1}',
-      '"constructor":{"prototype":{"tag":"polluted"}}',
-      '"toString":1,"valueOf":1,"hasOwnProperty":1',
-      '"more":{"__proto__":{"tag":"polluted"}}',
-      '"then":1',
-      '"error":1,"message":"x"',
+      ...[`"${MARK}":"${MARK}"`, '"":1', '"Id":"x","NAME":1,"Tag":null', '"_id":1', '"then":1'],
+      ...['"__proto__":{"tag":"polluted"}', '"constructor":{"prototype":{"tag":"polluted"}}'],
+      ...['"toString":1,"valueOf":1,"hasOwnProperty":1', '"error":1,"message":"x"'],
     ]) {
       testEach(service, [
         creating(
@@ -246,24 +165,7 @@ describe('NewPlant', () => {
       }
       await exchange(service.port, create({ body: plantText(id) }), {});
     });
-
-    it('and of many concurrent requests with an id, one creates a plant', async () => {
-      const body = plantText();
-      const responses = await Promise.all(
-        Array.from({ length: 20 }, () => sendOnce(create({ body }))),
-      );
-      expect(responses.filter((status) => status === 200)).to.have.length(1);
-      expect(responses.filter((status) => status === 400)).to.have.length(19);
-    });
   });
-
-  async function sendOnce(bytes: Uint8Array): Promise<number> {
-    const connection = await RawConnection.open(service.port);
-    connection.send(bytes);
-    const { status } = await connection.response();
-    connection.destroy();
-    return status;
-  }
 });
 
 function invalid(members: string, ...names: string[]): Case {

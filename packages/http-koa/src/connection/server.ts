@@ -98,14 +98,14 @@ function route(server: Server<typeof ReceivedRequest>, connections: Connections)
     })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.of(socket);
-      if (isGone(error, socket)) connection.abandon();
+      if (isGone(socket)) connection.abandon();
       else connection.addLast(failureOf(error));
     });
 }
 
 /** Whether there is nothing to respond to: the connection was reset or closed, or nothing was sent on it. */
-function isGone(error: NodeJS.ErrnoException, socket: Socket): boolean {
-  return error.code === 'ECONNRESET' || !socket.writable || socket.bytesRead === 0;
+function isGone(socket: Socket): boolean {
+  return !socket.writable || socket.bytesRead === 0;
 }
 
 /** No path allows CONNECT, but a request that is not valid HTTP has another failure. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
-import { type FailureCode, HttpError } from '../frame/failures.js';
+import { HttpError } from '../frame/failures.js';
 import { announcesBody } from '../frame/header-fields.js';
 import { ReceivedRequest, refuseFailed } from '../frame/received-request.js';
 import type { Context } from '../frame/respond.js';
@@ -63,22 +63,9 @@ function rawBodyParser(limit: number): Middleware {
     encoding: null,
     textLimit: `${limit}b`,
     onerror(error) {
-      const code = PARSER_FAILURES[typeOf(error)];
-      if (code === 'BODY_TOO_LARGE') throw tooLarge(limit);
-      throw code === undefined ? error : new HttpError(code);
+      throw 'type' in error && error.type === 'entity.too.large' ? tooLarge(limit) : error;
     },
   });
-}
-
-/** The errors that raw-body documents, by their `type`. */
-const PARSER_FAILURES: Readonly<Record<string, FailureCode>> = {
-  'entity.too.large': 'BODY_TOO_LARGE',
-  'request.aborted': 'MALFORMED_REQUEST',
-  'request.size.invalid': 'MALFORMED_REQUEST',
-};
-
-function typeOf(error: Error): string {
-  return 'type' in error ? String(error.type) : '';
 }
 
 function tooLarge(limit: number): HttpError {
@@ -112,7 +99,5 @@ async function parsedBody(ctx: Context, parse: Middleware): Promise<Buffer> {
 }
 
 function sendContinue(request: IncomingMessage, response: ServerResponse): void {
-  if (!(request instanceof ReceivedRequest) || !request.awaitsContinue) return;
-  request.awaitsContinue = false;
-  response.writeContinue();
+  if (request instanceof ReceivedRequest && request.awaitsContinue) response.writeContinue();
 }

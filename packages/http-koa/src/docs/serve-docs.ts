@@ -45,7 +45,7 @@ export function serveDocs(router: Router, basePath: string): void {
 /** Resolves with a value as YAML 1.2. */
 async function toYaml(value: object): Promise<string> {
   const { stringify } = await import('yaml');
-  return stringify(value, { aliasDuplicateObjects: false, lineWidth: 100 });
+  return stringify(value, { aliasDuplicateObjects: false });
 }
 
 function own(name: string): Promise<Buffer> {

@@ -41,20 +41,20 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  * Returns the bearer token of a request.
  *
  * @throws {HttpError} `CREDENTIALS_MISSING` when there are no credentials, or those of another scheme.
- * @throws {InvalidTokenError} when the token is malformed.
+ * @throws {InvalidTokenError} when the token is malformed, or there are two.
  */
 export function bearerToken(request: IncomingMessage): string {
   const [credentials, another] = fieldValues(request, 'authorization');
-  if (another !== undefined) throw invalidToken('there are two Authorization fields');
+  if (another !== undefined) throw malformedToken();
   if (credentials === undefined) throw new HttpError('CREDENTIALS_MISSING');
   const token = CREDENTIALS.exec(credentials)?.[1];
   if (token !== undefined && token.length <= MAX_TOKEN_LENGTH) return token;
   if (!BEARER.test(credentials)) throw new HttpError('CREDENTIALS_MISSING');
-  throw invalidToken('the token is malformed');
+  throw malformedToken();
 }
 
-function invalidToken(message: string): InvalidTokenError {
-  return new InvalidTokenError(message, { reason: 'malformed' });
+function malformedToken(): InvalidTokenError {
+  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }
 
 /** A request id that a client may choose. */

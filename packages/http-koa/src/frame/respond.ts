@@ -135,7 +135,7 @@ function checkResponded(ctx: Context): void {
   const { response, mayBeStored } = ctx.plantStore;
   if (response !== undefined) return;
   if (mayBeStored) throw new Error('other middleware has not awaited `next()`');
-  const isUntouched = ctx.status === 404 && (ctx.body === undefined || ctx.body === null);
+  const isUntouched = ctx.status === 404 && ctx.body === undefined;
   if (isUntouched && ctx.respond !== false) throw new Error('no middleware has responded');
 }
 

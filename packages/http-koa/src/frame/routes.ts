@@ -55,7 +55,7 @@ export function makeMountable(router: Router, wrap: (handle: Handler) => Middlew
 function pathOf(target: string): string {
   const local = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '');
   const end = local.indexOf('?');
-  return (end === -1 ? local : local.slice(0, end)) || '/';
+  return end === -1 ? local : local.slice(0, end);
 }
 
 function routesWithoutParameters({ stack }: Router): Map<string, Map<string, Layer>> {

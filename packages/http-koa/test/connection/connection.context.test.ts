@@ -116,10 +116,15 @@ describe('Every request', () => {
     };
     const { port } = await listen(app, (cause) => causes.push(cause));
     const paths = Array.from({ length: 30 }, (_, at) => (at % 3 === 0 ? '/bug' : '/'));
-    const statuses = await Promise.all(
-      paths.map(async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status),
+    const results = await Promise.all(
+      paths.map(async (path) => {
+        const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`);
+        return `${status}, ${headers.get('Connection')}`;
+      }),
     );
-    expect(statuses).to.deep.equal(paths.map((path) => (path === '/bug' ? 500 : 200)));
+    expect(results).to.deep.equal(
+      paths.map((path) => (path === '/bug' ? '500, close' : '200, keep-alive')),
+    );
     expect(causes).to.deep.equal(Array(10).fill(bug));
   });
 });

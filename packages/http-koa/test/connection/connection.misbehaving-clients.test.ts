@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
+import type { Middleware } from 'koa';
 import { listeningApp, rawCreate } from '../listening-app.js';
 import { connected, onWrite } from './accepted-sockets.js';
 
@@ -35,11 +36,22 @@ async function unread(accepted: Socket): Promise<void> {
   while (accepted.writableLength === 0) await new Promise(setImmediate);
 }
 
+/** Resolves with the number of timers that keep this process alive. */
+async function timers(): Promise<number> {
+  await new Promise(setImmediate);
+  return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+}
+
 describe('A client', function () {
   this.timeout(10_000);
   const closing: (() => unknown)[] = [];
-  afterEach(async () => {
+  let timersBefore = 0;
+  beforeEach(async () => {
+    timersBefore = await timers();
+  });
+  afterEach('no timer remains', async () => {
     for (const close of closing.splice(0).reverse()) await close();
+    expect(await timers()).to.equal(timersBefore);
   });
 
   async function start(options: Options = {}) {
@@ -50,7 +62,7 @@ describe('A client', function () {
       closing.push(() => ends.socket.destroy());
       return ends;
     };
-    return { server, client };
+    return { server, port, client };
   }
 
   it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
@@ -174,15 +186,21 @@ describe('A client', function () {
       const { server, client } = await start();
       const { accepted } = await client();
       const stopped = server.drain(60_000);
+      let turns = 0;
+      for (; server.listening; turns += 1) await new Promise(setImmediate);
+      expect(turns).to.be.at.most(10);
       while (accepted.timeout !== 1000) await new Promise(setImmediate);
       await stopped;
+      expect(accepted.destroyed).to.equal(true);
     });
 
     it('that is idle gets a response with `Connection: close`', async () => {
       const { server, client } = await start();
-      const { socket } = await client();
+      const { socket, accepted } = await client();
       socket.write(LIVEZ);
       await once(socket, 'data');
+      await new Promise(setImmediate);
+      expect(accepted.timeout).to.be.above(71_000);
       const stopped = server.drain(60_000);
       let response = '';
       while (!response.includes('\r\nConnection: close\r\n')) {
@@ -193,14 +211,33 @@ describe('A client', function () {
       await stopped;
     });
 
-    it('that reads slowly gets all of its responses', async () => {
-      const { server, client } = await start();
-      const [slow, idle] = [await client(), await client()];
-      slow.socket.pause().write(BUNDLES);
-      await unread(slow.accepted);
+    for (const [what, requests, responses] of [
+      ['all of its responses', BUNDLES, 8],
+      ['its only response', LIVEZ.replace('livez', 'large'), 1],
+    ] as const) {
+      it(`that reads slowly gets ${what}`, async () => {
+        const large: Middleware = async (ctx, next) => {
+          if (ctx.path === '/large') ctx.body = Buffer.alloc(20_000_000);
+          else await next();
+        };
+        const { server, client } = await start({ before: [large] });
+        const [slow, idle] = [await client(), await client()];
+        slow.socket.pause().write(requests);
+        await unread(slow.accepted);
+        const stopped = server.drain(60_000);
+        await once(idle.accepted, 'close');
+        await Promise.all([responded(slow.socket.resume(), responses), stopped]);
+      });
+    }
+
+    it('that waits to be accepted gets its response', async () => {
+      const { server, port } = await start();
+      const clients = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'));
+      const responses = clients.map((client) => once(client, 'data'));
+      for (const client of clients) client.write(LIVEZ);
+      await new Promise<void>((resolve) => process.nextTick(resolve));
       const stopped = server.drain(60_000);
-      await once(idle.accepted, 'close');
-      await Promise.all([responded(slow.socket.resume(), 8), stopped]);
+      await Promise.all([...responses, stopped]);
     });
 
     it('that pipelines without end does not delay the stop', async () => {

@@ -16,7 +16,7 @@ describe('A server without options', () => {
   });
 
   it('has the limits of its options', () => {
-    const given = { headersTimeout: 1, requestTimeout: 2, maxConnections: 3 };
+    const given = { headersTimeout: 1, requestTimeout: 2, maxConnections: 3, keepAliveTimeout: 1 };
     expect(createServer(new Koa(), given)).to.include(given);
   });
 

@@ -12,7 +12,7 @@ const HEAD = [
   'POST /plants HTTP/1.1',
   'Host: localhost',
   `Authorization: Bearer ${TOKEN}`,
-  'Content-Type: application/json',
+  'Content-Type: application/json;garbage " ,/ =',
   'Transfer-Encoding: chunked',
   '\r\n',
 ].join('\r\n');

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { errorsPage } from '../../src/docs/docs-pages.js';
+import { errorsPage, tryItPage } from '../../src/docs/docs-pages.js';
 import { type FailureGuide, failureGuide } from '../../src/docs/failure-guide.js';
 import { type Failure, failures } from '../../src/frame/failures.js';
 
@@ -22,16 +22,26 @@ describe('The table of errors', () => {
       ],
     );
     const found = rows.map((row) => [...textsOf(row, 'th'), ...textsOf(row, 'td')]);
-    const decoded = found.map((texts) =>
-      texts.map((text) => text.replaceAll('&lt;', '<').replaceAll('&gt;', '>')),
+    expect(found.map((texts) => texts.map((it) => it.replaceAll('&lt;', '<')))).to.deep.equal(
+      expected,
     );
-    expect(decoded).to.deep.equal(expected);
     expect(page).to.include(`<tbody>${rows.join('\n')}</tbody>`);
   });
 
-  it('has code in its own element, and escapes HTML', () => {
+  it('names its columns, has code in its own element, and escapes HTML', () => {
     expect(page).to.include(
-      '<tr id="4010"><th scope="row">4010</th><td data-label="status">401</td><td data-label="what it means">The request has no <code>Authorization: Bearer</code> field.</td><td data-label="what to do">Send <code>Authorization: Bearer &lt;ACCESS_TOKEN&gt;</code>.</td><td data-label="does a retry help?">Yes, with a token</td></tr>',
+      '<thead><tr><th scope="col">error</th><th scope="col">status</th><th scope="col">what',
     );
+    expect(page).to.include(
+      '<tr id="4010"><th scope="row">4010</th><td data-label="status">401</td><td data-label="what it means">The request has no <code>Authorization: Bearer</code> field.</td><td data-label="what to do">Send <code>Authorization: Bearer &lt;ACCESS_TOKEN></code>.</td><td data-label="does a retry help?">Yes, with a token</td></tr>',
+    );
+  });
+});
+
+describe('The docs page', () => {
+  it('has its title, and loads the script that shows the operations', () => {
+    expect(errorsPage()).to.include('<title>Errors · Plant Store</title>');
+    const page = /<title>Plant Store<\/title>.*<div id="try-it">.*<script src="\/docs\/docs.js"/s;
+    expect(tryItPage()).to.match(page);
   });
 });

@@ -75,6 +75,16 @@ describe('The message of a refusal names the rule', () => {
       4002,
       'Content-Type must be application/json, in one header',
     ],
+    'of JSON': [
+      `POST /plants HTTP/1.1\r\n${AUTHORIZED}\r\nContent-Length: 1`,
+      4004,
+      'the body is not valid JSON: a name in double quotes is missing',
+    ],
+    'of a NewPlant': [
+      `POST /plants HTTP/1.1\r\n${AUTHORIZED}\r\nContent-Length: 2`,
+      4005,
+      'id is required; name is required',
+    ],
     'of HTTP as a whole': [
       'GET /livez HTTP/1.1\r\nHost: a\r\nno colon',
       4000,
@@ -84,7 +94,8 @@ describe('The message of a refusal names the rule', () => {
 
   for (const [what, [head, error, message]] of Object.entries(cases)) {
     it(what, async () => {
-      const body = head.includes('Content-Length: 2') ? '{}' : '';
+      const [, length = '0'] = /Content-Length: (\d)/.exec(head) ?? [];
+      const body = '{}'.slice(0, Number(length));
       expect(await failureTo(`${head}\r\n\r\n${body}`)).to.deep.equal({ error, message });
     });
   }

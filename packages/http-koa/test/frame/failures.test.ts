@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { toFailure } from '../../src/frame/failures.js';
+import { type Failure, failures, toFailure } from '../../src/frame/failures.js';
 
 describe('The response to an error of third-party middleware', () => {
   const thrown = (status: unknown, expose: unknown = true) =>
@@ -22,5 +22,18 @@ describe('The response to an error of third-party middleware', () => {
       expect(thrown(429, expose)).to.include({ status: 500, error: 5000 });
     }
     expect(toFailure('slow down')).to.include({ status: 500, error: 5000 });
+  });
+});
+
+describe('The failures', () => {
+  it('that are those of the service are reported, and one that may pass has `Retry-After: 1`', () => {
+    const all = Object.entries<Failure>(failures);
+    expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
+      'INTERNAL',
+      ...['STORAGE_UNAVAILABLE', 'TOKEN_VERIFIER_UNAVAILABLE', 'OUTCOME_UNKNOWN'],
+    ]);
+    for (const [code, { status, retryAfter }] of all) {
+      expect(retryAfter, code).to.equal(status === 503 ? 1 : undefined);
+    }
   });
 });

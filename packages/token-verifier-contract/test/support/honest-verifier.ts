@@ -8,8 +8,9 @@ import {
 } from '@plant-store/domain';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
+/** The first has parts of 7, 21 and 8 characters. Only a part of more than 8 must stay secret. */
 export const TOKENS = {
-  gardener: 'a-token-that-was-given-to-the-gardener',
+  gardener: 'a-token.that-was-given-to-the.gardener',
   visitor: 'a-token-that-was-given-to-the-visitor',
 };
 export const EXPIRED = 'a-token-of-the-gardener-that-has-expired';
@@ -83,3 +84,30 @@ export function openVerifier(
     recover: failing(undefined),
   };
 }
+
+/** Opens a verifier that bridges outages, because it does not ask its issuer. */
+export function openBridging(): OpenVerifier {
+  return openVerifier(() => honestVerifier(new SimulatedIssuer()));
+}
+
+/**
+ * Makes a verifier that looks at its issuer only when a token arrives. The first token after an outage is rejected
+ * with `error`.
+ */
+export const hesitating =
+  (error: Error) =>
+  (honest: TokenVerifier, issuer: SimulatedIssuer): Partial<TokenVerifier> => {
+    let failed = false;
+    return {
+      async verify(token) {
+        const recovers = failed && issuer.fault === undefined;
+        failed = issuer.fault !== undefined;
+        if (recovers) throw error;
+        return honest.verify(token);
+      },
+      async ready() {
+        if (failed) throw new TokenVerifierUnavailableError('no token has arrived');
+        await honest.ready();
+      },
+    };
+  };

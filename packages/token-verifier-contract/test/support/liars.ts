@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Liar } from '@plant-store/contract-suite';
 import {
   authenticatedClient,
+  type Client,
   InvalidTokenError,
   type TokenVerifier,
   TokenVerifierUnavailableError,
@@ -9,6 +10,7 @@ import {
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 import {
   EXPIRED,
+  hesitating,
   openVerifier,
   PASSWORD,
   type SimulatedIssuer,
@@ -19,6 +21,7 @@ import {
 /** A verifier that breaks one promise, and the titles of the cases that must fail. */
 interface BrokenVerifier {
   readonly caughtBy: string | readonly string[];
+  readonly naming?: string;
   readonly hangs?: true;
   /** The methods that differ from those of the honest one. */
   breaks(honest: TokenVerifier, issuer: SimulatedIssuer): Partial<TokenVerifier>;
@@ -57,7 +60,7 @@ const ALTERED: Readonly<Record<string, string>> = {
   'before a line feed': `${GARDENER}\n`,
   'before U+0000': `${GARDENER}\u0000`,
   'twice over': `${GARDENER}${GARDENER}`,
-  'with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
+  'with another character in the middle': `${GARDENER.slice(0, 19)}w${GARDENER.slice(20)}`,
 };
 
 /** Verifiers that read each of these tokens as that of the gardener. */
@@ -65,7 +68,11 @@ const accepting = (caughtBy: string, tokens: Readonly<Record<string, string>>) =
   Object.fromEntries(
     Object.entries(tokens).map(([what, accepted]) => [
       `accepts ${what}`,
-      { caughtBy, breaks: reading((token) => (token === accepted ? GARDENER : token)) },
+      {
+        caughtBy,
+        naming: `${what} was not refused`,
+        breaks: reading((token) => (token === accepted ? GARDENER : token)),
+      },
     ]),
   );
 
@@ -76,6 +83,7 @@ const acceptingLater = (caughtBy: string, tokens: Readonly<Record<string, string
       `accepts a token ${what} after it has accepted the original`,
       {
         caughtBy,
+        naming: `a token ${what} was not refused`,
         breaks(honest: TokenVerifier) {
           let later = false;
           return {
@@ -113,6 +121,14 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient((await honest.verify(token)).name, ['create plants']);
+      },
+    }),
+  },
+  'gives every client one name': {
+    caughtBy: 'accepts a valid token and returns the client that it was issued to',
+    breaks: (honest) => ({
+      async verify(token) {
+        return authenticatedClient('client', (await honest.verify(token)).permissions);
       },
     }),
   },
@@ -155,10 +171,18 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     breaks: reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
   },
   ...accepting('refuses text that is not a token', FOREIGN),
-  ...acceptingLater('refuses an altered token, also after it has accepted the original', {
+  ...acceptingLater('refuses an altered token after it has accepted the original', {
     ...ALTERED,
   }),
-  ...namingClients(['', 'x'.repeat(129), 'a\nb', 'a\u0000b', 'a\uD800b', 'a\u200Eb']),
+  ...namingClients([
+    'that-was-given-to-the',
+    '',
+    'x'.repeat(129),
+    'a\nb',
+    'a\u0000b',
+    'a\uD800b',
+    'a\u200Eb',
+  ]),
   'reports an invalid token as an outage': {
     caughtBy: 'refuses an invalid token every time, also among concurrent valid ones',
     breaks: replacing(() => new TokenVerifierUnavailableError('unknown')),
@@ -204,6 +228,23 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
   'still works after close': {
     caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
     breaks: () => ({ async close() {} }),
+  },
+  'is ready after close': {
+    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    breaks: () => ({ async ready() {} }),
+  },
+  'accepts after close what it has accepted before': {
+    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    breaks: (honest) => {
+      const cached = new Map<string, Client>();
+      return {
+        async verify(token) {
+          const client = cached.get(token) ?? (await honest.verify(token));
+          cached.set(token, client);
+          return client;
+        },
+      };
+    },
   },
   'refuses every token after close': {
     caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
@@ -272,6 +313,26 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
     breaks: failing(() => new SyntaxError('unexpected token')),
   },
+  'reports an outage as a bug when it is asked whether it is ready': {
+    caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
+    breaks: (honest) => ({
+      ready: () => honest.ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
+    }),
+  },
+  'refuses during an outage what it has accepted before': {
+    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    breaks(honest, issuer) {
+      const known = new Set<string>();
+      return {
+        async verify(token) {
+          if (issuer.fault !== undefined && known.has(token)) throw new InvalidTokenError('old');
+          const client = await honest.verify(token);
+          known.add(token);
+          return client;
+        },
+      };
+    },
+  },
   'reports a malformed token as an outage once it has no fresh keys': {
     caughtBy: [
       'refuses a malformed token also when what it depends on cannot be reached',
@@ -296,6 +357,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'waits for a response without a limit': {
     hangs: true,
+    naming: 'never settled',
     caughtBy: 'does not misjudge a token when what it depends on does not respond',
     breaks: (honest, issuer) => ({
       verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token)),
@@ -311,14 +373,31 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
       let failed: Error | undefined;
       return {
         async verify(token) {
-          if (failed) throw failed;
-          return honest.verify(token).catch((error: Error) => {
+          const client = await honest.verify(token).catch((error: Error) => {
             if (error instanceof TokenVerifierUnavailableError) failed = error;
             throw error;
           });
+          if (failed) throw failed;
+          return client;
         },
       };
     },
+  },
+  'refuses no more tokens after an outage': {
+    caughtBy: 'recovers without a restart when what it depends on can be reached again',
+    breaks(honest, issuer) {
+      let failed = false;
+      return {
+        async verify(token) {
+          failed ||= issuer.fault !== undefined;
+          return honest.verify(failed && token === EXPIRED ? TOKENS.visitor : token);
+        },
+      };
+    },
+  },
+  'refuses a valid token before it is ready again': {
+    caughtBy: 'recovers without a restart when what it depends on can be reached again',
+    breaks: hesitating(new InvalidTokenError('unknown')),
   },
   'names a token by its digest in the error of an outage': {
     caughtBy:
@@ -365,6 +444,6 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
 export const liars: Readonly<Record<string, Liar<OpenVerifier>>> = Object.fromEntries(
   Object.entries({ ...brokenWithoutFaults, ...brokenUnderFaults }).map(([lie, broken]) => [
     lie,
-    { caughtBy: broken.caughtBy, hangs: broken.hangs, open: () => openVerifier(broken.breaks) },
+    { ...broken, open: () => openVerifier(broken.breaks) },
   ]),
 );
