@@ -115,6 +115,14 @@ export class KeptPlants {
     return this.#client.db().collection('plants', { readConcern: { level: 'majority' } });
   }
 
+  /** Stores the plants of this many lines, without the service. */
+  async fill(count: number): Promise<void> {
+    const documents = Array.from({ length: count }, (_, at) => ({
+      ...{ _id: FIRST_ID + BigInt(at + 1), name: `plant ${at + 1}`, tag: 'tropical' },
+    }));
+    await this.#client.db().collection<{ _id: bigint }>('plants').insertMany(documents);
+  }
+
   /** Resolves when there are `count` plants, or when the import has ended. */
   async reach(count: number, { ended }: Pick<Running, 'ended'>): Promise<void> {
     let isOver = false;

@@ -1,6 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { StorageUnavailableError } from '@plant-store/domain';
+import { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
@@ -13,10 +14,13 @@ import { StorageEvents } from './support/storage-events.js';
 const LONG_LIMIT_MS = 100_000;
 const PASSWORD = 's3cret';
 const ROLES = [{ role: 'readWrite', db: DATABASE }];
+/** The actions on the collection that two more roles permit. */
+const ACTIONS = { inserter: ['insert'], frugal: ['insert', 'find'] };
 
 describeOnMongod('The credentials of the service', function () {
   this.timeout(60_000);
   let server: MongodServer;
+  let network: FaultyNetwork;
   let repository: MongoPlantRepository;
   let events: StorageEvents;
   let ids = 0n;
@@ -24,49 +28,44 @@ describeOnMongod('The credentials of the service', function () {
   before(async () => {
     server = await MongodServer.start({ args: ['--auth'] });
     await server.command({ createUser: 'root', pwd: PASSWORD, roles: ['root'] });
+    const resource = { db: DATABASE, collection: 'plants' };
+    for (const [createRole, actions] of Object.entries(ACTIONS)) {
+      await change({ createRole, privileges: [{ resource, actions }], roles: [] });
+    }
   });
 
   after(async () => {
-    await closeClient(uriFor('root'));
+    await closeClient(rootUri());
     await server.stop();
   });
 
   beforeEach(async () => {
     events = new StorageEvents();
+    network = await FaultyNetwork.before(server.port, 'saslStart');
     await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
   });
 
   afterEach(async () => {
     await repository.close();
+    await network.close();
     await change({ dropUser: 'writer' }).catch(() => undefined);
   });
 
-  const uriFor = (user: string, password = PASSWORD) =>
-    `mongodb://${user}:${password}@${server.host}/?directConnection=true`;
+  const rootUri = () => `mongodb://root:${PASSWORD}@${server.host}/?directConnection=true`;
+  const uri = () => `mongodb://writer:${PASSWORD}@${network.host}/?directConnection=true`;
 
   /** Changes a user durably, so that the change survives a kill of the server. */
   const change = (command: object) => admin({ ...command, writeConcern: { w: 1, j: true } });
 
-  const admin = (command: object) => clientOf(uriFor('root')).db('admin').command(command);
+  const admin = (command: object) => clientOf(rootUri()).db('admin').command(command);
 
-  function open(uri = uriFor('writer')): void {
-    repository = new MongoPlantRepository({ uri, observer: events.observer });
+  function open(connectionString = uri()): void {
+    repository = new MongoPlantRepository({ uri: connectionString, observer: events.observer });
   }
 
   function add(): Promise<void> {
     ids += 1n;
     return repository.add(plant(ids, `rose ${ids}`), LONG_LIMIT_MS);
-  }
-
-  async function attemptsToLogIn(): Promise<number> {
-    const { security } = await admin({ serverStatus: 1 });
-    return security.authentication.mechanisms['SCRAM-SHA-256'].authenticate.received;
-  }
-
-  /** Resolves when the service has made another attempt to log in. */
-  async function triedToLogIn(): Promise<void> {
-    const before = await attemptsToLogIn();
-    await until(async () => (await attemptsToLogIn()) > before);
   }
 
   /** The reported events of the credentials, in order. A slow start may be reported as well. */
@@ -85,7 +84,7 @@ describeOnMongod('The credentials of the service', function () {
     open();
     const error = await add().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
-    await triedToLogIn();
+    await network.requestPassed();
     for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
     await rejects(repository.ready(), StorageUnavailableError);
     expect(inspect([error, events.all], { depth: 9 })).to.not.match(/rose|s3cret/);
@@ -101,11 +100,11 @@ describeOnMongod('The credentials of the service', function () {
     open();
     await add();
     await change({ updateUser: 'writer', pwd: 'another' });
-    await closeClient(uriFor('root'));
+    await closeClient(rootUri());
     await server.kill();
     await server.restart();
     await rejects(add(), StorageUnavailableError);
-    await triedToLogIn();
+    await network.requestPassed();
     for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
     const toThere = changes();
     expect(toThere.filter((change) => change === 'refused')).to.have.length(1);
@@ -155,4 +154,35 @@ describeOnMongod('The credentials of the service', function () {
     expect(inspect([error, events.all], { depth: 9 })).to.not.match(/rose|s3cret/);
     expect(changes()).to.deep.equal(['refused']);
   });
+
+  it('that do not permit to look the collection up cause a warning with the command to run', async () => {
+    await change({ updateUser: 'writer', roles: ['inserter'] });
+    open();
+    const warning = await events.first('storage warning', /validator/);
+    expect(warning).to.have.property('command').that.includes('{"create":"plants","validator":{');
+  });
+
+  it('that permit to read and to insert are enough to create plants', async () => {
+    await change({ updateUser: 'writer', roles: ['frugal'] });
+    open();
+    await repository.ready();
+    await add();
+  });
+
+  for (const [lacking, roles] of [
+    ['insert', [{ role: 'read', db: DATABASE }]],
+    ['read', ['inserter']],
+    ['do anything', []],
+  ] as const) {
+    it(`that do not permit to ${lacking} make the repository not ready, until they do`, async () => {
+      await change({ updateUser: 'writer', roles });
+      open();
+      await rejects(repository.ready(), {
+        name: 'StorageUnavailableError',
+        message: /permissions/,
+      });
+      await change({ updateUser: 'writer', roles: ROLES });
+      await repository.ready();
+    });
+  }
 });

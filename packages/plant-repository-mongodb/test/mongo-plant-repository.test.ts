@@ -1,144 +1,118 @@
-import type { NewPlantFields } from '@plant-store/domain';
+import { inspect } from 'node:util';
+import { type NewPlantFields, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { MongodServer, ReplicaSet } from '@plant-store/mongod';
+import { SecureMongod } from '@plant-store/mongod';
 import {
   describePlantReader,
   describePlantRepository,
 } from '@plant-store/plant-repository-contract';
+import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   clientOf,
   closeClient,
   DATABASE,
   freshCollection,
+  keptDocuments,
   networkFaults,
   networkInFrontOf,
   reconnect,
   storeOf,
-  uriThrough,
 } from './support/open-store.js';
+import { plant } from './support/plant.js';
 
-const PASSWORD = 'a pass/word';
+const USER = 'plant-store';
+const LIMIT_MS = 10_000;
 
-describeOnMongod('On a server that can be killed', function () {
+describeOnMongod('On a replica set with users, which can be killed', function () {
   this.timeout(60_000);
+  let server: SecureMongod;
+  let network: FaultyNetwork;
 
-  describe('of a replica set', () => {
-    let set: ReplicaSet;
-    let network: FaultyNetwork;
-
-    before(async () => {
-      set = await ReplicaSet.start({ members: 1 });
-    });
-
-    after(async () => {
-      await closeClient(set.uri);
-      await set.stop();
-    });
-
-    beforeEach(async () => {
-      network = await networkInFrontOf((await set.primary()).port);
-    });
-
-    afterEach(() => network.close());
-
-    const open = async () => {
-      const collection = freshCollection();
-      const session = clientOf(set.uri).startSession();
-      const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: bigint }>(collection);
-      return {
-        ...storeOf(uriThrough(network), set.uri, collection),
-        ...networkFaults(network),
-        async holdUncommitted({ id: _id, ...fields }: NewPlantFields) {
-          session.startTransaction();
-          await plants.insertOne({ _id, ...fields }, { session, bypassDocumentValidation: true });
-        },
-        relaxDurability: () => writeByDefault({ w: 1, j: false }),
-        async commitUnflushed({ id: _id, ...fields }: NewPlantFields) {
-          const writeConcern = { w: 1, journal: false };
-          await plants.insertOne(
-            { _id, ...fields },
-            { writeConcern, bypassDocumentValidation: true },
-          );
-        },
-        async recover() {
-          if (session.inTransaction()) await session.abortTransaction();
-          await network.restore();
-          await writeByDefault({ w: 'majority' });
-        },
-        async crash() {
-          const primary = await set.primary();
-          await primary.kill();
-          await primary.restart();
-        },
-      };
-    };
-
-    const writeByDefault = async (defaultWriteConcern: object) => {
-      const command = { setDefaultRWConcern: 1, defaultWriteConcern };
-      await clientOf(set.uri).db('admin').command(command);
-    };
-
-    const without = { refuseAccess: 'this server has no users; that of the next suite has' };
-    describePlantRepository('MongoPlantRepository', open, { without });
-    describePlantReader('MongoPlantRepository', open, { without });
+  before(async () => {
+    server = await SecureMongod.start({ tlsOptional: true });
   });
 
-  describe('with users', () => {
-    let server: MongodServer;
-    let network: FaultyNetwork;
+  after(async () => {
+    await closeClient(server.administratorUri);
+    await server.stop();
+  });
 
-    before(async () => {
-      server = await MongodServer.start({ args: ['--auth'] });
-      await server.command({ createUser: 'root', pwd: PASSWORD, roles: ['root'] });
-      await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: [] });
-    });
+  beforeEach(async () => {
+    network = await networkInFrontOf(server.port);
+    await allow();
+  });
 
-    after(async () => {
-      await closeClient(uriFor('root', server.host));
-      await server.stop();
-    });
+  afterEach(() => network.close());
 
-    beforeEach(async () => {
-      network = await networkInFrontOf(server.port);
-      await allow();
-    });
+  const administrator = () => clientOf(server.administratorUri);
+  const admin = (command: object) => administrator().db('admin').command(command);
+  const allow = () => admin({ updateUser: USER, roles: [{ role: 'readWrite', db: DATABASE }] });
 
-    afterEach(() => network.close());
+  const withPassword = () =>
+    `mongodb://${USER}:${server.password}@${network.host}/?authSource=admin&directConnection=true`;
 
-    const uriFor = (user: string, host: string) =>
-      `mongodb://${user}:${encodeURIComponent(PASSWORD)}@${host}/?directConnection=true&authSource=admin`;
+  const writeByDefault = async (defaultWriteConcern: object) => {
+    await admin({ setDefaultRWConcern: 1, defaultWriteConcern });
+  };
 
-    const admin = (command: object) =>
-      clientOf(uriFor('root', server.host)).db('admin').command(command);
-
-    const roles = [{ role: 'readWrite', db: DATABASE }];
-    const allow = () => admin({ updateUser: 'plant-store', roles });
-
-    const open = async () => ({
-      ...storeOf(uriFor('plant-store', network.host), uriFor('root', server.host)),
+  const open = async () => {
+    const collection = freshCollection();
+    const session = administrator().startSession();
+    const plants = administrator().db(DATABASE).collection<{ _id: bigint }>(collection);
+    const bypass = { bypassDocumentValidation: true };
+    return {
+      ...storeOf(withPassword(), server.administratorUri, collection),
       ...networkFaults(network),
-      secrets: [PASSWORD],
-      async crash() {
-        await server.kill();
-        await server.restart();
-      },
+      secrets: [server.password],
       async refuseAccess() {
-        await admin({ updateUser: 'plant-store', roles: [] });
+        await admin({ updateUser: USER, roles: [] });
         await reconnect(network);
       },
+      async holdUncommitted({ id: _id, ...fields }: NewPlantFields) {
+        session.startTransaction();
+        await plants.insertOne({ _id, ...fields }, { session, ...bypass });
+      },
+      relaxDurability: () => writeByDefault({ w: 1, j: false }),
+      async commitUnflushed({ id: _id, ...fields }: NewPlantFields) {
+        const writeConcern = { w: 1, journal: false };
+        await plants.insertOne({ _id, ...fields }, { writeConcern, ...bypass });
+      },
+      crash: () => server.crash(),
       async recover() {
+        if (session.inTransaction()) await session.abortTransaction();
         await network.restore();
         await allow();
+        await writeByDefault({ w: 'majority' });
       },
-    });
-
-    const without = {
-      holdUncommitted: 'this server has no transactions; the replica set above has',
-      relaxDurability: 'it does not depend on users; the suite of the replica set tests it',
-      commitUnflushed: 'it does not depend on users; the suite of the replica set tests it',
     };
-    describePlantRepository('MongoPlantRepository with a password', open, { without });
-    describePlantReader('MongoPlantRepository with a password', open, { without });
-  });
+  };
+
+  describePlantRepository('MongoPlantRepository', open);
+  describePlantReader('MongoPlantRepository', open);
+
+  const overTls = {
+    SCRAM: () => `${withPassword()}&${server.tls}`,
+    'X.509': () => `mongodb://${network.host}/?directConnection=true&${server.x509}`,
+  };
+  for (const [mechanism, uri] of Object.entries(overTls)) {
+    it(`stores plants over TLS with ${mechanism}, also after an outage, and reveals no secret`, async () => {
+      const collection = freshCollection();
+      const repository = new MongoPlantRepository({ uri: uri(), collection });
+      try {
+        await repository.add(plant(1n), LIMIT_MS);
+        await network.cut();
+        const error = await repository.ready().catch((reason: unknown) => reason);
+        expect(error).to.be.instanceOf(StorageUnavailableError);
+        expect(inspect(error, { depth: 9 })).to.not.include(server.password);
+        await network.restore();
+        await repository.add(plant(2n), LIMIT_MS);
+      } finally {
+        await repository.close();
+      }
+      const kept = await keptDocuments(server.administratorUri, collection);
+      expect(kept.map(({ name }) => name)).to.deep.equal(['plant 1', 'plant 2']);
+    });
+  }
 });

@@ -4,11 +4,17 @@ import { findMongod } from './find-mongod.js';
 
 const RESPONSE_TIMEOUT_MS = 500;
 
+/** After a kill, a server repeats what it did since its last checkpoint: by default, in 60 seconds. */
+const SMALL = [
+  ...['--wiredTigerCacheSizeGB', '0.25', '--syncdelay', '5'],
+  ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+];
+
 /** The options of a server that is started. */
 export interface ServerOptions {
   /** Further command line options of `mongod`. */
   readonly args?: readonly string[];
-  /** The size of its cache. 0.25 by default, which is enough for tests but too little for many plants. */
+  /** The size of its cache. By default it is small, and the server restarts quickly, which slows many plants. */
   readonly cacheGiB?: number;
 }
 
@@ -24,9 +30,14 @@ export class MongodServer {
   }
 
   static async start(options: ServerOptions = {}): Promise<MongodServer> {
-    const server = new MongodServer(await freePort(), options);
+    const server = await MongodServer.stopped(options);
     await server.restart();
     return server;
+  }
+
+  /** Resolves with a server that {@link restart} starts. */
+  static async stopped(options: ServerOptions = {}): Promise<MongodServer> {
+    return new MongodServer(await freePort(), options);
   }
 
   /** The id of the process that runs now. */
@@ -47,12 +58,13 @@ export class MongodServer {
   async restart(): Promise<void> {
     const mongod = await findMongod();
     if (mongod === undefined) throw new Error('there is no mongod');
-    const { args = [], cacheGiB = 0.25 } = this.#options;
+    const { args = [], cacheGiB } = this.#options;
     const own = ['--port', `${this.port}`, '--dbpath', this.#process.folder, '--nounixsocket'];
-    const small = ['--wiredTigerCacheSizeGB', `${cacheGiB}`, '--bind_ip', '127.0.0.1'];
+    const size = cacheGiB === undefined ? SMALL : ['--wiredTigerCacheSizeGB', `${cacheGiB}`];
+    const local = ['--bind_ip', '127.0.0.1', '--setParameter', 'enableTestCommands=1'];
     await this.#process.start({
       path: mongod.path,
-      args: [...own, ...small, '--setParameter', 'enableTestCommands=1', ...args],
+      args: [...own, ...size, ...local, ...args],
       ready: /Waiting for connections/,
       output: 'stdout',
     });

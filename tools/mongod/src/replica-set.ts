@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Document } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 import { MongodServer } from './mongod-server.js';
 
 /** The options of a replica set that is started. */
@@ -7,7 +7,7 @@ export interface ReplicaSetOptions {
   readonly members: 1 | 3;
   /** Milliseconds without a primary until the others elect one. 2,000 by default; MongoDB's default is 10,000. */
   readonly electionTimeoutMs?: number;
-  /** The size of the cache of each member. 0.25 by default. */
+  /** As for one server, for each member. */
   readonly cacheGiB?: number;
 }
 
@@ -20,11 +20,6 @@ async function succeeds(command: Promise<unknown>): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function primaryOrNone(member: MongodServer): Promise<MongodServer | undefined> {
-  const hello = await member.command({ hello: 1 }).catch((): Document => ({}));
-  return hello.isWritablePrimary === true ? member : undefined;
 }
 
 /** A replica set on loopback. */
@@ -52,40 +47,29 @@ export class ReplicaSet {
 
   /** Resolves with the primary, as soon as there is one. */
   async primary(): Promise<MongodServer> {
-    const until = performance.now() + PRIMARY_WITHIN;
-    while (performance.now() < until) {
-      const primaries = await Promise.all(this.members.map(primaryOrNone));
-      const primary = primaries.find((member) => member !== undefined);
-      if (primary !== undefined) return primary;
-      await pause(POLL_INTERVAL_MS);
-    }
-    throw new Error('the replica set has no primary');
+    const { me } = await this.#onPrimary((run) => run({ hello: 1 }));
+    const primary = this.members.find(({ host }) => host === me);
+    if (primary === undefined) throw new Error(`the primary ${me} is not a member`);
+    return primary;
   }
 
   /** Makes the primary hand over to another member, as soon as one has caught up. */
   async stepDown(): Promise<void> {
-    const primary = await this.primary();
     const stepDown = { replSetStepDown: 10, secondaryCatchUpPeriodSecs: 2 };
-    while (!(await succeeds(primary.command(stepDown)))) await pause(POLL_INTERVAL_MS);
-  }
-
-  /** Changes the election timeout of the running set. */
-  async electWithin(electionTimeoutMillis: number): Promise<void> {
-    const primary = await this.primary();
-    const { config } = await primary.command({ replSetGetConfig: 1 });
-    const settings = { ...config.settings, electionTimeoutMillis };
-    const version = config.version + 1;
-    await primary.command({ replSetReconfig: { ...config, version, settings } });
+    await this.#onPrimary(async (run) => {
+      while (!(await succeeds(run(stepDown)))) await pause(POLL_INTERVAL_MS);
+    });
   }
 
   /** Resolves when every member is primary or secondary. */
   async settled(): Promise<void> {
-    const primary = await this.primary();
-    for (;;) {
-      const { members } = await primary.command({ replSetGetStatus: 1 });
-      if (members.every(({ state }: Document) => state === 1 || state === 2)) return;
-      await pause(POLL_INTERVAL_MS);
-    }
+    await this.#onPrimary(async (run) => {
+      for (;;) {
+        const { members } = await run({ replSetGetStatus: 1 });
+        if (members.every(({ state }: Document) => state === 1 || state === 2)) return;
+        await pause(POLL_INTERVAL_MS);
+      }
+    });
   }
 
   async stop(): Promise<void> {
@@ -102,5 +86,12 @@ export class ReplicaSet {
       },
     });
     await this.settled();
+  }
+
+  /** Runs administrative commands on the primary, as soon as there is one. */
+  async #onPrimary<T>(work: (run: (command: Document) => Promise<Document>) => Promise<T>) {
+    const client = new MongoClient(this.uri, { serverSelectionTimeoutMS: PRIMARY_WITHIN });
+    const admin = client.db('admin');
+    return work((command) => admin.command(command)).finally(() => client.close());
   }
 }

@@ -20,10 +20,12 @@ type Run = (command: Document) => Promise<Document>;
 export interface SecureMongodOptions {
   /** Refuses clients without a certificate. */
   readonly certificatesRequired?: boolean;
+  /** Accepts clients without TLS too. */
+  readonly tlsOptional?: boolean;
 }
 
 /**
- * A replica set of one node on loopback that requires TLS and authentication.
+ * A replica set of one node on loopback with TLS and authentication.
  *
  * Two users have the permissions that docs/storage.md asks for: `plant-store`, with a password, and
  * the subject of {@link clientCertificate}. A third one, `guest`, has the same password and no permissions.
@@ -40,14 +42,15 @@ export class SecureMongod {
     this.#server = server;
   }
 
-  static async start({ certificatesRequired = false }: SecureMongodOptions = {}) {
+  static async start(options: SecureMongodOptions = {}) {
     const certificates = await CertificateFolder.create();
     const addresses = ['127.0.0.1'];
     const own = await certificates.issue('server.pem', { subject: 'CN=mongod', addresses });
     const client = await certificates.issue('client.pem', { subject: CLIENT.subject });
+    const { certificatesRequired = false, tlsOptional = false } = options;
     const lax = certificatesRequired ? [] : ['--tlsAllowConnectionsWithoutCertificates'];
     const args = [
-      ...['--tlsMode', 'requireTLS', '--tlsCertificateKeyFile', own],
+      ...['--tlsMode', tlsOptional ? 'preferTLS' : 'requireTLS', '--tlsCertificateKeyFile', own],
       ...['--tlsCAFile', certificates.authority, ...lax],
       ...['--replSet', SET, '--keyFile', certificates.write('key', 'x'.repeat(32))],
     ];
@@ -84,36 +87,39 @@ export class SecureMongod {
     return this.#uri(`${ADMINISTRATOR}:${PASSWORD}@`);
   }
 
+  /** Kills the server at once, as a crash would, and starts it again. Resolves when it listens. */
+  async crash(): Promise<void> {
+    await this.#server.kill();
+    await this.#server.restart();
+  }
+
   async stop(): Promise<void> {
     await this.#server.stop();
   }
 
-  #uri(credentials: string): string {
+  #uri(credentials: string, topology = `replicaSet=${SET}`): string {
     const file = encodeURIComponent(this.clientCertificate);
-    const options = `${this.tls}&tlsCertificateKeyFile=${file}&directConnection=true`;
+    const options = `${this.tls}&tlsCertificateKeyFile=${file}&${topology}`;
     return `mongodb://${credentials}${this.host}/?${options}`;
   }
 
   /** MongoDB's localhost exception: until there is a user, the server accepts local clients. */
   async #initiate(): Promise<void> {
     const members = [{ _id: 0, host: this.host }];
-    await this.#run('', async (admin) => {
+    await this.#run(this.#uri('', 'directConnection=true'), async (admin) => {
       await admin({ replSetInitiate: { _id: SET, members } });
       while (!(await admin({ hello: 1 })).isWritablePrimary) await pause(POLL_INTERVAL_MS);
       await admin({ createUser: ADMINISTRATOR, pwd: PASSWORD, roles: ['root'] });
     });
-    await this.#run(`${ADMINISTRATOR}:${PASSWORD}@`, async (admin, external) => {
+    await this.#run(this.administratorUri, async (admin, external) => {
       await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: DOCUMENTED });
       await admin({ createUser: 'guest', pwd: PASSWORD, roles: [] });
       await external({ createUser: CLIENT.user, roles: DOCUMENTED });
     });
   }
 
-  async #run(
-    credentials: string,
-    work: (admin: Run, external: Run) => Promise<void>,
-  ): Promise<void> {
-    const client = new MongoClient(this.#uri(credentials));
+  async #run(uri: string, work: (admin: Run, external: Run) => Promise<void>): Promise<void> {
+    const client = new MongoClient(uri);
     const on = (name: string) => (command: Document) => client.db(name).command(command);
     await work(on('admin'), on('$external')).finally(() => client.close());
   }

@@ -65,6 +65,13 @@ export class PostgresqlServer {
     return (await this.#administrator.query<Record<string, unknown>>(query)).rows;
   }
 
+  /** Changes a setting of the running server. Resolves when new connections have it. */
+  async configure(name: string, value: string): Promise<void> {
+    await this.run(`ALTER SYSTEM SET ${name} = '${value}'`);
+    await this.run('SELECT pg_reload_conf()');
+    while ((await this.rows(`SHOW ${name}`))[0]?.[name] !== value);
+  }
+
   /** Creates the table of plants in a schema of its own, and grants what the service needs. */
   async createTable(schema: string): Promise<void> {
     await this.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${CREATE_TABLE};
@@ -76,22 +83,19 @@ export class PostgresqlServer {
   async useTls(file: string): Promise<void> {
     copyFileSync(file, this.#certificate);
     this.#own(this.#certificate);
-    const settings = { ssl_cert_file: this.#certificate, ssl_key_file: this.#certificate };
-    for (const [name, path] of Object.entries(settings)) {
-      await this.run(`ALTER SYSTEM SET ${name} = '${path}'`);
-    }
-    await this.run('ALTER SYSTEM SET ssl = on');
-    await this.run('SELECT pg_reload_conf()');
+    await this.configure('ssl_cert_file', this.#certificate);
+    await this.configure('ssl_key_file', this.#certificate);
+    await this.configure('ssl', 'on');
   }
 
   /** Starts the server again, with its data. Resolves when it accepts connections. */
-  async restart(...options: string[]): Promise<void> {
+  async restart(): Promise<void> {
     try {
-      await this.#start(options);
+      await this.#start();
     } catch (error) {
       // After a kill, the processes of the old server may not have ended yet.
       if (!/is still in use|already exists/.test(`${error}`)) throw error;
-      await this.restart(...options);
+      await this.restart();
     }
   }
 
@@ -128,11 +132,11 @@ export class PostgresqlServer {
     });
   }
 
-  async #start(options: readonly string[]): Promise<void> {
+  async #start(): Promise<void> {
     const own = ['-D', this.#data, '-h', '127.0.0.1', '-p', `${this.port}`, '-k', ''];
     await this.#process.start({
       path: join(this.#programs, 'postgres'),
-      args: [...own, ...LAZY_WRITER, ...options],
+      args: [...own, ...LAZY_WRITER],
       ready: /ready to accept connections/,
       output: 'stderr',
       options: { ...USER, cwd: this.#process.folder },

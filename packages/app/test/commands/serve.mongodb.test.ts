@@ -48,8 +48,7 @@ describe('The service on MongoDB', function () {
   });
 
   it('starts without its database, logs one line about it, recovers by itself, and stays ready in an outage', async () => {
-    const server = await MongodServer.start();
-    await server.kill();
+    const server = await MongodServer.stopped();
     const service = await serveHere({
       ...{ MONGODB_URI: server.uri, ACCESS_TOKEN_SHA256 },
       ...{ REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' },

@@ -1,17 +1,11 @@
 import { rejects } from 'node:assert/strict';
-import { StorageUnavailableError } from '@plant-store/domain';
-import { MongodServer, sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { sharedReplicaSet } from '@plant-store/mongod';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient } from 'mongodb';
 import { CollectionCheck } from '../../src/collection/collection-check.js';
 import { describeOnMongod } from '../support/describe-on-mongod.js';
-import { closeClient, DATABASE, freshCollection } from '../support/open-store.js';
-import { plant } from '../support/plant.js';
+import { DATABASE, freshCollection } from '../support/open-store.js';
 import { StorageEvents } from '../support/storage-events.js';
-
-// Longer than a test may take, so that a create that waits for its deadline fails the test.
-const LONG_LIMIT_MS = 100_000;
 
 const VALIDATION = {
   validator: {
@@ -95,83 +89,5 @@ describeOnMongod('The collection', () => {
     await db.collection<{ _id: number }>(name).insertOne({ _id: 1 });
     await check();
     expect(await db.collection(name).find().toArray()).to.deep.equal([{ _id: 1 }]);
-  });
-});
-
-describeOnMongod('A user of the database', () => {
-  const USERS = {
-    ...{ reader: 'read', writer: 'readWrite', stranger: undefined },
-    ...{ inserter: ['insert'], frugal: ['insert', 'find'] },
-  };
-  let server: MongodServer;
-  let events: StorageEvents;
-  let repository: MongoPlantRepository;
-
-  before(async () => {
-    server = await MongodServer.start({ args: ['--auth'] });
-    const root = { createUser: 'root', pwd: 's3cret', roles: ['root'] };
-    await server.command(root);
-    const resource = { db: DATABASE, collection: 'plants' };
-    for (const [user, role] of Object.entries(USERS)) {
-      if (Array.isArray(role)) {
-        const privileges = [{ resource, actions: role }];
-        await server.command({ createRole: user, privileges, roles: [] }, uriFor('root'));
-      }
-      const own = Array.isArray(role) ? [{ role: user, db: 'admin' }] : [];
-      const roles = typeof role === 'string' ? [{ role, db: DATABASE }] : own;
-      await server.command({ createUser: user, pwd: 's3cret', roles }, uriFor('root'));
-    }
-  });
-
-  beforeEach(() => {
-    events = new StorageEvents();
-  });
-
-  afterEach(() => repository.close());
-  after(async () => {
-    await closeClient(uriFor('root'));
-    await server.stop();
-  });
-
-  function uriFor(user: string, password = 's3cret'): string {
-    return `mongodb://${user}:${password}@${server.host}/?directConnection=true`;
-  }
-
-  function open(uri: string): void {
-    repository = new MongoPlantRepository({ uri, observer: events.observer });
-  }
-
-  it('without the permission to look the collection up causes a warning with the command to run', async () => {
-    open(uriFor('inserter'));
-    const warning = await events.first('storage warning', /validator/);
-    expect(warning).to.have.property('command', advice({ create: 'plants' }));
-  });
-
-  it('that may only read and insert can create plants', async () => {
-    open(uriFor('frugal'));
-    await repository.ready();
-    await repository.add(plant(2n), LONG_LIMIT_MS);
-  });
-
-  for (const [user, lacking] of [
-    ['reader', 'insert'],
-    ['inserter', 'read'],
-    ['stranger', 'do anything'],
-  ] as const) {
-    it(`without the permission to ${lacking} makes the repository not ready`, async () => {
-      open(uriFor(user));
-      await rejects(repository.ready(), {
-        name: 'StorageUnavailableError',
-        message: /permissions/,
-      });
-    });
-  }
-
-  it('is ready as soon as the permissions are granted', async () => {
-    open(uriFor('stranger'));
-    await rejects(repository.ready(), StorageUnavailableError);
-    const roles = [{ role: 'readWrite', db: DATABASE }];
-    await server.command({ grantRolesToUser: 'stranger', roles }, uriFor('root'));
-    await repository.ready();
   });
 });

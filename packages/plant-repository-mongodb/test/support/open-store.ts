@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
 import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -89,13 +89,14 @@ export function storeOf(
 }
 
 const MAX_WAIT_MS = 20_000;
+const POLL_INTERVAL_MS = 10;
 
 /** Resolves as soon as `attempt` resolves with true; rejects after 20 seconds. */
 export async function until(attempt: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + MAX_WAIT_MS;
   while (!(await attempt())) {
     if (performance.now() > end) throw new Error('it did not happen');
-    await nextTurn();
+    await pause(POLL_INTERVAL_MS);
   }
 }
 

@@ -18,8 +18,8 @@ import {
   startWithFullDisk,
 } from '../../plant-files.js';
 
-const MANY = 30_000;
-const FEW = 10_000;
+const MANY = 15_000;
+const FEW = 5_000;
 const MEMORY = { STORAGE: 'memory' };
 
 describe('plant-store import', function () {
