@@ -60,7 +60,7 @@ const ALTERED: Readonly<Record<string, string>> = {
   'before a line feed': `${GARDENER}\n`,
   'before U+0000': `${GARDENER}\u0000`,
   'twice over': `${GARDENER}${GARDENER}`,
-  'with another character in the middle': `${GARDENER.slice(0, 19)}w${GARDENER.slice(20)}`,
+  'with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
 };
 
 /** Verifiers that read each of these tokens as that of the gardener. */
