@@ -6,7 +6,8 @@ const SURROUNDINGS = /^test\/dist\/(deploy|documents)\//;
 /** The tests that take longest begin first, after the fast ones, so that no process has to wait for them in the end. */
 const LONGEST = [
   /^packages\/app\/dist\/test\/(main\.|commands\/.*(misconfigurations|mongodb))/,
-  /^packages\/plant-repository-mongodb\//,
+  /^packages\/plant-repository-(mongodb|postgresql)\//,
+  /^packages\/(http-koa\/dist\/test\/(docs|connection)|token-verifier-jwt)\//,
   /^packages\/app\/dist\/test\/commands\//,
   /^test\//,
 ];
