@@ -89,8 +89,12 @@ describe('The store with a preloaded agent', function () {
 
   // At the same time, because the tests mostly wait for the time-outs of connections.
   it('reports true outcomes', async () => {
-    for (const printed of await Promise.all(Object.values(preloads).map(runTests))) {
-      expect(printed).to.match(/✔ .* was sent to a frozen server.*\n[\s\S]*\b2\d passing/);
+    const names = Object.keys(preloads);
+    const runs = await Promise.all(Object.values(preloads).map(runTests));
+    for (const [index, printed] of runs.entries()) {
+      expect(printed, names[index]).to.match(
+        /✔ .* was sent to a frozen server.*\n[\s\S]*\b2\d passing/,
+      );
     }
   });
 });

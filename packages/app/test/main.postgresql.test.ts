@@ -96,11 +96,11 @@ function describeService(this: Mocha.Suite): void {
     const durable = new Command(['check'], env);
     expect(await durable.ended).to.equal(0);
     expect(durable.out).to.match(/^storage \(postgresql\): ready$/m);
-    await server.configure('fsync', 'off');
-    const careless = new Command(['check'], env);
-    expect(await careless.ended).to.equal(1);
-    expect(careless.out).to.match(/\(postgresql\): not ready, POSTGRESQL_URI: .*: fsync is off/);
-    await server.configure('fsync', 'on');
+    await server.withSetting('fsync', 'off', async () => {
+      const careless = new Command(['check'], env);
+      expect(await careless.ended).to.equal(1);
+      expect(careless.out).to.match(/\(postgresql\): not ready, POSTGRESQL_URI: .*: fsync is off/);
+    });
   });
 
   it('logs once that its database cannot be reached, without the password, and recovers', async () => {

@@ -179,7 +179,8 @@ export const outcomes = [
       await Promise.all(plants(100).map(({ id }) => add(store, plantOf(id + 100n))));
       await store.repository.close();
       for (const [index, { id }] of plants(100).entries()) {
-        if (reported[index] === 'unavailable') expect(await store.stored(id)).to.equal(undefined);
+        if (reported[index] !== 'unavailable') continue;
+        expect(await store.stored(id), `plant ${id}`).to.equal(undefined);
       }
     },
   ),

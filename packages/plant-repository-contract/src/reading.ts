@@ -53,10 +53,10 @@ async function all({ repository }: OpenReader, limit = PAGE): Promise<readonly N
   let after: PlantId | undefined;
   for (;;) {
     const next = await repository.read({ after, limit }, TIME_LIMIT_MS);
-    expect(next.length).to.be.at.most(limit);
+    expect(next.length, 'the plants of a page').to.be.at.most(limit);
     if (next.length === 0) return found;
     found.push(...next);
-    expect(found.length).to.be.at.most(MAX_PLANTS);
+    expect(found.length, 'the plants of all pages').to.be.at.most(MAX_PLANTS);
     after = next.at(-1)?.id;
   }
 }
@@ -91,10 +91,12 @@ export const reading = [
     await reads(opened, LARGE);
   }),
   promise('begins after an id, whether or not a plant has it', [], async (opened) => {
-    await store(opened, EXACT.slice(1));
-    for (const [index, { id: after }] of EXACT.entries()) {
+    const kept = EXACT.filter((_, index) => index % 2 === 1);
+    await store(opened, kept);
+    for (const { id: after } of EXACT) {
       const [first] = await opened.repository.read({ after, limit: PAGE }, TIME_LIMIT_MS);
-      expect(first).to.deep.equal(EXACT[index + 1]);
+      const next = kept.find(({ id }) => id > after);
+      expect(first, `the first plant after ${after}`).to.deep.equal(next);
     }
   }),
   promise('reads what other repositories have stored before the call', [], async (opened) => {

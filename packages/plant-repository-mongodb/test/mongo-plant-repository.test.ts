@@ -51,7 +51,7 @@ describeOnMongod('On a replica set with users, which can be killed', function ()
   const allow = () => admin({ updateUser: USER, roles: [{ role: 'readWrite', db: DATABASE }] });
 
   const withPassword = () =>
-    `mongodb://${USER}:${server.password}@${network.host}/?authSource=admin&directConnection=true`;
+    `mongodb://${USER}:${encodeURIComponent(server.password)}@${network.host}/?authSource=admin&directConnection=true`;
 
   const writeByDefault = async (defaultWriteConcern: object) => {
     await admin({ setDefaultRWConcern: 1, defaultWriteConcern });

@@ -154,7 +154,7 @@ describeOnMongod('With a server that is killed or frozen', function () {
     repository = new MongoPlantRepository({ uri: uriThrough(network), collection, observer });
   }
 
-  it('a plant that was added before the start of the server is stored, and durable without a replica set', async () => {
+  it('a plant that was added before the start of the server is stored, durable and read without a replica set', async () => {
     open();
     const adding = repository.add(plant(1n), LONG_LIMIT_MS);
     await events.first('storage unreachable');
@@ -167,6 +167,7 @@ describeOnMongod('With a server that is killed or frozen', function () {
     await server.restart();
     await rejects(repository.add(plant(1n), LONG_LIMIT_MS), PlantIdTakenError);
     await repository.ready();
+    expect(await repository.read({ limit: 10 }, LONG_LIMIT_MS)).to.deep.equal([plant(1n)]);
     expect(events.of('storage reachable')).to.have.length(2);
     expect(events.of('storage warning')).to.have.length(1);
   });

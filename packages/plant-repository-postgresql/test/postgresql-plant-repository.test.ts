@@ -169,22 +169,22 @@ function describeStore(this: Mocha.Suite): void {
   });
 
   it('does not report a plant as stored when an administrator ends the wait for its standbys', async () => {
-    await server.configure('synchronous_standby_names', 'none');
-    const outcome = rejects(open().add(monstera, 1_500.5), { code: 'OUTCOME_UNKNOWN' });
-    const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
-    while ((await server.rows(cancel)).length === 0);
-    await outcome;
-    await isStored();
-    await server.configure('synchronous_standby_names', '');
+    await server.withSetting('synchronous_standby_names', 'none', async () => {
+      const outcome = rejects(open().add(monstera, 1_500.5), { code: 'OUTCOME_UNKNOWN' });
+      const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+      while ((await server.rows(cancel)).length === 0);
+      await outcome;
+      await isStored();
+    });
   });
 
   it('stores nothing, and is not ready, on a server that does not flush its files', async () => {
-    await server.configure('fsync', 'off');
     const repository = open();
-    await rejects(repository.ready(), { code: 'STORAGE_UNAVAILABLE', message: /fsync is off/ });
-    await rejects(repository.add(monstera, 10_000), { message: /fsync is off/ });
-    expect(await stored(7n)).to.equal(undefined);
-    await server.configure('fsync', 'on');
+    await server.withSetting('fsync', 'off', async () => {
+      await rejects(repository.ready(), { code: 'STORAGE_UNAVAILABLE', message: /fsync is off/ });
+      await rejects(repository.add(monstera, 10_000), { message: /fsync is off/ });
+      expect(await stored(7n)).to.equal(undefined);
+    });
     await repository.add(monstera, 10_000);
   });
 
@@ -197,12 +197,12 @@ function describeStore(this: Mocha.Suite): void {
   });
 
   it('warns once that pages may be torn', async () => {
-    await server.configure('full_page_writes', 'off');
     const repository = open();
-    await repository.ready();
-    await repository.ready();
+    await server.withSetting('full_page_writes', 'off', async () => {
+      await repository.ready();
+      await repository.ready();
+    });
     expect(events.map(({ type }) => type)).to.deep.equal(['storage warning']);
-    await server.configure('full_page_writes', 'on');
   });
 
   it('reads fewer large plants in one page', async () => {

@@ -180,7 +180,7 @@ describe('Time', () => {
       },
     ],
     [
-      'an idle connection is closed without a response after its time limit',
+      'an idle connection is closed without a response',
       async () => expectEnd(await afterOneRequest()),
     ],
     [

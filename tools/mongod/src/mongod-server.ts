@@ -4,7 +4,7 @@ import { findMongod } from './find-mongod.js';
 
 const RESPONSE_TIMEOUT_MS = 500;
 
-/** After a kill, a server repeats what it did since its last checkpoint: by default, in 60 seconds. */
+/** After a kill, a server replays its journal since the last checkpoint, which is up to 60 s old by default. */
 const SMALL = [
   ...['--wiredTigerCacheSizeGB', '0.25', '--syncdelay', '5'],
   ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
@@ -14,7 +14,7 @@ const SMALL = [
 export interface ServerOptions {
   /** Further command line options of `mongod`. */
   readonly args?: readonly string[];
-  /** The size of its cache. By default it is small, and the server restarts quickly, which slows many plants. */
+  /** The size of its cache. 0.25 by default, with frequent checkpoints: a restart is fast, but many creates are slower. */
   readonly cacheGiB?: number;
 }
 

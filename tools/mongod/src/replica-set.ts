@@ -61,6 +61,15 @@ export class ReplicaSet {
     });
   }
 
+  /** Changes the election timeout of the running set. */
+  async electWithin(electionTimeoutMillis: number): Promise<void> {
+    await this.#onPrimary(async (run) => {
+      const { config } = await run({ replSetGetConfig: 1 });
+      const settings = { ...config.settings, electionTimeoutMillis };
+      await run({ replSetReconfig: { ...config, version: config.version + 1, settings } });
+    });
+  }
+
   /** Resolves when every member is primary or secondary. */
   async settled(): Promise<void> {
     await this.#onPrimary(async (run) => {

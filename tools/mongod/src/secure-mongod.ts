@@ -6,7 +6,8 @@ import { MongodServer } from './mongod-server.js';
 const SET = 'plants';
 const POLL_INTERVAL_MS = 50;
 const ADMINISTRATOR = 'administrator';
-const PASSWORD = 'a-password-for-tests';
+/** The connection string needs another spelling of it. */
+const PASSWORD = 'a pass/word';
 
 /** The permissions that docs/storage.md asks for. */
 const DOCUMENTED = [{ role: 'readWrite', db: 'plant-store' }];
@@ -84,7 +85,7 @@ export class SecureMongod {
 
   /** A connection string with every permission. */
   get administratorUri(): string {
-    return this.#uri(`${ADMINISTRATOR}:${PASSWORD}@`);
+    return this.#uri(`${ADMINISTRATOR}:${encodeURIComponent(PASSWORD)}@`);
   }
 
   /** Kills the server at once, as a crash would, and starts it again. Resolves when it listens. */

@@ -8,6 +8,7 @@ import { Pool } from 'pg';
 import { findPostgresql } from './find-postgresql.js';
 
 const PASSWORD = 'a pass/word';
+const RELOAD_WITHIN_MS = 10_000;
 /** PostgreSQL refuses to run as root. This is `nobody`. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 /** A commit that does not wait for the disk is then lost when the server is killed. */
@@ -65,11 +66,11 @@ export class PostgresqlServer {
     return (await this.#administrator.query<Record<string, unknown>>(query)).rows;
   }
 
-  /** Changes a setting of the running server. Resolves when new connections have it. */
-  async configure(name: string, value: string): Promise<void> {
-    await this.run(`ALTER SYSTEM SET ${name} = '${value}'`);
-    await this.run('SELECT pg_reload_conf()');
-    while ((await this.rows(`SHOW ${name}`))[0]?.[name] !== value);
+  /** Changes a setting of the running server during `work`, spelled as the server shows it. */
+  async withSetting(name: string, value: string, work: () => Promise<void>): Promise<void> {
+    const before = await this.#shown(name);
+    await this.#set(name, value);
+    await work().finally(() => this.#set(name, before));
   }
 
   /** Creates the table of plants in a schema of its own, and grants what the service needs. */
@@ -83,9 +84,9 @@ export class PostgresqlServer {
   async useTls(file: string): Promise<void> {
     copyFileSync(file, this.#certificate);
     this.#own(this.#certificate);
-    await this.configure('ssl_cert_file', this.#certificate);
-    await this.configure('ssl_key_file', this.#certificate);
-    await this.configure('ssl', 'on');
+    await this.#set('ssl_cert_file', this.#certificate);
+    await this.#set('ssl_key_file', this.#certificate);
+    await this.#set('ssl', 'on');
   }
 
   /** Starts the server again, with its data. Resolves when it accepts connections. */
@@ -141,5 +142,19 @@ export class PostgresqlServer {
       output: 'stderr',
       options: { ...USER, cwd: this.#process.folder },
     });
+  }
+
+  async #shown(name: string): Promise<string> {
+    return `${(await this.rows(`SHOW ${name}`))[0]?.[name]}`;
+  }
+
+  /** Resolves when new connections have the value. */
+  async #set(name: string, value: string): Promise<void> {
+    await this.run(`ALTER SYSTEM SET ${name} = '${value}'`);
+    await this.run('SELECT pg_reload_conf()');
+    const end = performance.now() + RELOAD_WITHIN_MS;
+    while ((await this.#shown(name)) !== value) {
+      if (performance.now() > end) throw new Error(`${name} is not ${value}`);
+    }
   }
 }

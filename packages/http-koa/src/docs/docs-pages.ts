@@ -77,7 +77,7 @@ function page(title: string, content: string): string {
 `;
 }
 
-/** The texts are those of `failureGuide`, which have no other character to escape. */
+/** The texts are those of `failureGuide`, which have no `&`. `>` needs no escape. */
 function html(markdown: string): string {
   return markdown.replaceAll('<', '&lt;').replace(/`([^`]*)`/g, '<code>$1</code>');
 }

@@ -16,6 +16,21 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   503: 'The service cannot carry out the request now. After a 5030 or a 5032 the request was not carried out. Otherwise the outcome is unknown.',
 };
 
+/** The failures of every operation. */
+const EVERY_OPERATION = [
+  ...['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT'],
+  ...['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
+  ...['CREDENTIALS_MISSING', 'INVALID_TOKEN', 'PERMISSION_DENIED', 'TOKEN_VERIFIER_UNAVAILABLE'],
+  ...['STORAGE_UNAVAILABLE', 'OVERLOADED', 'STOPPING', 'INTERNAL'],
+] as const satisfies readonly FailureCode[];
+
+/** The failures of creating a plant. */
+const CREATE_PLANT = [
+  ...EVERY_OPERATION,
+  ...['BODY_MISSING', 'MEDIA_TYPE_NOT_SUPPORTED', 'BODY_TOO_LARGE', 'INVALID_JSON'],
+  ...['INVALID_NEW_PLANT', 'PLANT_ID_TAKEN', 'OUTCOME_UNKNOWN'],
+] as const satisfies readonly FailureCode[];
+
 /**
  * Returns the interface description of the service, in OpenAPI 3.1. It contains docs/specification.md unchanged, and
  * every failure from the table of failures.
@@ -61,7 +76,7 @@ function createPlant() {
         untagged: { summary: 'A plant without a tag', value: { id: EXAMPLE_ID + 2, ...UNTAGGED } },
       }),
     },
-    responses: { 200: created(), ...refused() },
+    responses: { 200: created(), ...refused(CREATE_PLANT) },
   };
 }
 
@@ -76,13 +91,17 @@ function created() {
   };
 }
 
-/** Returns the responses for all failures, by status: the one operation can have each of them. */
-function refused() {
-  const responses = Object.entries(STATUSES).map(([status, description]) => {
-    const here = Object.entries<Failure>(failures).filter(([, it]) => it.status === Number(status));
+/** Returns the responses for these failures, by status. */
+function refused(codes: readonly FailureCode[]) {
+  const possible = Object.entries<Failure>(failures).filter(([code]) =>
+    codes.some((it) => it === code),
+  );
+  const responses = Object.entries(STATUSES).flatMap(([status, description]) => {
+    const here = possible.filter(([, failure]) => failure.status === Number(status));
+    if (here[0] === undefined) return [];
     const examples = Object.fromEntries(here.map(([code, failure]) => [code, example(failure)]));
-    const headers = headersOf(here[0]?.[1]);
-    return [status, { description, headers, content: json('Error', examples) }];
+    const headers = headersOf(here[0][1]);
+    return [[status, { description, headers, content: json('Error', examples) }]];
   });
   return Object.fromEntries(responses);
 }

@@ -144,6 +144,13 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       return page.length === 0 ? page : [...last, ...page].slice(0, limit);
     }),
   ),
+  'begins with the first plant when none has the id': liar(
+    'begins after an id, whether or not a plant has it',
+    selecting((plants, { after, limit }) => {
+      const begin = plants.findIndex(({ id }) => id === after) + 1;
+      return plants.slice(begin, begin + limit);
+    }),
+  ),
   'leaves out a plant at the border of a page': liar(
     [exactly(1), exactly(5)],
     selecting((plants, { after, limit }) =>

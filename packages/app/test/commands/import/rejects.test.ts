@@ -38,7 +38,7 @@ describe('The file of rejects', () => {
 
   afterEach(() => {
     rmSync(folder, { recursive: true });
-    expect(openFiles()).to.equal(openBefore);
+    expect(openFiles()).to.be.at.most(openBefore);
   });
 
   it('has each record immediately', () => {
