@@ -22,7 +22,7 @@ interface Create {
 
 /** How many creates compete for each id. */
 const CREATES_PER_ID = 3;
-const MARGIN_MS = 500;
+const MARGIN_MS = 1_500;
 /** How long callers wait until the storage works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
 
