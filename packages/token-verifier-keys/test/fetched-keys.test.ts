@@ -95,6 +95,13 @@ describe('Fetched keys', () => {
     });
   }
 
+  it('are not fetched at the usual interval after a failure', async () => {
+    issuer.failure = new Error('read ECONNRESET');
+    await rejects(open(1).ready());
+    await twentyIntervals(1);
+    expect(issuer.loads).to.equal(1);
+  });
+
   it('are ready while they are fetched again', async () => {
     const fetched = open();
     await fetched.ready();
