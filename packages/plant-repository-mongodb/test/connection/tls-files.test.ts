@@ -50,10 +50,14 @@ describe('The files for TLS', () => {
     }
   });
 
-  for (const option of ['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile']) {
+  for (const [option, content] of [
+    ['tlsCAFile', 'a certificate in'],
+    ['tlsCertificateKeyFile', 'a certificate and its private key'],
+    ['tlsCRLFile', 'a revocation list in'],
+  ] as const) {
     it(`are refused when the file of ${option} does not exist or is not PEM`, () => {
       expect(problemWith({ [option]: '/no/such/file' })).to.match(
-        RegExp(`${option}.*\\(ENOENT\\)`),
+        RegExp(`${option} names must have ${content}.*\\(ENOENT\\)`),
       );
       expect(problemWith({ [option]: folder.write('wrong.pem', 'nothing') })).to.include(option);
     });
