@@ -96,6 +96,17 @@ describeOnMongod('The credentials of the service', function () {
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
+  it('that are valid are sent once for each connection', async () => {
+    open();
+    await repository.ready();
+    let isSentAgain = false;
+    void network.requestPassed().then(() => {
+      isSentAgain = true;
+    });
+    for (let count = 0; count < 5; count += 1) await repository.ready();
+    expect(isSentAgain).to.equal(false);
+  });
+
   it('that are changed while connections are lost are reported once', async () => {
     open();
     await add();
