@@ -89,12 +89,11 @@ describe('The store with a preloaded agent', function () {
 
   // At the same time, because the tests mostly wait for the time-outs of connections.
   it('reports true outcomes', async () => {
-    const names = Object.keys(preloads);
-    const runs = await Promise.all(Object.values(preloads).map(runTests));
-    for (const [index, printed] of runs.entries()) {
-      expect(printed, names[index]).to.match(
+    const runs = Object.entries(preloads).map(async ([name, preload]) => {
+      expect(await runTests(preload), name).to.match(
         /✔ .* was sent to a frozen server.*\n[\s\S]*\b2\d passing/,
       );
-    }
+    });
+    await Promise.all(runs);
   });
 });

@@ -174,18 +174,11 @@ describe('The Kubernetes manifests', function () {
         const ports = new Map(container.ports.map((it) => [it.name, it.containerPort]));
         expect(ports.get('http')).to.equal(Number(environment.PORT));
         expect(ports.get('management')).to.equal(Number(environment.MANAGEMENT_PORT));
-        expect(container.startupProbe.httpGet).to.deep.equal({
-          path: '/livez',
-          port: 'management',
-        });
-        expect(container.livenessProbe.httpGet).to.deep.equal({
-          path: '/livez',
-          port: 'management',
-        });
-        expect(container.readinessProbe.httpGet).to.deep.equal({
-          path: '/readyz',
-          port: 'management',
-        });
+        const { startupProbe, livenessProbe, readinessProbe } = container;
+        const probed = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
+        expect(probed).to.deep.equal(
+          ['/livez', '/livez', '/readyz'].map((path) => ({ path, port: 'management' })),
+        );
         expect(of(title).spec('Service').ports[0].targetPort).to.equal('http');
         const names = container.env.map(({ name }) => name);
         expect([...documentedDefaults.keys(), OF_NODE]).to.include.members(names);

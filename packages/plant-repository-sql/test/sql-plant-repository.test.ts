@@ -172,7 +172,7 @@ describe('SqlPlantRepository', () => {
     const [first, second] = table.inserts;
     expect(first?.mark).to.match(/^[0-9a-f-]{36}$/);
     expect(second).to.deep.equal(first);
-    expect(timers()).to.equal(running);
+    expect(timers()).to.be.at.most(running);
   });
 
   it('has ten connections for plants, and one for `ready`', () => {

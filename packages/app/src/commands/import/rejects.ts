@@ -46,7 +46,8 @@ export class RejectsFile implements Rejects {
       throw new UsageError(`import: --rejects: ${path} ${problem}`);
     }
     this.#isRegular = stats.isFile();
-    const { text, end } = lastLine(this.#file, stats.size);
+    // Only a regular file has a size and can be read.
+    const { text, end } = lastLine(this.#file, this.#isRegular ? stats.size : 0);
     this.#size = end;
     if (this.#isRegular) ftruncateSync(this.#file, end);
     this.nextLine = lineOf(text) + 1;
