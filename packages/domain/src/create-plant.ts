@@ -16,13 +16,13 @@ export class CreatePlant {
    * Rejects with {@link PermissionDeniedError}, before the repository is asked, or with whatever
    * {@link PlantRepository.add} rejects with.
    *
-   * @param timeLimit Milliseconds within which the call settles; fractions count.
+   * @param timeLimitMs Milliseconds within which the call settles; fractions count.
    */
-  async execute(client: Client, plant: NewPlant, timeLimit: number): Promise<Plant> {
+  async execute(client: Client, plant: NewPlant, timeLimitMs: number): Promise<Plant> {
     if (!client.permissions.has('create plants')) {
       throw new PermissionDeniedError('the token does not permit creating plants');
     }
-    await this.#plants.add(plant, timeLimit);
+    await this.#plants.add(plant, timeLimitMs);
     return toPlant(plant);
   }
 }

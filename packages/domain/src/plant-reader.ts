@@ -41,7 +41,7 @@ export interface PlantReader {
    * The adapter decides whether it tries again within the time limit. A failover costs time, not an error, when
    * it ends within the limit.
    *
-   * @param timeLimit Milliseconds within which the call settles. With 0 or less, it is rejected at once.
+   * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it is rejected at once.
    */
-  read(page: PlantPage, timeLimit: number): Promise<readonly NewPlant[]>;
+  read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]>;
 }

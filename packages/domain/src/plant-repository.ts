@@ -63,11 +63,11 @@ export interface PlantRepository {
    * At least 100 calls may be under way at once. A call that finds every connection busy waits for one,
    * up to its time limit. An adapter that bounds how many wait rejects further ones at once, as unavailable.
    *
-   * @param timeLimit Milliseconds within which the call settles, such as 1499.5. An attempt that is unfinished then is
+   * @param timeLimitMs Milliseconds within which the call settles, such as 1499.5. An attempt that is unfinished then is
    * unavailable or unknown, whichever is true. A call with 0 or less is rejected with
    * {@link StorageUnavailableError} at once.
    */
-  add(plant: NewPlant, timeLimit: number): Promise<void>;
+  add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
   /**
    * Reports whether the storage can be used at this moment. Resolves when it accepts plants. Otherwise

@@ -16,12 +16,16 @@ export class ReadPlants {
    * Rejects with {@link PermissionDeniedError}, before the storage is asked, or with whatever
    * {@link PlantReader.read} rejects with.
    *
-   * @param timeLimit Milliseconds within which the call settles.
+   * @param timeLimitMs Milliseconds within which the call settles.
    */
-  async execute(client: Client, page: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
+  async execute(
+    client: Client,
+    page: PlantPage,
+    timeLimitMs: number,
+  ): Promise<readonly NewPlant[]> {
     if (!client.permissions.has('read plants')) {
       throw new PermissionDeniedError('the token does not permit reading plants');
     }
-    return this.#plants.read(page, timeLimit);
+    return this.#plants.read(page, timeLimitMs);
   }
 }

@@ -17,10 +17,10 @@ const visitor = authenticatedClient('visitor', []);
 const monstera = newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' });
 
 function recordingRepository(add = async () => {}) {
-  const calls: { plant: NewPlant; timeLimit: number }[] = [];
+  const calls: { plant: NewPlant; timeLimitMs: number }[] = [];
   const repository: PlantRepository = {
-    async add(plant, timeLimit) {
-      calls.push({ plant, timeLimit });
+    async add(plant, timeLimitMs) {
+      calls.push({ plant, timeLimitMs });
       await add();
     },
     async ready() {},
@@ -37,7 +37,7 @@ describe('Creating a plant', () => {
       const plant = await createPlant.execute(client, monstera, 1234);
       expect(plant).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
     }
-    expect(calls).to.deep.equal(Array(2).fill({ plant: monstera, timeLimit: 1234 }));
+    expect(calls).to.deep.equal(Array(2).fill({ plant: monstera, timeLimitMs: 1234 }));
   });
 
   it('refuses a client without the permission, without calling the repository', async () => {

@@ -6,7 +6,7 @@ export interface PlantExportOptions {
   readonly readPlants: ReadPlants;
   readonly client: Client;
   /** The longest time to read one page, in milliseconds. An outage within it costs time, not an error. */
-  readonly timeLimit: number;
+  readonly timeLimitMs: number;
   /** The export begins with the first id above this one; without it, with the smallest id. */
   readonly after?: PlantId | undefined;
   /** The most plants to export. All by default. */
@@ -81,10 +81,10 @@ export class PlantExport {
 
   /** Reads the page after an id. @param unwritten How many plants were read and are not counted yet. */
   #read(after: PlantId | undefined, unwritten: number): Promise<readonly NewPlant[]> {
-    const { readPlants, client, timeLimit, limit = Number.POSITIVE_INFINITY } = this.#options;
+    const { readPlants, client, timeLimitMs, limit = Number.POSITIVE_INFINITY } = this.#options;
     const left = Math.min(PAGE, limit - this.#plants - unwritten);
     if (left <= 0) return Promise.resolve([]);
-    const reading = readPlants.execute(client, { after, limit: left }, timeLimit);
+    const reading = readPlants.execute(client, { after, limit: left }, timeLimitMs);
     // It is awaited only after the page before it was written, which may fail first.
     reading.catch(() => undefined);
     return reading;

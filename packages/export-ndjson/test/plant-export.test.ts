@@ -32,7 +32,7 @@ function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = 
   return new PlantExport({
     readPlants: new ReadPlants(plants),
     client,
-    timeLimit: 1000,
+    timeLimitMs: 1000,
     ...options,
   });
 }
@@ -62,9 +62,9 @@ describe('An export', () => {
   it('begins after an id and ends at its limit, within a page and beyond it', async () => {
     const { id } = newPlant({ id: 7n, name: '' });
     const limited: PlantReader = {
-      async read(page, timeLimit) {
+      async read(page, timeLimitMs) {
         expect(page.limit).to.be.at.least(1);
-        return plants.read(page, timeLimit);
+        return plants.read(page, timeLimitMs);
       },
     };
     for (const limit of [1, 3, 10_000, 12_345]) {

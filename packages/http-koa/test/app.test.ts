@@ -162,7 +162,7 @@ describe('The application', () => {
 
   it('gives the repository the rest of the deadline after the check of the token', async () => {
     const limits: number[] = [];
-    const add = async (_: NewPlant, timeLimit: number) => void limits.push(timeLimit);
+    const add = async (_: NewPlant, timeLimitMs: number) => void limits.push(timeLimitMs);
     let taken = 0;
     const verify = async () => {
       const begun = performance.now();

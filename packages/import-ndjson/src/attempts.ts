@@ -12,7 +12,7 @@ export interface AttemptOptions {
   readonly createPlant: CreatePlant;
   readonly client: Client;
   /** The time limit of one attempt, in milliseconds. */
-  readonly timeLimit: number;
+  readonly timeLimitMs: number;
 }
 
 /** Creates plants, and retries each until its outcome is known. */
@@ -43,8 +43,8 @@ export class Attempts {
   }
 
   #attempt(plant: NewPlant): Promise<unknown> {
-    const { createPlant, client, timeLimit } = this.#options;
-    return createPlant.execute(client, plant, timeLimit);
+    const { createPlant, client, timeLimitMs } = this.#options;
+    return createPlant.execute(client, plant, timeLimitMs);
   }
 
   async #retry(plant: NewPlant, first: unknown): Promise<void> {

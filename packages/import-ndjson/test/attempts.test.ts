@@ -21,7 +21,7 @@ describe('The attempts to create plants', () => {
     };
     const client = authenticatedClient('gardener', ['create plants']);
     const attempts = new Attempts(
-      { createPlant: new CreatePlant(plants), client, timeLimit: 1000 },
+      { createPlant: new CreatePlant(plants), client, timeLimitMs: 1000 },
       new BackOff(new AbortController().signal, async (ms) => void pauses.push(ms)),
     );
     for (const id of [1n, 2n]) await attempts.create(newPlant({ id, name: '' }));

@@ -55,7 +55,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
   const plantImport = new PlantImport({
     createPlant: new CreatePlant(plants),
     client: gardener,
-    timeLimit: 1000,
+    timeLimitMs: 1000,
     maxLineBytes: LIMIT_BYTES,
     record: (reject) => rejected.push(reject) > 0,
     ...options,
@@ -262,10 +262,10 @@ describe('An import', () => {
       const stored = new Map<bigint, NewPlant>();
       const plants = new MemoryPlantRepository(stored);
       const events = new EventEmitter();
-      const held = storing(async (plant, timeLimit) => {
+      const held = storing(async (plant, timeLimitMs) => {
         if (plant.id === 5000n) events.emit('halfway');
         await new Promise(setImmediate);
-        await plants.add(plant, timeLimit);
+        await plants.add(plant, timeLimitMs);
       });
       const first = importInto({ plants: held });
       events.once('halfway', first.stop);
@@ -344,7 +344,7 @@ describe('An import', () => {
         const plants = failing(...errors);
         const plantImport = new PlantImport({
           ...{ createPlant: new CreatePlant(plants), client: gardener },
-          ...{ timeLimit: 1000, maxLineBytes: LIMIT_BYTES },
+          ...{ timeLimitMs: 1000, maxLineBytes: LIMIT_BYTES },
         });
         expect(await plantImport.run(Readable.from([Buffer.from(`${content}\n`)]))).to.equal(true);
         expect(plantImport.progress.nextLine).to.equal(nextLine);

@@ -44,8 +44,8 @@ async function store(opened: OpenReader, kept: readonly NewPlantFields[]): Promi
   await Promise.all(kept.map((plant) => add(opened, plant)));
 }
 
-const page = ({ repository }: OpenReader, timeLimit = TIME_LIMIT_MS) =>
-  repository.read({ limit: PAGE }, timeLimit);
+const page = ({ repository }: OpenReader, timeLimitMs = TIME_LIMIT_MS) =>
+  repository.read({ limit: PAGE }, timeLimitMs);
 
 /** Reads all plants, in pages. */
 async function all({ repository }: OpenReader, limit = PAGE): Promise<readonly NewPlant[]> {
@@ -159,7 +159,7 @@ export const reading = [
     },
   ),
   promise('rejects with a time limit of 0 or less as unavailable', [], async (opened) => {
-    for (const timeLimit of [0, -1]) await isUnavailable(page(opened, timeLimit));
+    for (const timeLimitMs of [0, -1]) await isUnavailable(page(opened, timeLimitMs));
   }),
   ...FAULTS.map(([fault, when]) =>
     promise(

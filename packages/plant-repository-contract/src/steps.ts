@@ -22,13 +22,13 @@ export const SHORT_LIMIT_MS = 99.73;
 /** The outcome of an add. */
 export type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown';
 
-/** Adds a plant to the store under test. `timeLimit` is in milliseconds. */
+/** Adds a plant to the store under test. `timeLimitMs` is in milliseconds. */
 export function add(
   { repository }: Pick<OpenStore, 'repository'>,
   fields: NewPlantFields,
-  timeLimit = TIME_LIMIT_MS,
+  timeLimitMs = TIME_LIMIT_MS,
 ): Promise<void> {
-  return repository.add(newPlant(fields), timeLimit);
+  return repository.add(newPlant(fields), timeLimitMs);
 }
 
 /** Returns a plant with this id, and without a tag. */

@@ -18,15 +18,15 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
     this.#plants = plants;
   }
 
-  async add(plant: NewPlant, timeLimit: number): Promise<void> {
-    this.#refuse(timeLimit);
+  async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
+    this.#refuse(timeLimitMs);
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
     this.#plants.set(plant.id, Object.freeze({ ...plant }));
   }
 
   /** Sorts all plants if some were added since the last page; otherwise, a page costs only its own plants. */
-  async read({ after, limit }: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
-    this.#refuse(timeLimit);
+  async read({ after, limit }: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
+    this.#refuse(timeLimitMs);
     if (this.#inOrder.length !== this.#plants.size) {
       this.#inOrder = [...this.#plants.values()].sort((a, b) => Number(a.id - b.id));
     }
@@ -42,9 +42,9 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
     this.#closed = true;
   }
 
-  #refuse(timeLimit: number): void {
+  #refuse(timeLimitMs: number): void {
     this.#refuseWhenClosed();
-    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
   }
 
   #refuseWhenClosed(): void {

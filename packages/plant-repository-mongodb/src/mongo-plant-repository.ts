@@ -64,15 +64,15 @@ export class MongoPlantRepository implements PlantRepository, PlantReader {
     this.#pages = new PlantPages(db, name, closing);
   }
 
-  add(plant: NewPlant, timeLimit: number): Promise<void> {
-    return this.#plants.add(toDocument(plant), timeLimit);
+  add(plant: NewPlant, timeLimitMs: number): Promise<void> {
+    return this.#plants.add(toDocument(plant), timeLimitMs);
   }
 
-  async read(page: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
+  async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
-    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     try {
-      return await this.#pages.read(page, timeLimit);
+      return await this.#pages.read(page, timeLimitMs);
     } catch (error) {
       throw error instanceof UnreadablePlantError ? error : this.#availability.failedRead(error);
     }

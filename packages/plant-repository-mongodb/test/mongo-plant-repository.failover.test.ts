@@ -50,10 +50,10 @@ describeOnMongod('Three nodes', function () {
   }
 
   async function createDuring(
-    timeLimit: number,
+    timeLimitMs: number,
     disruption: (creates: ConcurrentCreates) => Promise<void>,
   ): Promise<ConcurrentCreates> {
-    const creates = new ConcurrentCreates([open(), open()], timeLimit);
+    const creates = new ConcurrentCreates([open(), open()], timeLimitMs);
     await creates.during(CALLERS, async () => {
       await creates.reported(MIN_STORED, 'stored');
       await disruption(creates);
@@ -109,8 +109,8 @@ describeOnMongod('Three nodes', function () {
     return client.db(DATABASE).collection<{ _id: Long | number; name?: string }>(collection);
   }
 
-  const readAll = (repository: MongoPlantRepository, timeLimit = LIMIT_MS) =>
-    repository.read({ limit: 10 }, timeLimit);
+  const readAll = (repository: MongoPlantRepository, timeLimitMs = LIMIT_MS) =>
+    repository.read({ limit: 10 }, timeLimitMs);
 
   it('show no plant that only the primary has', async () => {
     const repository = open();

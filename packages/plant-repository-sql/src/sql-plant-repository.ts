@@ -52,13 +52,13 @@ export class SqlPlantRepository<Connection> implements PlantRepository, PlantRea
     this.#observer = observer;
   }
 
-  add({ id, name, tag }: NewPlant, timeLimit: number): Promise<void> {
+  add({ id, name, tag }: NewPlant, timeLimitMs: number): Promise<void> {
     const row = { id, name, tag, mark: randomUUID() };
-    return this.#run(timeLimit, (end) => this.#store(row, end));
+    return this.#run(timeLimitMs, (end) => this.#store(row, end));
   }
 
-  read(page: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
-    return this.#run(timeLimit, (end) => this.#read(page, end));
+  read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
+    return this.#run(timeLimitMs, (end) => this.#read(page, end));
   }
 
   async ready(): Promise<void> {
@@ -80,10 +80,10 @@ export class SqlPlantRepository<Connection> implements PlantRepository, PlantRea
   }
 
   /** Runs a call, for whose end `close` waits. */
-  async #run<T>(timeLimit: number, call: (end: number) => Promise<T>): Promise<T> {
+  async #run<T>(timeLimitMs: number, call: (end: number) => Promise<T>): Promise<T> {
     this.#refuseWhenClosed();
-    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
-    const running = call(performance.now() + timeLimit);
+    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    const running = call(performance.now() + timeLimitMs);
     this.#underWay.add(running);
     return running.finally(() => this.#underWay.delete(running));
   }

@@ -248,14 +248,14 @@ describe('SqlPlantRepository', () => {
   it('reads a page again after a failure, but not when access is denied or a row is no plant', async () => {
     const table = new FakeTable([]);
     const { page } = table;
-    const read = (failures: Error[], limit = 1, timeLimit = 1_000) => {
+    const read = (failures: Error[], limit = 1, timeLimitMs = 1_000) => {
       table.page = async (...call) => {
         await wait(RESPONDS_AFTER_MS);
         const failure = failures.shift();
         if (failure !== undefined) throw failure;
         return page(...call);
       };
-      return open(table).read({ after: monstera.id, limit }, timeLimit);
+      return open(table).read({ after: monstera.id, limit }, timeLimitMs);
     };
     const lost = new Error('read ECONNRESET');
     expect(await read([lost])).to.deep.equal([{ id: 7n, name: 'of 1' }]);

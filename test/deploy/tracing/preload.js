@@ -34,10 +34,10 @@ process.once('exit', () => {
 /** Adds a span for the use case, which has no instrumentation, with the id of the plant. */
 function traceUseCase(tracer) {
   const { execute } = CreatePlant.prototype;
-  CreatePlant.prototype.execute = function (client, plant, timeLimit) {
+  CreatePlant.prototype.execute = function (client, plant, timeLimitMs) {
     const attributes = { 'plant.id': String(plant.id) };
     return tracer.startActiveSpan('CreatePlant', { attributes }, (span) =>
-      execute.call(this, client, plant, timeLimit).finally(() => span.end()),
+      execute.call(this, client, plant, timeLimitMs).finally(() => span.end()),
     );
   };
 }

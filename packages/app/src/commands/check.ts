@@ -60,8 +60,8 @@ async function report(
   part: { ready(): Promise<void> },
   variables: string | undefined,
 ): Promise<boolean> {
-  const timeLimit = Math.max(READY_MS, END_MS - host.uptime() * 1000);
-  const problem = await reasonNotReady(part, timeLimit);
+  const timeLimitMs = Math.max(READY_MS, END_MS - host.uptime() * 1000);
+  const problem = await reasonNotReady(part, timeLimitMs);
   const result = problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, variables)}`;
   host.stdout.write(`${name}: ${result}\n`);
   return problem === undefined;

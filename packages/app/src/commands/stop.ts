@@ -35,10 +35,10 @@ export async function stop(
 
 /**
  * Closes all parts, the storage after the last response, so that the process can end. Connections that are open
- * after `timeLimit` milliseconds are cut off.
+ * after `timeLimitMs` milliseconds are cut off.
  */
-export async function close(parts: Parts, timeLimit: number): Promise<void> {
-  await parts.server.drain(timeLimit);
+export async function close(parts: Parts, timeLimitMs: number): Promise<void> {
+  await parts.server.drain(timeLimitMs);
   await parts.tokenVerifier.close();
   await parts.plantRepository.close();
   await parts.management?.drain(0);

@@ -14,9 +14,9 @@ export function countPlants<Plants extends PlantRepository>(
   plants: Plants,
   metrics: Metrics,
 ): Plants {
-  const add: PlantRepository['add'] = async (plant, timeLimit) => {
+  const add: PlantRepository['add'] = async (plant, timeLimitMs) => {
     try {
-      await plants.add(plant, timeLimit);
+      await plants.add(plant, timeLimitMs);
       metrics.plantSettled('stored');
     } catch (error) {
       const outcome = outcomeOf(error);

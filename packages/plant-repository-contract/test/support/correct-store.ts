@@ -7,15 +7,15 @@ import {
 } from '@plant-store/domain';
 import { type SimulatedStorage, WriteError } from './simulated-storage.js';
 
-/** Settles like `promise`, or rejects with the error of `late` after `timeLimit` milliseconds. */
+/** Settles like `promise`, or rejects with the error of `late` after `timeLimitMs` milliseconds. */
 export async function within(
-  timeLimit: number,
+  timeLimitMs: number,
   promise: Promise<void>,
   late: () => Error,
 ): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), timeLimit);
+    timer = setTimeout(() => reject(late()), timeLimitMs);
   });
   await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
@@ -61,11 +61,11 @@ export function correctStore(storage: SimulatedStorage, once = writeOnce): Plant
     if (closed) throw new StorageUnavailableError('closed');
   };
   return {
-    async add(plant, timeLimit) {
+    async add(plant, timeLimitMs) {
       refuseWhenClosed();
-      if (timeLimit <= 0) throw new StorageUnavailableError('no time');
+      if (timeLimitMs <= 0) throw new StorageUnavailableError('no time');
       const late = () => new OutcomeUnknownError('no response');
-      const adding = within(timeLimit, write(storage, plant, once), late);
+      const adding = within(timeLimitMs, write(storage, plant, once), late);
       underWay.add(adding);
       await adding.finally(() => underWay.delete(adding));
     },

@@ -36,9 +36,9 @@ function slow(): OpenStore {
     const correct = correctStore(storage);
     return {
       ...correct,
-      async add(plant, timeLimit) {
+      async add(plant, timeLimitMs) {
         refuse();
-        await correct.add(plant, timeLimit);
+        await correct.add(plant, timeLimitMs);
       },
       async ready() {
         looks -= 1;

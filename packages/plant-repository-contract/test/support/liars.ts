@@ -95,8 +95,8 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   'reports a plant whose id is taken as stored': {
     caughtBy: 'rejects a second create with an id and keeps the first plant',
     breaks: (correct) => ({
-      add: (plant, timeLimit) =>
-        correct.add(plant, timeLimit).catch((error: unknown) => {
+      add: (plant, timeLimitMs) =>
+        correct.add(plant, timeLimitMs).catch((error: unknown) => {
           if (!(error instanceof PlantIdTakenError)) throw error;
         }),
     }),
@@ -115,8 +115,8 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
       'rejects a second create with an id and keeps the first plant',
     ],
     breaks: (correct, storage) => ({
-      add: (plant, timeLimit) =>
-        correct.add(plant, timeLimit).catch((error: unknown) => {
+      add: (plant, timeLimitMs) =>
+        correct.add(plant, timeLimitMs).catch((error: unknown) => {
           storage.keep(plant);
           throw error;
         }),
@@ -154,11 +154,11 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     breaks(correct) {
       let adding = 0;
       return {
-        async add(plant, timeLimit) {
+        async add(plant, timeLimitMs) {
           if (adding === 10) throw new StorageUnavailableError('full');
           adding += 1;
           await setImmediate();
-          await correct.add(plant, timeLimit).finally(() => {
+          await correct.add(plant, timeLimitMs).finally(() => {
             adding -= 1;
           });
         },
@@ -170,8 +170,8 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     breaks(correct) {
       let batch: Promise<unknown>[] = [];
       return {
-        async add(plant, timeLimit) {
-          const adding = correct.add(plant, timeLimit);
+        async add(plant, timeLimitMs) {
+          const adding = correct.add(plant, timeLimitMs);
           adding.catch(() => undefined);
           batch.push(adding);
           await setImmediate();
@@ -184,16 +184,16 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   'reports a plant as stored when no time is left': {
     caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
     breaks: (correct) => ({
-      add: async (plant, timeLimit) =>
-        timeLimit === 0 ? undefined : correct.add(plant, timeLimit),
+      add: async (plant, timeLimitMs) =>
+        timeLimitMs === 0 ? undefined : correct.add(plant, timeLimitMs),
     }),
   },
   'stores a plant that it reports as unavailable, because no time is left': {
     caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
     breaks: (correct) => ({
-      async add(plant, timeLimit) {
-        await correct.add(plant, Math.max(timeLimit, 1000)).catch(() => undefined);
-        if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+      async add(plant, timeLimitMs) {
+        await correct.add(plant, Math.max(timeLimitMs, 1000)).catch(() => undefined);
+        if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
       },
     }),
   },
@@ -203,9 +203,9 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     caughtBy:
       'settles in time, and never reports a stored plant as unavailable, when the storage does not respond',
     breaks: (correct, storage) => ({
-      async add(plant, timeLimit) {
+      async add(plant, timeLimitMs) {
         if (storage.silent) await new Promise(() => undefined);
-        await correct.add(plant, timeLimit);
+        await correct.add(plant, timeLimitMs);
       },
     }),
   },
@@ -279,7 +279,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   'still stores plants after close': {
     caughtBy: 'rejects every call after close as unavailable',
     breaks: (_, storage) => ({
-      add: (plant, timeLimit) => correctStore(storage).add(plant, timeLimit),
+      add: (plant, timeLimitMs) => correctStore(storage).add(plant, timeLimitMs),
     }),
   },
   'is still ready after close': {
@@ -302,7 +302,7 @@ const failing =
       throw isOutage(error) || error instanceof OutcomeUnknownError ? change(error, plant) : error;
     };
     return {
-      add: (plant, timeLimit) => correct.add(plant, timeLimit).catch(changed(plant)),
+      add: (plant, timeLimitMs) => correct.add(plant, timeLimitMs).catch(changed(plant)),
       ready: () => correct.ready().catch(changed()),
     };
   };
@@ -323,9 +323,9 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
     ],
     breaks: (_, storage) => ({
-      add: (plant, timeLimit) =>
+      add: (plant, timeLimitMs) =>
         within(
-          timeLimit,
+          timeLimitMs,
           writesOnce(storage, plant),
           () => new StorageUnavailableError('timed out'),
         ),
@@ -336,22 +336,22 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     caughtBy:
       'settles in time, and never reports a stored plant as unavailable, when the storage cannot be reached',
     breaks: (correct, storage) => ({
-      async add(plant, timeLimit) {
+      async add(plant, timeLimitMs) {
         const again = async () => {
           while (!storage.reachable) await setImmediate();
-          await correct.add(plant, timeLimit);
+          await correct.add(plant, timeLimitMs);
         };
         if (!storage.reachable) void again().catch(() => undefined);
-        await correct.add(plant, timeLimit);
+        await correct.add(plant, timeLimitMs);
       },
     }),
   },
   'takes fractions of milliseconds for a bug': {
     caughtBy: 'is ready when it accepts plants',
     breaks: (correct) => ({
-      async add(plant, timeLimit) {
-        if (timeLimit > 0) AbortSignal.timeout(timeLimit);
-        await correct.add(plant, timeLimit);
+      async add(plant, timeLimitMs) {
+        if (timeLimitMs > 0) AbortSignal.timeout(timeLimitMs);
+        await correct.add(plant, timeLimitMs);
       },
     }),
   },
@@ -379,9 +379,9 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     connects: true,
     caughtBy: 'does not report an id as taken by a plant that is rolled back',
     breaks: (correct, storage) => ({
-      async add(plant, timeLimit) {
+      async add(plant, timeLimitMs) {
         if (storage.dirtyRead(plant.id) !== undefined) throw new PlantIdTakenError('taken');
-        await correct.add(plant, timeLimit);
+        await correct.add(plant, timeLimitMs);
       },
     }),
   },
@@ -392,8 +392,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage refuses access',
     ],
     breaks: (correct, storage) => ({
-      add: (plant, timeLimit) =>
-        correct.add(plant, timeLimit).catch((error: unknown) => {
+      add: (plant, timeLimitMs) =>
+        correct.add(plant, timeLimitMs).catch((error: unknown) => {
           if (storage.reachable && storage.accessible) throw error;
           throw new StorageUnavailableError('refused');
         }),
@@ -414,8 +414,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     breaks: (correct) => {
       let closed = false;
       return {
-        add: (plant, timeLimit) =>
-          correct.add(plant, timeLimit).catch((error: unknown) => {
+        add: (plant, timeLimitMs) =>
+          correct.add(plant, timeLimitMs).catch((error: unknown) => {
             throw closed ? new StorageUnavailableError('closed') : error;
           }),
         async close() {
@@ -433,10 +433,10 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
         `settles in time with a time limit of ${limit} ms, when the storage does not respond`,
     ),
     breaks: (correct, storage) => ({
-      async add(plant, timeLimit) {
-        const limited = timeLimit <= 0 || timeLimit >= 1;
+      async add(plant, timeLimitMs) {
+        const limited = timeLimitMs <= 0 || timeLimitMs >= 1;
         if (storage.silent && !limited) await new Promise(() => undefined);
-        await correct.add(plant, timeLimit);
+        await correct.add(plant, timeLimitMs);
       },
     }),
   },
@@ -491,10 +491,10 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     breaks(correct) {
       let connections = 100;
       return {
-        async add(plant, timeLimit) {
+        async add(plant, timeLimitMs) {
           if (connections === 0) throw new StorageUnavailableError('no connection');
           connections -= 1;
-          await correct.add(plant, timeLimit);
+          await correct.add(plant, timeLimitMs);
           connections += 1;
         },
       };
@@ -521,8 +521,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     caughtBy:
       'reports every plant as unavailable once ready reports that the storage cannot be reached',
     breaks: (correct) => ({
-      add: (plant, timeLimit) =>
-        correct.add(plant, timeLimit).catch((error: unknown) => {
+      add: (plant, timeLimitMs) =>
+        correct.add(plant, timeLimitMs).catch((error: unknown) => {
           throw isOutage(error) ? new OutcomeUnknownError('unknown') : error;
         }),
     }),
@@ -536,8 +536,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     caughtBy:
       'reports every plant as unavailable once ready reports that the storage refuses access',
     breaks: (correct) => ({
-      add: (plant, timeLimit) =>
-        correct.add(plant, timeLimit).catch((error: unknown) => {
+      add: (plant, timeLimitMs) =>
+        correct.add(plant, timeLimitMs).catch((error: unknown) => {
           throw isOutage(error) ? new Error('permission denied') : error;
         }),
     }),
@@ -552,10 +552,10 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     breaks(correct) {
       let failed = false;
       return {
-        async add(plant, timeLimit) {
+        async add(plant, timeLimitMs) {
           if (failed) throw new StorageUnavailableError('it failed before');
           failed = true;
-          await correct.add(plant, timeLimit);
+          await correct.add(plant, timeLimitMs);
           failed = false;
         },
       };
@@ -566,10 +566,10 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     breaks(correct, storage) {
       let generation: number | undefined;
       return {
-        async add(plant, timeLimit) {
+        async add(plant, timeLimitMs) {
           generation ??= storage.generation;
           if (storage.generation > generation) throw new StorageUnavailableError('disconnected');
-          await correct.add(plant, timeLimit);
+          await correct.add(plant, timeLimitMs);
         },
       };
     },
@@ -607,11 +607,11 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
 
 /** Returns a repository that adds its first plant as the correct one does. */
 function onceConnected(correct: PlantRepository, broken: PlantRepository): PlantRepository {
-  let add: PlantRepository['add'] = async (plant, timeLimit) => {
-    await correct.add(plant, timeLimit);
+  let add: PlantRepository['add'] = async (plant, timeLimitMs) => {
+    await correct.add(plant, timeLimitMs);
     add = broken.add;
   };
-  return { ...broken, add: (plant, timeLimit) => add(plant, timeLimit) };
+  return { ...broken, add: (plant, timeLimitMs) => add(plant, timeLimitMs) };
 }
 
 function open({ breaks, initialPlants = [], connects, onReopen }: BrokenStore): OpenStore {

@@ -20,11 +20,14 @@ function pageOf(plants: readonly NewPlant[], { after, limit }: PlantPage): reado
 }
 
 /** Reads all plants within the time limit, as the port promises. */
-async function within(storage: SimulatedStorage, timeLimit: number): Promise<readonly NewPlant[]> {
-  if (timeLimit <= 0) throw new StorageUnavailableError('no time');
+async function within(
+  storage: SimulatedStorage,
+  timeLimitMs: number,
+): Promise<readonly NewPlant[]> {
+  if (timeLimitMs <= 0) throw new StorageUnavailableError('no time');
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StorageUnavailableError('no response')), timeLimit);
+    timer = setTimeout(() => reject(new StorageUnavailableError('no response')), timeLimitMs);
   });
   const reading = storage.read().catch((error: unknown) => {
     throw error instanceof WriteError ? new StorageUnavailableError('refused') : error;
@@ -34,8 +37,8 @@ async function within(storage: SimulatedStorage, timeLimit: number): Promise<rea
 
 const correctRead =
   (storage: SimulatedStorage): Read =>
-  async (page, timeLimit) =>
-    pageOf(await within(storage, timeLimit), page);
+  async (page, timeLimitMs) =>
+    pageOf(await within(storage, timeLimitMs), page);
 
 function open(reading: (storage: SimulatedStorage) => Read, closes = true): OpenReader {
   const storage = new SimulatedStorage();
@@ -46,9 +49,9 @@ function open(reading: (storage: SimulatedStorage) => Read, closes = true): Open
     ...storage,
     repository: {
       ...correct,
-      async read(page, timeLimit) {
+      async read(page, timeLimitMs) {
         if (closed && closes) throw new StorageUnavailableError('closed');
-        return read(page, timeLimit);
+        return read(page, timeLimitMs);
       },
       async close() {
         closed = true;
@@ -70,15 +73,18 @@ export const honestReaders = { 'reads pages': () => open(correctRead) };
 const changing =
   (change: (plant: NewPlant) => object) =>
   (storage: SimulatedStorage): Read =>
-  async (page, timeLimit) =>
-    (await correctRead(storage)(page, timeLimit)).map((plant) => ({ ...plant, ...change(plant) }));
+  async (page, timeLimitMs) =>
+    (await correctRead(storage)(page, timeLimitMs)).map((plant) => ({
+      ...plant,
+      ...change(plant),
+    }));
 
 /** A reader that selects the plants of a page in another way. */
 const selecting =
   (select: (plants: readonly NewPlant[], page: PlantPage) => readonly NewPlant[]) =>
   (storage: SimulatedStorage): Read =>
-  async (page, timeLimit) =>
-    select(await within(storage, timeLimit), page);
+  async (page, timeLimitMs) =>
+    select(await within(storage, timeLimitMs), page);
 
 const exactly = (limit: number) =>
   `reads each plant exactly, once, and in the order of the ids, with at most ${limit} in a page`;
@@ -92,8 +98,8 @@ const EVERY_FAULT = ['cannot be reached', 'refuses access', 'does not respond'].
 /** Pages by their position instead of an id: a plant that is added before the position moves all later ones. */
 function byPosition(storage: SimulatedStorage): Read {
   let position = 0;
-  return async ({ after, limit }, timeLimit) => {
-    const plants = [...(await within(storage, timeLimit))].sort(byId);
+  return async ({ after, limit }, timeLimitMs) => {
+    const plants = [...(await within(storage, timeLimitMs))].sort(byId);
     if (after === undefined) position = 0;
     position += limit;
     return plants.slice(position - limit, position);
@@ -102,9 +108,9 @@ function byPosition(storage: SimulatedStorage): Read {
 
 function afterFailure(storage: SimulatedStorage): Read {
   let failed = false;
-  return async (page, timeLimit) => {
+  return async (page, timeLimitMs) => {
     if (failed) throw new Error('it failed before');
-    return correctRead(storage)(page, timeLimit).catch((error: unknown) => {
+    return correctRead(storage)(page, timeLimitMs).catch((error: unknown) => {
       failed = true;
       throw error;
     });
@@ -114,8 +120,8 @@ function afterFailure(storage: SimulatedStorage): Read {
 /** Reads once, and keeps what it has read. */
 function cached(storage: SimulatedStorage): Read {
   let plants: readonly NewPlant[] | undefined;
-  return async (page, timeLimit) => {
-    plants ??= await within(storage, timeLimit);
+  return async (page, timeLimitMs) => {
+    plants ??= await within(storage, timeLimitMs);
     return pageOf(plants, page);
   };
 }

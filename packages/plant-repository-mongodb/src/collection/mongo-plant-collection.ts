@@ -22,7 +22,7 @@ function replyOf({ n, writeErrors = [] }: Document): InsertReply {
  */
 class SentDocuments {
   readonly #read: () => readonly PlantDocument[];
-  readonly #timeLimit: number;
+  readonly #timeLimitMs: number;
   #documents: readonly PlantDocument[] | undefined;
   #timer: NodeJS.Timeout | undefined;
   #expire: () => void = () => undefined;
@@ -31,9 +31,9 @@ class SentDocuments {
     this.#expire = () => reject(new Error('the insert timed out'));
   });
 
-  constructor(read: () => readonly PlantDocument[], timeLimit: number) {
+  constructor(read: () => readonly PlantDocument[], timeLimitMs: number) {
     this.#read = read;
-    this.#timeLimit = timeLimit;
+    this.#timeLimitMs = timeLimitMs;
   }
 
   get areSent(): boolean {
@@ -42,7 +42,7 @@ class SentDocuments {
 
   toBSON(): readonly PlantDocument[] {
     // After a stall of the event loop, timers fire first. A reply that has arrived is read before `setImmediate`.
-    this.#timer ??= setTimeout(() => setImmediate(this.#expire), this.#timeLimit);
+    this.#timer ??= setTimeout(() => setImmediate(this.#expire), this.#timeLimitMs);
     this.#documents ??= this.#read();
     return this.#documents;
   }
@@ -67,10 +67,10 @@ export class MongoPlantCollection implements PlantCollection {
     this.#availability = availability;
   }
 
-  async insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
+  async insert(read: () => readonly PlantDocument[], timeLimitMs: number): Promise<InsertResult> {
     const { refusal } = this.#availability;
     if (refusal) return { kind: 'refused', error: refusal };
-    const documents = new SentDocuments(read, timeLimit);
+    const documents = new SentDocuments(read, timeLimitMs);
     try {
       const waiting = this.#availability.reached();
       if (waiting) await waiting;
@@ -96,7 +96,7 @@ export class MongoPlantCollection implements PlantCollection {
 
   async committedMarks(
     ids: readonly bigint[],
-    timeLimit: number,
+    timeLimitMs: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const { refusal } = this.#availability;
     if (refusal) throw refusal;
@@ -111,7 +111,7 @@ export class MongoPlantCollection implements PlantCollection {
     };
     // Long keeps ids exact. With bigint, the monitor of driver 7.9.0 would throw an uncaught TypeError for
     // the numbers of an error reply (topologyVersion).
-    const options = { promoteLongs: false, signal: AbortSignal.timeout(timeLimit) };
+    const options = { promoteLongs: false, signal: AbortSignal.timeout(timeLimitMs) };
     const { cursor } = await this.#command(find, options);
     return new Map(cursor.firstBatch.map(({ _id, mark }: Document) => [_id.toBigInt(), mark]));
   }

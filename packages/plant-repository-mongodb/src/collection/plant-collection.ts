@@ -9,18 +9,18 @@ export interface PlantCollection {
    *
    * @param read Returns the documents. Called once, before a part of the insert leaves this process; never when it is
    * not sent.
-   * @param timeLimit Milliseconds for the server, from that call.
+   * @param timeLimitMs Milliseconds for the server, from that call.
    */
-  insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult>;
+  insert(read: () => readonly PlantDocument[], timeLimitMs: number): Promise<InsertResult>;
 
   /**
    * Resolves with the marks of the documents with these ids that a majority has. The mark is `undefined` for a
    * document of another program.
    *
-   * @param timeLimit Milliseconds after which it rejects.
+   * @param timeLimitMs Milliseconds after which it rejects.
    */
   committedMarks(
     ids: readonly bigint[],
-    timeLimit: number,
+    timeLimitMs: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>>;
 }

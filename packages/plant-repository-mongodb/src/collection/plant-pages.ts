@@ -25,12 +25,12 @@ export class PlantPages {
    * Resolves with the next page. Tries again until the time limit, since a read changes nothing. Rejects with the
    * latest error then, and at once when the server refuses access, or with {@link UnreadablePlantError}.
    *
-   * @param timeLimit In milliseconds.
+   * @param timeLimitMs In milliseconds.
    */
-  async read(page: PlantPage, timeLimit: number): Promise<readonly NewPlant[]> {
+  async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
     const limit = new AbortController();
     const end = () => limit.abort();
-    const timer = setTimeout(end, timeLimit);
+    const timer = setTimeout(end, timeLimitMs);
     this.#closing.addEventListener('abort', end);
     try {
       return await this.#readUntil(page, limit.signal);

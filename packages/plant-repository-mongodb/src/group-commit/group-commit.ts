@@ -109,11 +109,11 @@ export class GroupCommit {
   }
 
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the database refuses the document. */
-  add(document: PlantDocument, timeLimit: number): Promise<void> {
+  add(document: PlantDocument, timeLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#refuseWhenClosedOrFull();
       const size = documentSize(document);
-      if (timeLimit <= 0) throw new StorageUnavailableError('the plant was not stored');
+      if (timeLimitMs <= 0) throw new StorageUnavailableError('the plant was not stored');
       const entry: Entry = {
         document,
         size,
@@ -121,7 +121,7 @@ export class GroupCommit {
         resolve,
         reject,
         // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
-        stopTimer: this.#clock.after(timeLimit, () => setImmediate(() => this.#expire(entry))),
+        stopTimer: this.#clock.after(timeLimitMs, () => setImmediate(() => this.#expire(entry))),
         failure: undefined,
         sent: false,
         unclear: false,
@@ -163,7 +163,7 @@ export class GroupCommit {
 
   /** Inserts plants. Resolves with those whose id exists. */
   async #insert(batch: readonly Entry[]): Promise<Entry[]> {
-    const timeLimit = batch[0]?.wasAlone ? PATIENT_TIMEOUT_MS : INSERT_TIMEOUT_MS;
+    const timeLimitMs = batch[0]?.wasAlone ? PATIENT_TIMEOUT_MS : INSERT_TIMEOUT_MS;
     const started = this.#clock.now();
     // Plants whose time limit passes before the insert is sent are not sent.
     let entries = batch;
@@ -172,7 +172,7 @@ export class GroupCommit {
         entries = batch.filter(({ settled }) => !settled);
         for (const entry of entries) entry.sent = true;
         return entries.map(({ document }) => document);
-      }, timeLimit),
+      }, timeLimitMs),
     );
     if (entries.length === 0) return [];
     const failure = errorOf(result);

@@ -42,11 +42,11 @@ describeOnMongod('The documents of an insert', () => {
     await network.close();
   });
 
-  function insert(timeLimit = LONG_LIMIT_MS) {
+  function insert(timeLimitMs = LONG_LIMIT_MS) {
     return collection.insert(() => {
       reads += 1;
       return [toDocument(plant(BigInt(reads)))];
-    }, timeLimit);
+    }, timeLimitMs);
   }
 
   it('are read once, when it is sent', async () => {

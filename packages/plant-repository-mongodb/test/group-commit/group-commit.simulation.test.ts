@@ -75,7 +75,7 @@ const scenario = fc.record({
       at: fc.constantFrom(0, 0, 1, 10, 100, 500),
       instance: fc.nat(1),
       id,
-      timeLimit: fc.constantFrom(0, 1, 10, 50, 150, 1_000, 5_000),
+      timeLimitMs: fc.constantFrom(0, 1, 10, 50, 150, 1_000, 5_000),
     }),
     { minLength: 1, maxLength: 10 },
   ),
@@ -112,9 +112,9 @@ class OutcomeChecker {
     this.#database = database;
   }
 
-  create(plants: GroupCommit, plantId: bigint, timeLimit: number): void {
+  create(plants: GroupCommit, plantId: bigint, timeLimitMs: number): void {
     const document = toDocument(plant(plantId));
-    const deadline = this.#time.now() + timeLimit;
+    const deadline = this.#time.now() + timeLimitMs;
     const holder = () => this.#database.kept(plantId);
     const isKept = () => document.mark.equals(holder()?.mark);
     let outcome: Outcome | undefined;
@@ -129,7 +129,7 @@ class OutcomeChecker {
       if (outcome === 'taken' && !holder()) report('by no plant');
       if (outcome === 'unknown' && !this.#database.wasSent(document)) report('never sent');
     };
-    plants.add(document, timeLimit).then(
+    plants.add(document, timeLimitMs).then(
       () => take('stored'),
       (error) => take(responseOf(error)),
     );
@@ -162,8 +162,8 @@ async function run(script: Scenario): Promise<OutcomeChecker> {
   const open = () => new GroupCommit(database, limits, () => undefined, undefined, time);
   const checker = new OutcomeChecker(time, database);
   for (const [index, plants] of [open(), open()].entries()) {
-    for (const { at, instance, id, timeLimit } of creates) {
-      if (instance === index) time.after(at, () => checker.create(plants, id, timeLimit));
+    for (const { at, instance, id, timeLimitMs } of creates) {
+      if (instance === index) time.after(at, () => checker.create(plants, id, timeLimitMs));
     }
     time.after(closing, () => checker.close(plants));
   }

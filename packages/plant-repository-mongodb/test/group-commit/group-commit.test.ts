@@ -33,8 +33,8 @@ function open({ maxItems = 10, maxBytes = 100_000, tracer, clock }: Given = {}) 
   const limits = { maxPending: 100, batch: { maxItems, maxBytes } };
   const observe = (event: StorageEvent) => events.push(event);
   const plants = new GroupCommit(collection, limits, observe, tracer, clock);
-  const add = (id: bigint, timeLimit = LONG_LIMIT_MS) =>
-    plants.add(toDocument(plant(id)), timeLimit);
+  const add = (id: bigint, timeLimitMs = LONG_LIMIT_MS) =>
+    plants.add(toDocument(plant(id)), timeLimitMs);
   return { collection, events, plants, add };
 }
 
@@ -231,7 +231,9 @@ describe('After an unclear insert a plant', () => {
       else attempt.reply();
     }
     await Promise.all(adding);
-    const shapes = collection.attempts.map(({ ids, timeLimit }) => `${ids.length} in ${timeLimit}`);
+    const shapes = collection.attempts.map(
+      ({ ids, timeLimitMs }) => `${ids.length} in ${timeLimitMs}`,
+    );
     expect(shapes).to.have.members([
       ...['1 in 1000', '64 in 1000'],
       ...Array(16).fill('4 in 1000'),

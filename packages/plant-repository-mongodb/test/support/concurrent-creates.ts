@@ -40,13 +40,13 @@ function outcomeOf(error: unknown): Outcome {
 export class ConcurrentCreates {
   readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
-  readonly #timeLimit: number;
+  readonly #timeLimitMs: number;
   readonly #emitter = new EventEmitter();
   #next = 0;
 
-  constructor(repositories: readonly PlantRepository[], timeLimit: number) {
+  constructor(repositories: readonly PlantRepository[], timeLimitMs: number) {
     this.#repositories = repositories;
-    this.#timeLimit = timeLimit;
+    this.#timeLimitMs = timeLimitMs;
   }
 
   /** Keeps `callers` busy until `disruption` is over and each has stored another plant. */
@@ -89,7 +89,7 @@ export class ConcurrentCreates {
     const kept = new Map<unknown, string>(documents.map(({ _id, name }) => [_id, name]));
     const holds = (create: Create) => kept.get(create.id) === create.name;
     const reported = (outcome: Outcome) => this.all.filter((create) => create.outcome === outcome);
-    const late = this.all.filter(({ durationMs }) => durationMs > this.#timeLimit + MARGIN_MS);
+    const late = this.all.filter(({ durationMs }) => durationMs > this.#timeLimitMs + MARGIN_MS);
     expect(
       reported('stored').filter((it) => !holds(it)),
       'stored, not kept',
@@ -110,7 +110,7 @@ export class ConcurrentCreates {
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
     const started = performance.now();
-    const adding = repository?.add(plant(id, name), this.#timeLimit) ?? Promise.reject();
+    const adding = repository?.add(plant(id, name), this.#timeLimitMs) ?? Promise.reject();
     const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
     this.all.push({ id, name, outcome, durationMs: performance.now() - started });
     this.#emitter.emit('reported');

@@ -6,15 +6,15 @@ import type { PlantDocument } from '../../src/collection/plant-document.js';
 
 /** An insert whose end the test decides. */
 export class FakeAttempt {
-  readonly timeLimit: number;
+  readonly timeLimitMs: number;
   readonly result: Promise<InsertResult>;
   readonly #read: () => readonly PlantDocument[];
   #documents: readonly PlantDocument[] | undefined;
   #end: (result: InsertResult) => void = () => undefined;
 
-  constructor(read: () => readonly PlantDocument[], timeLimit: number) {
+  constructor(read: () => readonly PlantDocument[], timeLimitMs: number) {
     this.#read = read;
-    this.timeLimit = timeLimit;
+    this.timeLimitMs = timeLimitMs;
     this.result = new Promise((resolve) => {
       this.#end = resolve;
     });
@@ -53,8 +53,8 @@ export class FakePlantCollection implements PlantCollection {
   sends = true;
   readonly #events = new EventEmitter();
 
-  insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
-    const attempt = new FakeAttempt(read, timeLimit);
+  insert(read: () => readonly PlantDocument[], timeLimitMs: number): Promise<InsertResult> {
+    const attempt = new FakeAttempt(read, timeLimitMs);
     if (this.sends) attempt.send();
     this.attempts.push(attempt);
     this.#events.emit('insert');
@@ -63,9 +63,9 @@ export class FakePlantCollection implements PlantCollection {
 
   async committedMarks(
     ids: readonly bigint[],
-    timeLimit: number,
+    timeLimitMs: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
-    this.readBackLimits.push(timeLimit);
+    this.readBackLimits.push(timeLimitMs);
     if (this.readBackLimits.length <= this.failingReadBacks) throw new Error('no response');
     return new Map([...this.kept].filter(([id]) => ids.includes(id)));
   }

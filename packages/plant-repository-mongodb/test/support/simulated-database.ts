@@ -100,7 +100,7 @@ function errorOf(ending: keyof typeof ERROR_CODES): MongoServerError {
 /** What a {@link SimulatedInsert} uses. */
 interface InsertOptions {
   readonly read: () => readonly PlantDocument[];
-  readonly timeLimit: number;
+  readonly timeLimitMs: number;
   readonly plan: PlannedInsert;
   later(ms: number, act: () => void): void;
   arrive(insert: SimulatedInsert): void;
@@ -133,7 +133,7 @@ class SimulatedInsert {
 
   #send(): void {
     const { ending, loss, arrival } = this.plan;
-    const { read, timeLimit, later, arrive } = this.#options;
+    const { read, timeLimitMs, later, arrive } = this.#options;
     if (ending === 'refused beforehand') {
       this.fail(new Error(ending), 'refused');
       return;
@@ -144,7 +144,7 @@ class SimulatedInsert {
     }
     this.#isSent = true;
     this.documents = read();
-    later(timeLimit, () => this.fail(new Error('took too long')));
+    later(timeLimitMs, () => this.fail(new Error('took too long')));
     later(loss, () => this.fail(new Error('connection lost')));
     later(arrival, () => arrive(this));
   }
@@ -187,10 +187,10 @@ export class SimulatedDatabase implements PlantCollection {
     for (const failover of failovers) this.#later(failover.at, () => this.#failover(failover));
   }
 
-  insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
+  insert(read: () => readonly PlantDocument[], timeLimitMs: number): Promise<InsertResult> {
     const insert = new SimulatedInsert({
       read,
-      timeLimit,
+      timeLimitMs,
       plan: this.#plannedInserts.shift() ?? NORMAL_INSERT,
       later: (ms, act) => this.#later(ms, act),
       arrive: (it) => this.#carryOut(it),
@@ -201,11 +201,11 @@ export class SimulatedDatabase implements PlantCollection {
 
   async committedMarks(
     ids: readonly bigint[],
-    timeLimit: number,
+    timeLimitMs: number,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const { fails, durationMs, lag } = this.#plannedReads.shift() ?? NORMAL_READ;
-    await this.#time.wait(Math.min(durationMs, timeLimit));
-    if (fails || durationMs >= timeLimit) throw new Error('no response');
+    await this.#time.wait(Math.min(durationMs, timeLimitMs));
+    if (fails || durationMs >= timeLimitMs) throw new Error('no response');
     const seen = this.#log.slice(0, Math.max(0, this.#kept - lag));
     return new Map(seen.filter(({ _id }) => ids.includes(_id)).map(({ _id, mark }) => [_id, mark]));
   }

@@ -27,12 +27,12 @@ export class SimulatedRouter implements PlantCollection {
     this.fault = fault;
   }
 
-  async insert(read: () => readonly PlantDocument[], timeLimit: number): Promise<InsertResult> {
+  async insert(read: () => readonly PlantDocument[], timeLimitMs: number): Promise<InsertResult> {
     const documents = read();
     this.sizes.push(documents.length);
     const reply = this.#write(documents);
     const silent = this.fault === 'silent' && documents.some(isOnLostShard);
-    await this.#time.wait(silent ? timeLimit : REPLY_MS);
+    await this.#time.wait(silent ? timeLimitMs : REPLY_MS);
     return silent ? { kind: 'failed', error: new Error('timed out') } : reply;
   }
 

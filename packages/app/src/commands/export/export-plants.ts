@@ -79,7 +79,7 @@ async function openExport(
   const { REQUEST_DEADLINE_MS } = await container.getAsync(ids.configuration);
   const readPlants = await container.getAsync(ids.readPlants);
   if (readPlants !== undefined) {
-    return new PlantExport({ readPlants, client, timeLimit: REQUEST_DEADLINE_MS, after, limit });
+    return new PlantExport({ readPlants, client, timeLimitMs: REQUEST_DEADLINE_MS, after, limit });
   }
   throw new ConfigurationError([
     'STORAGE: expected a storage that can be read. Choose another one',

@@ -73,7 +73,7 @@ async function openImport(
   return new PlantImport({
     createPlant: await container.getAsync(ids.createPlant),
     client,
-    timeLimit: configuration.REQUEST_DEADLINE_MS,
+    timeLimitMs: configuration.REQUEST_DEADLINE_MS,
     maxLineBytes: configuration.BODY_LIMIT,
     fromLine: Math.max(fromLine, rejects.nextLine),
     record: (reject) => rejects.record(reject),

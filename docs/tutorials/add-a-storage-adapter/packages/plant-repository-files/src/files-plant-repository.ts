@@ -19,13 +19,13 @@ export class FilesPlantRepository implements PlantRepository {
     this.#folder = folder;
   }
 
-  async add(plant: NewPlant, timeLimit: number): Promise<void> {
+  async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#refuseWhenClosed();
-    if (timeLimit <= 0) throw new StorageUnavailableError('there is no time left');
+    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const file = new PlantFile(this.#folder, plant);
     const storing = file.store().finally(() => this.#underWay.delete(storing));
     this.#underWay.add(storing);
-    await within(timeLimit, storing, () => {
+    await within(timeLimitMs, storing, () => {
       file.giveUp();
       return file.published
         ? new OutcomeUnknownError('the plant could not be made durable in time')
@@ -52,11 +52,15 @@ export class FilesPlantRepository implements PlantRepository {
   }
 }
 
-/** Settles like `promise`, or rejects with the error of `late` after `timeLimit` milliseconds. */
-async function within(timeLimit: number, promise: Promise<void>, late: () => Error): Promise<void> {
+/** Settles like `promise`, or rejects with the error of `late` after `timeLimitMs` milliseconds. */
+async function within(
+  timeLimitMs: number,
+  promise: Promise<void>,
+  late: () => Error,
+): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), timeLimit);
+    timer = setTimeout(() => reject(late()), timeLimitMs);
   });
   await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }

@@ -21,15 +21,15 @@ export class ShowPlant {
    * Rejects with {@link PermissionDeniedError}, before the storage is asked, with {@link PlantNotFoundError}, or with
    * whatever {@link PlantReader.read} rejects with.
    *
-   * @param timeLimit Milliseconds within which the call settles.
+   * @param timeLimitMs Milliseconds within which the call settles.
    */
-  async execute(client: Client, id: PlantId, timeLimit: number): Promise<Plant> {
+  async execute(client: Client, id: PlantId, timeLimitMs: number): Promise<Plant> {
     if (!client.permissions.has('show plants')) {
       throw new PermissionDeniedError('the token does not permit showing plants');
     }
     const before = id - 1n;
     const after = isPlantId(before) ? before : undefined;
-    const [plant] = await this.#plants.read({ after, limit: 1 }, timeLimit);
+    const [plant] = await this.#plants.read({ after, limit: 1 }, timeLimitMs);
     if (plant?.id !== id) throw new PlantNotFoundError('there is no plant with this id');
     return toPlant(plant);
   }

@@ -32,10 +32,10 @@ export function showPlant(options: ShowPlantOptions): Handler {
     state.client = client.name;
     const { captures } = ctx as Pick<RouterContext, 'captures'>;
     const id = toPlantId(captures?.[0] ?? '');
-    const timeLimit = state.startedAt + requestDeadlineMs - performance.now();
+    const timeLimitMs = state.startedAt + requestDeadlineMs - performance.now();
     inFlight.begin();
     try {
-      state.response = plantResponse(await useCase.execute(client, id, timeLimit));
+      state.response = plantResponse(await useCase.execute(client, id, timeLimitMs));
     } finally {
       inFlight.end();
     }
