@@ -27,6 +27,7 @@ export {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
+  StorageSlowError,
   StorageUnavailableError,
 } from './plant-repository.js';
 export { ReadPlants } from './read-plants.js';

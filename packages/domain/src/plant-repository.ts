@@ -11,8 +11,16 @@ export class PlantIdTakenError extends Error {
  * and this call will not store it later.
  */
 export class StorageUnavailableError extends Error {
-  override readonly name = 'StorageUnavailableError';
+  override readonly name: string = 'StorageUnavailableError';
   readonly code = 'STORAGE_UNAVAILABLE';
+}
+
+/**
+ * The storage was reached and takes plants, but does not acknowledge them in time. Only `ready` rejects with it: a plant
+ * that is added waits for the acknowledgement.
+ */
+export class StorageSlowError extends StorageUnavailableError {
+  override readonly name = 'StorageSlowError';
 }
 
 /** The plant may be stored now, or may be stored later: the time limit passed before the outcome was known. */
@@ -72,7 +80,8 @@ export interface PlantRepository {
   /**
    * Reports whether the storage can be used at this moment. Resolves when it accepts plants. Otherwise
    * rejects with {@link StorageUnavailableError}, also when it refuses the credentials, or when
-   * permissions are missing. Settles within 2 seconds, whatever the storage does, and writes nothing.
+   * permissions are missing; with {@link StorageSlowError} when it accepts plants, but acknowledges none in time.
+   * Settles within 2 seconds, whatever the storage does, and writes nothing.
    *
    * The service asks while it starts, for `plant-store check`, and for the metric of the storage. What it rejects
    * with is what an operator reads.

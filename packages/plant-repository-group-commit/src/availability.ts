@@ -1,0 +1,139 @@
+import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import type { Clock } from './clock.js';
+import type { Finding, PlantStorage, Problem } from './plant-storage.js';
+import type { StorageObserver } from './storage-event.js';
+
+/** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
+const CHECK_TIMEOUT_MS = 1_500;
+const CHECK_INTERVAL_MS = 1_000;
+/** Reached after several refused logins, because some directories lock out a user that fails often. */
+const MAX_LOG_IN_INTERVAL_MS = 8_000;
+
+/** The cause of a problem while a server sends nothing: a later check may find a better one. */
+export const SILENT = 'the server does not respond';
+
+/** What is wrong with the storage, where that is not in the cause. */
+const WHAT: Readonly<Partial<Record<Finding, string>>> = {
+  'no server': 'is not reachable',
+  credentials: 'refuses the credentials',
+  'not now': 'accepts no plants',
+  slow: 'is slow',
+};
+
+/** What an {@link Availability} uses. */
+interface AvailabilityOptions {
+  readonly storage: Pick<PlantStorage, 'place' | 'check' | 'explain'>;
+  readonly observer: StorageObserver;
+  /** Ends the checks. */
+  readonly closing: AbortSignal;
+  readonly clock: Pick<Clock, 'after'>;
+}
+
+/**
+ * Knows whether the storage accepts plants. The events, `ready` and the refusal of creates all follow from one state:
+ * the result of the last check.
+ */
+export class Availability {
+  readonly #options: AvailabilityOptions;
+  #finding: Finding | 'reachable' | undefined;
+  #problem: StorageUnavailableError | undefined;
+  /** Whether the log has the reason. A busy server may only show it after it did not respond in time. */
+  #hasReason = false;
+  #checking: Promise<void> | undefined;
+  #wasReached = false;
+  #cancelNext: () => void = () => undefined;
+
+  /** Checks every second until `closing` is aborted. */
+  constructor(options: AvailabilityOptions) {
+    this.#options = options;
+    options.closing.addEventListener('abort', () => this.#cancelNext());
+    void this.#keepChecking(CHECK_INTERVAL_MS);
+  }
+
+  /** Like `PlantRepository.ready`. Concurrent calls share one check. Does not log in more often than this object. */
+  async ready(): Promise<void> {
+    if (this.#finding !== 'credentials') await this.#check();
+    if (this.#problem) throw this.#problem;
+  }
+
+  /** What every read rejects with now; `undefined` when the storage was available at the last check. */
+  get problem(): StorageUnavailableError | undefined {
+    return this.#problem;
+  }
+
+  /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
+  get refusal(): StorageUnavailableError | undefined {
+    return isRefusal(this.#finding) ? this.#problem : undefined;
+  }
+
+  /**
+   * Returns `undefined` when the storage has accepted plants before, or would accept them slowly. Otherwise settles
+   * like {@link ready}, so that no plant is sent to a storage that loses it.
+   */
+  reached(): Promise<void> | undefined {
+    return this.#wasReached ? undefined : this.#firstReached();
+  }
+
+  async #firstReached(): Promise<void> {
+    await this.ready().catch((error: unknown) => {
+      if (!this.#wasReached) throw error;
+    });
+  }
+
+  /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
+  async #keepChecking(logInPause: number): Promise<void> {
+    await this.#check();
+    const { closing, clock } = this.#options;
+    if (closing.aborted) return;
+    const isRefused = this.#finding === 'credentials';
+    const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
+    const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
+    this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
+  }
+
+  #check(): Promise<void> {
+    this.#checking ??= this.#checkOnce().finally(() => {
+      this.#checking = undefined;
+    });
+    return this.#checking;
+  }
+
+  async #checkOnce(): Promise<void> {
+    const { storage } = this.#options;
+    const problem = await storage.check(AbortSignal.timeout(CHECK_TIMEOUT_MS)).then(
+      () => undefined,
+      (error: unknown) => storage.explain(error),
+    );
+    this.#wasReached ||= problem === undefined || problem.finding === 'slow';
+    this.#become(problem);
+  }
+
+  #become(found: Problem | undefined): void {
+    const { closing, observer } = this.#options;
+    if (closing.aborted) return;
+    const isFirst = this.#finding === undefined;
+    const before = this.#problem?.message;
+    this.#finding = found?.finding ?? 'reachable';
+    this.#problem = found && this.#unavailable(found);
+    const isSame = !isFirst && this.#problem?.message === before;
+    const hadReason = isSame && this.#hasReason;
+    this.#hasReason = hadReason || found?.cause.message !== SILENT;
+    if (isSame && hadReason === this.#hasReason) return;
+    if (this.#problem) observer({ type: 'storage unreachable', error: this.#problem });
+    else observer({ type: 'storage reachable' });
+  }
+
+  #unavailable({ finding, cause }: Problem): StorageUnavailableError {
+    if (finding === 'refusal') {
+      return new StorageUnavailableError(`plants are refused: ${cause.message}`);
+    }
+    const message = `${this.#options.storage.place} ${WHAT[finding]}`;
+    return finding === 'slow'
+      ? new StorageSlowError(message, { cause })
+      : new StorageUnavailableError(message, { cause });
+  }
+}
+
+function isRefusal(finding: Finding | 'reachable' | undefined): boolean {
+  return finding === 'credentials' || finding === 'refusal';
+}

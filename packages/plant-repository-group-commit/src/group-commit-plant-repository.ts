@@ -1,0 +1,119 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import {
+  type NewPlant,
+  newPlant,
+  type PlantPage,
+  type PlantReader,
+  type PlantRepository,
+  StorageUnavailableError,
+  UnreadablePlantError,
+} from '@plant-store/domain';
+import { Availability } from './availability.js';
+import type { BatchTracer } from './batch-tracer.js';
+import { CLOCK } from './clock.js';
+import { GroupCommit } from './group-commit.js';
+import type { PlantStorage } from './plant-storage.js';
+import type { StorageObserver } from './storage-event.js';
+
+const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
+
+/** The pause before a page is read again. */
+const RETRY_PAUSE_MS = 100;
+
+/** How long closing the connections may take. */
+const CLOSE_TIMEOUT_MS = 1_000;
+
+/** What a {@link GroupCommitPlantRepository} reports to. */
+export interface GroupCommitPlantRepositoryOptions {
+  /** Receives the events of the storage, for logs and metrics. */
+  readonly observer?: StorageObserver;
+  /** Shows batches to a tracing system. None by default. */
+  readonly tracer?: BatchTracer | undefined;
+}
+
+/**
+ * Keeps plants in a storage with a server. Concurrent adds share inserts. Connects in the background, so it can be
+ * constructed while the server is unreachable.
+ */
+export class GroupCommitPlantRepository implements PlantRepository, PlantReader {
+  readonly #storage: PlantStorage;
+  readonly #availability: Availability;
+  readonly #plants: GroupCommit;
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | undefined;
+
+  constructor(storage: PlantStorage, options: GroupCommitPlantRepositoryOptions = {}) {
+    const { observer = () => undefined, tracer } = options;
+    const { signal: closing } = this.#closing;
+    const availability = new Availability({ storage, observer, closing, clock: CLOCK });
+    const shared = { storage, availability, observer, tracer, clock: CLOCK };
+    this.#storage = storage;
+    this.#availability = availability;
+    this.#plants = new GroupCommit({ ...shared, limits: LIMITS });
+  }
+
+  add(plant: NewPlant, timeLimitMs: number): Promise<void> {
+    return this.#plants.add(plant, timeLimitMs);
+  }
+
+  async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
+    this.#refuseWhenClosed();
+    if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    const limit = new AbortController();
+    const stopTimer = CLOCK.after(timeLimitMs, () => limit.abort());
+    const end = AbortSignal.any([limit.signal, this.#closing.signal]);
+    return this.#readUntil(page, end).finally(stopTimer);
+  }
+
+  /** Settles within 1.5 seconds. Concurrent calls share one check of the storage. */
+  async ready(): Promise<void> {
+    this.#refuseWhenClosed();
+    await this.#availability.ready();
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  #refuseWhenClosed(): void {
+    if (this.#closed) throw new StorageUnavailableError('the storage is closed');
+  }
+
+  /** Tries again until the end, since a read changes nothing. */
+  async #readUntil(page: PlantPage, end: AbortSignal): Promise<readonly NewPlant[]> {
+    let latest: unknown = new Error('the database did not respond in time');
+    for (;;) {
+      try {
+        return (await this.#storage.page(page, end)).map(newPlant);
+      } catch (error) {
+        if (error instanceof UnreadablePlantError) throw error;
+        if (!end.aborted) latest = error;
+        if (this.#isRefusal(error)) throw this.#failedRead(error);
+        await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
+        if (end.aborted) throw this.#failedRead(latest);
+      }
+    }
+  }
+
+  #isRefusal(error: unknown): boolean {
+    return ['credentials', 'refusal'].includes(this.#storage.explain(error).finding);
+  }
+
+  #failedRead(error: unknown): StorageUnavailableError {
+    if (this.#availability.problem) return this.#availability.problem;
+    const { cause } = this.#storage.explain(error);
+    return new StorageUnavailableError('the plants could not be read', { cause });
+  }
+
+  async #close(): Promise<void> {
+    await this.#plants.close();
+    this.#closing.abort();
+    const timeout = new AbortController();
+    await Promise.race([
+      this.#storage.close().catch(() => undefined),
+      wait(CLOSE_TIMEOUT_MS, undefined, { signal: timeout.signal }),
+    ]);
+    timeout.abort();
+  }
+}

@@ -1,0 +1,141 @@
+import type { NewPlant, NewPlantFields, PlantPage } from '@plant-store/domain';
+
+/** A plant that is being stored, and the mark that distinguishes it from an equal plant of another `add`. */
+export interface MarkedPlant {
+  readonly plant: NewPlant;
+  /** From {@link PlantStorage.newMark}. Written beside the plant. */
+  readonly mark: string;
+}
+
+/** The plants of one insert. */
+export interface PlantBatch {
+  /**
+   * Returns the plants to insert: those that somebody still waits for, so the array may be empty. Called immediately
+   * before a part of the insert leaves the process, and never when it is not sent: the outcome of these plants is open
+   * from then on. Later calls return the same array.
+   */
+  send(): readonly MarkedPlant[];
+  /** Milliseconds until nobody waits for the insert any more. A server may end it then. */
+  readonly timeLimitMs: number;
+}
+
+/** The storage does not accept a plant, because of a rule of an administrator. Nothing of the plant is in it. */
+export interface Refusal {
+  /** The server's own error code. */
+  readonly code: number | string;
+  /** Why the plant is refused, without any value of the plant. */
+  readonly reason: string;
+}
+
+/**
+ * What an insert has done with one plant:
+ * - `stored`: it is stored durably;
+ * - `id exists`: a plant with its id exists, of another `add` or of an earlier insert of this one;
+ * - a mark: a committed plant with its id has this mark, `undefined` for one of another program;
+ * - `not written`: this insert did not write it, and will not. The next one may;
+ * - `refused with others`: the same, because the storage refuses one of the plants of this insert;
+ * - `denied`: the same, and the next insert would end in the same way;
+ * - `unclear`: it may be written, now or later, or may be rolled back;
+ * - a {@link Refusal}.
+ */
+export type InsertOutcome =
+  | 'stored'
+  | 'id exists'
+  | 'not written'
+  | 'refused with others'
+  | 'denied'
+  | 'unclear'
+  | { readonly committedMark: string | undefined }
+  | Refusal;
+
+/** How an insert has ended. */
+export interface InsertResult {
+  /** The outcome of each plant, in the order of {@link PlantBatch.send}; one alone counts for all of them. */
+  readonly outcomes: readonly InsertOutcome[] | Exclude<InsertOutcome, object>;
+  /** Why plants were not stored, for the log. Contains nothing of a plant. */
+  readonly error?: unknown;
+}
+
+/**
+ * What a check, an insert or a page has found to be wrong:
+ * - `no server`: no server responds;
+ * - `not now`: a server responds, and accepts no plants now;
+ * - `slow`: a server accepts plants, but does not acknowledge them in time;
+ * - `credentials`, `refusal`: it accepts no plants until an administrator changes something.
+ */
+export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'refusal';
+
+/** What is wrong with a storage. */
+export interface Problem {
+  readonly finding: Finding;
+  /** Why, without credentials and without any value of a plant. The message is what an operator reads. */
+  readonly cause: Error;
+}
+
+/** The most inserts that are open at once. Each uses a connection of its own. */
+export interface InsertLimits {
+  /** Of plants that are inserted for the first time. The first four share; further ones start only when inserts are slow. */
+  readonly ordinary: number;
+  /** Of plants that are inserted again. */
+  readonly again: number;
+  /** Of inserts that take long, while later ones get their replies: a part of the storage does not respond. */
+  readonly overtaken: number;
+}
+
+/**
+ * A server that keeps plants: its connections, its commands, and the meaning of its errors. Each method is attempted
+ * once. An adapter supplies one of these, and `GroupCommitPlantRepository` does the rest.
+ */
+export interface PlantStorage {
+  /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
+  readonly place: string;
+
+  readonly limits: InsertLimits;
+
+  /** The most bytes of a plant that the server accepts, by its name and its tag. No limit by default. */
+  readonly maxPlantBytes?: number;
+
+  /** Returns a new mark, in the form in which {@link committedMarks} returns it. */
+  newMark(): string;
+
+  /**
+   * Inserts each plant of a batch that has no id in common with a stored one, durably and independently of the others.
+   * Waits for a slow server: an insert that has been sent is not given up while somebody waits for one of its plants.
+   *
+   * Rejects when it ends without a reply: then nothing was written if `send` was not called, and otherwise the
+   * outcome of every plant stays open.
+   */
+  insert(batch: PlantBatch): Promise<InsertResult>;
+
+  /**
+   * Resolves with the marks of the plants with these ids that are committed; `undefined` for one of another program.
+   * Visible is not durable: a plant, of this process or of another, is made durable before it is returned.
+   *
+   * @param signal Ends the wait. What was sent is ended on the server too.
+   */
+  committedMarks(
+    ids: readonly bigint[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<bigint, string | undefined>>;
+
+  /**
+   * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` when a record is no plant.
+   *
+   * @param signal As for {@link committedMarks}.
+   */
+  page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
+
+  /**
+   * Rejects when an insert would be rejected now, and when a write is not acknowledged until the signal aborts. Writes
+   * nothing.
+   *
+   * @param signal As for {@link committedMarks}.
+   */
+  check(signal: AbortSignal): Promise<void>;
+
+  /** Returns what an error of one of the other methods means. */
+  explain(error: unknown): Problem;
+
+  /** Closes every connection, and ends on the server what is open. */
+  close(): Promise<void>;
+}
