@@ -1,5 +1,6 @@
 import {
   type PlantRepository,
+  StorageSlowError,
   StorageUnavailableError,
   type TokenVerifier,
 } from '@plant-store/domain';
@@ -86,6 +87,7 @@ export class Health {
       this.#storageReached = true;
     } catch (error) {
       this.#report('unreachable', error);
+      this.#storageReached ||= error instanceof StorageSlowError;
       if (!this.#storageReached) throw error;
     }
   }

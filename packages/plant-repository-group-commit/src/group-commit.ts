@@ -1,7 +1,7 @@
 import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import type { Availability } from './availability.js';
 import { type BatchTracer, callerOf, traced } from './batch-tracer.js';
-import type { Clock } from './clock.js';
+import { type Clock, withTimeLimit } from './clock.js';
 import { InsertBatch } from './insert-batch.js';
 import { type BatchLimits, NaturalBatches } from './natural-batches.js';
 import { Patience } from './patience.js';
@@ -83,7 +83,7 @@ export class GroupCommit {
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#accept(plant, timeLimitMs);
     const { storage, tracer, clock } = this.#options;
-    const marked = { plant, mark: storage.newMark() };
+    const marked = { plant: { ...plant }, mark: storage.newMark() };
     const pending = new PendingPlant(marked, clock.now() + timeLimitMs, callerOf(tracer));
     // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
     const expire = () => setImmediate(() => this.#expire(pending));
@@ -192,8 +192,9 @@ export class GroupCommit {
 
   #deny(plant: PendingPlant, error: unknown): void {
     if (plant.mayBeWritten) return;
-    const { message } = this.#options.storage.explain(error).cause;
-    plant.expire(`the plant was not stored: ${message}`, error);
+    const { cause } = this.#options.storage.explain(error);
+    const why = error instanceof StorageUnavailableError ? error : cause;
+    plant.expire(`the plant was not stored: ${why.message}`, error);
   }
 
   /** A storage that refuses a plant now may have stored it before the rule was added. */
@@ -206,10 +207,10 @@ export class GroupCommit {
   /** Settles the plants whose ids belong to committed plants. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
-    const signal = AbortSignal.timeout(LOOK_UP_TIMEOUT_MS);
+    const { storage, clock } = this.#options;
     try {
       const marks = await this.#trace('look up plants', plants, () =>
-        this.#options.storage.committedMarks(ids, signal),
+        withTimeLimit(LOOK_UP_TIMEOUT_MS, clock, (signal) => storage.committedMarks(ids, signal)),
       );
       for (const plant of plants) {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
@@ -239,11 +240,7 @@ export class GroupCommit {
     plant.expire('the plant was not stored', this.#latestError);
   }
 
-  #trace<T>(
-    name: string,
-    plants: readonly PendingPlant[],
-    command: () => Promise<T>,
-  ): Promise<T> {
+  #trace<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
     const { tracer } = this.#options;
     if (tracer === undefined) return command();
     const callers = plants.map(({ caller }) => caller);

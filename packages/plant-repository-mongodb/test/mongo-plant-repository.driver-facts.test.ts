@@ -6,7 +6,7 @@ import {
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Decimal128, type Document, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -44,7 +44,7 @@ describeOnMongod('A plant', () => {
   });
 
   function open(uri: string): PlantRepository {
-    return new MongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
+    return mongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
   }
 
   async function failInserts(data: Document, mode: unknown = { times: 1 }): Promise<void> {

@@ -10,7 +10,7 @@ import {
 } from '@plant-store/domain';
 import { type FaultyNetwork, silentServer } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { freshCollection, networkInFrontOf, uriThrough } from './support/open-store.js';
@@ -31,8 +31,8 @@ describe('Without a server that responds', () => {
     events = new StorageEvents();
   });
 
-  function open(uri: string): MongoPlantRepository {
-    return new MongoPlantRepository({ uri, observer: events.observer });
+  function open(uri: string): ReturnType<typeof mongoPlantRepository> {
+    return mongoPlantRepository({ uri, observer: events.observer });
   }
 
   it('a plant is unavailable at its deadline when connections are accepted but nothing is sent', async () => {
@@ -105,17 +105,17 @@ describe('Without a server that responds', () => {
   it('close releases everything, so that the process ends, also while files for TLS are read', async () => {
     const { authority } = await CertificateFolder.create();
     const script = `
-      import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
       const uri = '${CLOSED_PORT}?tls=true&tlsCAFile=${encodeURIComponent(authority)}';
-      await new MongoPlantRepository({ uri }).close();`;
+      await mongoPlantRepository({ uri }).close();`;
     const args = ['--input-type=module', '-e', script];
     await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 8_000 });
   });
 
   it('close releases everything, so that the process ends, also while servers are being monitored', async () => {
     const script = `
-      import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-      const repository = new MongoPlantRepository({ uri: '${CLOSED_PORT}' });
+      import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+      const repository = mongoPlantRepository({ uri: '${CLOSED_PORT}' });
       await repository.ready().catch(() => undefined);
       await repository.close();`;
     const args = ['--input-type=module', '-e', script];
@@ -128,7 +128,7 @@ describeOnMongod('With a server that is killed or frozen', function () {
   let server: MongodServer;
   let collection: string;
   let network: FaultyNetwork;
-  let repository: MongoPlantRepository;
+  let repository: ReturnType<typeof mongoPlantRepository>;
   let events: StorageEvents;
 
   before(async () => {
@@ -151,7 +151,7 @@ describeOnMongod('With a server that is killed or frozen', function () {
 
   function open(): void {
     const { observer } = events;
-    repository = new MongoPlantRepository({ uri: uriThrough(network), collection, observer });
+    repository = mongoPlantRepository({ uri: uriThrough(network), collection, observer });
   }
 
   it('a plant that was added before the start of the server is stored, durable and read without a replica set', async () => {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { newPlantReader } from '@plant-store/plant-json';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { snippet } from './snippet.js';
@@ -39,7 +39,7 @@ describe('The commands of docs/export.md', function () {
 
   /** Stores plants in the old storage. */
   async function create(lines: string): Promise<void> {
-    const plants = new MongoPlantRepository({ uri: uris[0] ?? '' });
+    const plants = mongoPlantRepository({ uri: uris[0] ?? '' });
     for (const text of lines.trim().split('\n')) {
       await plants.add(readNewPlant(Buffer.from(text)), 10_000);
     }

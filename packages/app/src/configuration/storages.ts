@@ -77,7 +77,7 @@ const mongodb = adapter({
     MONGODB_URI: uri,
     MONGODB_COLLECTION: collection,
   }): Promise<ConfiguredStorage> {
-    const { MongoPlantRepository, mongoUriProblem } = await import(
+    const { mongoPlantRepository, mongoUriProblem } = await import(
       '@plant-store/plant-repository-mongodb'
     );
     const problem = mongoUriProblem(uri);
@@ -89,7 +89,7 @@ const mongodb = adapter({
     const open =
       (createCollection: boolean): ConfiguredStorage['open'] =>
       async (observer, tracer) =>
-        new MongoPlantRepository({ uri, collection, createCollection, observer, tracer });
+        mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
@@ -134,7 +134,8 @@ const postgresql = adapter({
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',
-      open: async (observer) => postgresqlPlantRepository({ uri, observer }),
+      reportsReachability: true,
+      open: async (observer, tracer) => postgresqlPlantRepository({ uri, observer, tracer }),
     };
   },
 });

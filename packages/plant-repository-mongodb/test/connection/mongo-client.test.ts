@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   InvalidMongoUriError,
-  MongoPlantRepository,
+  mongoPlantRepository,
   mongoUriProblem,
 } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
@@ -40,7 +40,7 @@ function errorOf(make: () => unknown): unknown {
 describe('A connection string', () => {
   for (const uri of FAULTY) {
     it(`is refused without its credentials: ${uri.replace('s3cret', '...')}`, () => {
-      const error = errorOf(() => new MongoPlantRepository({ uri }));
+      const error = errorOf(() => mongoPlantRepository({ uri }));
       expect(error).to.be.instanceOf(InvalidMongoUriError);
       expect(error).to.include({ name: 'InvalidMongoUriError', code: 'INVALID_MONGO_URI' });
       const { message, stack, cause } = error as Error;
@@ -65,7 +65,7 @@ describe('A connection string', () => {
   };
   for (const [uri, problem] of Object.entries(named)) {
     it(`is refused for what is wrong with ${uri}: ${problem}`, () => {
-      expect(() => new MongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
+      expect(() => mongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
       expect(mongoUriProblem(uri)).to.include(problem);
     });
   }
