@@ -3,7 +3,7 @@ const { existsSync, readdirSync } = require('node:fs');
 /** The tests without a process, a port or a database. */
 const UNIT = [
   /^packages\/(domain|export-ndjson|import-ndjson|plant-json)\//,
-  /^packages\/(plant-repository-(memory|sql)|token-verifier-(static|keys))\//,
+  /^packages\/(plant-repository-(memory|group-commit)|token-verifier-(static|keys))\//,
   /^packages\/[^/]*contract[^/]*\//,
   /^packages\/app\/dist\/test\/(configuration|telemetry|commands\/progress)\//,
   /^packages\/app\/dist\/test\/(health|main|commands\/(reason-not-ready|stop\.close))\.test\.js$/,
