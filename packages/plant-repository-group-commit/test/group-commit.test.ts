@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   OutcomeUnknownError,
@@ -10,7 +11,7 @@ import type { BatchTracer } from '../src/batch-tracer.js';
 import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
 import type { StorageEvent } from '../src/storage-event.js';
 import { FakePlantStorage } from './support/fake-plant-storage.js';
-import { AVAILABLE, plant } from './support/storage-with.js';
+import { AVAILABLE, BATCHES, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const LIMIT_MS = 5_000;
@@ -154,6 +155,38 @@ describe('Batches', () => {
       ['insert plants', 2, 3],
       ['look up plants', 1],
     ]);
+  });
+});
+
+describe('The asynchronous context of a caller', () => {
+  it('is that of no batch, and continues after `add`', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const contexts: unknown[] = [];
+    const storage = storageWith({
+      async insert(batch) {
+        contexts.push(context.getStore());
+        batch.send();
+        await nextTurn();
+        return { outcomes: 'id exists' };
+      },
+      async committedMarks(ids) {
+        contexts.push(context.getStore());
+        return new Map(ids.map((id) => [id, ANOTHER]));
+      },
+    });
+    const plants = new GroupCommit({
+      ...{ storage, availability: AVAILABLE, limits: BATCHES, clock: new VirtualTime() },
+      observer: () => undefined,
+    });
+    const names = ['request 1', 'request 2', 'request 3', 'request 4'];
+    const after = names.map((name, id) =>
+      context.run(name, async () => {
+        await rejects(plants.add(plant(BigInt(id)), LIMIT_MS), PlantIdTakenError);
+        return context.getStore();
+      }),
+    );
+    expect(await Promise.all(after)).to.deep.equal(names);
+    expect(contexts).to.deep.equal(Array(4).fill(undefined));
   });
 });
 
