@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#accept(plant, timeLimitMs);
     const { storage, tracer, clock } = this.#options;
     const marked = { plant: { ...plant }, mark: storage.newMark() };
-    const pending = new PendingPlant(marked, clock.now() + timeLimitMs, callerOf(tracer));
+    const pending = new PendingPlant(marked, clock.now(), timeLimitMs, callerOf(tracer));
     // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
     const expire = () => setImmediate(() => this.#expire(pending));
     const stopTimer = clock.after(timeLimitMs, expire);
@@ -125,9 +125,8 @@ export class GroupCommit {
   #store(plants: readonly PendingPlant[]): Promise<void> {
     return new Promise((giveWay) => {
       const { clock } = this.#options;
-      const overdueMs = () => this.#patience.overdueMs;
       const overdue = (it: InsertBatch) => this.#queueOverdue(it);
-      const batch = new InsertBatch(plants, { clock, overdueMs, overdue, giveWay });
+      const batch = new InsertBatch(plants, { clock, patience: this.#patience, overdue, giveWay });
       void this.#carryOut(batch).then(giveWay);
     });
   }
@@ -230,7 +229,7 @@ export class GroupCommit {
 
   /** Plants that are inserted alone come after all others, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
-    const suspects = plants.filter(({ maxTogether }) => maxTogether < Number.POSITIVE_INFINITY);
+    const suspects = plants.filter(({ isSuspect }) => isSuspect);
     this.#ordinary.pushFront(plants.filter((plant) => !suspects.includes(plant)));
     this.#again.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
     for (const plant of suspects) if (plant.maxTogether === 1) this.#again.push(plant);

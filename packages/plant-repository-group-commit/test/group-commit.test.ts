@@ -117,17 +117,11 @@ describe('Batches', () => {
   });
 
   it('have the time that the last of their plants has', async () => {
-    const { fake, clock, add, settled } = open();
+    const { fake, add, settled } = open();
     const adding = [100, 300, 200].map((limit) => rejects(add(BigInt(limit), limit)));
-    const limits: unknown[] = [];
-    const look = () => limits.push(fake.inserts.map(({ timeLimitMs }) => timeLimitMs));
-    for (const at of [50, 250, 350]) clock.after(at, look);
     await settled(...adding);
-    expect(limits).to.deep.equal([
-      [50, 250],
-      [0, 50],
-      [0, 0],
-    ]);
+    const limits = fake.inserts.map(({ timeLimitMs }) => timeLimitMs);
+    expect(limits).to.deep.equal([100, 300]);
   });
 
   it('are shown to the tracer with their callers', async () => {
@@ -339,6 +333,24 @@ describe('Without a reply for a second, a plant', () => {
     const marks = fake.inserts.map((insert) => insert.send()[0]?.mark);
     expect(new Set(marks)).to.have.property('size', 1);
   });
+
+  for (const [what, addedAt, limits] of [
+    ['more time each time, while nothing is stored', [], [15_000, 2_000, 4_000, 6_000]],
+    ['2 s each time, while others are stored', [990, 1_990, 2_990], [15_000, 2_000, 2_000, 2_000]],
+  ] as const) {
+    it(`gives the server ${what}`, async () => {
+      const { fake, clock, add, settled } = open();
+      for (const at of addedAt) {
+        clock.after(at, () => void add(BigInt(at)));
+        clock.after(at + 1, () => {
+          for (const insert of fake.inserts) if (!insert.ids.includes(1n)) insert.reply();
+        });
+      }
+      await settled(rejects(add(1n, 15_000), OutcomeUnknownError));
+      const inserts = fake.inserts.filter(({ ids }) => ids.includes(1n));
+      expect(inserts.slice(0, 4).map(({ timeLimitMs }) => timeLimitMs)).to.deep.equal(limits);
+    });
+  }
 
   it('is unknown while one of its inserts is open, whatever the others have done', async () => {
     const { fake, clock, add, settled } = open();

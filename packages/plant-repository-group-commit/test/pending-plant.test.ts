@@ -57,7 +57,7 @@ const cases: readonly (readonly [what: string, acts: readonly Act[], outcome: un
 describe('A pending plant', () => {
   for (const [what, acts, expected] of cases) {
     it(`has its outcome when ${what}`, async () => {
-      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 1_000, undefined);
+      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 0, 1_000, undefined);
       for (const act of acts) act(pending);
       expect(pending.isSettled).to.equal(true);
       const outcome = await pending.outcome.then(
@@ -76,7 +76,7 @@ describe('A pending plant', () => {
     ['is unclear', [sent, unclear, refused], true],
   ] as const) {
     it(`waits while it ${what}`, () => {
-      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 1_000, undefined);
+      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 0, 1_000, undefined);
       for (const act of acts) act(pending);
       expect([pending.isSettled, pending.mayBeWritten]).to.deep.equal([false, mayBeWritten]);
     });

@@ -5,20 +5,19 @@ import { storageWith } from './storage-with.js';
 /** An insert whose end the test decides. */
 export class FakeInsert {
   readonly result: Promise<InsertResult>;
+  /** When it was started. */
+  readonly timeLimitMs: number;
   readonly #batch: PlantBatch;
   #resolve: (result: InsertResult) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
   constructor(batch: PlantBatch) {
     this.#batch = batch;
+    this.timeLimitMs = batch.timeLimitMs;
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-  }
-
-  get timeLimitMs(): number {
-    return this.#batch.timeLimitMs;
   }
 
   /** Sends it, unless it is sent. Returns its plants. */

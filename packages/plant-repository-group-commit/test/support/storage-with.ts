@@ -2,7 +2,7 @@ import { newPlant } from '@plant-store/domain';
 import type { PlantStorage } from '../../src/plant-storage.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { ordinary: 20, again: 16, overtaken: 64 };
+export const LIMITS = { ordinary: 20, again: 20, overtaken: 60 };
 
 /** The most plants of one insert, and of all together, in a `GroupCommitPlantRepository`. */
 export const BATCHES = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };

@@ -8,7 +8,7 @@ export class InvalidMongoUriError extends Error {
 }
 
 /** The most inserts that are open at once. */
-export const MAX_INSERTS = { ordinary: 20, again: 16, overtaken: 64 };
+export const MAX_INSERTS = { ordinary: 20, again: 20, overtaken: 60 };
 
 /** For the inserts, two pages and two checks. */
 const MAX_POOL_SIZE = 104;
