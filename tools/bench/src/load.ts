@@ -29,8 +29,8 @@ export const sum = (values: readonly number[]) => values.reduce((total, it) => t
 const TICK_US = 10_000;
 
 /**
- * Returns the CPU time of a process since its start, user and system, in microseconds, with that of the processes that it
- * started. The kernel adds the time of those that have ended to their parent's.
+ * Returns the CPU time of a process and of those that it started, user and system, in microseconds. The kernel counts
+ * the time of those that have ended as their parent's.
  */
 export function cpuTimeUs(pid: number): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
