@@ -8,7 +8,7 @@ const project = packageFiles(root);
 const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/app.ts', '@plant-store/plant-repository-memory'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-json'],
-  ['token-verifier-static/src/static-token-verifier.ts', '@plant-store/plant-repository-sql'],
+  ['token-verifier-static/src/static-token-verifier.ts', '@plant-store/plant-repository-group-commit'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/token-verifier-keys'],
   ['plant-json/src/failures.ts', '@plant-store/http-koa'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/contract-suite'],

@@ -11,9 +11,9 @@ const SCOPE = '@plant-store/';
 const DRIVER = /^(?:http|import|export)-/;
 const JSON_OF_PLANTS = 'plant-json';
 
-/** Stores of SQL servers use `plant-repository-sql`, which is no adapter itself. */
+/** Stores on a server use `plant-repository-group-commit`, which is no adapter itself. */
 const STORE = /^plant-repository-/;
-const SQL_STORES = 'plant-repository-sql';
+const SHARED_BY_STORES = 'plant-repository-group-commit';
 
 /** Verifiers with the keys of an issuer use `token-verifier-keys`, which is no adapter itself. */
 const VERIFIER = /^token-verifier-/;
@@ -38,7 +38,6 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   'plant-repository-mongodb': {
     connection: [],
     collection: ['connection'],
-    'group-commit': ['collection'],
   },
   app: {
     telemetry: [TOP],
@@ -70,7 +69,7 @@ interface Package {
 /**
  * Returns every violation of the dependency rule by packages: app → adapters → domain, never
  * sideways, never back, and only through the public entry of a package. `plant-json` is between driving adapters and
- * the domain, `plant-repository-sql` between stores and the domain, `token-verifier-keys` between verifiers and
+ * the domain, `plant-repository-group-commit` between stores and the domain, `token-verifier-keys` between verifiers and
  * the domain.
  */
 export function violations(files: Files): string[] {
@@ -130,7 +129,7 @@ function mayImport(folder: string, specifier: string): boolean {
   if (folder === CONTRACT_SUITE) return false;
   if (imported === CONTRACT_SUITE) return TESTS_ONLY.test(folder);
   if (imported === JSON_OF_PLANTS) return DRIVER.test(folder);
-  if (imported === SQL_STORES) return STORE.test(folder);
+  if (imported === SHARED_BY_STORES) return STORE.test(folder);
   if (imported === KEYS) return VERIFIER.test(folder);
   return imported === 'domain' || folder === 'app';
 }
