@@ -19,6 +19,7 @@ import {
 } from '@plant-store/plant-repository-postgresql';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
+import { type PlantRow, plantOf } from '../src/plant-row.js';
 
 describe('On a real PostgreSQL', () => {
   before(needsPostgresql);
@@ -67,19 +68,11 @@ function describeStore(this: Mocha.Suite): void {
   }
 
   async function stored(id: bigint): Promise<NewPlantFields | undefined> {
-    const [row] = await server.rows(
-      `SELECT encode(name, 'base64') AS name, encode(tag, 'base64') AS tag
-       FROM ${schema}.plants WHERE id = ${id}`,
-    );
+    const [row] = await server.rows(`SELECT * FROM ${schema}.plants WHERE id = ${id}`);
     if (row === undefined) return undefined;
-    const name = textOf(row.name);
-    return row.tag === null ? { id, name } : { id, name, tag: textOf(row.tag) };
+    const { name, tag } = plantOf(row as unknown as PlantRow);
+    return tag === undefined ? { id, name } : { id, name, tag };
   }
-
-  const textOf = (base64: unknown) => Buffer.from(`${base64}`, 'base64').toString();
-
-  const bytesOf = (text: string | undefined) =>
-    text === undefined ? 'NULL' : `'\\x${Buffer.from(text).toString('hex')}'`;
 
   async function crash(): Promise<void> {
     await server.kill();
@@ -111,9 +104,9 @@ function describeStore(this: Mocha.Suite): void {
       await network.restore();
     },
     async commitUnflushed({ id, name, tag }: NewPlantFields) {
-      const [nameBytes, tagBytes] = [name, tag].map(bytesOf);
+      const [nameText, tagText] = [name, tag].map((text) => text === undefined ? 'NULL' : `'${text}'`);
       await server.run(`BEGIN; SET LOCAL synchronous_commit = off;
-        INSERT INTO ${schema}.plants VALUES (${id}, ${nameBytes}, ${tagBytes}, gen_random_uuid());
+        INSERT INTO ${schema}.plants VALUES (${id}, ${nameText}, ${tagText}, gen_random_uuid());
         COMMIT`);
     },
     async recover() {
