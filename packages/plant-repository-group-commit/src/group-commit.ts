@@ -83,7 +83,7 @@ export class GroupCommit {
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     this.#accept(plant, timeLimitMs);
     const { storage, tracer, clock } = this.#options;
-    const marked = { plant, mark: storage.newMark() };
+    const marked = { plant: { ...plant }, mark: storage.newMark() };
     const pending = new PendingPlant(marked, clock.now() + timeLimitMs, callerOf(tracer));
     // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
     const expire = () => setImmediate(() => this.#expire(pending));
