@@ -2,7 +2,7 @@ import { Socket } from 'node:net';
 import { SILENT } from '@plant-store/plant-repository-group-commit';
 import { Pool, type PoolClient } from 'pg';
 import { requestCancel } from './request-cancel.js';
-import { StorageError, withoutPlant } from './server-error.js';
+import { endsConnection, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -47,7 +47,9 @@ export class Connections {
    * @param signal When it aborts, this rejects, and the server cancels the statement.
    */
   run<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const running = this.#run(work, signal);
+    const running = this.#run(work, signal).catch((error: unknown) => {
+      throw withoutPlant(error);
+    });
     if (signal === undefined) return running;
     return new Promise((resolve, reject) => {
       const stop = () => reject(new Error(SILENT));
@@ -84,9 +86,8 @@ export class Connections {
       signal?.throwIfAborted();
       return await work(client);
     } catch (error) {
-      const known = withoutPlant(error);
-      closes = known instanceof StorageError && known.closes;
-      throw known;
+      closes = endsConnection(error);
+      throw error;
     } finally {
       clearTimeout(timer);
       signal?.removeEventListener('abort', abandon);

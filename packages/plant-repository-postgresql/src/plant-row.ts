@@ -16,18 +16,23 @@ export interface PlantRow {
 export function rowOf({ plant: { id, name, tag }, mark }: MarkedPlant): PlantRow {
   const row = { id: `${id}`, name, tag: tag ?? null, mark };
   if (!name.includes('\0') && !tag?.includes('\0')) return row;
-  return { ...row, name: escape(name), tag: row.tag && escape(row.tag), mark: version(mark, '8') };
+  return {
+    ...row,
+    name: escaped(name),
+    tag: row.tag && escaped(row.tag),
+    mark: version(mark, '8'),
+  };
 }
 
 /** Returns the plant of a row, or throws `UnreadablePlantError`. */
 export function plantOf({ id, name, tag, mark }: PlantRow): NewPlantFields {
   const isEscaped = mark?.[14] === '8';
-  if (name === null || (isEscaped && !`${name}${tag}`.match(/^(?:[^\\]|\\[\\0])*$/))) {
+  if (name === null || (isEscaped && [name, tag ?? ''].some(hasOtherEscape))) {
     throw new UnreadablePlantError(
       `the row with the id ${id} is not a plant: another program wrote it. Remove it or correct it`,
     );
   }
-  const text = isEscaped ? unescape : (stored: string) => stored;
+  const text = isEscaped ? unescaped : (stored: string) => stored;
   return { id: BigInt(id), name: text(name), tag: tag === null ? undefined : text(tag) };
 }
 
@@ -40,10 +45,14 @@ function version(mark: string, digit: string): string {
   return mark.slice(0, 14) + digit + mark.slice(15);
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replaceAll('\\', '\\\\').replaceAll('\0', '\\0');
 }
 
-function unescape(text: string): string {
+function unescaped(text: string): string {
   return text.replace(/\\(.)/g, (_, next) => (next === '0' ? '\0' : next));
+}
+
+function hasOtherEscape(text: string): boolean {
+  return text.replace(/\\[\\0]/g, '').includes('\\');
 }

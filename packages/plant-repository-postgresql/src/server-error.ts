@@ -13,10 +13,10 @@ const MEANINGS: readonly Meaning[] = [
   [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused', 'refusal'],
   // User, password, host.
   [/^28/, 'denied', 'credentials'],
+  // Read-only standby, prepared statements, deadlock, too many connections, disk full, locks, statement timeout, startup.
+  [/^(?:25006|26000|40(?!003)|42P05|53|55(?!000)|57014|57P03)/, 'not written', 'not now'],
   // Database, schema, table, columns, permissions; a deferrable constraint.
   [/^(?:0A|3D|3F|42|55000)/, 'denied', 'refusal'],
-  // Read-only standby, deadlock, too many connections, disk full, locks, statement timeout, startup.
-  [/^(?:25006|40(?!003)|53|55|57014|57P03)/, 'not written', 'not now'],
 ];
 const UNCLEAR: Meaning = [/^/, 'unclear', 'not now'];
 
@@ -38,7 +38,8 @@ const REASONS: Readonly<Record<string, string>> = {
   '42P01': 'the table plants does not exist. Create it, and grant its permissions',
   '42P10': 'the id of the table plants is not unique. Make it the primary key',
   '53300': 'the server has no connection left',
-  '55000': 'the id of the table plants is unique at the end of a transaction only. Make it the primary key',
+  '55000':
+    'the id of the table plants is unique at the end of a transaction only. Make it the primary key',
 };
 
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */
@@ -56,15 +57,15 @@ export class StorageError extends Error {
     this.code = code;
   }
 
-  /** Whether its connection is of no more use. */
-  get closes(): boolean {
-    return CLOSES.test(this.code);
-  }
-
   /** The statements that an administrator can correct it with. */
   get command(): string | undefined {
     return COMMANDS.find(([pattern]) => pattern.test(this.message))?.[1];
   }
+}
+
+/** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
+export function endsConnection(error: unknown): boolean {
+  return error instanceof DatabaseError && CLOSES.test(`${error.code}`);
 }
 
 /** Returns an error without the message of the server. */
@@ -72,7 +73,12 @@ export function withoutPlant(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const { code = 'an error without a code', routine, message } = error;
   if (code === '08P01' && NOT_FORWARDED.test(message)) {
-    return new StorageError('PgBouncer has no connection to the server', 'not now', 'not written', code);
+    return new StorageError(
+      'PgBouncer has no connection to the server',
+      'not now',
+      'not written',
+      code,
+    );
   }
   const [, outcome, finding] =
     MEANINGS.find(([pattern]) => pattern.test(`${code} ${routine}`)) ?? UNCLEAR;

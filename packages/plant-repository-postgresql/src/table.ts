@@ -34,8 +34,7 @@ const WITHOUT_POLICY = `SELECT format(
       AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
 
 /** Reads a {@link TableState}. Waits for no lock of the table. */
-export const EXAMINE = `SELECT pg_relation_filenode(oid) AS file,
-    current_setting('full_page_writes', true) = 'off' AS torn, CASE
+export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, CASE
     WHEN current_setting('fsync', true) = 'off'
       THEN 'fsync is off, so a crash loses plants. Set it to on'
     WHEN current_setting('server_encoding') <> 'UTF8'
@@ -47,8 +46,6 @@ export const EXAMINE = `SELECT pg_relation_filenode(oid) AS file,
 
 /** What the catalog and the settings of the server show. */
 export interface TableState {
-  /** The file of the table, which is another one after `SET UNLOGGED`. */
-  readonly file: number;
   /** Whether a crash can damage pages. */
   readonly torn: boolean | null;
   /** Why the table cannot keep plants. */
