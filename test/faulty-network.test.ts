@@ -9,6 +9,7 @@ const MARKER = 'a write';
 
 describe('FaultyNetwork', () => {
   let server: Server;
+  let sockets: Socket[];
   let received: string[];
   let arrivals: EventEmitter;
   let network: FaultyNetwork;
@@ -16,8 +17,10 @@ describe('FaultyNetwork', () => {
 
   beforeEach(async () => {
     received = [];
+    sockets = [];
     arrivals = new EventEmitter();
     server = createServer((socket) => {
+      sockets.push(socket);
       socket
         .on('error', () => undefined)
         .on('data', (bytes) => {
@@ -125,9 +128,40 @@ describe('FaultyNetwork', () => {
     expect(await response).to.deep.equal([MARKER]);
   });
 
-  it('needs a marker to lose responses', async () => {
+  it('ends the connection of a delayed request, which arrives when it is restored', async () => {
+    network.delayRequest();
+    expect(await echoed(client, 'a read')).to.equal('a read');
+    client.write(MARKER);
+    await once(client, 'close');
+    client = await connected();
+    expect(await echoed(client, 'another write')).to.equal('another write');
+    expect(received).to.deep.equal(['a read', 'another write']);
+    await network.restore();
+    expect(received.at(-1)).to.equal(MARKER);
+  });
+
+  it('forgets a delayed request whose server has ended the connection', async () => {
+    network.delayRequest();
+    client.write(MARKER);
+    await once(client, 'close');
+    for (const socket of sockets) socket.destroy();
+    await manyTurns();
+    await network.restore();
+    expect(received).to.deep.equal([]);
+  });
+
+  it('counts the clients that are connected', async () => {
+    expect(network.connections).to.equal(1);
+    const other = await connected();
+    expect(network.connections).to.equal(2);
+    other.destroy();
+    while (network.connections > 1) await setImmediate();
+  });
+
+  it('needs a marker to lose responses, and to delay a request', async () => {
     const plain = await FaultyNetwork.before(1);
     expect(() => plain.loseResponses('cut')).to.throw('no marker');
+    expect(() => plain.delayRequest()).to.throw('no marker');
     await plain.close();
   });
 });
