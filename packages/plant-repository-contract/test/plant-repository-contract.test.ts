@@ -1,4 +1,5 @@
-import { type ContractCase, describeSuiteItself } from '@plant-store/contract-suite';
+import type { ContractCase } from '@plant-store/contract-suite';
+import { describeSuiteItself } from '@plant-store/liars';
 import {
   contractCases,
   type OpenReader,

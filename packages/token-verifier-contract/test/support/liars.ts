@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Liar } from '@plant-store/contract-suite';
 import {
   authenticatedClient,
   type Client,
@@ -7,6 +6,7 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import type { Liar } from '@plant-store/liars';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 import {
   EXPIRED,
@@ -70,7 +70,7 @@ const accepting = (caughtBy: string, tokens: Readonly<Record<string, string>>) =
       `accepts ${what}`,
       {
         caughtBy,
-        naming: `${what} was not refused`,
+        naming: `${what}: expected InvalidTokenError, got`,
         breaks: reading((token) => (token === accepted ? GARDENER : token)),
       },
     ]),
@@ -83,7 +83,7 @@ const acceptingLater = (caughtBy: string, tokens: Readonly<Record<string, string
       `accepts a token ${what} after it has accepted the original`,
       {
         caughtBy,
-        naming: `a token ${what} was not refused`,
+        naming: `a token ${what}: expected InvalidTokenError, got`,
         breaks(honest: TokenVerifier) {
           let later = false;
           return {
@@ -117,7 +117,8 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'gives every client every permission': {
-    caughtBy: 'accepts a valid token and returns the client that it was issued to',
+    caughtBy:
+      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient((await honest.verify(token)).name, ['create plants']);
@@ -125,7 +126,8 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'gives every client one name': {
-    caughtBy: 'accepts a valid token and returns the client that it was issued to',
+    caughtBy:
+      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient('client', (await honest.verify(token)).permissions);
@@ -133,7 +135,8 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts a token only once': {
-    caughtBy: 'accepts a valid token repeatedly',
+    caughtBy:
+      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
     breaks: (honest) => {
       const used = new Set<string>();
       return {
@@ -146,7 +149,8 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'resolves a check with the client of the latest one': {
-    caughtBy: 'distinguishes the clients of 20 concurrent checks',
+    caughtBy:
+      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
     breaks: (honest) => {
       let latest = '';
       return {
@@ -167,7 +171,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts an expired token': {
-    caughtBy: 'refuses tokens of its own kind that are not valid',
+    caughtBy: 'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
     breaks: reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
   },
   ...accepting('refuses text that is not a token', FOREIGN),
@@ -184,7 +188,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     'a\u200Eb',
   ]),
   'reports an invalid token as an outage': {
-    caughtBy: 'refuses an invalid token every time, also among concurrent valid ones',
+    caughtBy: 'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
     breaks: replacing(() => new TokenVerifierUnavailableError('unknown')),
   },
   'repeats the token in its error': {
@@ -196,11 +200,11 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     breaks: replacing((token) => new InvalidTokenError('unknown', { cause: { deep: { token } } })),
   },
   'is never ready': {
-    caughtBy: 'is ready when it is open',
+    caughtBy: 'is ready when it is open, and can be closed more than once',
     breaks: () => ({ ready: () => Promise.reject(new TokenVerifierUnavailableError('never')) }),
   },
   'cannot be closed again later': {
-    caughtBy: 'can be closed more than once',
+    caughtBy: 'is ready when it is open, and can be closed more than once',
     breaks: (honest) => {
       let isClosed = false;
       return {
@@ -213,7 +217,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'cannot be closed twice': {
-    caughtBy: 'can be closed more than once',
+    caughtBy: 'is ready when it is open, and can be closed more than once',
     breaks: (honest) => {
       let closings = 0;
       return {
@@ -335,9 +339,9 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'reports a malformed token as an outage once it has no fresh keys': {
     caughtBy: [
-      'refuses a malformed token also when what it depends on cannot be reached',
-      'refuses a malformed token also when what it depends on does not respond',
-      'refuses a malformed token also when what it depends on responds with an unexpected page',
+      'does not misjudge a token when what it depends on cannot be reached',
+      'does not misjudge a token when what it depends on does not respond',
+      'does not misjudge a token when what it depends on responds with an unexpected page',
     ],
     breaks: (honest, issuer) => ({
       async verify(token) {
@@ -347,7 +351,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': {
-    caughtBy: 'refuses a malformed token also when what it depends on cannot be reached',
+    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
     breaks: (honest, issuer) => ({
       async verify(token) {
         if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
@@ -357,7 +361,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'waits for a response without a limit': {
     hangs: true,
-    naming: 'never settled',
+    naming: 'has not settled',
     caughtBy: 'does not misjudge a token when what it depends on does not respond',
     breaks: (honest, issuer) => ({
       verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token)),
@@ -365,9 +369,9 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'accepts no more tokens after an outage': {
     caughtBy: [
-      'recovers without a restart when what it depends on can be reached again',
-      'recovers without a restart when what it depends on responds again',
-      'recovers without a restart when what it depends on responds as before',
+      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
+      'reveals no secret when what it depends on does not respond, and recovers without a restart',
+      'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     ],
     breaks(honest) {
       let failed: Error | undefined;
@@ -384,7 +388,8 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses no more tokens after an outage': {
-    caughtBy: 'recovers without a restart when what it depends on can be reached again',
+    caughtBy:
+      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
     breaks(honest, issuer) {
       let failed = false;
       return {
@@ -396,12 +401,13 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses a valid token before it is ready again': {
-    caughtBy: 'recovers without a restart when what it depends on can be reached again',
+    caughtBy:
+      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
     breaks: hesitating(new InvalidTokenError('unknown')),
   },
   'names a token by its digest in the error of an outage': {
     caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on cannot be reached',
+      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
     breaks: failing((_, token) => {
       const cause = new AggregateError([new Error(`GET token:${digestOf(token).digest('hex')}`)]);
       return new TokenVerifierUnavailableError('not reachable', { cause });
@@ -409,7 +415,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'carries another digest of a token as bytes': {
     caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on does not respond',
+      'reveals no secret when what it depends on does not respond, and recovers without a restart',
     breaks: failing((error, token) => {
       const key = Buffer.from(digestOf(token, 'sha1').digest('base64url'));
       return Object.assign(error, { command: { arguments: [key] } });
@@ -417,7 +423,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'quotes the unexpected page in its error': {
     caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on responds with an unexpected page',
+      'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     breaks: failing((_, token) => {
       const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 10)}"...`);
       return new TokenVerifierUnavailableError('no response about the token', { cause });
@@ -425,7 +431,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'shows its password in the error of ready': {
     caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on cannot be reached',
+      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
     breaks: (honest) => ({
       ready: () =>
         honest.ready().catch((error: Error) => {

@@ -1,15 +1,15 @@
+import type { ContractCase } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 import { before, describe, it } from 'mocha';
-import type { ContractCase } from './contract.js';
 
-/** An adapter that breaks a promise. */
+/** An adapter that breaks a sentence of its port. */
 export interface Liar<Opened> {
   /** The titles of the cases that must fail. */
   readonly caughtBy: string | readonly string[];
   readonly open: () => Opened;
   /** What the failure of the case must name. */
   readonly naming?: string | undefined;
-  /** Whether it never settles. A case waits 5 seconds for it, so these waits begin together. */
+  /** Whether it settles late or never. A case waits for seconds, so these waits begin together. */
   readonly hangs?: true | undefined;
 }
 
