@@ -33,4 +33,9 @@ describe('A tutorial, followed alone', () => {
       expect(changed.map(([file]) => file)).to.deep.equal(expected);
     });
   }
+
+  it('shows files of the project when it is only read', () => {
+    const shown = followed(tutorials.get('add-an-adapter-with-a-server') as Markdown, textOf);
+    expect([...shown.keys()].filter((file) => !existsSync(join(root, file)))).to.deep.equal([]);
+  });
 });

@@ -471,6 +471,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'stops waiting for a lock, and looks the id up in what is not committed': {
+    hangs: true,
     caughtBy: 'does not report an id as taken by a plant that is rolled back',
     breaks: (_, storage) =>
       correctStore(storage, async (_storage, plant, mark) => {
@@ -583,6 +584,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     },
   },
   'never closes the connection of an add that timed out': {
+    hangs: true,
     caughtBy: 'leaves no connection open, however often the storage does not respond',
     breaks: (correct, storage) => ({
       async add(plant, timeLimitMs) {
