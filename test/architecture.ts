@@ -162,8 +162,7 @@ function partOf(source: string, file: string): string | undefined {
 }
 
 /** A test has the path and name of its source file: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
-function strayTests({ folder, modules, tests }: Package): string[] {
-  if (FOLDERS[folder] === undefined) return [];
+function strayTests({ modules, tests }: Package): string[] {
   const sources = modules.map(({ file }) => file.replace('/src/', '/test/').replace(/\.ts$/, ''));
   return tests
     .filter((file) => !sources.includes(join(dirname(file), basename(file).split('.')[0] ?? '')))

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readManifest } from './manifest.js';
-import { root } from './root.js';
+import { readManifest } from '../manifest.js';
+import { root } from '../root.js';
 
 describe('A package', () => {
   const { version, engines } = readManifest(root);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { packageFiles, violations } from './architecture.js';
-import { root } from './root.js';
+import { packageFiles, violations } from '../architecture.js';
+import { root } from '../root.js';
 
 const project = packageFiles(root);
 

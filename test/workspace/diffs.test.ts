@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { packageFiles, violations } from './architecture.js';
-import type { Markdown } from './markdown.js';
-import { root } from './root.js';
-import { followed, tutorials } from './tutorial.js';
+import { packageFiles, violations } from '../architecture.js';
+import type { Markdown } from '../markdown.js';
+import { root } from '../root.js';
+import { followed, tutorials } from '../tutorial.js';
 
 /** The existing source files that a tutorial for an adapter changes. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {

@@ -4,7 +4,7 @@ import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/d
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
 import { exportJWK } from 'jose';
-import { FakeIssuer, type IssuerKey, issuerKey, json } from './fake-issuer.js';
+import { FakeIssuer, type IssuerKey, issuerKey, json } from './support/fake-issuer.js';
 
 const METADATA = '/.well-known/openid-configuration';
 const SECOND = 1_000;

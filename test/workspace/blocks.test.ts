@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { claimsIn, unaccounted } from './documents/snippets/accounts.js';
-import { type CodeBlock, type Markdown, readDocuments } from './markdown.js';
-import { root } from './root.js';
+import { claimsIn, unaccounted } from '../documents/snippets/accounts.js';
+import { type CodeBlock, type Markdown, readDocuments } from '../markdown.js';
+import { root } from '../root.js';
 
 const documents = readDocuments(root);
 const claims = claimsIn(join(root, 'test'));
@@ -35,7 +35,7 @@ describe('The check of the blocks', () => {
     ]);
     expect(unaccounted(page({}), [claim])).to.deep.equal([]);
     expect(unaccounted(page({}), [{ ...claim, page: 'README.md' }])).to.have.length(1);
-    expect(unaccounted(page({ file: 'test/docs.test.ts' }), [])).to.deep.equal([]);
+    expect(unaccounted(page({ file: 'test/workspace/pages.test.ts' }), [])).to.deep.equal([]);
     expect(unaccounted(page({ language: '' }), [])).to.have.length(1);
   });
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { type Markdown, readDocument, readDocuments } from './markdown.js';
-import { root } from './root.js';
+import { type Markdown, readDocument, readDocuments } from '../markdown.js';
+import { root } from '../root.js';
 
 const index = readDocument(root, 'docs/decisions/README.md');
 const decisions = readDocuments(root).filter(({ path }) => /\/decisions\/\d{4}-/.test(path));

@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { InvalidTokenError, type TokenRefusal } from '@plant-store/domain';
 import { expect } from 'chai';
 import { CompactSign, exportSPKI, importJWK, type JWK } from 'jose';
-import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
+import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 

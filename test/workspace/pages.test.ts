@@ -8,8 +8,8 @@ import {
   type Markdown,
   readDocument,
   readDocuments,
-} from './markdown.js';
-import { root } from './root.js';
+} from '../markdown.js';
+import { root } from '../root.js';
 
 const documents = readDocuments(root);
 
