@@ -9,12 +9,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-const NOT_COPIED = /[\\/](?:node_modules|\.git|\.cache)$/;
+const NOT_COPIED = /[\\/]\.git$/;
+/** Large, and not changed by a tutorial: the libraries of a folder, and the programs of the tests. */
+const LINKED = /[\\/](?:node_modules|\.cache)$/;
 const SCOPE = '@plant-store';
 
 /** A copy of the project in which a tutorial is followed. Nothing is written to the project itself. */
@@ -24,9 +26,17 @@ export class ProjectCopy {
   constructor(root: string) {
     this.folder = mkdtempSync(join(tmpdir(), 'plant-store-tutorial-'));
     // With the times of the built files, only what a tutorial changes is built again.
-    const filter = (source: string) => !NOT_COPIED.test(source);
+    const libraries = join(root, 'node_modules');
+    const linked: string[] = [];
+    const filter = (source: string) => {
+      if (LINKED.test(source)) linked.push(source);
+      return !LINKED.test(source) && !NOT_COPIED.test(source);
+    };
     cpSync(root, this.folder, { recursive: true, preserveTimestamps: true, filter });
-    this.#linkLibraries(join(root, 'node_modules'));
+    for (const source of linked.filter((it) => it !== libraries)) {
+      symlinkSync(source, join(this.folder, relative(root, source)));
+    }
+    this.#linkLibraries(libraries);
   }
 
   /** Writes the files of tutorials that were followed. The caller runs their commands. */
@@ -37,6 +47,12 @@ export class ProjectCopy {
       writeFileSync(path, text);
     }
     this.#linkPackages();
+  }
+
+  /** Adds new packages to `package-lock.json`, as `npm install` does, without the network. */
+  async updateLock(): Promise<void> {
+    const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];
+    await run('npm', args, { cwd: this.folder });
   }
 
   /** Links the packages of the workspace, as `npm install` does. */

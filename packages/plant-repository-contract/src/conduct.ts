@@ -12,6 +12,7 @@ import {
   expectStored,
   expectTrueOnceReopened,
   expectUnavailable,
+  plantOf,
   plants,
   report,
   SHORT_LIMIT_MS,
@@ -64,8 +65,13 @@ export const conduct = [
     'closes in time when the storage does not respond, after the calls under way have settled in time',
     ['stall', 'recover'],
     async (store) => {
+      const idle = { ...store, repository: await store.reopen() };
       await add(store, BEFORE);
+      await add(idle, plantOf(2n));
+      await expectReady(idle, 'it accepts plants');
       await store.stall();
+      const closingIdle = close(idle);
+      closingIdle.catch(() => undefined);
       let settled = 0;
       const adding = plants(50, 100n).map((plant) =>
         report(store, plant, LAST_CALLS_LIMIT_MS).finally(() => {
@@ -79,6 +85,7 @@ export const conduct = [
       if (settled < adding.length) {
         expect.fail(`close resolved while ${adding.length - settled} adds were under way`);
       }
+      await closingIdle;
       await store.recover();
       await expectTrueOnceReopened(store, ...(await reports));
     },

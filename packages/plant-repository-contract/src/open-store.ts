@@ -41,7 +41,8 @@ export interface StorageFaults {
   connections(): Promise<number>;
   /**
    * Ends every fault: the storage can be used as before. Writes under way may still arrive. The suite calls it at the
-   * end of each case that has used a hook, also after a failure, so that no fault reaches the next case.
+   * end of each case that has used a hook, also after a failure, so that no fault reaches the next case. So it may be
+   * called when no fault is left.
    */
   recover(): Promise<void>;
 }

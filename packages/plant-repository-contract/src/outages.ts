@@ -2,9 +2,9 @@ import {
   add,
   BEFORE,
   expectNotReady,
+  expectOutcome,
   expectReady,
   expectTrueAfterClose,
-  expectUnavailable,
   plantOf,
   report,
   SHORT_LIMIT_MS,
@@ -29,13 +29,16 @@ export const outages = FAULTS.map(([fault, state]) =>
       await add(store, BEFORE);
       await expectReady(store, 'it accepts plants');
       await store[fault]();
-      const first = await report(store, plantOf(2n), SHORT_LIMIT_MS);
+      const reports = [await report(store, plantOf(2n), SHORT_LIMIT_MS)];
       await expectNotReady(store, `the storage ${state}`);
       // Now nothing can have been written, unless what was sent without a response arrives later.
-      if (fault !== 'stall')
-        await expectUnavailable(store, REFUSAL_LIMIT_MS, `the storage ${state}`);
+      if (fault !== 'stall') {
+        const later = await report(store, plantOf(3n), REFUSAL_LIMIT_MS);
+        expectOutcome(later, ['unavailable'], `the storage ${state}`);
+        reports.push(later);
+      }
       await store.recover();
-      await expectTrueAfterClose(store, first);
+      await expectTrueAfterClose(store, ...reports);
     },
   ),
 );

@@ -14,7 +14,7 @@ export interface VerifierFaults {
   malfunction(): Promise<void>;
   /**
    * Ends every fault: the dependency can be used as before. The suite calls it at the end of each case that has used a
-   * hook, also after a failure, so that no fault reaches the next case.
+   * hook, also after a failure, so that no fault reaches the next case. So it may be called when no fault is left.
    */
   recover(): Promise<void>;
 }
