@@ -45,6 +45,11 @@ const planted: readonly (readonly [what: string, plant: Plant, found: string])[]
     'packages/app/src/health.ts imports #chai, which plant-store does not depend on',
   ],
   [
+    'a test that imports what its package does not declare',
+    (files) => files.set('packages/domain/test/plant.test.ts', "import 'left-pad';\n"),
+    'packages/domain/test/plant.test.ts imports left-pad, which @plant-store/domain does not declare for its tests',
+  ],
+  [
     'a client that was not authenticated',
     replaced('packages/http-koa/src/app.ts', /$/, 'authenticatedClient;\n'),
     'packages/http-koa/src/app.ts must not make a Client: only token verifiers do',
