@@ -7,7 +7,7 @@ import { watch } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Manifest, readManifest } from '../manifest.js';
 import { root } from '../root.js';
-import { installPacked } from './packed.js';
+import { installPacked } from './support/packed.js';
 
 const run = promisify(execFile);
 

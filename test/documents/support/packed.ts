@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { readManifest } from '../manifest.js';
-import { root } from '../root.js';
+import { readManifest } from '../../manifest.js';
+import { root } from '../../root.js';
 
 const run = promisify(execFile);
 
