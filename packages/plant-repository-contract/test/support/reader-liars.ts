@@ -281,6 +281,13 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
         throw new StorageUnavailableError('refused', { cause: new Error(`as ${PASSWORD}`) });
       }),
   ),
+  'settles a read 3 seconds late': {
+    hangs: true,
+    ...liar(
+      afterwards('does not respond'),
+      (storage) => (page, limit) => correctRead(storage)(page, limit + 3_000),
+    ),
+  },
   'reads nothing after a failure': liar(EVERY_FAULT.slice(1), afterFailure),
   'does not wait for its storage': liar(
     'waits for a storage that responds within the limit',
