@@ -21,7 +21,7 @@ export const tokens = [
     async ({ verifier, accepted }) => {
       for (const { token } of accepted) {
         const { name } = await verifier.verify(token);
-        expect(name).to.match(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u);
+        expect(name, 'the name of a client').to.match(/^[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,128}$/u);
         const parts = token.split('.').filter((part) => part.length > MIN_PART_LENGTH);
         expectNoSecret(name, [...formsOf(token), ...parts], 'the name of the client');
       }

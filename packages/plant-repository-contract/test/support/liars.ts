@@ -14,7 +14,23 @@ import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { correctStore, within, writeOnce } from './correct-store.js';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
-/** A store that breaks one promise, and the titles of the cases that must fail. */
+/** The titles of the cases that catch several. */
+const LIFETIME =
+  'is ready until it is closed, and can be closed more than once; then every call is unavailable';
+const STALL =
+  'reports truly and in time that the storage does not respond, and recovers without a restart';
+const OUTAGE =
+  'reports truly and in time that the storage cannot be reached, and recovers without a restart';
+const REFUSAL =
+  'reports truly and in time that the storage refuses access, and recovers without a restart';
+const SECOND_ADD =
+  'rejects a second add with an id, also of an equal plant, and keeps the first plant';
+const ONE_WINS = 'stores exactly one of 100 concurrent adds with one id';
+const KILL =
+  'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart';
+const TEXTS_KEPT = 'keeps every text exactly, as name and as tag, and an absent tag absent';
+
+/** A store that breaks one sentence, and the titles of the cases that must fail. */
 interface BrokenStore {
   readonly caughtBy: string | readonly string[];
   readonly hangs?: true;
@@ -58,14 +74,14 @@ const changing = (change: (plant: NewPlant) => NewPlant) => (correct: PlantRepos
   add: (plant: NewPlant) => correct.add(change(plant), 1000),
 });
 
-/** The stores that break a promise while no fault occurs. */
+/** The stores that break a sentence while no fault occurs. */
 const brokenWithoutFaults: Record<string, BrokenStore> = {
   ...Object.fromEntries(
     Object.entries(TEXTS).flatMap(([what, change]) =>
       (['name', 'tag'] as const).map((field) => [
         `does not keep ${what} as a ${field}`,
         {
-          caughtBy: 'keeps every text exactly, as name and as tag, and an absent tag absent',
+          caughtBy: TEXTS_KEPT,
           breaks: changing((plant) => ({ ...plant, [field]: change(plant[field] ?? '') })),
         },
       ]),
@@ -81,11 +97,11 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     ]),
   ),
   'stores an absent tag as an empty one': {
-    caughtBy: 'keeps every text exactly, as name and as tag, and an absent tag absent',
+    caughtBy: TEXTS_KEPT,
     breaks: changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
   },
   'overwrites the first plant': {
-    caughtBy: 'rejects a second add with an id, also of an equal plant, and keeps the first plant',
+    caughtBy: SECOND_ADD,
     breaks: (_, storage) => ({
       async add(plant) {
         storage.keep({ ...plant });
@@ -93,7 +109,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'reports a plant whose id is taken as stored': {
-    caughtBy: 'rejects a second add with an id, also of an equal plant, and keeps the first plant',
+    caughtBy: SECOND_ADD,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -102,7 +118,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'takes the same content for the same create': {
-    caughtBy: 'rejects a second add with an id, also of an equal plant, and keeps the first plant',
+    caughtBy: SECOND_ADD,
     breaks: (correct, storage) => ({
       async add(plant) {
         if (storage.stored(plant.id)?.name !== plant.name) await correct.add(plant, 1000);
@@ -110,10 +126,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'lets a plant that it refuses replace the first one': {
-    caughtBy: [
-      'stores exactly one of 100 concurrent adds with one id',
-      'rejects a second add with an id, also of an equal plant, and keeps the first plant',
-    ],
+    caughtBy: [ONE_WINS, SECOND_ADD],
     breaks: (correct, storage) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -123,7 +136,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'lets equal concurrent adds share one call': {
-    caughtBy: 'stores exactly one of 100 concurrent adds with one id',
+    caughtBy: ONE_WINS,
     breaks(correct) {
       const calls = new Map<string, Promise<void>>();
       return {
@@ -137,7 +150,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'looks up the id first and writes later': {
-    caughtBy: 'stores exactly one of 100 concurrent adds with one id',
+    caughtBy: ONE_WINS,
     breaks: (_, storage) => ({
       async add(plant) {
         const taken = storage.stored(plant.id) !== undefined;
@@ -214,8 +227,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   'waits for its storage without a limit': {
     connects: true,
     hangs: true,
-    caughtBy:
-      'reports truly and in time that the storage does not respond, and recovers without a restart',
+    caughtBy: STALL,
     breaks: (correct, storage) => ({
       async add(plant, timeLimitMs) {
         if (storage.silent) await new Promise(() => undefined);
@@ -225,8 +237,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   },
   'settles an add 3 seconds late': {
     hangs: true,
-    caughtBy:
-      'reports truly and in time that the storage does not respond, and recovers without a restart',
+    caughtBy: STALL,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) => correct.add(plant, timeLimitMs + 3_000),
     }),
@@ -240,18 +251,15 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'is never ready': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: () => ({ ready: () => Promise.reject(new StorageUnavailableError('never')) }),
   },
   'is ready while its storage does not respond': {
-    caughtBy:
-      'reports truly and in time that the storage does not respond, and recovers without a restart',
+    caughtBy: STALL,
     breaks: () => ({ async ready() {} }),
   },
   'reuses the result of ready for 5 seconds': {
-    caughtBy:
-      'reports truly and in time that the storage cannot be reached, and recovers without a restart',
+    caughtBy: OUTAGE,
     breaks(correct) {
       let checked = Number.NEGATIVE_INFINITY;
       return {
@@ -265,13 +273,11 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   },
   'has a ready that never settles': {
     hangs: true,
-    caughtBy:
-      'reports truly and in time that the storage does not respond, and recovers without a restart',
+    caughtBy: STALL,
     breaks: () => ({ ready: () => new Promise(() => {}) }),
   },
   'cannot be closed again later': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: (correct) => {
       let isClosed = false;
       return {
@@ -284,8 +290,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'cannot be closed twice': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: (correct) => {
       let closings = 0;
       return {
@@ -345,15 +350,13 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'still stores plants after close': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: (_, storage) => ({
       add: (plant, timeLimitMs) => correctStore(storage).add(plant, timeLimitMs),
     }),
   },
   'is still ready after close': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: () => ({ async ready() {} }),
   },
 };
@@ -380,16 +383,16 @@ const failing =
 const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 const PASSWORD = 'a-pass/word';
 
-/** The stores that break a promise when the storage fails. */
+/** The stores that break a sentence when the storage fails. */
 const brokenUnderFaults: Record<string, BrokenStore> = {
   'has plants that were not added': {
-    caughtBy: 'keeps every text exactly, as name and as tag, and an absent tag absent',
+    caughtBy: TEXTS_KEPT,
     initialPlants: [newPlant({ id: 1n, name: 'of another test' })],
   },
   'reports a write without a response as unavailable': {
     caughtBy: [
       'settles in time, and reports the truth, when the storage stops responding after the write',
-      'reports truly and in time that the storage does not respond, and recovers without a restart',
+      STALL,
       'reports the truth to each of 100 concurrent callers while the storage does not respond',
     ],
     breaks: (_, storage) => ({
@@ -403,8 +406,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'still tries to write a plant that it has reported as unavailable': {
     connects: true,
-    caughtBy:
-      'reports truly and in time that the storage cannot be reached, and recovers without a restart',
+    caughtBy: OUTAGE,
     breaks: (correct, storage) => ({
       async add(plant, timeLimitMs) {
         const again = async () => {
@@ -417,8 +419,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'takes fractions of milliseconds for a bug': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: (correct) => ({
       async add(plant, timeLimitMs) {
         if (timeLimitMs > 0) AbortSignal.timeout(timeLimitMs);
@@ -428,7 +429,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'reports an id as taken before the other plant is durable': {
     caughtBy: [
-      'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart',
+      KILL,
       'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
     ],
     breaks: (_, storage) =>
@@ -595,8 +596,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'acknowledges what is not durable': {
-    caughtBy:
-      'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart',
+    caughtBy: KILL,
     breaks: (_, storage) => ({
       async add(plant) {
         await storage.write(plant.id, { plant, mark: Symbol('mark') }, false);
@@ -625,8 +625,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'reports every outage as unknown': {
-    caughtBy:
-      'reports truly and in time that the storage cannot be reached, and recovers without a restart',
+    caughtBy: OUTAGE,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -635,13 +634,11 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'is ready while its storage cannot be reached': {
-    caughtBy:
-      'reports truly and in time that the storage cannot be reached, and recovers without a restart',
+    caughtBy: OUTAGE,
     breaks: () => ({ async ready() {} }),
   },
   'reports missing permissions as a bug': {
-    caughtBy:
-      'reports truly and in time that the storage refuses access, and recovers without a restart',
+    caughtBy: REFUSAL,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -651,11 +648,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'accepts no more plants after one that failed': {
     connects: true,
-    caughtBy: [
-      'reports truly and in time that the storage cannot be reached, and recovers without a restart',
-      'reports truly and in time that the storage does not respond, and recovers without a restart',
-      'reports truly and in time that the storage refuses access, and recovers without a restart',
-    ],
+    caughtBy: [OUTAGE, STALL, REFUSAL],
     breaks(correct) {
       let failed = false;
       return {
@@ -669,8 +662,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     },
   },
   'never connects a second time': {
-    caughtBy:
-      'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart',
+    caughtBy: KILL,
     breaks(correct, storage) {
       let generation: number | undefined;
       return {
@@ -683,8 +675,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     },
   },
   'names the plant when it is closed': {
-    caughtBy:
-      'is ready until it is closed, and can be closed more than once; then every call is unavailable',
+    caughtBy: LIFETIME,
     breaks: failing((error, plant) =>
       error.message === 'closed' ? new StorageUnavailableError(`${plant?.name} is late`) : error,
     ),
@@ -695,16 +686,14 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     breaks: failing((error, plant) => Object.assign(error, { parameters: [{ tag: plant?.tag }] })),
   },
   'shows its connection string in the cause of an outage': {
-    caughtBy:
-      'reports truly and in time that the storage cannot be reached, and recovers without a restart',
+    caughtBy: OUTAGE,
     breaks: failing(() => {
       const cause = new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]);
       return new StorageUnavailableError('not reachable', { cause });
     }),
   },
   'has its password in a hidden property of an error of ready': {
-    caughtBy:
-      'reports truly and in time that the storage refuses access, and recovers without a restart',
+    caughtBy: REFUSAL,
     breaks: (correct) => ({
       ready: () =>
         correct.ready().catch((error: Error) => {

@@ -140,7 +140,7 @@ const liar = (
   closes = true,
 ): Liar<OpenReader> => ({ caughtBy, open: () => open(reading, closes) });
 
-/** All readers that break a promise, by what they do. */
+/** All readers that break a sentence, by what they do. */
 export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
   'makes up a plant': liar(
     EXACTLY,

@@ -18,7 +18,20 @@ import {
   VISITOR,
 } from './honest-verifier.js';
 
-/** A verifier that breaks one promise, and the titles of the cases that must fail. */
+/** The titles of the cases that catch several. */
+const OUTAGE = 'does not misjudge a token when what it depends on cannot be reached';
+const STALL = 'does not misjudge a token when what it depends on does not respond';
+const MALFUNCTION =
+  'does not misjudge a token when what it depends on responds with an unexpected page';
+const AFTER_OUTAGE =
+  'reveals no secret when what it depends on cannot be reached, and recovers without a restart';
+const VALID =
+  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to';
+const AFTER_CLOSE = 'reports after close that it is unavailable, not that a token is invalid';
+const SECRETS = 'reveals no part of a token, and no other secret, in its errors';
+const CLOSE = 'is ready when it is open, and can be closed more than once';
+
+/** A verifier that breaks one sentence, and the titles of the cases that must fail. */
 interface BrokenVerifier {
   readonly caughtBy: string | readonly string[];
   readonly naming?: string;
@@ -108,7 +121,7 @@ const namingClients = (names: readonly string[]) =>
     ]),
   );
 
-/** The verifiers that break a promise while no fault occurs. */
+/** The verifiers that break a sentence while no fault occurs. */
 const brokenWithoutFaults: Record<string, BrokenVerifier> = {
   'accepts every token': {
     caughtBy: 'refuses text that is not a token',
@@ -117,8 +130,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'gives every client every permission': {
-    caughtBy:
-      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
+    caughtBy: VALID,
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient((await honest.verify(token)).name, ['create plants']);
@@ -126,8 +138,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'gives every client one name': {
-    caughtBy:
-      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
+    caughtBy: VALID,
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient('client', (await honest.verify(token)).permissions);
@@ -135,8 +146,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts a token only once': {
-    caughtBy:
-      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
+    caughtBy: VALID,
     breaks: (honest) => {
       const used = new Set<string>();
       return {
@@ -149,8 +159,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'resolves a check with the client of the latest one': {
-    caughtBy:
-      'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
+    caughtBy: VALID,
     breaks: (honest) => {
       let latest = '';
       return {
@@ -192,19 +201,19 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     breaks: replacing(() => new TokenVerifierUnavailableError('unknown')),
   },
   'repeats the token in its error': {
-    caughtBy: 'reveals no part of a token, and no other secret, in its errors',
+    caughtBy: SECRETS,
     breaks: replacing((token) => new InvalidTokenError(`${token} is not known`)),
   },
   'hides the token in the cause of its error': {
-    caughtBy: 'reveals no part of a token, and no other secret, in its errors',
+    caughtBy: SECRETS,
     breaks: replacing((token) => new InvalidTokenError('unknown', { cause: { deep: { token } } })),
   },
   'is never ready': {
-    caughtBy: 'is ready when it is open, and can be closed more than once',
+    caughtBy: CLOSE,
     breaks: () => ({ ready: () => Promise.reject(new TokenVerifierUnavailableError('never')) }),
   },
   'cannot be closed again later': {
-    caughtBy: 'is ready when it is open, and can be closed more than once',
+    caughtBy: CLOSE,
     breaks: (honest) => {
       let isClosed = false;
       return {
@@ -217,7 +226,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'cannot be closed twice': {
-    caughtBy: 'is ready when it is open, and can be closed more than once',
+    caughtBy: CLOSE,
     breaks: (honest) => {
       let closings = 0;
       return {
@@ -230,15 +239,15 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'still works after close': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: () => ({ async close() {} }),
   },
   'is ready after close': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: () => ({ async ready() {} }),
   },
   'accepts after close what it has accepted before': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: (honest) => {
       const cached = new Map<string, Client>();
       return {
@@ -251,7 +260,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses every token after close': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: (honest) => ({
       verify: (token) =>
         honest.verify(token).catch((error: Error) => {
@@ -276,14 +285,10 @@ const failing =
 
 const digestOf = (token = '', algorithm = 'sha256') => createHash(algorithm).update(token);
 
-/** The verifiers that break a promise when their dependency fails. */
+/** The verifiers that break a sentence when their dependency fails. */
 const brokenUnderFaults: Record<string, BrokenVerifier> = {
   'reports an outage as an invalid token': {
-    caughtBy: [
-      'does not misjudge a token when what it depends on cannot be reached',
-      'does not misjudge a token when what it depends on does not respond',
-      'does not misjudge a token when what it depends on responds with an unexpected page',
-    ],
+    caughtBy: [OUTAGE, STALL, MALFUNCTION],
     breaks: (honest) => ({
       verify: (token) =>
         honest.verify(token).catch(() => {
@@ -292,7 +297,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts every token during an outage': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (honest) => ({
       verify: (token) =>
         honest.verify(token).catch((error: unknown) => {
@@ -302,7 +307,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts an expired token during an outage': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (honest, issuer) => ({
       async verify(token) {
         return token === EXPIRED && issuer.fault !== undefined ? VISITOR : honest.verify(token);
@@ -310,21 +315,21 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'is ready, but accepts nothing, during an outage': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: () => ({ async ready() {} }),
   },
   'reports an outage as a bug': {
-    caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
+    caughtBy: MALFUNCTION,
     breaks: failing(() => new SyntaxError('unexpected token')),
   },
   'reports an outage as a bug when it is asked whether it is ready': {
-    caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
+    caughtBy: MALFUNCTION,
     breaks: (honest) => ({
       ready: () => honest.ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
     }),
   },
   'refuses during an outage what it has accepted before': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks(honest, issuer) {
       const known = new Set<string>();
       return {
@@ -338,11 +343,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'reports a malformed token as an outage once it has no fresh keys': {
-    caughtBy: [
-      'does not misjudge a token when what it depends on cannot be reached',
-      'does not misjudge a token when what it depends on does not respond',
-      'does not misjudge a token when what it depends on responds with an unexpected page',
-    ],
+    caughtBy: [OUTAGE, STALL, MALFUNCTION],
     breaks: (honest, issuer) => ({
       async verify(token) {
         if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
@@ -351,7 +352,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (honest, issuer) => ({
       async verify(token) {
         if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
@@ -362,14 +363,14 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   'waits for a response without a limit': {
     hangs: true,
     naming: 'has not settled',
-    caughtBy: 'does not misjudge a token when what it depends on does not respond',
+    caughtBy: STALL,
     breaks: (honest, issuer) => ({
       verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token)),
     }),
   },
   'accepts no more tokens after an outage': {
     caughtBy: [
-      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
+      AFTER_OUTAGE,
       'reveals no secret when what it depends on does not respond, and recovers without a restart',
       'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     ],
@@ -388,8 +389,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses no more tokens after an outage': {
-    caughtBy:
-      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
+    caughtBy: AFTER_OUTAGE,
     breaks(honest, issuer) {
       let failed = false;
       return {
@@ -401,13 +401,11 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses a valid token before it is ready again': {
-    caughtBy:
-      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
+    caughtBy: AFTER_OUTAGE,
     breaks: hesitating(new InvalidTokenError('unknown')),
   },
   'names a token by its digest in the error of an outage': {
-    caughtBy:
-      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
+    caughtBy: AFTER_OUTAGE,
     breaks: failing((_, token) => {
       const cause = new AggregateError([new Error(`GET token:${digestOf(token).digest('hex')}`)]);
       return new TokenVerifierUnavailableError('not reachable', { cause });
@@ -430,8 +428,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'shows its password in the error of ready': {
-    caughtBy:
-      'reveals no secret when what it depends on cannot be reached, and recovers without a restart',
+    caughtBy: AFTER_OUTAGE,
     breaks: (honest) => ({
       ready: () =>
         honest.ready().catch((error: Error) => {
@@ -441,7 +438,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'repeats the token when it is closed': {
-    caughtBy: 'reveals no part of a token, and no other secret, in its errors',
+    caughtBy: SECRETS,
     breaks: failing((_, token) => new TokenVerifierUnavailableError(`${token}: closed`)),
   },
 };
