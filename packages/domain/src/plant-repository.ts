@@ -82,7 +82,7 @@ export interface PlantRepository {
 
   /**
    * Lets calls under way settle, each within its time limit, and releases what the repository holds. Settles
-   * within 2 seconds after the last of these calls, whatever the storage does. Idempotent. A later `add` or `ready`
+   * within 3 seconds after the last of these calls, whatever the storage does. Idempotent. A later `add` or `ready`
    * rejects with {@link StorageUnavailableError}.
    */
   close(): Promise<void>;

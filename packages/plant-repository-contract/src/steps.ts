@@ -24,8 +24,9 @@ export const sentence = contractFor<OpenStore, StorageFaults>();
 export const TIME_LIMIT_MS = 9_999.73;
 /** The time limit of a call that is expected to fail. */
 export const SHORT_LIMIT_MS = 99.73;
-/** How long `ready` may take, and `close` after the last call. */
-const BOUND_MS = 2_000;
+const READY_WITHIN_MS = 2_000;
+/** How long `close` may take after the last call. */
+const CLOSED_WITHIN_MS = 3_000;
 
 /** The most characters of a text in a failure. */
 const MAX_SHOWN = 60;
@@ -58,7 +59,7 @@ export async function add(store: OpenStore, plant: NewPlantFields): Promise<void
 
 /** Closes the repository, while calls with this time limit are under way. */
 export async function close({ repository }: OpenStore, timeLimitMs = 0): Promise<void> {
-  const error = await errorOf(inTime(repository.close(), timeLimitMs + BOUND_MS, 'close'));
+  const error = await errorOf(inTime(repository.close(), timeLimitMs + CLOSED_WITHIN_MS, 'close'));
   if (error !== undefined) expect.fail(`close was rejected: ${error}`);
 }
 
@@ -127,7 +128,7 @@ export async function expectUnavailable(store: OpenStore, limit: number, why: st
 
 /** Resolves with what `ready` rejects with. Rejects with every error that the port does not name. */
 async function readyError(store: OpenStore): Promise<unknown> {
-  const error = await errorOf(inTime(store.repository.ready(), BOUND_MS, 'ready'));
+  const error = await errorOf(inTime(store.repository.ready(), READY_WITHIN_MS, 'ready'));
   expectNothingRevealed(store, error, 'the error of ready');
   if (error === undefined || error instanceof StorageUnavailableError) return error;
   return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
