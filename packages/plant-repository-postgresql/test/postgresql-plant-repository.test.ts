@@ -90,6 +90,8 @@ function describeStore(this: Mocha.Suite): void {
     stall: async () => network.freeze(),
     silenceAfterWrite: async () => network.loseResponses('freeze'),
     loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    delayNextWrite: async () => network.delayRequest(),
+    connections: async () => network.connections,
     outage: () => network.cut(),
     async refuseAccess() {
       await server.run(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`);
@@ -113,6 +115,12 @@ function describeStore(this: Mocha.Suite): void {
       await server.run(`BEGIN; SET LOCAL synchronous_commit = off;
         INSERT INTO ${schema}.plants VALUES (${id}, ${nameText}, ${tagText}, gen_random_uuid());
         COMMIT`);
+    },
+    async storeNoPlant(id: bigint) {
+      const notUtf8 = `'\\xff'`;
+      await server.run(
+        `INSERT INTO ${schema}.plants VALUES (${id}, ${notUtf8}, NULL, gen_random_uuid())`,
+      );
     },
     async recover() {
       await server.run('ROLLBACK');
