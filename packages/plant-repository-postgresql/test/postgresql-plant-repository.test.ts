@@ -117,10 +117,8 @@ function describeStore(this: Mocha.Suite): void {
         COMMIT`);
     },
     async storeNoPlant(id: bigint) {
-      const notUtf8 = `'\\xff'`;
-      await server.run(
-        `INSERT INTO ${schema}.plants VALUES (${id}, ${notUtf8}, NULL, gen_random_uuid())`,
-      );
+      const unknownEscape = `'\\x', NULL, '00000000-0000-8000-8000-000000000000'`;
+      await server.run(`INSERT INTO ${schema}.plants VALUES (${id}, ${unknownEscape})`);
     },
     async recover() {
       await server.run('ROLLBACK');
@@ -142,7 +140,7 @@ function describeStore(this: Mocha.Suite): void {
         () => true,
         () => false,
       );
-    return until(isReady, 'the repository was not ready again');
+    return until(isReady, () => 'the repository was not ready again');
   };
 
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
@@ -160,10 +158,13 @@ function describeStore(this: Mocha.Suite): void {
     await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
     await network.cut();
     await network.restore();
-    await until(async () => {
-      const error = await repository.ready().catch((reason: unknown) => reason);
-      return /the server is read-only/.test(inspect(error));
-    }, 'the server was not read-only');
+    await until(
+      async () => {
+        const error = await repository.ready().catch((reason: unknown) => reason);
+        return /the server is read-only/.test(inspect(error));
+      },
+      () => 'the server was not read-only',
+    );
     const adding = repository.add(monstera, 10_000);
     await Promise.race([adding, network.requestPassed()]);
     await server.run('ALTER ROLE plant_store RESET default_transaction_read_only');
@@ -200,7 +201,7 @@ function describeStore(this: Mocha.Suite): void {
         WHERE wait_event = 'SyncRep' AND query LIKE 'INSERT INTO plants%'`;
       await until(
         async () => (await server.rows(cancel)).length > 0,
-        'no insert waits for standbys',
+        () => 'no insert waits for standbys',
       );
       await outcome;
       await isStored();
