@@ -5,18 +5,18 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import type { StorageEvent } from '../../src/telemetry/events.js';
 import {
-  type AdapterVariables,
   type Observer,
+  type ObserverOptions,
   observe,
+  type StorageEvent,
   sentenceOf,
 } from '../../src/telemetry/observer.js';
 
 const NONE = { storage: undefined, verifier: undefined };
 
 /** Returns the log of what observers receive. */
-function logOf(use: (observer: Observer) => void, variables: AdapterVariables = NONE) {
+function logOf(use: (observer: Observer) => void, variables: ObserverOptions = NONE) {
   const entries: Record<string, unknown>[] = [];
   const write = (line: string) => entries.push(JSON.parse(line));
   const options = { base: null, timestamp: false, level: 'debug' };
@@ -82,7 +82,9 @@ describe('The log of a response', () => {
   function levelOf(status: number, error: number | undefined, route = '/plants'): unknown {
     const refusal = error === 4011 ? ('expired' as const) : undefined;
     const what = { method: 'POST', route, status, error, durationMs: 1, client: undefined };
-    const entries = logOf(({ http }) => http.ended({ ...what, refusal, requestId: 'a' }));
+    const entries = logOf(({ http }) =>
+      http.ended({ ...what, refusal, requestId: 'a', request: undefined }),
+    );
     expect(entries).to.have.length(1);
     expect(entries[0]).to.include({ msg: 'responded', requestId: 'a' });
     expect(entries[0]?.refusal).to.equal(refusal);
