@@ -23,7 +23,10 @@ export interface MongoPlantRepositoryOptions {
   readonly uri: string;
   /** The name of the collection. `plants` by default. */
   readonly collection?: string;
-  /** Whether a collection that does not exist is created with its validator. `true` by default. */
+  /**
+   * Whether a collection that does not exist is created with its validator. `true` by default. Otherwise `read` rejects
+   * when there is none: an empty page would mean that no plant is left.
+   */
   readonly createCollection?: boolean;
   /** Receives the events of the storage, for logs and metrics. */
   readonly observer?: StorageObserver;
@@ -61,7 +64,7 @@ export class MongoPlantRepository implements PlantRepository, PlantReader {
     this.#client = client;
     this.#availability = availability;
     this.#plants = new GroupCommit(collection, LIMITS, observer, options.tracer);
-    this.#pages = new PlantPages(db, name, closing);
+    this.#pages = new PlantPages(db, { name, mustExist: !creates }, closing);
   }
 
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {

@@ -72,15 +72,31 @@ describe('plant-store export, from a replica set,', function () {
     expect(existsSync(`${file}.partial`)).to.equal(false);
   });
 
-  it('exports nothing from a collection that does not exist, and does not create it', async () => {
+  it('ends with 1 and no file when the collection does not exist, and does not create it', async () => {
     const { MONGODB_URI } = await storeOf();
-    const it = startExport([], { MONGODB_URI });
-    expect(await it.ended).to.equal(0);
-    expect(it.out).to.equal('');
-    expect(it.err).to.match(/^exported: 0$/m);
+    const file = files.newPath();
+    for (const args of [[], [file], [file, '--after', '7']]) {
+      const it = startExport(args, { MONGODB_URI, MONGODB_COLLECTION: 'misspelt' });
+      expect(await it.ended).to.equal(1);
+      expect(it.out).to.equal('');
+      expect(it.err).to.match(
+        /plant-store: export: MONGODB_URI: .*there is no collection "misspelt" in the database "export-/,
+      );
+    }
+    for (const name of [file, `${file}.partial`]) expect(existsSync(name)).to.equal(false);
     const client = new MongoClient(MONGODB_URI);
     const collections = client.db().listCollections().toArray();
     expect(await collections.finally(() => client.close())).to.deep.equal([]);
+  });
+
+  it('exports nothing from a collection without plants, and ends with 0', async () => {
+    const { MONGODB_URI } = await storeOf();
+    const client = new MongoClient(MONGODB_URI);
+    await client.db().createCollection('plants');
+    await client.close();
+    const it = startExport([], { MONGODB_URI });
+    expect(await it.ended).to.equal(0);
+    expect(it.err).to.match(/^exported: 0$/m);
   });
 
   it('begins after an id, and ends at the limit', async () => {

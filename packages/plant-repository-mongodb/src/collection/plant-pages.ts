@@ -1,7 +1,12 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type NewPlant, newPlant, type PlantPage, UnreadablePlantError } from '@plant-store/domain';
 import { type Db, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf, credentialsRefused, UNAUTHORIZED } from '../connection/server-code.js';
+import {
+  codeOf,
+  credentialsRefused,
+  RefusingDatabaseError,
+  UNAUTHORIZED,
+} from '../connection/server-code.js';
 
 /** The error code of a standalone server for read concern `linearizable`. */
 const NOT_A_REPLICA_SET = 123;
@@ -12,12 +17,21 @@ const RETRY_PAUSE_MS = 100;
 export class PlantPages {
   readonly #db: Db;
   readonly #name: string;
+  readonly #mustExist: boolean;
   readonly #closing: AbortSignal;
 
-  /** @param closing Ends every read when it aborts. */
-  constructor(db: Db, name: string, closing: AbortSignal) {
+  /**
+   * @param collection Its name, and whether an empty page is an error when it does not exist.
+   * @param closing Ends every read when it aborts.
+   */
+  constructor(
+    db: Db,
+    { name, mustExist }: { readonly name: string; readonly mustExist: boolean },
+    closing: AbortSignal,
+  ) {
     this.#db = db;
     this.#name = name;
+    this.#mustExist = mustExist;
     this.#closing = closing;
   }
 
@@ -67,6 +81,7 @@ export class PlantPages {
       },
       signal,
     );
+    if (cursor.firstBatch.length === 0 && this.#mustExist) await this.#expectCollection(signal);
     return cursor.firstBatch.map(toPlant);
   }
 
@@ -96,6 +111,22 @@ export class PlantPages {
     }
   }
 
+  async #expectCollection(signal: AbortSignal): Promise<void> {
+    const { cursor } = await this.#db.command(
+      {
+        listCollections: 1,
+        filter: { name: this.#name },
+        nameOnly: true,
+        authorizedCollections: true,
+      },
+      { signal },
+    );
+    if (cursor.firstBatch.length > 0) return;
+    throw new RefusingDatabaseError(
+      `there is no collection "${this.#name}" in the database "${this.#db.databaseName}"`,
+    );
+  }
+
   #find(query: Document, signal: AbortSignal): Promise<Document> {
     const find = { find: this.#name, ...query, singleBatch: true };
     return this.#db.command(find, { signal, promoteLongs: false });
@@ -105,6 +136,7 @@ export class PlantPages {
 function isFinal(error: unknown): boolean {
   return (
     error instanceof UnreadablePlantError ||
+    error instanceof RefusingDatabaseError ||
     codeOf(error) === UNAUTHORIZED ||
     credentialsRefused(error)
   );

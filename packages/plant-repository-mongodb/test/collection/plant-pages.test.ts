@@ -20,7 +20,7 @@ function pagesWith(...replies: (Document | Error)[]) {
       return reply ?? closing.abort();
     },
   });
-  const pages = new PlantPages(db, 'plants', closing.signal);
+  const pages = new PlantPages(db, { name: 'plants', mustExist: false }, closing.signal);
   const read = async () => {
     const reading = pages.read({ limit: 10 }, 10_000);
     return reading.finally(() =>
