@@ -5,9 +5,9 @@ const UNIT = [
   /^packages\/(domain|export-ndjson|import-ndjson|plant-json)\//,
   /^packages\/(plant-repository-(memory|sql)|token-verifier-(static|keys))\//,
   /^packages\/[^/]*contract[^/]*\//,
-  /^packages\/app\/dist\/test\/(configuration|telemetry|commands\/progress)\//,
-  /^packages\/app\/dist\/test\/(health|main|commands\/(reason-not-ready|stop\.close))\.test\.js$/,
-  /^packages\/app\/dist\/test\/commands\/(export|import)\/.*(?<!\.mongodb)\.test\.js$/,
+  /^packages\/app\/dist\/test\/(configuration|telemetry)\//,
+  /^packages\/app\/dist\/test\/(health|main|commands\/(check\.reason|progress|rejects|serve\.close))\.test\.js$/,
+  /^packages\/app\/dist\/test\/commands\/(export|import)[\w.-]*(?<!\.(?:mongodb|pauses))\.test\.js$/,
   /^test\/dist\/(?!faulty-network)[\w-]+\.test\.js$/,
 ];
 

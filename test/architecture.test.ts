@@ -21,7 +21,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/create-plant/body.ts', '../connection/server.js'],
   ['http-koa/src/docs/serve-docs.ts', '../create-plant/body.js'],
   ['http-koa/src/frame/routes.ts', '../app.js'],
-  ['app/src/configuration/all-settings.ts', '../container.js'],
+  ['app/src/configuration/settings.ts', '../container.js'],
   ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
 ];
 

@@ -149,13 +149,15 @@ async function openServer(
       before: await corsFor(configuration.CORS_ALLOWED_ORIGINS),
     },
   );
-  return createServer(app, {
+  const server = createServer(app, {
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: configuration.MAX_CONNECTIONS,
     observer: http,
   });
+  // For the log: after a connection was closed, its address is known only if it was read before.
+  return server.on('connection', (socket) => socket.remoteAddress);
 }
 
 function openManagementServer(

@@ -1,3 +1,5 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import {
   OutcomeUnknownError,
   StorageUnavailableError,
@@ -5,6 +7,7 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { pino } from 'pino';
+import proxyAddress from 'proxy-addr';
 import {
   type Observer,
   type ObserverOptions,
@@ -103,6 +106,24 @@ describe('The log of a response', () => {
     expect(levelOf(200, undefined)).to.equal(DEBUG);
     for (const error of [5000, 5030, 5031]) expect(levelOf(503, error)).to.equal(DEBUG);
   });
+
+  for (const [what, forwarded, proxies, address] of [
+    ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
+    ['that a trusted proxy names', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
+    ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
+    ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
+  ] as const) {
+    it(`has the address ${what}`, () => {
+      const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
+      const request = new IncomingMessage(socket);
+      request.headers['x-forwarded-for'] = forwarded;
+      const options = { ...NONE, proxies: proxies && proxyAddress.compile(proxies) };
+      const exchange = { method: 'POST', route: '/plants', status: 401, error: 4011 };
+      const rest = { durationMs: 1, client: undefined, refusal: undefined, requestId: 'a' };
+      const use = ({ http }: Observer) => http.ended({ ...exchange, ...rest, request });
+      expect(logOf(use, options)[0]).to.include({ address }).and.not.to.have.property('request');
+    });
+  }
 
   it('is a debug line for a readiness probe of a service that stops', () => {
     expect(levelOf(503, 5032, '/readyz')).to.equal(DEBUG);
