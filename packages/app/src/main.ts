@@ -1,4 +1,5 @@
 import { type Host, Signals, StartError, UsageError } from './commands/host.js';
+import { readConfiguration } from './configuration/configuration.js';
 import { nearest } from './configuration/nearest.js';
 import { ConfigurationError, readSettings } from './configuration/setting.js';
 import { serviceSettings } from './configuration/settings.js';
@@ -59,8 +60,9 @@ const commands: Readonly<Record<string, Command>> = {
   async serve(host) {
     const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
     const hangUps = new Signals(host, 'SIGHUP');
+    const configuration = await readConfiguration(host.env, host.stdout.isTTY === true);
     const { serve } = await import('./commands/serve.js');
-    return serve(host, stopping, hangUps);
+    return serve(host, configuration, stopping, hangUps);
   },
   async import(host, args) {
     const stopping = new Signals(host, 'SIGTERM', 'SIGINT');

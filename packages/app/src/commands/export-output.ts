@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import type { PlantId } from '@plant-store/domain';
 import { messageOf } from '../configuration/setting.js';
 import { type Output, UsageError } from './host.js';
-import { lastLine } from './last-line.js';
+import { isCutOff, lastLine } from './last-line.js';
 
 /** Receives the lines of an export. */
 export interface ExportOutput {
@@ -102,8 +102,8 @@ class NewFile implements ExportOutput {
     const created = await open(name, 'wx').catch(unlessExists);
     if (created !== undefined) return new NewFile(path, created, 0);
     const partial = await open(name, CONTINUED).catch(unlessLink);
-    const { text, end } = partial === undefined ? NOTHING : await endOf(partial);
-    const last = idOf(text);
+    const { text, end, rest } = partial === undefined ? NOTHING : await endOf(partial);
+    const last = isCutOff(rest, '{"id":') ? idOf(text) : undefined;
     if (partial !== undefined && last !== undefined && last === after) {
       return new NewFile(path, partial, end);
     }
@@ -163,7 +163,7 @@ function unlessExists(error: NodeJS.ErrnoException): undefined {
 /** Follows no symbolic link, and does not wait for the other end of a named pipe. */
 const CONTINUED = constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-const NOTHING = { text: '', end: 0 };
+const NOTHING = { text: '', end: 0, rest: '' };
 
 /** Only a regular file has an end that can be read. */
 async function endOf(file: FileHandle) {

@@ -17,6 +17,12 @@ export interface LastLine {
   readonly rest: string;
 }
 
+/** Whether this is what a crash leaves of a line that begins in this way: a part of it, or zeros. */
+export function isCutOff(rest: string, beginning: string): boolean {
+  const begun = rest.slice(0, beginning.length);
+  return beginning.startsWith(begun) || begun.startsWith('\0');
+}
+
 /** Reads the last whole line of a file: from the end, more each time, until the line is found. */
 export function lastLine(file: number, size: number): LastLine {
   for (let length = TAIL_BYTES; ; length *= 2) {

@@ -10,7 +10,7 @@ import {
 import type { Reject } from '@plant-store/import-ndjson';
 import { messageOf } from '../configuration/setting.js';
 import { UsageError } from './host.js';
-import { type LastLine, lastLine } from './last-line.js';
+import { isCutOff, type LastLine, lastLine } from './last-line.js';
 
 /** Receives the lines that were not stored. */
 export interface Rejects {
@@ -100,15 +100,9 @@ function problemOf(
     return 'is not empty. Name another file, or resume an import with --from-line, which appends to it';
   }
   const isOwn = last.end === 0 || lineOf(last.text) > 0;
-  return isOwn && isCutOff(last.rest) ? undefined : 'is not of an import. Name another file';
-}
-
-const BEGINNING = '{"line":';
-
-/** Whether this is what a crash leaves of a record: its beginning, or zeros. */
-function isCutOff(rest: string): boolean {
-  const begun = rest.slice(0, BEGINNING.length);
-  return BEGINNING.startsWith(begun) || begun.startsWith('\0');
+  return isOwn && isCutOff(last.rest, '{"line":')
+    ? undefined
+    : 'is not of an import. Name another file';
 }
 
 const SHOWN = 10;

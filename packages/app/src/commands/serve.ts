@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
-import { advice, type Configuration, readConfiguration } from '../configuration/configuration.js';
+import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError, messageOf } from '../configuration/setting.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
@@ -18,8 +18,12 @@ import { type Host, maxFiles, type Output, type Signals, StartError, urlOf } fro
  * @param stopping The first signal stops the service, also while it starts; the second one ends the process.
  * @param hangUps At each of them, the service reads the tokens file again.
  */
-export async function serve(host: Host, stopping: Signals, hangUps: Signals): Promise<number> {
-  const configuration = await readConfiguration(host.env, host.stdout.isTTY === true);
+export async function serve(
+  host: Host,
+  configuration: Configuration,
+  stopping: Signals,
+  hangUps: Signals,
+): Promise<number> {
   const verifier = configuration.verifier ?? demoVerifier();
   const container = createContainer(configuration, verifier, (lost) =>
     openServiceLogger(configuration, host.stdout, lost),

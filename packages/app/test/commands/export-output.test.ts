@@ -63,6 +63,7 @@ describe('The output of an export', () => {
   for (const [what, make] of [
     ['a file of another program', (partial) => writeFileSync(partial, 'of another program\n')],
     ['a file without a whole line', (partial) => writeFileSync(partial, 'a note')],
+    ['an export with a note', (partial) => writeFileSync(partial, `${LINES}a note`)],
     ['an empty file', (partial) => writeFileSync(partial, '')],
     ['a folder', (partial) => mkdirSync(partial)],
     ['a named pipe', (partial) => execFileSync('mkfifo', [partial])],

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import { stopAll } from '../in-process.js';
 import { countsOf, KeptPlants, numbered, PlantFiles, startImport } from '../plant-files.js';
 
-const LINES = 40_000;
+const LINES = 12_000;
 /** More lines than are imported at once. */
 const SLOW_LINES = 6_000;
 /** Longer than any time limit of a request, and of the stores. */
