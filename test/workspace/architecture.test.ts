@@ -8,7 +8,10 @@ const project = packageFiles(root);
 const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/app.ts', '@plant-store/plant-repository-memory'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-json'],
-  ['token-verifier-static/src/static-token-verifier.ts', '@plant-store/plant-repository-group-commit'],
+  [
+    'token-verifier-static/src/static-token-verifier.ts',
+    '@plant-store/plant-repository-group-commit',
+  ],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/token-verifier-keys'],
   ['plant-json/src/failures.ts', '@plant-store/http-koa'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/contract-suite'],
@@ -21,7 +24,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/create-plant/body.ts', '../connection/server.js'],
   ['http-koa/src/docs/serve-docs.ts', '../create-plant/body.js'],
   ['http-koa/src/frame/routes.ts', '../app.js'],
-  ['app/src/configuration/all-settings.ts', '../container.js'],
+  ['app/src/configuration/settings.ts', '../container.js'],
   ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
 ];
 

@@ -15,7 +15,7 @@ const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */
 const OTHERS = new Set(
-  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS DD_DBM_PROPAGATION_MODE LC_ALL'.split(
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS DD_DBM_PROPAGATION_MODE LC_ALL'.split(
     ' ',
   ),
 );
@@ -291,9 +291,10 @@ function shellLines(blocks: readonly CodeBlock[]): string[] {
 /** The names of all settings, from the built code. */
 async function settingNames(): Promise<string[]> {
   const module = await import(
-    pathToFileURL(join(root, 'packages/app/dist/src/configuration/all-settings.js')).href
+    pathToFileURL(join(root, 'packages/app/dist/src/configuration/settings.js')).href
   );
-  return Object.keys(module.settings);
+  const secrets = Object.keys(module.settings).filter((name) => module.settings[name].secret);
+  return [...Object.keys(module.settings), ...secrets.map((name) => `${name}_FILE`)];
 }
 
 /** The commands of `plant-store`, from its source. */
