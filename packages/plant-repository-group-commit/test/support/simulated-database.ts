@@ -1,16 +1,19 @@
-import { MongoServerError, type ObjectId } from 'mongodb';
 import type {
-  InsertFailure,
-  InsertReply,
+  InsertLimits,
+  InsertOutcome,
   InsertResult,
-  WriteError,
-} from '../../src/collection/insert-outcome.js';
-import type { PlantCollection } from '../../src/collection/plant-collection.js';
-import type { PlantDocument } from '../../src/collection/plant-document.js';
+  MarkedPlant,
+  PlantBatch,
+  PlantStorage,
+} from '../../src/plant-storage.js';
+import { storageWith } from './storage-with.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** A delay that never ends. */
 export const NEVER = Number.POSITIVE_INFINITY;
+
+/** A client gives up the search for a server after this. */
+const SERVER_TIMEOUT_MS = 2_000;
 
 /** What happens to one insert. All delays are in milliseconds. */
 export interface PlannedInsert {
@@ -24,33 +27,47 @@ export interface PlannedInsert {
   readonly majority: number;
   /** The delay from then to the reply. */
   readonly reply: number;
+  /** Whether the server ends it when nobody waits for it any more. */
+  readonly isLimited: boolean;
+  /** Whether the reply has the marks of committed plants whose ids exist. */
+  readonly hasMarks: boolean;
   readonly ending:
     | 'carried out'
     | 'write concern error'
-    | 'refused beforehand'
-    | keyof typeof ERROR_CODES;
-  /** The fault of one document, by its position. */
-  readonly documentFault: { readonly index: number; readonly kind: DocumentFault } | undefined;
+    | 'denied'
+    | 'rate limited'
+    | 'not sent'
+    | 'denied beforehand';
+  /** The fault of one plant, by its position. */
+  readonly plantFault: { readonly index: number; readonly kind: PlantFault } | undefined;
 }
 
 /**
- * A fault of one document. The validator or another unique index refuses it. The collection is a view. A step-down
- * comes before it, and is reported or not. A router loses the connection to the shard that has written it.
+ * A fault of one plant. A rule refuses it, an index refuses it unless its id exists, or the server refuses the whole
+ * insert because of it. It is denied. A step-down comes before it, and is reported or not. A router loses the connection
+ * to the shard that has written it.
  */
-export type DocumentFault = keyof typeof DOCUMENT_FAULTS | 'not counted';
+export type PlantFault =
+  | 'refused'
+  | 'other index'
+  | 'refused with others'
+  | 'denied'
+  | 'interrupted'
+  | 'not counted'
+  | 'shard lost';
 
-/** What happens to one read-back. */
-export interface PlannedRead {
+/** What happens to one look-up. */
+export interface PlannedLookUp {
   readonly fails: boolean;
   readonly durationMs: number;
-  /** How many documents the server does not yet know to be on a majority. */
+  /** How many plants the server does not yet know to be on a majority. */
   readonly lag: number;
 }
 
 /** A change of primary. */
 export interface PlannedFailover {
   readonly at: number;
-  /** How many documents without a majority the new primary has. */
+  /** How many plants without a majority the new primary has. */
   readonly survivors: number;
   /** The delay until a majority has those. */
   readonly majority: number;
@@ -59,9 +76,9 @@ export interface PlannedFailover {
 /** What happens to the database, in order. */
 export interface DatabasePlan {
   readonly inserts: readonly PlannedInsert[];
-  readonly reads: readonly PlannedRead[];
+  readonly lookUps: readonly PlannedLookUp[];
   readonly failovers: readonly PlannedFailover[];
-  /** The most documents for which the server can send a reply; otherwise it closes the connection. */
+  /** The most plants for which the server can send a reply; otherwise it closes the connection. */
   readonly largestReply: number;
 }
 
@@ -71,126 +88,161 @@ const NORMAL_INSERT: PlannedInsert = {
   arrival: 1,
   majority: 1,
   reply: 1,
+  isLimited: true,
+  hasMarks: false,
   ending: 'carried out',
-  documentFault: undefined,
+  plantFault: undefined,
 };
 
-const NORMAL_READ: PlannedRead = { fails: false, durationMs: 1, lag: 0 };
+const NORMAL_LOOK_UP: PlannedLookUp = { fails: false, durationMs: 1, lag: 0 };
 
-const ERROR_CODES = {
-  denied: 13,
-  'rate limited': 462,
-  'pool cleared': undefined,
-  'wrong password': 18,
-  view: 166,
-};
+const REFUSAL = { code: 121, reason: 'a rule of an administrator' };
 
-const DOCUMENT_FAULTS = {
-  refused: { code: 121 },
-  'other index': { code: 11000, keyPattern: { name: 1 } },
-  view: { code: 166 },
-  interrupted: { code: 11602 },
-  'shard lost': { code: 6 },
-};
-
-function errorOf(ending: keyof typeof ERROR_CODES): MongoServerError {
-  return new MongoServerError({ message: ending, code: ERROR_CODES[ending], ok: 0 });
+/** A plant in the log of the primary. One of another program has no mark. */
+interface Logged {
+  readonly id: bigint;
+  /** Unique to one create. */
+  readonly name: string;
+  readonly mark: string | undefined;
 }
 
 /** What a {@link SimulatedInsert} uses. */
 interface InsertOptions {
-  readonly read: () => readonly PlantDocument[];
-  readonly timeLimitMs: number;
+  readonly batch: PlantBatch;
   readonly plan: PlannedInsert;
   later(ms: number, act: () => void): void;
   arrive(insert: SimulatedInsert): void;
 }
 
 class SimulatedInsert {
-  documents: readonly PlantDocument[] = [];
   readonly plan: PlannedInsert;
   readonly result: Promise<InsertResult>;
+  plants: readonly MarkedPlant[] = [];
   readonly #options: InsertOptions;
-  #end: (result: InsertResult) => void = () => undefined;
-  #isSent = false;
+  #resolve: (result: InsertResult) => void = () => undefined;
+  #reject: (error: Error) => void = () => undefined;
+  /** The first end counts. */
+  #outcomes: InsertResult['outcomes'] | undefined;
 
   constructor(options: InsertOptions) {
     this.plan = options.plan;
     this.#options = options;
-    this.result = new Promise((resolve) => {
-      this.#end = resolve;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
     });
-    options.later(this.plan.server, () => this.#send());
+    const { later } = options;
+    later(this.plan.server, () => this.#send());
+    later(SERVER_TIMEOUT_MS, () => {
+      if (this.plan.server > SERVER_TIMEOUT_MS) this.#reject(new Error('no server'));
+    });
   }
 
-  reply(reply: InsertReply): void {
-    this.#end(reply);
+  reply(outcomes: InsertResult['outcomes'], error?: Error): void {
+    this.#outcomes ??= outcomes;
+    this.#resolve({ outcomes, error });
   }
 
-  fail(error: Error, kind: InsertFailure['kind'] = this.#isSent ? 'failed' : 'not sent'): void {
-    this.#end({ kind, error });
+  fail(error: Error): void {
+    this.#outcomes ??= 'unclear';
+    this.#reject(error);
+  }
+
+  /** Whether the plant with this name may be written, as far as the store can know. */
+  mayHaveWritten(name: string): boolean {
+    const index = this.plants.findIndex(({ plant }) => plant.name === name);
+    if (index < 0) return false;
+    const outcomes = this.#outcomes ?? 'unclear';
+    const outcome = typeof outcomes === 'string' ? outcomes : outcomes[index];
+    return outcome === 'unclear' || outcome === 'stored';
   }
 
   #send(): void {
-    const { ending, loss, arrival } = this.plan;
-    const { read, timeLimitMs, later, arrive } = this.#options;
-    if (ending === 'refused beforehand') {
-      this.fail(new Error(ending), 'refused');
+    const { ending, server, loss, arrival, isLimited } = this.plan;
+    const { batch, later, arrive } = this.#options;
+    if (server > SERVER_TIMEOUT_MS) return;
+    if (ending === 'denied beforehand') {
+      this.#resolve({ outcomes: 'denied', error: new Error(ending) });
       return;
     }
-    if (ending === 'pool cleared' || ending === 'wrong password') {
-      this.fail(errorOf(ending));
+    if (ending === 'not sent') {
+      this.#reject(new Error(ending));
       return;
     }
-    this.#isSent = true;
-    this.documents = read();
-    later(timeLimitMs, () => this.fail(new Error('took too long')));
+    this.plants = batch.send();
+    if (isLimited) {
+      later(batch.timeLimitMs, () => this.reply('unclear', new Error('took too long')));
+    }
     later(loss, () => this.fail(new Error('connection lost')));
     later(arrival, () => arrive(this));
   }
 }
 
-/** A document in the log of the primary. One of another program has no mark. */
-interface Logged {
-  readonly _id: bigint;
-  readonly mark?: ObjectId;
-}
-
 /**
  * A simulated replica set that behaves as its {@link DatabasePlan} says, and normally after the end of the plan. The
- * primary has a log of documents. A majority has the beginning of the log; a failover may remove the rest.
+ * primary has a log of plants. A majority has the beginning of the log; a failover may remove the rest.
  */
-export class SimulatedDatabase implements PlantCollection {
+export class SimulatedDatabase {
   readonly #time: VirtualTime;
   readonly #plannedInserts: PlannedInsert[];
-  readonly #plannedReads: PlannedRead[];
+  readonly #plannedLookUps: PlannedLookUp[];
   readonly #inserts: SimulatedInsert[] = [];
   readonly #log: Logged[];
   readonly #largestReply: number;
-  /** How many documents of the log a majority has. */
+  /** How many plants of the log a majority has. */
   #kept: number;
-  /** Inserts that wait for a majority, with the last document that they wrote. */
-  readonly #waiting = new Map<SimulatedInsert, { last: Logged; reply: InsertReply }>();
+  /** Inserts that wait for a majority, with the last plant that they wrote. */
+  readonly #waiting = new Map<SimulatedInsert, { last: Logged; reply: () => void }>();
 
-  /** @param ids The ids of documents that another program has created before. */
+  /** @param ids The ids of plants that another program has created before. */
   constructor(
     time: VirtualTime,
-    { inserts, reads, failovers, largestReply }: DatabasePlan,
+    { inserts, lookUps, failovers, largestReply }: DatabasePlan,
     ids: readonly bigint[],
   ) {
     this.#time = time;
     this.#largestReply = largestReply;
     this.#plannedInserts = [...inserts];
-    this.#plannedReads = [...reads];
-    this.#log = ids.map((_id) => ({ _id }));
+    this.#plannedLookUps = [...lookUps];
+    this.#log = ids.map((id) => ({ id, name: 'of another program', mark: undefined }));
     this.#kept = ids.length;
     for (const failover of failovers) this.#later(failover.at, () => this.#failover(failover));
   }
 
-  insert(read: () => readonly PlantDocument[], timeLimitMs: number): Promise<InsertResult> {
+  /** @param opened Called with the number of open inserts of this storage whenever one starts. */
+  storage(limits: InsertLimits, opened: (open: number) => void): PlantStorage {
+    let open = 0;
+    return storageWith({
+      limits,
+      insert: async (batch) => {
+        open += 1;
+        opened(open);
+        return this.#insert(batch).finally(() => {
+          open -= 1;
+        });
+      },
+      committedMarks: (ids, signal) => this.#committedMarks(ids, signal),
+    });
+  }
+
+  /** Returns the plant with this id that a majority has. */
+  kept(id: bigint): Logged | undefined {
+    return this.#log.slice(0, this.#kept).find((logged) => logged.id === id);
+  }
+
+  /** Whether an insert of the plant was sent, and is not known to have written nothing. */
+  mayBeWritten(name: string): boolean {
+    return this.#inserts.some((insert) => insert.mayHaveWritten(name));
+  }
+
+  /** Copies the whole log of the primary to a majority. */
+  catchUp(): void {
+    this.#keep(this.#log.at(-1));
+  }
+
+  #insert(batch: PlantBatch): Promise<InsertResult> {
     const insert = new SimulatedInsert({
-      read,
-      timeLimitMs,
+      batch,
       plan: this.#plannedInserts.shift() ?? NORMAL_INSERT,
       later: (ms, act) => this.#later(ms, act),
       arrive: (it) => this.#carryOut(it),
@@ -199,29 +251,13 @@ export class SimulatedDatabase implements PlantCollection {
     return insert.result;
   }
 
-  async committedMarks(
-    ids: readonly bigint[],
-    timeLimitMs: number,
-  ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
-    const { fails, durationMs, lag } = this.#plannedReads.shift() ?? NORMAL_READ;
-    await this.#time.wait(Math.min(durationMs, timeLimitMs));
-    if (fails || durationMs >= timeLimitMs) throw new Error('no response');
+  async #committedMarks(ids: readonly bigint[], signal: AbortSignal) {
+    const { fails, durationMs, lag } = this.#plannedLookUps.shift() ?? NORMAL_LOOK_UP;
+    await this.#time.wait(durationMs);
+    signal.throwIfAborted();
+    if (fails) throw new Error('no response');
     const seen = this.#log.slice(0, Math.max(0, this.#kept - lag));
-    return new Map(seen.filter(({ _id }) => ids.includes(_id)).map(({ _id, mark }) => [_id, mark]));
-  }
-
-  /** Returns the document with this id that a majority has. */
-  kept(id: bigint): Logged | undefined {
-    return this.#log.slice(0, this.#kept).find(({ _id }) => _id === id);
-  }
-
-  wasSent(document: PlantDocument): boolean {
-    return this.#inserts.some(({ documents }) => documents.includes(document));
-  }
-
-  /** Copies the whole log of the primary to a majority. */
-  catchUp(): void {
-    this.#keep(this.#log.at(-1));
+    return new Map(seen.filter(({ id }) => ids.includes(id)).map(({ id, mark }) => [id, mark]));
   }
 
   #later(ms: number, act: () => void): void {
@@ -229,58 +265,68 @@ export class SimulatedDatabase implements PlantCollection {
   }
 
   #carryOut(insert: SimulatedInsert): void {
-    const { ending, majority, reply: delay } = insert.plan;
-    if (ending === 'denied' || ending === 'rate limited' || ending === 'view') {
-      this.#later(delay, () => insert.fail(errorOf(ending)));
+    const { plants, plan } = insert;
+    const { ending, majority, reply: delay } = plan;
+    const replyLater = (outcomes: InsertResult['outcomes']) =>
+      this.#later(delay, () => insert.reply(outcomes, new Error(ending)));
+    const rejected = rejectedAsAWhole(insert);
+    if (rejected) {
+      replyLater(rejected);
       return;
     }
-    const { reply, last } = this.#write(insert);
+    const { outcomes, last } = this.#write(insert);
     this.#later(majority, () => this.#keep(last));
-    if (insert.documents.length > this.#largestReply) {
+    if (plants.length > this.#largestReply) {
       this.#later(delay, () => insert.fail(new Error('connection closed')));
-      return;
-    }
-    if (ending === 'write concern error') {
-      const writeConcernError = new Error('the primary steps down');
-      this.#later(delay, () => insert.reply({ ...reply, writeConcernError }));
+    } else if (ending === 'write concern error') {
+      replyLater(outcomes.map((it) => (isUnsure(it) ? 'unclear' : 'not written')));
     } else if (last) {
-      this.#waiting.set(insert, { last, reply });
+      this.#waiting.set(insert, { last, reply: () => replyLater(this.#known(insert, outcomes)) });
     } else {
-      this.#later(delay, () => insert.reply(reply));
+      replyLater(this.#known(insert, outcomes));
     }
   }
 
-  #write({ documents, plan: { documentFault } }: SimulatedInsert): {
-    reply: InsertReply;
+  #write({ plants, plan: { plantFault } }: SimulatedInsert): {
+    outcomes: InsertOutcome[];
     last: Logged | undefined;
   } {
-    const writeErrors: WriteError[] = [];
     let last: Logged | undefined;
-    let n = 0;
-    for (const [index, { _id, mark }] of documents.entries()) {
-      const kind = documentFault?.index === index ? documentFault.kind : undefined;
-      const isThere = this.#log.some((logged) => logged._id === _id);
-      if (!isThere && (kind === undefined || kind === 'shard lost')) {
-        last = { _id, mark };
-        this.#log.push(last);
-      }
-      if (kind === 'not counted') continue;
-      if (isThere && kind === 'other index') writeErrors.push({ index, code: 11000 });
-      else if (kind) writeErrors.push({ index, ...DOCUMENT_FAULTS[kind] });
-      else if (isThere) writeErrors.push({ index, code: 11000 });
-      else n += 1;
-    }
-    return { reply: { kind: 'reply', n, writeErrors }, last };
+    const outcomes = plants.map(({ plant: { id, name }, mark }, index): InsertOutcome => {
+      const kind = plantFault?.index === index ? plantFault.kind : undefined;
+      const exists = this.#log.some((logged) => logged.id === id);
+      if (kind === 'refused' || (kind === 'other index' && !exists)) return REFUSAL;
+      if (kind === 'denied') return 'denied';
+      if (kind === 'interrupted' || kind === 'not counted') return 'unclear';
+      if (exists) return kind === 'shard lost' ? 'unclear' : 'id exists';
+      last = { id, name, mark };
+      this.#log.push(last);
+      return kind === 'shard lost' ? 'unclear' : 'stored';
+    });
+    const isMiscounted = plantFault?.kind === 'not counted' && plants[plantFault.index];
+    return {
+      outcomes: isMiscounted ? outcomes.map((it) => (isUnsure(it) ? 'unclear' : it)) : outcomes,
+      last,
+    };
   }
 
-  /** Copies the log up to this document to a majority, unless a failover has removed it. */
+  /** Outcomes with the marks of the committed plants, if the reply has them. */
+  #known({ plants, plan }: SimulatedInsert, outcomes: readonly InsertOutcome[]): InsertOutcome[] {
+    return outcomes.map((outcome, index) => {
+      const holder = this.kept(plants[index]?.plant.id ?? 0n);
+      const isKnown = plan.hasMarks && outcome === 'id exists' && holder !== undefined;
+      return isKnown ? { committedMark: holder.mark } : outcome;
+    });
+  }
+
+  /** Copies the log up to this plant to a majority, unless a failover has removed it. */
   #keep(upTo: Logged | undefined): void {
     if (upTo === undefined) return;
     this.#kept = Math.max(this.#kept, this.#log.indexOf(upTo) + 1);
     for (const [insert, { last, reply }] of this.#waiting) {
       if (this.#log.indexOf(last) >= this.#kept) continue;
       this.#waiting.delete(insert);
-      this.#later(insert.plan.reply, () => insert.reply(reply));
+      reply();
     }
   }
 
@@ -291,4 +337,18 @@ export class SimulatedDatabase implements PlantCollection {
     for (const insert of this.#waiting.keys()) insert.fail(new Error('connection lost'));
     this.#waiting.clear();
   }
+}
+
+/** The outcomes of an insert of which the server writes nothing. */
+function rejectedAsAWhole({ plants, plan }: SimulatedInsert): InsertResult['outcomes'] | undefined {
+  const { ending, plantFault } = plan;
+  if (ending === 'denied') return 'denied';
+  if (ending === 'rate limited') return 'not written';
+  if (plantFault?.kind !== 'refused with others' || !plants[plantFault.index]) return undefined;
+  return plants.length > 1 ? 'refused with others' : [REFUSAL];
+}
+
+/** Whether a missing acknowledgement makes the outcome unclear. */
+function isUnsure(outcome: InsertOutcome): boolean {
+  return outcome === 'stored' || outcome === 'unclear';
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../src/collection/clock.js';
+import type { Clock } from '../../src/clock.js';
 
 interface Timer {
   readonly at: number;
