@@ -172,8 +172,8 @@ describe('A problem of the configuration', () => {
       'JWT_SCOPE: expected a single scope as in RFC 6749, section 3.3. Correct it, or unset it',
     ],
     [
-      { MONGODB_URI: 'mongodb://a/?minPoolSize=65' },
-      'MONGODB_URI: expected a connection string of MongoDB (minPoolSize must not be above 64). Correct it',
+      { MONGODB_URI: 'mongodb://a/?minPoolSize=105' },
+      'MONGODB_URI: expected a connection string of MongoDB (minPoolSize must not be above 104). Correct it',
     ],
     [
       { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
