@@ -11,7 +11,10 @@ export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryO
   readonly uri: string;
   /** The name of the collection. `plants` by default. */
   readonly collection?: string;
-  /** Whether a collection that does not exist is created with its validator. `true` by default. */
+  /**
+   * Whether a collection that does not exist is created with its validator. `true` by default. Otherwise `read` rejects
+   * when there is none: an empty page would mean that no plant is left.
+   */
   readonly createCollection?: boolean;
 }
 

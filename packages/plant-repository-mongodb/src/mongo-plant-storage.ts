@@ -22,7 +22,7 @@ import {
   type PlantDocument,
   toDocument,
 } from './collection/plant-document.js';
-import { readPage } from './collection/plant-pages.js';
+import { expectCollection, readPage } from './collection/plant-pages.js';
 import { explainedError, topologyProblem } from './connection/connection-problem.js';
 import {
   createMongoClient,
@@ -75,6 +75,7 @@ export class MongoPlantStorage implements PlantStorage {
   readonly #client: MongoClient;
   readonly #db: Db;
   readonly #name: string;
+  readonly #creates: boolean;
   readonly #check: CollectionCheck;
   #topology: Topology | undefined;
   #isClosed = false;
@@ -90,6 +91,7 @@ export class MongoPlantStorage implements PlantStorage {
     this.#client = client;
     this.#db = client.db(databaseOf(uri) ?? DATABASE);
     this.#name = collection;
+    this.#creates = createCollection;
     const options = { name: collection, creates: createCollection };
     this.#check = new CollectionCheck(client, this.#db, options, observe);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
@@ -151,8 +153,11 @@ export class MongoPlantStorage implements PlantStorage {
     );
   }
 
-  page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlant[]> {
-    return readPage(this.#db, this.#name, page, signal);
+  async page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlant[]> {
+    const plants = await readPage(this.#db, this.#name, page, signal);
+    const mayBeAbsent = plants.length === 0 && !this.#creates;
+    if (mayBeAbsent) await expectCollection(this.#db, this.#name, signal);
+    return plants;
   }
 
   async check(signal: AbortSignal): Promise<void> {

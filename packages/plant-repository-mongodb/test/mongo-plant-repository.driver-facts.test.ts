@@ -225,6 +225,18 @@ describeOnMongod('A plant', () => {
     expect(await names()).to.have.length(10);
   });
 
+  for (const [what, count, name, most] of [
+    ['1,000 plants', 2_500, 'rose', 1_000],
+    ['4 MiB of plants', 10, 'r'.repeat(2 ** 20), 3],
+  ] as const) {
+    it(`shares its insert with others: at most ${what} together`, async () => {
+      const ids = Array.from({ length: count }, (_, id) => BigInt(id));
+      await Promise.all(ids.map((id) => repository.add(plant(id, name), LONG_LIMIT_MS)));
+      const sizes = events.map((event) => (event.type === 'batch written' ? event.plants : 0));
+      expect(Math.max(...sizes)).to.equal(most);
+    });
+  }
+
   it('is stored when it is as large as the service takes a body', async () => {
     await repository.add(plant(1n, 'a'.repeat(16_000_000)), LONG_LIMIT_MS);
   });

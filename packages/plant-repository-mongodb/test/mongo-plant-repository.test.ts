@@ -79,6 +79,9 @@ describeOnMongod('On a replica set with users, which can be killed', function ()
         const writeConcern = { w: 1, journal: false };
         await plants.insertOne({ _id, ...fields }, { writeConcern, ...bypass });
       },
+      async storeNoPlant(id: bigint) {
+        await plants.insertOne({ _id: id, name: 1 } as never, bypass);
+      },
       crash: () => server.crash(),
       async recover() {
         if (session.inTransaction()) await session.abortTransaction();

@@ -6,6 +6,7 @@ import { CertificateFolder } from '@plant-store/certificates';
 import {
   OutcomeUnknownError,
   PlantIdTakenError,
+  StorageSlowError,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { type FaultyNetwork, silentServer } from '@plant-store/faulty-network';
@@ -74,23 +75,6 @@ describe('Without a server that responds', () => {
     await Promise.all(waiting);
     await repository.close();
   });
-
-  for (const [what, count, name, most] of [
-    ['1,000 plants', 2_500, 'rose', 1_000],
-    ['4 MiB of plants', 10, 'r'.repeat(2 ** 20), 3],
-  ] as const) {
-    it(`an insert contains at most ${what}`, async () => {
-      const repository = open(CLOSED_PORT);
-      const adding = Array.from({ length: count }, (_, id) =>
-        rejects(repository.add(plant(BigInt(id), name), SHORT_LIMIT_MS), StorageUnavailableError),
-      );
-      await Promise.all(adding);
-      await events.first('batch written', /(?:)/, ({ plants }) => plants === most);
-      await repository.close();
-      const sizes = events.of('batch written').map(({ plants }) => plants);
-      expect(Math.max(...sizes)).to.equal(most);
-    });
-  }
 
   it('a host name that cannot be resolved is reported to the observer, not thrown', async () => {
     const repository = open('mongodb+srv://user:secret@cluster.plants.invalid/');
@@ -193,13 +177,13 @@ describeOnMongod('With a server that is killed or frozen', function () {
       await rejects(repository.ready(), StorageUnavailableError);
     });
 
-    it('the repository is not ready while the server reads but does not write', async () => {
+    it('the repository is slow while the server reads but does not write', async () => {
       open();
       await repository.ready();
       await server.command({ fsync: 1, lock: true });
-      await rejects(repository.ready(), (error: StorageUnavailableError) => {
-        expect(error.message).to.include('accepts no plants');
-        expect(events.of('storage unreachable').at(-1)?.error.message).to.equal(error.message);
+      await rejects(repository.ready(), (error: unknown) => {
+        expect(error).to.be.instanceOf(StorageSlowError);
+        expect(events.of('storage unreachable').at(-1)?.error).to.equal(error);
         return true;
       });
       await server.command({ fsyncUnlock: 1 });

@@ -1,13 +1,14 @@
-import type { PlantReader, PlantRepository } from '@plant-store/domain';
-import { SqlPlantRepository, type StorageObserver } from '@plant-store/plant-repository-sql';
-import { PostgresqlPlantTable } from './postgresql-plant-table.js';
+import {
+  GroupCommitPlantRepository,
+  type GroupCommitPlantRepositoryOptions,
+} from '@plant-store/plant-repository-group-commit';
+import { Client } from 'pg';
+import { PostgresqlStorage } from './postgresql-storage.js';
 
-/** Where plants are kept, and who receives the events. */
-export interface PostgresqlPlantRepositoryOptions {
+/** Where plants are kept, who receives the events of the storage, and a tracing system. */
+export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
   /** The connection string: `postgresql://user:password@host:5432/database?sslmode=verify-full`. */
   readonly uri: string;
-  /** Receives the events of the storage, for logs and metrics. */
-  readonly observer?: StorageObserver;
 }
 
 /**
@@ -18,8 +19,23 @@ export interface PostgresqlPlantRepositoryOptions {
  */
 export function postgresqlPlantRepository({
   uri,
-  observer,
-}: PostgresqlPlantRepositoryOptions): PlantRepository & PlantReader {
-  const open = (maxConnections: number) => new PostgresqlPlantTable(uri, maxConnections);
-  return new SqlPlantRepository(open, observer);
+  ...options
+}: PostgresqlPlantRepositoryOptions): GroupCommitPlantRepository {
+  return new GroupCommitPlantRepository(new PostgresqlStorage(uri, options.observer), options);
+}
+
+/** Without a user, `user:1234` could be a host and a port, and the password would be printed as a port. */
+const URI = /^postgres(?:ql)?:\/\/[^/?#@]+@[^/?#@,]+\/[^/?#]+(?:\?|$)/;
+
+/** Returns what is wrong with a connection string, without its password; `undefined` when it is valid. */
+export function postgresqlUriProblem(uri: string): string | undefined {
+  if (!URI.test(uri)) {
+    return 'it must have a user, one host and a database, and other special characters percent-encoded';
+  }
+  try {
+    new Client({ connectionString: uri });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : 'it cannot be parsed';
+  }
 }

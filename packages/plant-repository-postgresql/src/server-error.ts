@@ -1,33 +1,93 @@
-import type { Outcome, ServerError } from '@plant-store/plant-repository-sql';
+import type { Finding, InsertOutcome, Problem } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
+import { COMMANDS } from './table.js';
 
-/** Nothing is stored, because the server would lose what it acknowledges. The message names the setting. */
-export class NotDurableError extends Error {
-  override readonly name = 'NotDurableError';
+/** What an error means for an insert. */
+type Outcome = Extract<InsertOutcome, 'not written' | 'denied' | 'unclear'> | 'refused';
+
+type Meaning = readonly [pattern: RegExp, outcome: Outcome, finding: Finding];
+
+/** By the SQLSTATE of an error, and the function of the server that reports it. The first that matches counts. */
+const MEANINGS: readonly Meaning[] = [
+  // Constraints, triggers and row-level security of an administrator, limits of size.
+  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused', 'refusal'],
+  // User, password, host.
+  [/^28/, 'denied', 'credentials'],
+  // Read-only standby, prepared statements, deadlock, too many connections, disk full, locks, statement timeout, startup.
+  [/^(?:25006|26000|40(?!003)|42P05|53|55(?!000)|57014|57P03)/, 'not written', 'not now'],
+  // Database, schema, table, columns, permissions; a deferrable constraint.
+  [/^(?:0A|3D|3F|42|55000)/, 'denied', 'refusal'],
+];
+const UNCLEAR: Meaning = [/^/, 'unclear', 'not now'];
+
+/**
+ * What PgBouncer reports, as a protocol violation, while it holds a statement that waits for a connection to the
+ * server. With the same SQLSTATE, it reports that it has lost the connection that carries out the statement.
+ */
+const NOT_FORWARDED = /^(?:query_wait_timeout$|server login has been failing)/;
+
+/** After one of these, another connection may reach another server, or the server ends this one. */
+const CLOSES = /^(?:08|25006|57P|XX)/;
+
+const REASONS: Readonly<Record<string, string>> = {
+  '25006': 'the server is read-only',
+  '28000': 'the server refuses the user',
+  '28P01': 'the server refuses the password',
+  '3D000': 'the database does not exist. Create it',
+  '42501': 'permissions on the table plants are missing. Grant them',
+  '42P01': 'the table plants does not exist. Create it, and grant its permissions',
+  '42P10': 'the id of the table plants is not unique. Make it the primary key',
+  '53300': 'the server has no connection left',
+  '55000':
+    'the id of the table plants is unique at the end of a transaction only. Make it the primary key',
+};
+
+/** An error of the storage, without any value of a plant: the server's own message may quote one. */
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly finding: Finding;
+  readonly outcome: Outcome;
+  /** The SQLSTATE, if the server has reported the error. */
+  readonly code: string;
+
+  constructor(message: string, finding: Finding, outcome: Outcome = 'denied', code = '') {
+    super(message);
+    this.finding = finding;
+    this.outcome = outcome;
+    this.code = code;
+  }
+
+  /** The statements that an administrator can correct it with. */
+  get command(): string | undefined {
+    return COMMANDS.find(([pattern]) => pattern.test(this.message))?.[1];
+  }
 }
 
-/** By the SQLSTATE of an error and the constraint that it names. The first that matches counts. */
-const OUTCOMES: readonly (readonly [pattern: RegExp, outcome: Outcome])[] = [
-  // The primary key.
-  [/^23505 plants_pkey$/, 'id exists'],
-  // Password, database, schema; table, columns, permissions.
-  [/^(?:28|3D|3F|42)/, 'access denied'],
-  // Constraints and triggers of an administrator, limits of size.
-  [/^(?:22|23|44|54|P0)/, 'refused'],
-  // Read-only standby, deadlock, too many connections, disk full, locks, statement timeout, startup.
-  [/^(?:25006|40(?!003)|53|55|57014|57P03)/, 'not stored'],
-];
+/** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
+export function endsConnection(error: unknown): boolean {
+  return error instanceof DatabaseError && CLOSES.test(`${error.code}`);
+}
 
-const READ_ONLY = '25006';
-
-/** Returns what an error of PostgreSQL means; `undefined` when it is from the network or the driver. */
-export function serverError(error: unknown): ServerError | undefined {
-  if (error instanceof NotDurableError) {
-    return { code: error.name, outcome: 'access denied', reason: error.message };
+/** Returns an error without the message of the server. */
+export function withoutPlant(error: unknown): unknown {
+  if (!(error instanceof DatabaseError)) return error;
+  const { code = 'an error without a code', routine, message } = error;
+  if (code === '08P01' && NOT_FORWARDED.test(message)) {
+    return new StorageError(
+      'PgBouncer has no connection to the server',
+      'not now',
+      'not written',
+      code,
+    );
   }
-  if (!(error instanceof DatabaseError)) return undefined;
-  const { code = 'an error without a code', constraint = '' } = error;
-  const known = OUTCOMES.find(([pattern]) => pattern.test(`${code} ${constraint}`));
-  // After a failover, the name of the host may lead to the new primary.
-  return { code, outcome: known?.[1] ?? 'unclear', reconnect: code === READ_ONLY };
+  const [, outcome, finding] =
+    MEANINGS.find(([pattern]) => pattern.test(`${code} ${routine}`)) ?? UNCLEAR;
+  const reason = REASONS[code] ?? 'the database reports an error';
+  return new StorageError(`${reason} (${code})`, finding, outcome, code);
+}
+
+/** Like `PlantStorage.explain`. */
+export function explain(error: unknown): Problem {
+  const finding = error instanceof StorageError ? error.finding : 'no server';
+  return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
 }

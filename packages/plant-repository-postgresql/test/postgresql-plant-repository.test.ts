@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
+import { until } from '@plant-store/contract-suite';
 import {
   type NewPlantFields,
   newPlant,
@@ -19,6 +20,7 @@ import {
 } from '@plant-store/plant-repository-postgresql';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
+import { type PlantRow, plantOf } from '../src/plant-row.js';
 
 describe('On a real PostgreSQL', () => {
   before(needsPostgresql);
@@ -42,7 +44,7 @@ function describeStore(this: Mocha.Suite): void {
   after(() => server.stop());
 
   beforeEach(async () => {
-    network = await FaultyNetwork.before(server.port, 'set_config');
+    network = await FaultyNetwork.before(server.port, 'insert plants');
     schemas += 1;
     schema = `case_${schemas}`;
     opened = [];
@@ -51,6 +53,8 @@ function describeStore(this: Mocha.Suite): void {
   });
 
   afterEach(async () => {
+    await server.run('ROLLBACK');
+    await server.run('ALTER ROLE plant_store RESET ALL');
     await Promise.all(opened.map((repository) => repository.close()));
     await network.close();
   });
@@ -67,19 +71,11 @@ function describeStore(this: Mocha.Suite): void {
   }
 
   async function stored(id: bigint): Promise<NewPlantFields | undefined> {
-    const [row] = await server.rows(
-      `SELECT encode(name, 'base64') AS name, encode(tag, 'base64') AS tag
-       FROM ${schema}.plants WHERE id = ${id}`,
-    );
+    const [row] = await server.rows(`SELECT * FROM ${schema}.plants WHERE id = ${id}`);
     if (row === undefined) return undefined;
-    const name = textOf(row.name);
-    return row.tag === null ? { id, name } : { id, name, tag: textOf(row.tag) };
+    const { name, tag } = plantOf(row as unknown as PlantRow);
+    return tag === undefined ? { id, name } : { id, name, tag };
   }
-
-  const textOf = (base64: unknown) => Buffer.from(`${base64}`, 'base64').toString();
-
-  const bytesOf = (text: string | undefined) =>
-    text === undefined ? 'NULL' : `'\\x${Buffer.from(text).toString('hex')}'`;
 
   async function crash(): Promise<void> {
     await server.kill();
@@ -94,6 +90,8 @@ function describeStore(this: Mocha.Suite): void {
     stall: async () => network.freeze(),
     silenceAfterWrite: async () => network.loseResponses('freeze'),
     loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    delayNextWrite: async () => network.delayRequest(),
+    connections: async () => network.connections,
     outage: () => network.cut(),
     async refuseAccess() {
       await server.run(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`);
@@ -111,10 +109,16 @@ function describeStore(this: Mocha.Suite): void {
       await network.restore();
     },
     async commitUnflushed({ id, name, tag }: NewPlantFields) {
-      const [nameBytes, tagBytes] = [name, tag].map(bytesOf);
+      const [nameText, tagText] = [name, tag].map((text) =>
+        text === undefined ? 'NULL' : `'${text}'`,
+      );
       await server.run(`BEGIN; SET LOCAL synchronous_commit = off;
-        INSERT INTO ${schema}.plants VALUES (${id}, ${nameBytes}, ${tagBytes}, gen_random_uuid());
+        INSERT INTO ${schema}.plants VALUES (${id}, ${nameText}, ${tagText}, gen_random_uuid());
         COMMIT`);
+    },
+    async storeNoPlant(id: bigint) {
+      const unknownEscape = `'\\x', NULL, '00000000-0000-8000-8000-000000000000'`;
+      await server.run(`INSERT INTO ${schema}.plants VALUES (${id}, ${unknownEscape})`);
     },
     async recover() {
       await server.run('ROLLBACK');
@@ -127,6 +131,18 @@ function describeStore(this: Mocha.Suite): void {
   describePlantRepository('postgresqlPlantRepository', openStore);
   describePlantReader('postgresqlPlantRepository', openStore);
 
+  const eventsOf = <Type extends StorageEvent['type']>(type: Type) =>
+    events.filter((event): event is StorageEvent & { readonly type: Type } => event.type === type);
+
+  const readyAgain = (repository: PlantRepository) => {
+    const isReady = () =>
+      repository.ready().then(
+        () => true,
+        () => false,
+      );
+    return until(isReady, () => 'the repository was not ready again');
+  };
+
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
   const isStored = async () => expect(await stored(7n)).to.deep.equal({ id: 7n, name: 'Monstera' });
 
@@ -137,9 +153,18 @@ function describeStore(this: Mocha.Suite): void {
   });
 
   it('waits until the server accepts writes, as in a failover', async () => {
-    await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
     const repository = open();
-    await rejects(repository.ready(), StorageUnavailableError);
+    await repository.ready();
+    await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
+    await network.cut();
+    await network.restore();
+    await until(
+      async () => {
+        const error = await repository.ready().catch((reason: unknown) => reason);
+        return /the server is read-only/.test(inspect(error));
+      },
+      () => 'the server was not read-only',
+    );
     const adding = repository.add(monstera, 10_000);
     await Promise.race([adding, network.requestPassed()]);
     await server.run('ALTER ROLE plant_store RESET default_transaction_read_only');
@@ -149,6 +174,7 @@ function describeStore(this: Mocha.Suite): void {
 
   it('tries again when the server has cancelled the insert', async () => {
     const repository = open('-c statement_timeout=50');
+    await repository.ready();
     await server.run(`BEGIN; LOCK TABLE ${schema}.plants`);
     const adding = repository.add(monstera, 10_000);
     await Promise.race([adding, network.requestPassed()]);
@@ -170,9 +196,13 @@ function describeStore(this: Mocha.Suite): void {
 
   it('does not report a plant as stored when an administrator ends the wait for its standbys', async () => {
     await server.withSetting('synchronous_standby_names', 'none', async () => {
-      const outcome = rejects(open().add(monstera, 1_500.5), { code: 'OUTCOME_UNKNOWN' });
-      const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
-      while ((await server.rows(cancel)).length === 0);
+      const outcome = rejects(open().add(monstera, 4_500.5), { code: 'OUTCOME_UNKNOWN' });
+      const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
+        WHERE wait_event = 'SyncRep' AND query LIKE 'INSERT INTO plants%'`;
+      await until(
+        async () => (await server.rows(cancel)).length > 0,
+        () => 'no insert waits for standbys',
+      );
       await outcome;
       await isStored();
     });
@@ -185,7 +215,16 @@ function describeStore(this: Mocha.Suite): void {
       await rejects(repository.add(monstera, 10_000), { message: /fsync is off/ });
       expect(await stored(7n)).to.equal(undefined);
     });
+    await readyAgain(repository);
     await repository.add(monstera, 10_000);
+  });
+
+  it('stores nothing while the table is unlogged, also between two checks', async () => {
+    const repository = open();
+    await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 10_000);
+    await server.run(`ALTER TABLE ${schema}.plants SET UNLOGGED`);
+    await rejects(repository.add(monstera, 10_000), { message: /is unlogged/ });
+    expect(await stored(7n)).to.equal(undefined);
   });
 
   it('stores nothing, and is not ready, with an unlogged table', async () => {
@@ -202,12 +241,12 @@ function describeStore(this: Mocha.Suite): void {
       await repository.ready();
       await repository.ready();
     });
-    expect(events.map(({ type }) => type)).to.deep.equal(['storage warning']);
+    expect(eventsOf('storage warning')).to.have.length(1);
   });
 
   it('reads fewer large plants in one page', async () => {
     await server.run(`INSERT INTO ${schema}.plants
-      SELECT id, decode(repeat('61', 3 * 1024 * 1024), 'hex'), NULL, gen_random_uuid()
+      SELECT id, repeat('a', 3 * 1024 * 1024), NULL, gen_random_uuid()
       FROM generate_series(1, 3) AS id`);
     const repository = open();
     const idsAfter = async (after: PlantId | undefined) =>
@@ -217,15 +256,14 @@ function describeStore(this: Mocha.Suite): void {
     expect(await idsAfter(second)).to.deep.equal([3n]);
   });
 
-  for (const [column, values] of Object.entries({ name: `'\\xff', NULL`, tag: `'', '\\xff'` })) {
-    it(`reports at once that a ${column} is not UTF-8`, async () => {
-      await server.run(`INSERT INTO ${schema}.plants VALUES (7, ${values}, gen_random_uuid())`);
-      await rejects(open().read({ limit: 10 }, 60_000), {
-        code: 'UNREADABLE_PLANT',
-        message: /id 7/,
-      });
+  it('reports at once that a row is not a plant', async () => {
+    await server.run(`INSERT INTO ${schema}.plants
+      VALUES (7, 'not escaped \\', NULL, '00000000-0000-8000-8000-000000000000')`);
+    await rejects(open().read({ limit: 10 }, 60_000), {
+      code: 'UNREADABLE_PLANT',
+      message: /id 7/,
     });
-  }
+  });
 
   const rules: Record<string, (table: string) => string> = {
     'a constraint': (table) => `ALTER TABLE ${table} ADD CHECK (id <> 7)`,
@@ -242,9 +280,9 @@ function describeStore(this: Mocha.Suite): void {
       await server.run(rule(`${schema}.plants`));
       const error = await repository.add(monstera, 10_000).catch((reason: unknown) => reason);
       expect(error).to.have.property('name', 'Error');
-      expect(events).to.have.length(1);
-      expect(events[0]).to.include({ type: 'plant refused', id: 7n });
-      expect(inspect([error, events], { depth: 20 })).to.not.match(quotes('Monstera'));
+      expect(eventsOf('plant refused')).to.have.length(1);
+      expect(eventsOf('plant refused')[0]).to.include({ id: 7n });
+      expect(inspect([error, events], { depth: 20 })).to.not.include('Monstera');
     });
   }
 
@@ -257,10 +295,8 @@ function describeStore(this: Mocha.Suite): void {
       .add(monstera, 10_000)
       .catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
-    expect(inspect(error, { depth: 20 })).to.not.match(quotes('Monstera'));
+    expect(inspect([error, events], { depth: 20 })).to.not.include('Monstera');
   });
-
-  const quotes = (text: string) => RegExp(`${text}|${Buffer.from(text).toString('hex')}`);
 
   const repairs: Record<string, { fault: string; command: RegExp }> = {
     'that the table is missing': { fault: 'DROP TABLE plants', command: /^CREATE TABLE plants/ },
@@ -276,7 +312,7 @@ function describeStore(this: Mocha.Suite): void {
       await server.run(`SET search_path = ${schema}; ${fault}`);
       await rejects(repository.ready(), StorageUnavailableError);
       await rejects(repository.ready(), StorageUnavailableError);
-      const fixes = events.map((event) => ('command' in event ? event.command : event.type));
+      const fixes = eventsOf('storage warning').map(({ command }) => command);
       expect(fixes).to.have.length(1);
       expect(fixes[0]).to.match(command);
       await server.run(`SET search_path = ${schema}; ${fixes[0]}`);

@@ -224,6 +224,7 @@ export class Connection {
       requestId,
       client: undefined,
       refusal: undefined,
+      request: undefined,
     });
   }
 

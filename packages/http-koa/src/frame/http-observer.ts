@@ -1,6 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { TokenRefusal } from '@plant-store/domain';
 
-/** How a request ended. Clients can choose the value of no member except `requestId` freely. */
+/** How a request ended. Clients can choose the value of no member except `requestId` and `request` freely. */
 export interface Exchange {
   /** The method, or `_OTHER` when it is not one that HTTP defines or could not be read. */
   readonly method: string;
@@ -17,6 +18,8 @@ export interface Exchange {
   readonly client: string | undefined;
   /** Why the token was refused, for the log only; `undefined` when it was not. */
   readonly refusal: Refusal | undefined;
+  /** The request, for example for the address of the client; `undefined` when it could not be read. */
+  readonly request: IncomingMessage | undefined;
 }
 
 /** Why a token is refused: it is invalid, or it does not permit the operation. */

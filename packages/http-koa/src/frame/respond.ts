@@ -185,5 +185,6 @@ function exchangeOf(ctx: Context) {
     requestId: state.requestId,
     client: state.client,
     refusal: state.refusal,
+    request: ctx.req,
   };
 }

@@ -173,7 +173,7 @@ export class CollectionCheck {
     if (kind !== 'collection') {
       throw new RefusingDatabaseError(`"${this.#name}" is a ${kind}, not a collection`);
     }
-    if (!isDeepStrictEqual(options.validator, VALIDATION.validator)) {
+    if (!isDeepStrictEqual(withoutDescriptions(options.validator), VALIDATION.validator)) {
       this.warn(OTHER_VALIDATOR, { collMod: this.#name, ...VALIDATION });
     }
     return true;
@@ -196,6 +196,15 @@ export class CollectionCheck {
 /** Rejects with {@link SlowWriteError} when a write was not acknowledged in time. */
 function slowly(error: unknown): never {
   throw codeOf(error) === SLOW ? new SlowWriteError() : error;
+}
+
+/** Earlier versions of the service described their validator. */
+function withoutDescriptions(validator: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(validator ?? null, (key, value) =>
+      key === 'description' && typeof value === 'string' ? undefined : value,
+    ),
+  );
 }
 
 /** A client that could not connect does not try it again by itself. Resolves at once when it is connected. */

@@ -1,6 +1,6 @@
 import { type NewPlant, newPlant, type PlantPage, UnreadablePlantError } from '@plant-store/domain';
 import { type Db, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf } from '../connection/server-code.js';
+import { codeOf, RefusingDatabaseError } from '../connection/server-code.js';
 
 /** The error code of a standalone server for read concern `linearizable`. */
 const NOT_A_REPLICA_SET = 123;
@@ -49,6 +49,21 @@ async function latestTime(
     if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
     throw error;
   }
+}
+
+/** Rejects with {@link RefusingDatabaseError} when there is no such collection. */
+export async function expectCollection(db: Db, name: string, signal: AbortSignal): Promise<void> {
+  const list = {
+    listCollections: 1,
+    filter: { name },
+    nameOnly: true,
+    authorizedCollections: true,
+  };
+  const { cursor } = await db.command(list, { signal });
+  if (cursor.firstBatch.length > 0) return;
+  throw new RefusingDatabaseError(
+    `there is no collection "${name}" in the database "${db.databaseName}"`,
+  );
 }
 
 function toPlant({ _id, name, tag }: Document): NewPlant {

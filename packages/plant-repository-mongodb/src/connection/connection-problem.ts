@@ -45,13 +45,17 @@ export function explainedError(error: unknown, options: ConnectionOptions): Erro
 function connectionProblem(error: unknown, options: ConnectionOptions): string {
   const chain = causesOf(error);
   const missing = chain.find((it) => it instanceof MongoMissingDependencyError);
-  if (missing)
-    return `an option needs the package ${missing.dependencyName}, which is not installed`;
+  if (missing) return `an option needs the package ${packageOf(missing)}, which is not installed`;
   const known = codesOf(error).find((code) => String(code) in PROBLEMS);
   if (known !== undefined) return PROBLEMS[String(known)] ?? SILENT;
   if (credentialsRefused(error)) return credentialsProblem(options);
   if (chain.some(isTimeout)) return SILENT;
   return handshakeProblem(error, options) ?? (messagesOf(error).join(': ') || SILENT);
+}
+
+/** The driver names this one without its scope. */
+function packageOf({ dependencyName: name }: MongoMissingDependencyError): string {
+  return name === 'zstd' ? '@mongodb-js/zstd' : name;
 }
 
 function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOptions): string {

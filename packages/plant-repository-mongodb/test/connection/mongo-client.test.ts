@@ -24,7 +24,7 @@ const FAULTY = [
   'mongodb://gardener:s3cret/?replicaSet=rs0',
   'mongodb://gardener:s3cret,host/',
   'mongodb+srv://gardener:s3cret',
-  'mongodb://gardener:s3cret@host/?minPoolSize=65',
+  'mongodb://gardener:s3cret@host/?minPoolSize=105',
   '',
 ];
 
@@ -51,7 +51,7 @@ describe('A connection string', () => {
 
   const named = {
     'mongodb://a:b@host,other/?directConnection=true': 'requires exactly one host',
-    'mongodb://a:b@host/?minPoolSize=65': 'minPoolSize must not be above 64',
+    'mongodb://a:b@host/?minPoolSize=105': 'minPoolSize must not be above 104',
     'mongodb://a:b@host/?colour=green': 'option colour is not supported',
     'mongodb://a:b@host:port/':
       'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded',
@@ -71,7 +71,7 @@ describe('A connection string', () => {
   }
 
   for (const uri of [
-    'mongodb://host/?minPoolSize=64',
+    'mongodb://host/?minPoolSize=104',
     'mongodb+srv://host.example.com/',
     `mongodb://host/${'x'.repeat(63)}`,
   ]) {

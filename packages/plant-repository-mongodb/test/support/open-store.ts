@@ -60,6 +60,8 @@ export function networkFaults(network: FaultyNetwork) {
     stall: async () => network.freeze(),
     silenceAfterWrite: async () => network.loseResponses('freeze'),
     loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    delayNextWrite: async () => network.delayRequest(),
+    connections: async () => network.connections,
     outage: () => network.cut(),
     recover: () => network.restore(),
   };

@@ -1,0 +1,248 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { NewPlantFields, PlantPage } from '@plant-store/domain';
+import type {
+  InsertOutcome,
+  InsertResult,
+  MarkedPlant,
+  PlantBatch,
+  PlantStorage,
+  Problem,
+  StorageObserver,
+} from '@plant-store/plant-repository-group-commit';
+import { Client, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import { Connections } from './connections.js';
+import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
+import { explain, StorageError } from './server-error.js';
+import { type Advice, EXAMINE, type TableState, TORN_PAGES } from './table.js';
+
+/**
+ * For this transaction, so that a connection pooler can lend the connection to others: no default of the server, the
+ * database or the role makes it less durable, or hides the warning of {@link committed}.
+ */
+const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
+  AND set_config('client_min_messages', 'warning', true) = 'warning'`;
+
+/** Whether a commit survives a crash of the machine. A server without the setting is trusted. */
+const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
+  AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
+
+const INSERT = `INSERT INTO plants (id, name, tag, mark)
+  SELECT unnest($1::bigint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::uuid[])
+  WHERE ${DURABLY} AND ${IS_KEPT}
+  ON CONFLICT (id) DO NOTHING RETURNING mark`;
+
+/**
+ * As a prepared statement, an insert of one plant takes as long as a plain one, and a half of the time otherwise. Its
+ * name is that of its text, because the sessions of a connection pooler have the statements of others.
+ */
+const INSERT_NAME = `insert plants ${createHash('sha256').update(INSERT).digest('hex').slice(0, 32)}`;
+
+/** A connection pooler does not know prepared statements: there is none of this name, or that of another client. */
+const UNPREPARED = /^(?:26000|42P05)$/;
+
+/**
+ * Another session may have committed a plant without waiting for the disk or the standbys. This transaction writes a
+ * message to the log after that commit, so its own synchronous commit includes the plant's. What a standby shows, it
+ * has flushed.
+ */
+const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
+  THEN pg_logical_emit_message(true, 'plant-store', '') END) AS flushed`;
+
+const LOOK_UP = `SELECT id, mark, is_kept, ${FLUSH}
+  FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept) AS settings
+  LEFT JOIN plants ON id = ANY ($1::bigint[])`;
+
+/** A page ends with the plant that reaches 4 MiB. `octet_length` does not read the value of a large column. */
+const PAGE = `SELECT id, name, tag, mark, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, (
+    SELECT id, name, tag, mark, sum(octet_length(name) + coalesce(octet_length(tag), 0))
+      OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+    FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
+  ) AS page
+  WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`;
+
+const COLUMNS = ['id', 'name', 'tag', 'mark'] as const;
+
+/** A trigger of one plant may report it too. */
+const NO_PERMISSION = '42501';
+
+/** The code of notices that are not warnings. */
+const NO_WARNING = '00000';
+
+/** The most plants of a page. */
+const MAX_PAGE = 1_000;
+
+/** Fails when an insert would fail, and waits when its commit would wait: for a lock, or for standbys. */
+const INSERT_NOTHING = `SELECT ${DURABLY};
+  INSERT INTO plants (id, name, tag, mark) SELECT id, name, tag, mark FROM plants WHERE false
+    ON CONFLICT (id) DO NOTHING RETURNING mark;
+  SELECT CASE WHEN current_setting('synchronous_standby_names', true) <> ''
+    THEN pg_logical_emit_message(true, 'plant-store', '') END`;
+
+/** The table `plants` of a PostgreSQL database. */
+export class PostgresqlStorage implements PlantStorage {
+  readonly place: string;
+  readonly limits = { ordinary: 6, again: 4, overtaken: 0 };
+  readonly #user: string | undefined;
+  readonly #observer: StorageObserver;
+  readonly #inserts: Connections;
+  readonly #reads: Connections;
+  readonly #checks: Connections;
+  readonly #advised = new Set<string>();
+  #insertName: string | undefined = INSERT_NAME;
+
+  constructor(connectionString: string, observer: StorageObserver = () => undefined) {
+    const { host, port, user } = new Client({ connectionString });
+    this.place = `the database at ${host}:${port}`;
+    this.#user = user;
+    this.#observer = observer;
+    this.#inserts = new Connections(connectionString, this.limits.ordinary + this.limits.again);
+    this.#reads = new Connections(connectionString, 2);
+    this.#checks = new Connections(connectionString, 1);
+  }
+
+  newMark(): string {
+    return randomUUID();
+  }
+
+  async insert(batch: PlantBatch): Promise<InsertResult> {
+    let plants: readonly MarkedPlant[] = [];
+    try {
+      const outcomes = await this.#inserts.run((client) => {
+        plants = batch.send();
+        return this.#insert(client, plants);
+      });
+      return { outcomes };
+    } catch (error) {
+      if (!(error instanceof StorageError)) throw error;
+      if (UNPREPARED.test(error.code)) this.#insertName = undefined;
+      return { outcomes: outcomesOf(error, plants.length), error };
+    }
+  }
+
+  committedMarks(ids: readonly bigint[], signal: AbortSignal): Promise<Marks> {
+    return this.#reads.run(async (client) => (await lookUp(client, ids)).marks, signal);
+  }
+
+  page({ after, limit }: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
+    const values = [after ?? null, Math.min(limit, MAX_PAGE)];
+    const read = (client: PoolClient) => committed<PlantRow>(client, { text: PAGE, values });
+    return this.#reads.run(read, signal).then((rows) => rows.map(plantOf));
+  }
+
+  async check(signal: AbortSignal): Promise<void> {
+    let responds = false;
+    try {
+      await this.#checks.run(async (client) => {
+        await this.#examine(client);
+        responds = true;
+        await client.query(INSERT_NOTHING);
+      }, signal);
+    } catch (error) {
+      if (responds && signal.aborted)
+        throw new StorageError('writes are not acknowledged in time', 'slow');
+      if (error instanceof StorageError && error.command) this.#advise(error);
+      throw error;
+    }
+  }
+
+  explain(error: unknown): Problem {
+    return explain(error);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#inserts.close(), this.#reads.close(), this.#checks.close()]);
+  }
+
+  async #insert(
+    client: PoolClient,
+    plants: readonly MarkedPlant[],
+  ): Promise<readonly InsertOutcome[]> {
+    if (plants.length === 0) return [];
+    // In the order of their ids, inserts of several instances wait for each other without a deadlock.
+    const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
+    const values = COLUMNS.map((column) => rows.map((row) => row[column]));
+    const statement = { text: INSERT, values, name: this.#insertName };
+    const stored = new Set(
+      (await committed<Pick<PlantRow, 'mark'>>(client, statement)).map(markOf),
+    );
+    const rest = plants.filter(({ mark }) => !stored.has(mark)).map(({ plant }) => plant.id);
+    if (rest.length === 0) return plants.map(() => 'stored');
+    // When it fails, the group commit looks them up, and the others are stored.
+    const found = await lookUp(client, rest).catch(() => undefined);
+    if (stored.size === 0 && found?.isKept === false) await this.#examine(client);
+    return plants.map((it) => (stored.has(it.mark) ? 'stored' : notInserted(it.plant.id, found)));
+  }
+
+  /** Rejects when the table cannot keep plants. */
+  async #examine(client: PoolClient): Promise<void> {
+    const { rows } = await client.query<TableState>(EXAMINE);
+    const { problem, torn } = rows[0] ?? {};
+    if (problem) throw new StorageError(problem, 'refusal');
+    if (torn) this.#advise(TORN_PAGES);
+  }
+
+  #advise({ message, command }: Advice): void {
+    if (this.#advised.has(message)) return;
+    this.#advised.add(message);
+    const fix = command?.replace('$USER', `"${this.#user}"`);
+    this.#observer({ type: 'storage warning', message, ...(fix && { command: fix }) });
+  }
+}
+
+type Marks = ReadonlyMap<bigint, string | undefined>;
+
+interface Found {
+  readonly marks: Marks;
+  /** Whether the server would have kept the plants. */
+  readonly isKept: boolean;
+}
+
+interface LookedUp extends Pick<PlantRow, 'mark'> {
+  readonly id: string | null;
+  readonly is_kept: boolean;
+}
+
+async function lookUp(client: PoolClient, ids: readonly bigint[]): Promise<Found> {
+  const rows = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
+  const found = rows.flatMap((row) =>
+    row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
+  );
+  return { marks: new Map(found), isKept: rows[0]?.is_kept === true };
+}
+
+function notInserted(id: bigint, found: Found | undefined): InsertOutcome {
+  if (found === undefined) return 'id exists';
+  if (!found.isKept) return 'not written';
+  if (found.marks.has(id)) return { committedMark: found.marks.get(id) };
+  return { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
+}
+
+/** One plant of several may be the reason for a refusal. */
+function outcomesOf({ outcome, code }: StorageError, plants: number): InsertResult['outcomes'] {
+  if (outcome !== 'refused' && code !== NO_PERMISSION) return outcome;
+  if (plants > 1) return 'refused with others';
+  if (outcome !== 'refused') return outcome;
+  return [{ code, reason: 'a constraint or a trigger of the table, or a limit of the server' }];
+}
+
+/**
+ * Runs a statement that commits. Rejects when the server warns: it does so when an administrator ends its wait for
+ * the standbys, and then reports a commit that no standby may have.
+ */
+async function committed<Row extends QueryResultRow>(
+  client: PoolClient,
+  statement: QueryConfig<unknown[]>,
+): Promise<readonly Row[]> {
+  let warned = false;
+  const warn = ({ code }: { readonly code: string | undefined }) => {
+    warned ||= code !== NO_WARNING;
+  };
+  client.on('notice', warn);
+  try {
+    const { rows } = await client.query<Row, unknown[]>(statement);
+    if (warned) throw new Error('the server has warned about the commit');
+    return rows;
+  } finally {
+    client.off('notice', warn);
+  }
+}

@@ -1,0 +1,76 @@
+/** Run once by an administrator. */
+export const CREATE_TABLE = `CREATE TABLE plants (
+  id bigint PRIMARY KEY,
+  name text NOT NULL,
+  tag text,
+  mark uuid NOT NULL
+)`;
+
+/** Something that an administrator should change, and the statements that do it. */
+export interface Advice {
+  readonly message: string;
+  readonly command?: string | undefined;
+}
+
+const ONE_OF_TYPE = `SELECT format('the column %s of the table plants is %s. Change it to %s', name,
+    coalesce(format_type(atttypid, atttypmod), 'missing'), type)
+  FROM (VALUES ('id', 'bigint'), ('name', 'text'), ('tag', 'text'), ('mark', 'uuid')) AS wanted (name, type)
+  LEFT JOIN pg_attribute ON attrelid = plants.oid AND attname = name AND NOT attisdropped
+  WHERE coalesce(nullif(format_type(atttypid, atttypmod), 'character varying'), 'text') <> type LIMIT 1`;
+
+/** The tag may be absent. The service writes no further columns, which a trigger may fill. */
+const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Let it be null', attname)
+  FROM pg_attribute WHERE attrelid = plants.oid AND attnum > 0 AND NOT attisdropped AND attnotnull
+    AND NOT relhastriggers AND (attname = 'tag' OR attname NOT IN ('id', 'name', 'mark')
+      AND NOT atthasdef AND attidentity = '') LIMIT 1`;
+
+/** Policies that refuse or hide some rows cannot be recognized. */
+const WITHOUT_POLICY = `SELECT format(
+    'row-level security of the table plants has no policy for %s. Create one', name)
+  FROM (VALUES ('a', 'INSERT'), ('r', 'SELECT')) AS command (code, name)
+  WHERE row_security_active(plants.oid) AND NOT EXISTS (
+    SELECT FROM pg_policy, unnest(polroles) AS role
+    WHERE polrelid = plants.oid AND polpermissive AND polcmd::text IN ('*', code)
+      AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
+
+/** Reads a {@link TableState}. Waits for no lock of the table. */
+export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, CASE
+    WHEN current_setting('fsync', true) = 'off'
+      THEN 'fsync is off, so a crash loses plants. Set it to on'
+    WHEN current_setting('server_encoding') <> 'UTF8'
+      THEN 'the encoding of the database is not UTF8. Create another one'
+    WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Create one'
+    WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
+    ELSE coalesce((${ONE_OF_TYPE}), (${REQUIRED}), (${WITHOUT_POLICY})) END AS problem
+  FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
+
+/** What the catalog and the settings of the server show. */
+export interface TableState {
+  /** Whether a crash can damage pages. */
+  readonly torn: boolean | null;
+  /** Why the table cannot keep plants. */
+  readonly problem: string | null;
+}
+
+export const TORN_PAGES: Advice = {
+  message:
+    'full_page_writes is off: a crash of the machine can damage the table, unless the file system writes whole pages. Set it to on',
+  command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
+};
+
+const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
+
+/** By the message of an error. `$USER` is the role of the service. */
+export const COMMANDS: readonly (readonly [RegExp, string])[] = [
+  [/table plants does not exist/, `${CREATE_TABLE};\n${GRANT}`],
+  [/^permissions on the table/, GRANT],
+  [/is not unique/, 'ALTER TABLE plants ADD PRIMARY KEY (id);'],
+  [/is unlogged/, 'ALTER TABLE plants SET LOGGED;'],
+  // The table of an earlier version of the service.
+  [
+    /is bytea/,
+    `ALTER TABLE plants
+  ALTER name TYPE text USING convert_from(name, 'UTF8'),
+  ALTER tag TYPE text USING convert_from(tag, 'UTF8');`,
+  ],
+];
