@@ -1,4 +1,4 @@
-import type { failures } from '../frame/failures.js';
+import type { failures } from '../request/failures.js';
 
 /** The advice about one error for authors of clients, in Markdown with no markup except `code`. */
 export interface FailureGuide {

@@ -1,4 +1,4 @@
-import { type Failure, type FailureCode, failures } from '../frame/failures.js';
+import { type Failure, type FailureCode, failures } from '../request/failures.js';
 import { failureGuide } from './failure-guide.js';
 
 type FailureStatus = (typeof failures)[FailureCode]['status'];
