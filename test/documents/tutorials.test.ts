@@ -26,7 +26,7 @@ const BUILT = [
 /** The tests that a tutorial can affect. Those of the new packages are run by the commands of their tutorials. */
 const AFFECTED = [
   'packages/domain/dist/test/*.test.js',
-  'packages/http-koa/dist/test/{*,frame/*}.test.js',
+  'packages/http-koa/dist/test/{*,request/*}.test.js',
   'packages/app/dist/test/configuration/*.test.js',
   'test/dist/@(architecture|decisions|docs|packages|snippets).test.js',
 ];

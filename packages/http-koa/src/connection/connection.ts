@@ -50,7 +50,7 @@ const BLANK_LINE = '\r\n\r\n';
  * The most bytes that a stream takes in advance. For each chunk of a body, also one of a byte, a stream uses 500 bytes of
  * memory.
  */
-export const HIGH_WATER_MARK = 512;
+export const HIGH_WATER_MARK = 256;
 
 /** The listeners of Node.js with which its parser reads a socket. */
 interface Parser {

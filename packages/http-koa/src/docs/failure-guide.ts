@@ -76,8 +76,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     retry: 'Yes, the same request',
   },
   4310: {
-    meaning:
-      'The request line and the headers are larger than 16 KiB, or there are more than 1,000 headers.',
+    meaning: 'The request line and the headers are larger than 16 KiB, without separators.',
     remedy: 'Send fewer or shorter headers. Cookies and a long token are the usual reason.',
   },
   5000: {

@@ -6,10 +6,8 @@ import {
   type ShowPlant,
   type TokenVerifier,
 } from '@plant-store/domain';
-import { bearerToken } from '../frame/header-fields.js';
-import type { InFlight } from '../frame/in-flight.js';
-import type { Handler } from '../frame/respond.js';
-import { plantResponse } from '../frame/response.js';
+import type { Operation } from '../request/exchange.js';
+import { plantResponse } from '../request/response.js';
 
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -18,27 +16,22 @@ const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
 export interface ShowPlantOptions {
   readonly useCase: ShowPlant;
   readonly tokenVerifier: TokenVerifier;
-  readonly inFlight: InFlight;
   /** The most milliseconds from the request to its response. */
   readonly requestDeadlineMs: number;
 }
 
-/** The operation `GET /plants/{id}`. The token is verified first. */
-export function showPlant(options: ShowPlantOptions): Handler {
-  const { useCase, tokenVerifier, inFlight, requestDeadlineMs } = options;
-  return async function showPlant(ctx) {
-    const state = ctx.plantStore;
-    const client = await tokenVerifier.verify(bearerToken(ctx.req));
-    state.client = client.name;
+/** Creates the operation `GET /plants/{id}`. The token is verified first. */
+export function showPlantOperation(options: ShowPlantOptions): Operation {
+  const { useCase, tokenVerifier, requestDeadlineMs } = options;
+  return async function showPlantOperation(ctx) {
+    const exchange = ctx.plantStore;
+    const client = await exchange.authenticate(tokenVerifier);
     const { captures } = ctx as Pick<RouterContext, 'captures'>;
     const id = toPlantId(captures?.[0] ?? '');
-    const timeLimitMs = state.startedAt + requestDeadlineMs - performance.now();
-    inFlight.begin();
-    try {
-      state.response = plantResponse(await useCase.execute(client, id, timeLimitMs));
-    } finally {
-      inFlight.end();
-    }
+    const timeLimitMs = exchange.startedAt + requestDeadlineMs - performance.now();
+    return exchange.carryOut(async () =>
+      plantResponse(await useCase.execute(client, id, timeLimitMs)),
+    );
   };
 }
 
