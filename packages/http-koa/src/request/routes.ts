@@ -59,7 +59,9 @@ function byMethod(operations: Routes[string]): Operation {
   const allowed = [...all.keys()].join(', ');
   return (ctx) => {
     const operation = all.get(ctx.req.method ?? '');
-    if (operation === undefined) throw new HttpError('METHOD_NOT_ALLOWED', undefined, allowed);
-    return operation(ctx);
+    if (operation !== undefined) return operation(ctx);
+    // In metrics, a route is a path with a method.
+    ctx._matchedRoute = undefined;
+    throw new HttpError('METHOD_NOT_ALLOWED', undefined, allowed);
   };
 }
