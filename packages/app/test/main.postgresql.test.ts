@@ -112,7 +112,9 @@ function describeService(this: Mocha.Suite): void {
     await service.printed(/POSTGRESQL_URI: the storage is reachable/);
     expect((await fetch(`${service.address}/readyz`)).status).to.equal(200);
     expect(service.out).to.not.include(encodeURIComponent(server.password));
-    expect(service.out.match(/is not reachable/g)).to.have.length(1);
+    expect(
+      service.out.match(/POSTGRESQL_URI: the database at \S+ is not reachable/g),
+    ).to.have.length(1);
     expect(await service.stop()).to.equal(0);
   });
 }
