@@ -38,8 +38,6 @@ const REASONS: Readonly<Record<string, string>> = {
   '42P01': 'the table plants does not exist. Create it, and grant its permissions',
   '42P10': 'the id of the table plants is not unique. Make it the primary key',
   '53300': 'the server has no connection left',
-  '55000':
-    'the id of the table plants is unique at the end of a transaction only. Make it the primary key',
 };
 
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */

@@ -33,6 +33,11 @@ const WITHOUT_POLICY = `SELECT format(
     WHERE polrelid = plants.oid AND polpermissive AND polcmd::text IN ('*', code)
       AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
 
+/** `ON CONFLICT` does not work with it. */
+const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. Replace it'
+  FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
+  WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
+
 /** Reads a {@link TableState}. Waits for no lock of the table. */
 export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, CASE
     WHEN current_setting('fsync', true) = 'off'
@@ -41,7 +46,7 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
       THEN 'the encoding of the database is not UTF8. Create another one'
     WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Create one'
     WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
-    ELSE coalesce((${ONE_OF_TYPE}), (${REQUIRED}), (${WITHOUT_POLICY})) END AS problem
+    ELSE coalesce((${ONE_OF_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY})) END AS problem
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
 /** What the catalog and the settings of the server show. */

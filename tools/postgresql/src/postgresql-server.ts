@@ -177,6 +177,8 @@ export class PostgresqlServer {
   }
 
   async #pids(role: string): Promise<readonly number[]> {
+    // Within a transaction, the first reading would be repeated.
+    await this.run('SELECT pg_stat_clear_snapshot()');
     const rows = await this.rows(`SELECT pid FROM pg_stat_activity WHERE usename = '${role}'`);
     return rows.map(({ pid }) => Number(pid));
   }
