@@ -53,6 +53,10 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text)',
     /the column mark of the table plants is missing/,
   ],
+  'no name': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, tag text, mark uuid)',
+    /the column name of the table plants is missing/,
+  ],
   'a tag that must not be null': [
     'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text NOT NULL, mark uuid)',
     /the column tag of the table plants is NOT NULL/,
