@@ -11,9 +11,9 @@ const SCOPE = '@plant-store/';
 const DRIVER = /^(?:http|import|export)-/;
 const JSON_OF_PLANTS = 'plant-json';
 
-/** Stores of SQL servers use `plant-repository-sql`, which is no adapter itself. */
+/** Stores on a server use `plant-repository-group-commit`, which is no adapter itself. */
 const STORE = /^plant-repository-/;
-const SQL_STORES = 'plant-repository-sql';
+const SHARED_BY_STORES = 'plant-repository-group-commit';
 
 /** Verifiers with the keys of an issuer use `token-verifier-keys`, which is no adapter itself. */
 const VERIFIER = /^token-verifier-/;
@@ -32,13 +32,13 @@ const ANY = '*';
 /** The folders that each folder of a package may import. The files outside of the folders may import all of them. */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'http-koa': {
-    frame: [],
-    [ANY]: ['frame'],
+    request: [],
+    connection: ['request', TOP],
+    [ANY]: ['request'],
   },
   'plant-repository-mongodb': {
     connection: [],
     collection: ['connection'],
-    'group-commit': ['collection'],
   },
   app: {
     telemetry: [TOP],
@@ -50,6 +50,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
 interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
 interface Module {
@@ -62,15 +63,15 @@ interface Package {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly modules: readonly Module[];
-  /** The paths of its test files. */
-  readonly tests: readonly string[];
+  /** Its tests, and what they share. */
+  readonly tests: readonly Module[];
   readonly references: readonly string[];
 }
 
 /**
  * Returns every violation of the dependency rule by packages: app → adapters → domain, never
  * sideways, never back, and only through the public entry of a package. `plant-json` is between driving adapters and
- * the domain, `plant-repository-sql` between stores and the domain, `token-verifier-keys` between verifiers and
+ * the domain, `plant-repository-group-commit` between stores and the domain, `token-verifier-keys` between verifiers and
  * the domain.
  */
 export function violations(files: Files): string[] {
@@ -83,6 +84,7 @@ export function violations(files: Files): string[] {
     ...forbiddenFolders(it),
     ...strayTests(it),
     ...undeclaredImports(it),
+    ...undeclaredImportsOfTests(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
     ...forgedClients(it),
@@ -130,7 +132,7 @@ function mayImport(folder: string, specifier: string): boolean {
   if (folder === CONTRACT_SUITE) return false;
   if (imported === CONTRACT_SUITE) return TESTS_ONLY.test(folder);
   if (imported === JSON_OF_PLANTS) return DRIVER.test(folder);
-  if (imported === SQL_STORES) return STORE.test(folder);
+  if (imported === SHARED_BY_STORES) return STORE.test(folder);
   if (imported === KEYS) return VERIFIER.test(folder);
   return imported === 'domain' || folder === 'app';
 }
@@ -162,10 +164,11 @@ function partOf(source: string, file: string): string | undefined {
 }
 
 /** A test has the path and name of its source file: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
-function strayTests({ folder, modules, tests }: Package): string[] {
-  if (FOLDERS[folder] === undefined) return [];
+function strayTests({ modules, tests }: Package): string[] {
   const sources = modules.map(({ file }) => file.replace('/src/', '/test/').replace(/\.ts$/, ''));
   return tests
+    .map(({ file }) => file)
+    .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => !sources.includes(join(dirname(file), basename(file).split('.')[0] ?? '')))
     .map((file) => `${file} is named after no source file`);
 }
@@ -176,6 +179,16 @@ function undeclaredImports({ manifest, modules }: Package): string[] {
     imports
       .filter((it) => !it.startsWith('.') && !isBuiltin(it) && !declared.includes(packageOf(it)))
       .map((it) => `${file} imports ${it}, which ${manifest.name} does not depend on`),
+  );
+}
+
+function undeclaredImportsOfTests({ manifest, tests }: Package): string[] {
+  const { name, dependencies, devDependencies } = manifest;
+  const declared = [name, ...Object.keys({ ...dependencies, ...devDependencies })];
+  return tests.flatMap(({ file, imports }) =>
+    imports
+      .filter((it) => !/^[.#]/.test(it) && !isBuiltin(it) && !declared.includes(packageOf(it)))
+      .map((it) => `${file} imports ${it}, which ${name} does not declare for its tests`),
   );
 }
 
@@ -214,15 +227,17 @@ function packageIn(files: Files, folder: string): Package {
     manifest: json('package.json') as Manifest,
     references: references.map(({ path }) => basename(path)),
     modules: pathsIn('src').map((path) => moduleOf(path, files.get(path) ?? '')),
-    tests: pathsIn('test').filter((path) => path.endsWith('.test.ts')),
+    tests: pathsIn('test').map((path) => moduleOf(path, files.get(path) ?? '', IMPORTS_OF_TESTS)),
   };
 }
 
-function moduleOf(file: string, text: string): Module {
-  const imports = [
-    ...text.matchAll(/(?<!['.])\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g),
-  ];
-  return { file, text, imports: imports.map((it) => it[1] ?? '') };
+/** Every form of an import in a source file. */
+const IMPORTS = /(?<!['.])\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g;
+/** The imports at the top of a test, whose texts may look like another form. */
+const IMPORTS_OF_TESTS = /^(?:import|(?:import|export|\}) .*?\bfrom) '([^']+)';$/gm;
+
+function moduleOf(file: string, text: string, pattern = IMPORTS): Module {
+  return { file, text, imports: [...text.matchAll(pattern)].map((it) => it[1] ?? '') };
 }
 
 /** The package that an import names. `#name` is an entry of `imports` in the manifest, for the package `name`. */

@@ -42,9 +42,10 @@ function changed(text: string, diff: string, file: string): string {
   }, text);
 }
 
-/** Whether the text contains all added lines, even if others were added between them. */
+/** Whether the text contains all added lines, even if others were added between them, and nothing that is only removed. */
 function isApplied(text: string, hunk: string): boolean {
-  const added = hunk.match(/^(?:\+.*\n)+/gm) ?? [];
+  const added = hunk.match(/^(?:\+.*\n)+/gm);
+  if (added === null) return text.includes(side(hunk, '+'));
   return added.every((lines) => `\n${text}`.includes(`\n${side(lines, '+')}`));
 }
 

@@ -1,5 +1,8 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findProgram, skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
@@ -135,6 +138,13 @@ describe('The compose file', () => {
     expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
   });
 
+  it('limits the log, to which clients without a token can add lines', () => {
+    expect(service.logging).to.deep.equal({
+      driver: 'json-file',
+      options: { 'max-size': '10m', 'max-file': '5' },
+    });
+  });
+
   it('gives the service enough time to stop, and a read-only file system', () => {
     const grace = Number.parseInt(service.stop_grace_period, 10) * 1000;
     expect(grace).to.be.at.least(longestStop({}) + STOP_MARGIN_MS);
@@ -159,5 +169,48 @@ describe('The default time to stop', () => {
     const grace = (longestStop({}) + STOP_MARGIN_MS) / 1000;
     expect(operations).to.include(`--stop-timeout ${grace} `);
     expect(read('.github/workflows/ci.yml')).to.include(`docker stop --time ${grace} `);
+  });
+});
+
+describe('The unit of systemd', () => {
+  const unit = read('deploy/systemd/plant-store.service');
+  const values = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+  it('starts a command that exists, and passes systemd-analyze verify', function () {
+    const path = findProgram('systemd-analyze');
+    const [start = ''] = values('ExecStart');
+    expect(start.split(' ')).to.deep.equal([
+      '/usr/bin/node',
+      `/opt/plant-store/${PLANT_STORE}`,
+      'serve',
+    ]);
+    if (path === undefined) skipWithout(this, 'no systemd-analyze');
+    const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    const file = join(folder, 'plant-store.service');
+    const here = unit
+      .replaceAll('/opt/plant-store', root)
+      .replace('/usr/bin/node', process.execPath);
+    writeFileSync(file, here);
+    const { status, stderr } = spawnSync(path, ['verify', '--man=no', file], { encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    expect([status, stderr]).to.deep.equal([0, '']);
+  });
+
+  it('sets variables that exist, or files of secrets', () => {
+    const names = values('Environment')
+      .join(' ')
+      .matchAll(/([A-Z0-9_]+)=/g);
+    for (const [, name = ''] of names) {
+      const known = [...documentedDefaults.keys()];
+      expect([...known, ...known.map((it) => `${it}_FILE`)]).to.include(name);
+    }
+  });
+
+  it('gives the service enough time to stop, and enough files', () => {
+    const [stop] = values('TimeoutStopSec');
+    expect(Number(stop) * 1000).to.be.at.least(longestStop({}) + STOP_MARGIN_MS);
+    const [files] = values('LimitNOFILE');
+    expect(Number(files)).to.be.above(Number(documentedDefaults.get('MAX_CONNECTIONS')));
   });
 });

@@ -45,7 +45,6 @@ const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 interface Variable {
   readonly name: string;
   readonly value?: string;
-  readonly valueFrom?: { readonly secretKeyRef: { readonly name: string; readonly key: string } };
 }
 interface Volume {
   readonly name: string;
@@ -181,7 +180,8 @@ describe('The Kubernetes manifests', function () {
         );
         expect(of(title).spec('Service').ports[0].targetPort).to.equal('http');
         const names = container.env.map(({ name }) => name);
-        expect([...documentedDefaults.keys(), OF_NODE]).to.include.members(names);
+        const secret = 'MONGODB_URI_FILE';
+        expect([...documentedDefaults.keys(), secret, OF_NODE]).to.include.members(names);
         expect(container).not.to.have.property('command');
         expect(help).to.match(new RegExp(`^ {2}${container.args.join(' ')} `, 'm'));
       });
@@ -223,17 +223,13 @@ describe('The Kubernetes manifests', function () {
           const items = volume?.secret?.items ?? volume?.configMap?.items ?? [];
           return items.map(({ path }) => `${mountPath}/${path}`);
         });
-        const files = [environment.ACCESS_TOKENS_FILE, environment[OF_NODE]];
+        const { ACCESS_TOKENS_FILE, MONGODB_URI_FILE } = environment;
+        const files = [ACCESS_TOKENS_FILE, MONGODB_URI_FILE, environment[OF_NODE]];
         expect(paths).to.have.members(files.filter((it) => it !== undefined));
       });
 
       it(`${title} refers to secrets and files that docs/operations.md creates`, async () => {
-        const { pod, container } = of(title);
-        for (const { valueFrom } of container.env) {
-          if (valueFrom === undefined) continue;
-          const { name, key } = valueFrom.secretKeyRef;
-          expect(operations).to.match(new RegExp(`secret generic ${name} [^;]*=${key}=`));
-        }
+        const { pod } = of(title);
         for (const { secretName } of of(title).spec('Ingress')?.tls ?? []) {
           expect(operations).to.include(`secret tls ${secretName} `);
         }
@@ -374,7 +370,11 @@ function edit(file: string, replaced: Readonly<Record<string, string>>): void {
 }
 
 /** Starts the service like a pod, but on loopback, with plants in memory and with files of this machine. */
-function start(environment: Record<string, string>, ofThisMachine: Record<string, string>) {
+function start(
+  { MONGODB_URI_FILE, ...environment }: Record<string, string>,
+  ofThisMachine: Record<string, string>,
+) {
+  expect(MONGODB_URI_FILE).to.match(/^\/etc\//);
   expect(environment).to.include.keys(...Object.keys(ofThisMachine));
   return serve({
     ...environment,

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { createFailures } from '@plant-store/plant-json';
@@ -41,6 +42,12 @@ const LARGE: Readonly<Record<ProxyName, number>> = {
   caddy: 200_000,
 };
 
+/** The addresses of another client and of slow ones, which are also on the loopback interface. */
+const ANOTHER = '127.0.0.2';
+const SLOW = '127.0.0.3';
+
+const WRONG = { authorization: 'Bearer unknown' };
+
 const { OUTCOME_UNKNOWN } = createFailures('the body');
 
 /** For tests that need a proxy: when it is not installed they are pending; with `CI` set they fail. */
@@ -69,7 +76,8 @@ describe('The proxies of deploy/proxies', function () {
     });
     ca = readFileSync(folder.authority, 'utf8');
     set = await ReplicaSet.start({ members: 1 });
-    const settings = { MONGODB_URI: set.uri, SHUTDOWN_DELAY_MS };
+    const TRUSTED_PROXIES = '127.0.0.1';
+    const settings = { MONGODB_URI: set.uri, SHUTDOWN_DELAY_MS, TRUSTED_PROXIES };
     instances = await Promise.all([Instance.start(settings), Instance.start(settings)]);
     for (const name of proxyNames) {
       if (findProxy(name) === undefined) continue;
@@ -129,9 +137,59 @@ describe('The proxies of deploy/proxies', function () {
         }
         for (const reply of await replies(proxy, () => ({ body: freshPlant() }))) {
           expect(reply.status).to.equal(200);
-          expect(reply.headers['x-request-id']).to.match(/^[\w-]{12}-\d+$/);
+          expect(reply.headers['x-request-id']).to.match(/^[\da-f-]{32,36}$/);
         }
       });
+
+      it('lets the service log the address and the request id of a refused client', async () => {
+        const client = http1Client({ origin: proxy.origin, ca, localAddress: ANOTHER });
+        const forged = { authorization: 'Bearer unknown', 'x-forwarded-for': '192.0.2.7' };
+        const { status, headers } = await client.create({ headers: forged, body: freshPlant() });
+        client.close();
+        expect(status).to.equal(401);
+        const id = `"requestId":"${headers['x-request-id']}"`;
+        const log = () => instances.flatMap((it) => it.log.split('\n'));
+        await until(() => log().some((it) => it.includes(id)));
+        const [line = ''] = log().filter((it) => it.includes(id));
+        expect(JSON.parse(line)).to.include({ refusal: 'unknown token', address: ANOTHER });
+      });
+
+      it('limits the rate of each client, with the 5032 of the service', async () => {
+        const other = await start(name, [instances[0].host, instances[1].host]);
+        const busy = http1Client({ origin: other.origin, ca });
+        const found = await Promise.all(
+          Array.from({ length: 1000 }, () => busy.create({ headers: WRONG, body: '{}' })),
+        );
+        const refused = found.filter(({ status }) => status === 503);
+        expect(refused).to.have.lengthOf.within(500, 800);
+        for (const reply of refused) {
+          expectFailure(reply, 5032, 503);
+          expect(reply.headers['retry-after']).to.equal('1');
+        }
+        const another = http1Client({ origin: other.origin, ca, localAddress: ANOTHER });
+        expect((await another.create({ body: freshPlant() })).status).to.equal(200);
+        for (const client of [busy, another]) client.close();
+      });
+
+      it('locks nobody out for longer than 10 s, while 700 clients send only the beginning of a request', async () => {
+        const other = await start(name, [instances[0].host, instances[1].host]);
+        const port = Number(new URL(other.origin).port);
+        const slow: Socket[] = [];
+        // One after the other: nginx closes connections whose first bytes it has not read, in favour of others.
+        for (let count = 0; count < 700; count += 1) {
+          const socket = connect({ port, host: '127.0.0.1', localAddress: SLOW });
+          const secure = connectTls({ socket, ca, host: '127.0.0.1' }).on('error', () => undefined);
+          await once(secure, 'secureConnect').catch(() => undefined);
+          secure.write('POST /plants HTTP/1.1\r\nHost: a\r\nX-');
+          slow.push(secure);
+        }
+        await until(async () => {
+          const client = http1Client({ origin: other.origin, ca }, false);
+          const reply = await client.create({ body: freshPlant() }).catch(() => undefined);
+          return reply?.status === 200;
+        });
+        for (const socket of slow) socket.destroy();
+      }).timeout(25_000);
 
       it('passes on a body without a length', async () => {
         for (const { status } of await replies(proxy, () => ({ body: [...freshPlant()] }))) {

@@ -1,25 +1,16 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join, normalize } from 'node:path';
+import { join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { watch } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Manifest, readManifest } from '../manifest.js';
 import { root } from '../root.js';
+import { installPacked } from './support/packed.js';
 
 const run = promisify(execFile);
 
-const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const folders = readdirSync(join(root, 'packages'));
 
 const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder)));
@@ -32,11 +23,10 @@ describe('The packages, packed and unpacked elsewhere', function () {
 
   before(async () => {
     place = mkdtempSync(join(tmpdir(), 'plant-store-packed-'));
-    const workspaces = folders.flatMap((folder) => ['--workspace', `packages/${folder}`]);
-    const pack = ['pack', '--json', '--ignore-scripts', '--pack-destination', place, ...workspaces];
-    await run(npm, pack, { cwd: root });
-    for (const name of readdirSync(place)) await unpack(join(place, name));
-    linkDependencies();
+    await installPacked(
+      place,
+      folders.map((folder) => `packages/${folder}`),
+    );
     writeFileSync(join(place, 'package.json'), '{ "private": true, "type": "module" }');
   });
 
@@ -46,22 +36,6 @@ describe('The packages, packed and unpacked elsewhere', function () {
   });
 
   const installed = (...path: string[]) => join(place, 'node_modules', ...path);
-
-  /** Puts the content of a tarball where `npm install` would. */
-  async function unpack(tarball: string): Promise<void> {
-    const unpacked = mkdtempSync(join(place, 'unpacked-'));
-    await run('tar', ['-xzf', tarball, '-C', unpacked]);
-    const { name } = readManifest(join(unpacked, 'package'));
-    mkdirSync(dirname(installed(name)), { recursive: true });
-    renameSync(join(unpacked, 'package'), installed(name));
-  }
-
-  /** Links the dependencies of the packages, which `npm ci` has installed from their manifests. */
-  function linkDependencies(): void {
-    const own = new Set(['plant-store', '@plant-store', '.bin', '.package-lock.json']);
-    const libraries = readdirSync(join(root, 'node_modules')).filter((name) => !own.has(name));
-    for (const name of libraries) symlinkSync(join(root, 'node_modules', name), installed(name));
-  }
 
   /** Starts a program. Resolves with the first match in its output. */
   async function printed(pattern: RegExp, ...command: string[]): Promise<string> {

@@ -9,3 +9,5 @@ for (const output of [process.stdout, process.stderr]) output.on('error', () => 
 module.enableCompileCache?.();
 const { main } = await import('../dist/src/main.js');
 process.exitCode = await main(process.argv.slice(2), process);
+// The channel of a worker to the primary of its cluster would keep the process alive.
+process.channel?.unref();

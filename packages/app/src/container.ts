@@ -13,17 +13,14 @@ import type { Store } from './configuration/storages.js';
 import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
 import { corsFor } from './cors.js';
 import { Health } from './health.js';
-import { openBatchTracer } from './telemetry/batch-tracer.js';
-import { countPlants } from './telemetry/count-plants.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { type Observer, observe } from './telemetry/observer.js';
+import { openBatchTracer } from './telemetry/tracer.js';
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
 /** The identifiers of what the container provides. */
 export const ids = {
-  configuration: id<Configuration>('Configuration'),
-  configuredVerifier: id<ConfiguredVerifier>('ConfiguredVerifier'),
   logger: id<Logger>('Logger'),
   metrics: id<Metrics | undefined>('Metrics'),
   observer: id<Observer>('Observer'),
@@ -40,38 +37,45 @@ export const ids = {
 
 /**
  * Wires the service. The adapters come from `storages.ts` and `verifiers.ts`. Everything is created once, at the
- * first `getAsync`, so that code that a configuration does not need is not loaded.
+ * first `getAsync`, so that code that a configuration does not need is not loaded. `unbindAsync` and `unbindAllAsync`
+ * close what was opened.
+ *
+ * @param openLog Opens the log. It calls `lost` for each line that it cannot write.
  */
 export function createContainer(
   configuration: Configuration,
   verifier: ConfiguredVerifier,
-  logger: Logger,
+  openLog: (lost: () => void) => Promise<Logger>,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
-  container.bind(ids.configuration).toConstantValue(configuration);
-  container.bind(ids.configuredVerifier).toConstantValue(verifier);
-  container.bind(ids.logger).toConstantValue(logger);
-  container.bind(ids.metrics).toResolvedValue(openMetrics, [ids.configuration]);
+  const { storage } = configuration;
+  container.bind(ids.metrics).toResolvedValue(() => openMetrics(configuration));
+  container
+    .bind(ids.logger)
+    .toResolvedValue((metrics) => openLog(() => metrics?.logLineLost()), [ids.metrics]);
   container.bind(ids.observer).toResolvedValue(
-    (log, metrics) =>
-      observe(log, metrics, {
-        storage: configuration.storage.variables,
+    (logger, metrics) =>
+      observe(logger, metrics, {
+        storage: storage.variables,
         verifier: verifier.variables,
+        proxies: configuration.TRUSTED_PROXIES,
       }),
     [ids.logger, ids.metrics],
   );
   container
     .bind(ids.plantRepository)
-    .toResolvedValue(openPlantRepository, [ids.configuration, ids.observer, ids.metrics]);
+    .toResolvedValue(
+      (observer, metrics) => openPlantRepository(configuration, observer, metrics),
+      [ids.observer, ids.metrics],
+    )
+    .onDeactivation((plants) => plants.close());
   container
     .bind(ids.openVerifier)
-    .toResolvedValue(
-      ({ open }, { tokens }) => open(tokens),
-      [ids.configuredVerifier, ids.observer],
-    );
+    .toResolvedValue(({ tokens }) => verifier.open(tokens), [ids.observer]);
   container
     .bind(ids.tokenVerifier)
-    .toResolvedValue((opened) => opened.verifier, [ids.openVerifier]);
+    .toResolvedValue((opened) => opened.verifier, [ids.openVerifier])
+    .onDeactivation((tokens) => tokens.close());
   container
     .bind(ids.createPlant)
     .toResolvedValue((plants) => new CreatePlant(plants), [ids.plantRepository]);
@@ -83,24 +87,27 @@ export function createContainer(
     );
   container
     .bind(ids.health)
-    .toResolvedValue(openHealth, [
-      ids.plantRepository,
-      ids.tokenVerifier,
-      ids.configuration,
-      ids.observer,
-    ]);
+    .toResolvedValue(
+      (plantRepository, tokenVerifier, observer) =>
+        new Health({
+          plantRepository,
+          tokenVerifier,
+          observer: storage.reportsReachability ? undefined : observer.storage,
+        }),
+      [ids.plantRepository, ids.tokenVerifier, ids.observer],
+    )
+    .onDeactivation((health) => health.stop());
   container
     .bind(ids.server)
-    .toResolvedValue(openServer, [
-      ids.configuration,
-      ids.observer,
-      ids.createPlant,
-      ids.tokenVerifier,
-      ids.health,
-    ]);
+    .toResolvedValue(
+      (...parts) => openServer(configuration, ...parts),
+      [ids.observer, ids.createPlant, ids.tokenVerifier, ids.health],
+    )
+    .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
   container
     .bind(ids.managementServer)
-    .toResolvedValue(openManagementServer, [ids.health, ids.metrics, ids.observer]);
+    .toResolvedValue(openManagementServer, [ids.health, ids.metrics, ids.observer])
+    .onDeactivation((server) => server?.drain(0));
   return container;
 }
 
@@ -111,21 +118,11 @@ async function openPlantRepository(
 ): Promise<Store> {
   const tracer = await openBatchTracer();
   const plants = await configuration.storage.open(observer, tracer);
-  return metrics === undefined ? plants : countPlants(plants, metrics);
+  return metrics === undefined ? plants : metrics.counting(plants);
 }
 
 function isReader(plants: Store): plants is Store & PlantReader {
   return plants.read !== undefined;
-}
-
-function openHealth(
-  plantRepository: Store,
-  tokenVerifier: TokenVerifier,
-  { storage }: Configuration,
-  observer: Observer,
-): Health {
-  const observe = storage.reportsReachability ? undefined : observer.storage;
-  return new Health({ plantRepository, tokenVerifier, observer: observe });
 }
 
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
@@ -152,13 +149,15 @@ async function openServer(
       before: await corsFor(configuration.CORS_ALLOWED_ORIGINS),
     },
   );
-  return createServer(app, {
+  const server = createServer(app, {
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: configuration.MAX_CONNECTIONS,
     observer: http,
   });
+  // For the log: after a connection was closed, its address is known only if it was read before.
+  return server.on('connection', (socket) => socket.remoteAddress);
 }
 
 function openManagementServer(

@@ -1,10 +1,11 @@
 import {
   type PlantRepository,
+  StorageSlowError,
   StorageUnavailableError,
   type TokenVerifier,
 } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
-import type { StorageObserver } from './telemetry/events.js';
+import type { StorageObserver } from './telemetry/observer.js';
 
 const CHECK_INTERVAL_MS = 1000;
 
@@ -86,6 +87,7 @@ export class Health {
       this.#storageReached = true;
     } catch (error) {
       this.#report('unreachable', error);
+      this.#storageReached ||= error instanceof StorageSlowError;
       if (!this.#storageReached) throw error;
     }
   }

@@ -1,16 +1,11 @@
-import { HangUps } from './commands/hang-ups.js';
-import type { Host } from './commands/host.js';
-import { StartError } from './commands/start-error.js';
-import { nextSignal } from './commands/stop.js';
-import { UsageError } from './commands/usage-error.js';
-import { serviceSettings } from './configuration/all-settings.js';
+import { type Host, Signals, StartError, UsageError } from './commands/host.js';
 import { readConfiguration } from './configuration/configuration.js';
-import { ConfigurationError } from './configuration/configuration-error.js';
 import { nearest } from './configuration/nearest.js';
-import { readSettings } from './configuration/read-settings.js';
+import { ConfigurationError, readSettings } from './configuration/setting.js';
+import { serviceSettings } from './configuration/settings.js';
 import { version } from './version.js';
 
-const USAGE = `Usage: plant-store [command]
+const COMMANDS = `Usage: plant-store [command]
 
 Commands:
   serve      start the service (the default)
@@ -22,51 +17,61 @@ Commands:
   openapi    print the interface description as JSON
 
 Options:
-  --help     print this text
+  --help     print this text; after \`import\` or \`export\`, that of the command
   --version  print the version
+`;
 
-Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
+const IMPORT = `Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
 
-  Reads FILE, or standard input. Set ACCESS_TOKEN to the bearer token of the
-  client that imports.
+  Reads FILE, or standard input. Set ACCESS_TOKEN_FILE to a file with the bearer
+  token of the client that imports.
 
   --rejects FILE      write the lines that were not stored to FILE
   --from-line NUMBER  skip the lines before this one, to resume an import
+`;
 
-Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
+const EXPORT = `Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
 
   Writes the plants to FILE, which must not exist, or to standard output, in the
-  order of their ids. Set ACCESS_TOKEN to the bearer token of the client that
-  exports.
+  order of their ids. Set ACCESS_TOKEN_FILE to a file with the bearer token of
+  the client that exports.
 
   --after ID          begin with the first id above this one, to resume an export
   --limit NUMBER      write at most so many plants
+`;
 
-Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
+const EXIT_CODES = `Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
 incomplete export; 2 the command line or the configuration is invalid.
 
 Configuration is read from environment variables: see docs/configuration.md.
 `;
+
+/** Returns the text of `--help` after a command. */
+function usage(command?: string): string {
+  if (command === 'import') return `${IMPORT}\n${EXIT_CODES}`;
+  if (command === 'export') return `${EXPORT}\n${EXIT_CODES}`;
+  return [COMMANDS, IMPORT, EXPORT, EXIT_CODES].join('\n');
+}
 
 /** Resolves with the exit code. Takes arguments if it declares `args`. */
 type Command = (host: Host, args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = {
   async serve(host) {
-    const stopping = nextSignal(host);
-    const hangUps = new HangUps(host);
+    const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
+    const hangUps = new Signals(host, 'SIGHUP');
     const configuration = await readConfiguration(host.env, host.stdout.isTTY === true);
     const { serve } = await import('./commands/serve.js');
     return serve(host, configuration, stopping, hangUps);
   },
   async import(host, args) {
-    const stopping = nextSignal(host);
-    const { importPlants } = await import('./commands/import/import-plants.js');
+    const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
+    const { importPlants } = await import('./commands/import.js');
     return importPlants(host, args, stopping);
   },
   async export(host, args) {
-    const stopping = nextSignal(host);
-    const { exportPlants } = await import('./commands/export/export-plants.js');
+    const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
+    const { exportPlants } = await import('./commands/export.js');
     return exportPlants(host, args, stopping);
   },
   async check(host) {
@@ -90,7 +95,7 @@ const commands: Readonly<Record<string, Command>> = {
     if (problems.length > 0) throw new ConfigurationError(problems);
     return print(host, `${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
   },
-  '--help': async (host) => print(host, USAGE),
+  '--help': async (host) => print(host, usage()),
   '--version': async (host) => print(host, `${version}\n`),
 };
 
@@ -102,7 +107,9 @@ const INVALID_USE = 2;
 export async function main(args: readonly string[], host: Host): Promise<number> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
+  if (['help', '--help', '-h'].includes(word)) return print(host, usage(rest[0]));
   if (command === undefined) return complain(host, unknown(word));
+  if (asksForHelp(rest)) return print(host, usage(word));
   if (rest.length > 0 && command.length < 2) {
     return complain(host, `'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
   }
@@ -114,6 +121,12 @@ export async function main(args: readonly string[], host: Host): Promise<number>
     if (error instanceof StartError) return complain(host, error.message, FAILED);
     throw error;
   }
+}
+
+/** Whether there is an option for help. What follows `--` is the name of a file. */
+function asksForHelp(args: readonly string[]): boolean {
+  const end = args.indexOf('--');
+  return args.slice(0, end < 0 ? undefined : end).some((it) => it === '--help' || it === '-h');
 }
 
 function unknown(word: string): string {

@@ -1,6 +1,6 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import {
   run,
   serve,
   sha256,
+  watch,
 } from '@plant-store/service-process';
 import { expect } from 'chai';
 
@@ -131,6 +132,116 @@ describe('The process of plant-store', function () {
         expect(await service.ended).to.equal(0);
       });
     }
+  });
+
+  describe('with an output that accepts nothing', () => {
+    const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256, MANAGEMENT_PORT: '0' };
+    /** More lines than the pipe, the reader and the service keep. */
+    const REQUESTS = 6_000;
+
+    /** Starts the service with this standard output. Resolves when it responds. */
+    async function start(stdout: 'pipe' | number, LOG_FORMAT: string) {
+      const [port, management] = [await freePort(), await freePort()];
+      const ports = { PORT: `${port}`, MANAGEMENT_PORT: `${management}`, LOG_FORMAT };
+      const child = spawn(process.execPath, [command], {
+        env: { ...env, ...ports },
+        stdio: ['ignore', stdout, 'inherit'],
+      });
+      children.push(child);
+      const live = async () => (await fetch(`http://127.0.0.1:${port}/livez`)).status;
+      while ((await live().catch(() => 0)) !== 200);
+      /** Sends requests that are refused, and so logged. */
+      const refuse = async () => {
+        const request = `GET /${'x'.repeat(20)} HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'y'.repeat(128)}\r\n`;
+        const socket = connect(port, '127.0.0.1').resume();
+        socket.write(`${request}\r\n`.repeat(REQUESTS - 1));
+        socket.write(`${request}Connection: close\r\n\r\n`);
+        await once(socket, 'close');
+      };
+      const lost = async () => {
+        const metrics = await (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
+        return Number(/^plant_store_log_lines_lost_total ([0-9]+)$/m.exec(metrics)?.[1]);
+      };
+      return { child, live, refuse, lost, ended: once(child, 'exit').then(([code]) => code) };
+    }
+
+    const children: ChildProcess[] = [];
+    afterEach(() => {
+      for (const child of children.splice(0)) child.kill('SIGKILL');
+    });
+
+    for (const LOG_FORMAT of ['json', 'pretty']) {
+      it(`serves on, counts the lines that it loses, and ends with 0, with the ${LOG_FORMAT} log on a full disk`, async function () {
+        if (!existsSync('/dev/full')) skipWithout(this, 'no /dev/full in place of a full disk');
+        const full = await open('/dev/full', 'w');
+        const { child, live, refuse, lost, ended } = await start(full.fd, LOG_FORMAT);
+        await full.close();
+        await refuse();
+        expect(await live()).to.equal(200);
+        expect(await lost()).to.be.above(0);
+        child.kill('SIGTERM');
+        expect(await ended).to.equal(0);
+      });
+    }
+
+    it('serves on while the reader of its log has stopped, and then logs how many lines are lost', async () => {
+      const { child, live, refuse, lost, ended } = await start('pipe', 'json');
+      await refuse();
+      expect(await live()).to.equal(200);
+      const lines = await lost();
+      expect(lines).to.be.above(0);
+      let log = '';
+      for await (const part of child.stdout?.setEncoding('utf8') ?? []) {
+        if (!log.includes('were lost') && `${log}${part}`.includes('were lost')) {
+          child.kill('SIGTERM');
+        }
+        log += part;
+      }
+      const entries = log
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      const [report] = entries.filter(({ msg }) => msg === 'lines of the log were lost');
+      expect(report).to.deep.include({ level: 'error', lines, reason: 'EAGAIN' });
+      expect(entries.at(-1)).to.include({ msg: 'stopped' });
+      expect(await ended).to.equal(0);
+    });
+
+    it('stops while the reader of its log has stopped', async () => {
+      const { child, refuse, ended } = await start('pipe', 'json');
+      await refuse();
+      child.kill('SIGTERM');
+      expect(await ended).to.equal(0);
+    });
+  });
+
+  it('ends with 0 as a worker of a cluster', async () => {
+    const script = `
+      import cluster from 'node:cluster';
+      cluster.setupPrimary({ exec: process.argv[2], args: ['serve'] });
+      const worker = cluster.fork();
+      worker.on('listening', () => worker.process.kill('SIGTERM'));
+      worker.on('exit', (code) => process.exit(code ?? 1));`;
+    const file = join(folder, 'primary.mjs');
+    await writeFile(file, script);
+    const primary = spawn(process.execPath, [file, command], {
+      env: { PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256 },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    expect((await once(primary, 'exit'))[0]).to.equal(0);
+  });
+
+  it('logs that it may open fewer files than connections', async () => {
+    const line = 'ulimit -n 200; exec "$0" "$1"';
+    const service = watch(
+      spawn('bash', ['-c', line, process.execPath, command], {
+        env: { PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256 },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    await service.printed(/MAX_CONNECTIONS: the process may open 200 files/);
+    service.child.kill('SIGTERM');
+    expect(await service.ended).to.equal(0);
   });
 
   /** Whether `script` of util-linux is installed, which provides a terminal without native code. */

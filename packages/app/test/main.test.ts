@@ -35,6 +35,28 @@ describe('The plant-store command', () => {
     expect(described).to.have.members(listed);
   });
 
+  for (const line of ['-h', 'help', 'serve --help', 'serve -h', 'check --help', 'help serve']) {
+    it(`prints the same help for '${line}'`, async () => {
+      expect(await result(line.split(' '))).to.deep.equal(await result(['--help']));
+    });
+  }
+
+  for (const command of ['import', 'export']) {
+    it(`prints the arguments of an ${command}, and none of the other command`, async () => {
+      const { code, out, err } = await result([command, '--help']);
+      expect([code, err]).to.deep.equal([0, '']);
+      expect(out).to.match(new RegExp(`^Usage: plant-store ${command} \\[FILE\\]`));
+      expect(out.match(/Usage/g)).to.have.length(1);
+      for (const line of [`${command} -h`, `${command} a.ndjson --help`, `help ${command}`]) {
+        expect((await result(line.split(' '))).out).to.equal(out);
+      }
+    });
+  }
+
+  it('takes a name after -- for a file', async () => {
+    expect((await result(['export', '--', '--help'])).code).to.equal(2);
+  });
+
   it('prints a new token and its digest', async () => {
     const { code, out } = await result(['token']);
     expect(code).to.equal(0);
@@ -67,7 +89,15 @@ describe('The plant-store command', () => {
     ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
     ['bake', "unknown command 'bake'. See plant-store --help"],
     ['toString', "unknown command 'toString'. See plant-store --help"],
-    ['serve --help', "'serve' takes no argument, found '--help'. See plant-store --help"],
+    ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
+    ['import --rejects', 'import: --rejects: expected a value. See plant-store --help'],
+    [
+      'import --rejects --from-line 3',
+      'import: --rejects: expected a value. See plant-store --help',
+    ],
+    ['export --after', 'export: --after: expected a value. See plant-store --help'],
+    ['export --after --limit 3', 'export: --after: expected a value. See plant-store --help'],
+    ['import --reject a', "import: Unknown option '--reject'. See plant-store --help"],
   ] as const) {
     it(`refuses '${line}' with 2, and reports what is wrong`, async () => {
       const err = `plant-store: ${problem}\n`;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { createPlant, endAll, type Running, run } from '@plant-store/service-process';
@@ -12,7 +13,6 @@ import {
   plantLine,
   rejectsIn,
   startExport,
-  startImport,
 } from './plant-files.js';
 
 const LINES = 9_000;
@@ -126,10 +126,17 @@ describe('With three nodes', function () {
         await service.printed(/the replica set has no primary/);
 
         const check = new Command(['check'], env);
-        const plants = startImport([await files.write(numbered(1))], env);
-        await plants.reported(/the replica set has no primary/);
-        expect(await plants.stop()).to.equal(1);
-        expect(countsOf(plants.out)).to.deep.equal({ unavailable: 1 });
+        const file = await files.write(numbered(1));
+        const { child, stderr, ended } = run(['import', file], { ...CLIENT, ...env });
+        const reported = async (pattern: RegExp) => {
+          while (!pattern.test(stderr())) await once(child.stderr ?? child, 'data');
+        };
+        await reported(/the replica set has no primary/);
+        child.kill('SIGTERM');
+        await reported(/SIGTERM: waiting for the plants in progress/);
+        child.kill('SIGTERM');
+        expect(await ended).to.equal(1);
+        expect(stderr()).to.match(/\nunknown: 1, .*\nTo resume: .* --from-line 1\n$/);
         expect(await check.ended).to.equal(1);
         expect(check.out).to.match(/not ready, MONGODB_URI: .*the replica set has no primary/);
         expect(await service.stop()).to.equal(0);

@@ -4,12 +4,15 @@ import { describe, it } from 'mocha';
 /** The time limit of a case, long enough for a server that is slow to restart. */
 const CASE_TIMEOUT_MS = 60_000;
 
-/** One promise of a port, as a test. */
+/** One sentence of a port, as a test. */
 export interface ContractCase<Opened> {
   readonly title: string;
   /** The names of the hooks that the case calls. */
   readonly needs: readonly string[];
-  /** Rejects when the adapter breaks the promise, or offers no hook of a name in `needs`. */
+  /**
+   * Rejects when the adapter breaks the sentence, or offers no hook of a name in `needs`. A case that has used hooks
+   * calls `recover` at its end, if the adapter offers it.
+   */
   readonly run: (opened: Opened) => Promise<void>;
 }
 
@@ -22,21 +25,30 @@ export interface SuiteOptions<Hook extends string> {
   readonly without?: string | Readonly<Partial<Record<Hook, string>>>;
 }
 
+/** An adapter under test, with a function for each fault that a test can cause. */
+export interface Recoverable {
+  /** Ends every fault. The suite calls it at the end of each case that has used a hook, so no fault reaches the next case. */
+  recover?(): Promise<void>;
+}
+
 /**
- * Returns the function that declares one promise of a port: its title, the hooks that it needs, and its test.
+ * Returns the function that declares one sentence of a port: its title, the hooks that it needs, and its test.
  *
  * `Opened` is an adapter under test, and `Faults` the hooks that it may offer.
  */
-export function contractFor<Opened extends object, Faults extends object>() {
+export function contractFor<Opened extends object & Recoverable, Faults extends object>() {
   return <Hook extends keyof Faults & string>(
     title: string,
     needs: readonly Hook[],
-    keeps: (opened: Opened & Pick<Faults, Hook>) => Promise<void>,
+    test: (opened: Opened & Pick<Faults, Hook>) => Promise<void>,
   ): ContractCase<Opened> => ({
     title,
     needs,
     async run(opened) {
-      if (offers<Opened, Faults, Hook>(opened, needs)) await keeps(opened);
+      if (!offers<Opened, Faults, Hook>(opened, needs)) return;
+      await finished(test(opened), async () => {
+        if (needs.length > 0) await opened.recover?.();
+      });
     },
   });
 }
@@ -48,6 +60,13 @@ function offers<Opened extends object, Faults, Hook extends keyof Faults & strin
   const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
   if (missing === undefined) return true;
   return expect.fail(`there is no ${missing}(): offer it, or give a reason in \`without\``);
+}
+
+/** Settles like `test`, when `end` has run. The error of the test is more important than that of its end. */
+async function finished(test: Promise<void>, end: () => Promise<void>): Promise<void> {
+  const [tested] = await Promise.allSettled([test]);
+  const [ended] = await Promise.allSettled([end()]);
+  for (const result of [tested, ended]) if (result.status === 'rejected') throw result.reason;
 }
 
 /** Returns the cases that apply to an adapter, and a case for each hook that it does not offer. */
@@ -70,30 +89,33 @@ function isNotTested(hook: string, reason: string | undefined): ContractCase<obj
     title: `is not tested with ${hook}: ${reason}`,
     needs: [],
     async run(opened) {
-      expect(reason, 'the reason').to.not.equal('');
-      expect(Reflect.get(opened, hook), `${hook}, which is offered`).to.equal(undefined);
+      if (reason === '') expect.fail(`there is no ${hook}(), and its reason is empty`);
+      if (Reflect.get(opened, hook) === undefined) return;
+      expect.fail(`${hook}() is offered: remove its reason from \`without\``);
     },
   };
 }
 
 /**
- * Declares the Mocha suite of a port for one adapter.
+ * Returns the function that declares the Mocha suite of a port for one adapter. It takes the name of the adapter for
+ * the report, a function that opens a new adapter for each case, and what the suite cannot test.
  *
- * @param open Opens a new adapter for each case, and `close` closes it.
+ * @param close Closes the adapter at the end of a case.
  */
-export function describeContract<Opened extends object>(
-  title: string,
+export function suiteOf<Opened extends object, Hook extends string>(
+  port: string,
   cases: readonly ContractCase<Opened>[],
-  open: () => Promise<Opened>,
   close: (opened: Opened) => Promise<void>,
-): void {
-  describe(title, function () {
-    this.timeout(CASE_TIMEOUT_MS);
-    for (const { title: promise, run } of cases) {
-      it(promise, async () => {
-        const opened = await open();
-        await run(opened).finally(() => close(opened));
-      });
-    }
-  });
+) {
+  return (adapter: string, open: () => Promise<Opened>, options: SuiteOptions<Hook> = {}): void => {
+    describe(`${adapter} as a ${port}`, function () {
+      this.timeout(CASE_TIMEOUT_MS);
+      for (const { title, run } of testsOf(cases, options)) {
+        it(title, async () => {
+          const opened = await open();
+          await finished(run(opened), () => close(opened));
+        });
+      }
+    });
+  };
 }

@@ -1,10 +1,10 @@
 export {
   type ContractCase,
   contractFor,
-  describeContract,
+  type Recoverable,
   type SuiteOptions,
+  suiteOf,
   testsOf,
 } from './contract.js';
-export { describeSuiteItself, type Liar } from './describe-suite-itself.js';
 export { expectNoSecret, formsOf, MIN_PART_LENGTH, secretsOf } from './secrets.js';
-export { errorOf, settled, until } from './settled.js';
+export { errorOf, inTime, until } from './settled.js';

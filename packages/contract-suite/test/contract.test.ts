@@ -1,17 +1,19 @@
-import { contractFor, testsOf } from '@plant-store/contract-suite';
+import { contractFor, suiteOf, testsOf } from '@plant-store/contract-suite';
+import { resultsOf } from '@plant-store/liars';
 import { expect } from 'chai';
 
 interface Faults {
   stall(): Promise<void>;
   crash(): Promise<void>;
+  recover(): Promise<void>;
 }
 
-const promise = contractFor<Partial<Faults>, Faults>();
+const sentence = contractFor<Partial<Faults>, Faults>();
 
 const cases = [
-  promise('works', [], async () => undefined),
-  promise('settles', ['stall'], (opened) => opened.stall()),
-  promise('recovers', ['stall', 'crash'], (opened) => opened.crash()),
+  sentence('works', [], async () => undefined),
+  sentence('settles', ['stall'], (opened) => opened.stall()),
+  sentence('recovers', ['stall', 'crash'], (opened) => opened.crash()),
 ];
 
 const hooks = { stall: async () => undefined, crash: async () => undefined };
@@ -53,14 +55,52 @@ describe('The tests of an adapter', () => {
   });
 
   it('fail with an empty reason, and with a reason for a hook that is offered', async () => {
-    const empty = "the reason: expected '' to not equal ''";
-    expect(await problemsOf({}, '')).to.deep.equal([empty, empty]);
+    const [empty] = await problemsOf({}, '');
+    expect(empty).to.equal('there is no stall(), and its reason is empty');
     const [problem] = await problemsOf(hooks, { crash: 'it has no server' });
-    expect(problem).to.match(/^crash, which is offered: /);
+    expect(problem).to.equal('crash() is offered: remove its reason from `without`');
+  });
+});
+
+describe('A suite of an adapter', () => {
+  /** Runs the suite of an adapter. Resolves with what happened, and with the failures. */
+  async function ran(failing: Partial<Record<keyof Faults | 'close', string>>) {
+    const calls: string[] = [];
+    const call = (name: keyof typeof failing) => async () => {
+      calls.push(name);
+      if (failing[name] !== undefined) throw new Error(failing[name]);
+    };
+    const describeBox = suiteOf('Box', cases, (opened: Partial<Faults>) => {
+      calls.push(`close ${Reflect.get(opened, 'number')}`);
+      return failing.close === undefined
+        ? Promise.resolve()
+        : Promise.reject(new Error(failing.close));
+    });
+    let number = 0;
+    const opens = async () => {
+      number += 1;
+      return { number, stall: call('stall'), crash: call('crash'), recover: call('recover') };
+    };
+    const failures = await resultsOf(() => describeBox('Carton', opens));
+    return { calls, failures };
+  }
+
+  it('opens an adapter for each case, ends every fault, and closes it', async () => {
+    const { calls, failures } = await ran({});
+    expect(failures).to.deep.equal({ works: undefined, settles: undefined, recovers: undefined });
+    expect(calls).to.deep.equal([
+      ...['close 1', 'stall', 'recover', 'close 2', 'crash', 'recover', 'close 3'],
+    ]);
   });
 
-  it('fail when a case fails', async () => {
-    const failing = { ...hooks, crash: () => Promise.reject(new Error('not durable')) };
-    expect(await problemsOf(failing)).to.deep.equal(['not durable']);
+  it('does both after a case that fails, and reports the first failure', async () => {
+    const late = { recover: 'not recovered', close: 'not closed' };
+    const { calls, failures } = await ran({ stall: 'not durable', ...late });
+    expect(failures).to.deep.equal({
+      works: 'not closed',
+      settles: 'not durable',
+      recovers: 'not recovered',
+    });
+    expect(calls.slice(0, 4)).to.deep.equal(['close 1', 'stall', 'recover', 'close 2']);
   });
 });

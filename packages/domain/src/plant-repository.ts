@@ -36,7 +36,8 @@ export class OutcomeUnknownError extends Error {
  * neither trimmed nor normalised. `newPlant` lets no lone surrogate through. An absent tag stays absent.
  *
  * An outage ends without a restart: when the storage can be used again, the same repository uses it.
- * That includes credentials and permissions that were corrected in the storage.
+ * That includes credentials and permissions that were corrected in the storage. However often the storage fails, the
+ * number of connections stays the same: one that no call uses any more is used again, or closed.
  *
  * Errors are logged with their causes. None carries credentials, or the name or the tag of a plant, in
  * any property or cause. An adapter leaves out a cause that may.
@@ -78,7 +79,7 @@ export interface PlantRepository {
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
   /**
-   * Reports whether the storage can be used at this moment. Resolves when it accepts plants. Otherwise
+   * Asks the storage whether it can be used at this moment. Resolves when it accepts plants. Otherwise
    * rejects with {@link StorageUnavailableError}, also when it refuses the credentials, or when
    * permissions are missing; with {@link StorageSlowError} when it accepts plants, but acknowledges none in time.
    * Settles within 2 seconds, whatever the storage does, and writes nothing.
@@ -89,8 +90,9 @@ export interface PlantRepository {
   ready(): Promise<void>;
 
   /**
-   * Lets calls under way settle, each within its time limit, and releases what the repository holds.
-   * Idempotent. A later `add` or `ready` rejects with {@link StorageUnavailableError}.
+   * Lets calls under way settle, each within its time limit, and releases what the repository holds. Settles
+   * within 3 seconds after the last of these calls, whatever the storage does. Idempotent. A later `add` or `ready`
+   * rejects with {@link StorageUnavailableError}.
    */
   close(): Promise<void>;
 }

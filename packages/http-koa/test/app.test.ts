@@ -82,7 +82,7 @@ describe('The application', () => {
     const other = { ...post, method: '_OTHER', route: undefined, client: undefined };
     const durations = embedding.ended.map(({ durationMs }) => durationMs);
     const ids = embedding.ended.map(({ requestId }) => requestId);
-    expect(embedding.ended.map(({ durationMs, requestId, ...it }) => it)).to.deep.equal([
+    expect(embedding.ended.map(({ durationMs, requestId, request, ...it }) => it)).to.deep.equal([
       { ...post, status: 200, client: 'test' },
       { ...post, status: 401, client: undefined, error: 4011, refusal: 'unknown token' },
       { ...other, status: 404, error: 4040 },

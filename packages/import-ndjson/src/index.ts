@@ -1,3 +1,2 @@
+export type { Outcome, Progress, Reject } from './outcome.js';
 export { PlantImport, type PlantImportOptions } from './plant-import.js';
-export type { Reject } from './reject.js';
-export type { Outcome, Progress } from './tally.js';

@@ -21,6 +21,11 @@ export class LineQueue<Result extends string | object> {
     this.#leave = leave;
   }
 
+  /** How many lines are not settled. */
+  get pending(): number {
+    return this.#entries.filter(({ result }) => result === undefined).length;
+  }
+
   enter(line: Line): Entry<Result> {
     const entry = { line, result: undefined };
     this.#entries.push(entry);

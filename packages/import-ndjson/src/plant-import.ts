@@ -1,15 +1,34 @@
 import type { Readable } from 'node:stream';
-import { type NewPlant, PermissionDeniedError } from '@plant-store/domain';
+import { setTimeout } from 'node:timers/promises';
+import {
+  type Client,
+  type CreatePlant,
+  type NewPlant,
+  PermissionDeniedError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import { newPlantReader } from '@plant-store/plant-json';
-import { type AttemptOptions, Attempts } from './attempts.js';
-import { BackOff } from './back-off.js';
 import { LineQueue } from './line-queue.js';
+import {
+  LineTooLargeError,
+  type Outcome,
+  outcomeOf,
+  type Progress,
+  type Reject,
+  rejectOf,
+  Tally,
+} from './outcome.js';
 import { type Line, readLines } from './read-lines.js';
-import { LineTooLargeError, outcomeOf, type Reject, rejectOf } from './reject.js';
-import { type Outcome, type Progress, Tally } from './tally.js';
 
 /** The options of a {@link PlantImport}. */
-export interface PlantImportOptions extends AttemptOptions {
+export interface PlantImportOptions {
+  readonly createPlant: CreatePlant;
+  readonly client: Client;
+  /**
+   * How long the outcome of a line is waited for, in milliseconds. A create keeps its mark for this time, so a pause of
+   * the storage costs time, not the outcome.
+   */
+  readonly timeLimitMs: number;
   /** The largest line in bytes, without its line ending. */
   readonly maxLineBytes: number;
   /** The first line that is imported; earlier ones are skipped. 1 by default. */
@@ -28,6 +47,9 @@ const MAX_LINES = 4_000;
 /** Limits the memory when lines are larger than 16 KiB. */
 const MAX_BYTES = 2 ** 26;
 
+const FIRST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 10_000;
+
 /** The result of a line. */
 type Result = 'stored' | 'blank' | { readonly error: unknown };
 
@@ -42,20 +64,22 @@ const readNewPlant = newPlantReader('the line');
 export class PlantImport {
   readonly #options: PlantImportOptions;
   readonly #stopping = new AbortController();
-  readonly #attempts: Attempts;
   readonly #queue = new LineQueue<Result>((line, result) => this.#account(line, result));
   readonly #tally = new Tally();
+  #retrying = 0;
+  #pauseMs = FIRST_PAUSE_MS;
+  #pause: Promise<void> | undefined;
   #problem: { readonly cause: unknown } | undefined;
 
   constructor(options: PlantImportOptions) {
     this.#options = options;
-    this.#attempts = new Attempts(options, new BackOff(this.#stopping.signal));
   }
 
   /** The outcomes so far. */
   get progress(): Progress {
     const { outcomes, bytes, nextLine } = this.#tally;
-    return { outcomes: { ...outcomes }, retrying: this.#attempts.retrying, bytes, nextLine };
+    const { pending } = this.#queue;
+    return { outcomes: { ...outcomes }, pending, retrying: this.#retrying, bytes, nextLine };
   }
 
   /**
@@ -73,7 +97,7 @@ export class PlantImport {
     return hasEnded;
   }
 
-  /** Stops the import: reads no further, and lets attempts under way be the last ones. */
+  /** Stops the import: reads no further, and waits for the creates under way. Nothing is tried again. */
   stop(): void {
     this.#stopping.abort();
   }
@@ -107,10 +131,46 @@ export class PlantImport {
     try {
       const plant = plantOf(line);
       if (plant === undefined) settle('blank');
-      else this.#attempts.create(plant).then(() => settle(STORED), fail);
+      else this.#create(plant).then(() => settle(STORED), fail);
     } catch (error) {
       fail(error);
     }
+  }
+
+  /** Rejects as `CreatePlant` does. A plant that is not stored is tried again, since that needs no mark. */
+  #create(plant: NewPlant): Promise<unknown> {
+    const { createPlant, client, timeLimitMs } = this.#options;
+    const end = performance.now() + timeLimitMs;
+    const attempt = () => createPlant.execute(client, plant, end - performance.now());
+    return attempt().catch((error: unknown) => this.#retry(attempt, end, error));
+  }
+
+  async #retry(attempt: () => Promise<unknown>, end: number, first: unknown): Promise<void> {
+    this.#retrying += 1;
+    let last = first;
+    while (last instanceof StorageUnavailableError && performance.now() < end) {
+      await this.#backOff();
+      if (this.#isStopping) break;
+      last = await attempt().then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+    }
+    this.#retrying -= 1;
+    if (last !== undefined) throw last;
+    this.#pauseMs = FIRST_PAUSE_MS;
+  }
+
+  /** Pauses once for all lines that wait: twice as long each time. {@link stop} ends the pause. */
+  #backOff(): Promise<void> {
+    this.#pause ??= this.#wait(this.#pauseMs);
+    return this.#pause;
+  }
+
+  async #wait(ms: number): Promise<void> {
+    this.#pauseMs = Math.min(2 * ms, MAX_PAUSE_MS);
+    await setTimeout(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    this.#pause = undefined;
   }
 
   #account(line: Line, result: Result): void {

@@ -223,13 +223,11 @@ describe('An import', () => {
   const taken = new PlantIdTakenError('by an earlier attempt?');
   for (const [what, outcome, ...errors] of [
     ['after two outages', 'stored', outage, outage],
-    ['after an unknown outcome', 'stored', lost],
-    ['although a later attempt finds the id taken', 'unknown', lost, taken],
-    ['although a later attempt fails because of a bug', 'unknown', lost, new Error('refused')],
-    ['although an outage and a taken id follow', 'unknown', lost, outage, taken],
+    ['after an unknown outcome', 'unknown', lost],
+    ['when its outcome is unknown after an outage', 'unknown', outage, lost],
     ['when the id is taken after an outage', 'taken', outage, taken],
   ] as const) {
-    it(`tries again, and reports a plant as ${outcome} ${what}`, async () => {
+    it(`tries again only what is not stored, and reports a plant as ${outcome} ${what}`, async () => {
       const it = importInto({ plants: failing(...errors) });
       expect(await it.run(line(1))).to.equal(true);
       expect(it.outcomes()).to.deep.equal({ [outcome]: 1 });
@@ -298,40 +296,51 @@ describe('An import', () => {
       expect(it.outcomes()).to.deep.equal({ stored: 1 });
     });
 
-    for (const [outcome, error, number] of [
-      ['unavailable', new StorageUnavailableError('gone'), 5030],
-      ['unknown', new OutcomeUnknownError('lost'), 5031],
-    ] as const) {
-      describe(`while plants are ${outcome}`, () => {
-        const stopped = async (options: Options = {}) => {
-          const plants = storing(async ({ id }) => {
-            if (id !== 0n && id !== 2n) throw error;
-          });
-          const it = importInto({ plants, ...options });
-          const running = it.run(lines(4));
-          while (it.progress().retrying < 2) await new Promise(setImmediate);
-          it.stop();
-          await running;
-          expect(it.outcomes()).to.deep.equal({ stored: 2, [outcome]: 2 });
-          expect(it.progress().retrying).to.equal(0);
-          return it;
-        };
-
-        it('records them, and can be resumed after them', async () => {
-          const it = await stopped();
-          expect(it.rejected.map((reject) => [reject.line, reject.error])).to.deep.equal([
-            [2, number],
-            [4, number],
-          ]);
-          expect(it.progress().nextLine).to.equal(5);
+    describe('while plants are unavailable', () => {
+      const stopped = async (options: Options = {}) => {
+        const plants = storing(async ({ id }) => {
+          if (id !== 0n && id !== 2n) throw outage;
         });
+        const it = importInto({ plants, ...options });
+        const running = it.run(lines(4));
+        while (it.progress().retrying < 2) await new Promise(setImmediate);
+        expect(it.progress().pending).to.equal(2);
+        it.stop();
+        await running;
+        expect(it.outcomes()).to.deep.equal({ stored: 2, unavailable: 2 });
+        expect(it.progress()).to.include({ pending: 0, retrying: 0 });
+        return it;
+      };
 
-        it('can be resumed at the first of them when none is recorded', async () => {
-          const it = await stopped({ record: () => false });
-          expect(it.progress().nextLine).to.equal(2);
-        });
+      it('records them, and can be resumed after them', async () => {
+        const it = await stopped();
+        expect(it.rejected.map((reject) => [reject.line, reject.error])).to.deep.equal([
+          [2, 5030],
+          [4, 5030],
+        ]);
+        expect(it.progress().nextLine).to.equal(5);
       });
-    }
+
+      it('can be resumed at the first of them when none is recorded', async () => {
+        const it = await stopped({ record: () => false });
+        expect(it.progress().nextLine).to.equal(2);
+      });
+    });
+  });
+
+  it('gives each plant the time limit once, also when it tries again, and not forever', async () => {
+    const limits: number[] = [];
+    const plants = storing(async (_, timeLimitMs) => {
+      limits.push(timeLimitMs);
+      throw outage;
+    });
+    const it = importInto({ plants, timeLimitMs: 500 });
+    expect(await it.run(line(1))).to.equal(true);
+    expect(it.outcomes()).to.deep.equal({ unavailable: 1 });
+    expect(limits[0]).to.be.within(400, 500);
+    // The pauses are 100, 200 and 400 ms: a further attempt would come after the end.
+    expect(limits).to.have.length(4);
+    expect(limits.slice(1).every((limit, at) => limit < (limits[at] ?? 0))).to.equal(true);
   });
 
   describe('without `record`', () => {

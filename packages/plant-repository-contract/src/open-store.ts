@@ -1,8 +1,12 @@
 import type { NewPlantFields, PlantRepository } from '@plant-store/domain';
 
 /**
- * Faults of the storage that a test can cause, as hooks. The suite runs the cases of the hooks that a
- * store offers. The option `without` of `describePlantRepository` gives the reasons for the others.
+ * Faults of the storage that a test can cause, as hooks. The suite runs the cases of the hooks that a store offers.
+ * The option `without` of `describePlantRepository` gives the reasons for the others.
+ *
+ * A kill of the server loses nothing that its operating system has taken over. What only a power failure loses, such as
+ * a write on a server whose flushes were turned off, no hook can show. An adapter whose server has such a setting needs
+ * a test of its own: with the setting, `add` and `ready` are rejected as unavailable, and the message names it.
  */
 export interface StorageFaults {
   /** From now on, the storage does not respond. Connections stay open, and what is sent may arrive later. */
@@ -11,6 +15,11 @@ export interface StorageFaults {
   silenceAfterWrite(): Promise<void>;
   /** The storage carries out the next write, but the connection ends before the response. */
   loseNextAcknowledgement(): Promise<void>;
+  /**
+   * The connection of the next write ends before the storage has carried it out. The storage does so when {@link recover}
+   * is called, and that resolves afterwards. All other requests are carried out meanwhile.
+   */
+  delayNextWrite(): Promise<void>;
   /** From now on, the storage cannot be reached: open connections end, and new ones are refused. */
   outage(): Promise<void>;
   /**
@@ -24,9 +33,17 @@ export interface StorageFaults {
   relaxDurability(): Promise<void>;
   /** Another client stores a plant that is visible at once, and that {@link crash} loses unless it is flushed before. */
   commitUnflushed(plant: NewPlantFields): Promise<void>;
+  /** Another program stores under this id what is no plant, such as a name that is no text. Only for a `PlantReader`. */
+  storeNoPlant(id: bigint): Promise<void>;
   /** Kills the storage at once, so that only durable data remains, and starts it again. */
   crash(): Promise<void>;
-  /** Ends every fault: the storage can be used as before. Writes under way may still arrive. */
+  /** Not a fault: resolves with the number of connections that the repositories have to the storage. */
+  connections(): Promise<number>;
+  /**
+   * Ends every fault: the storage can be used as before. Writes under way may still arrive. The suite calls it at the
+   * end of each case that has used a hook, also after a failure, so that no fault reaches the next case. So it may be
+   * called when no fault is left.
+   */
   recover(): Promise<void>;
 }
 

@@ -1,23 +1,26 @@
-import { rejects } from 'node:assert/strict';
-import { settled } from '@plant-store/contract-suite';
-import { MAX_PLANT_ID, type NewPlantFields, PlantIdTakenError } from '@plant-store/domain';
-import { expect } from 'chai';
+import { MAX_PLANT_ID } from '@plant-store/domain';
 import type { OpenStore } from './open-store.js';
 import {
   AFTER,
   add,
   BEFORE,
-  has,
-  isTrue,
-  isUnavailable,
-  type Outcome,
-  outcomeOf,
+  close,
+  expectKept,
+  expectNotReady,
+  expectOutcome,
+  expectReady,
+  expectStored,
+  expectTrueAfterClose,
+  expectTrueOnceReopened,
   plantOf,
   plants,
-  promise,
-  readyAgain,
+  type Report,
+  report,
   SHORT_LIMIT_MS,
+  sentence,
+  untilReady,
   untilStored,
+  withAnother,
 } from './steps.js';
 
 /** The plant that is added during a fault. */
@@ -33,7 +36,7 @@ const RETRY_LIMIT_MS = 1_499.73;
 const LAST_CALL_LIMIT_MS = 499.73;
 
 /** What is left of a limit just before its end. Rounded, it is 0, which many drivers take for no limit. */
-const LAST_MOMENTS_MS = [0.97, 0.27] as const;
+const LAST_MOMENTS_MS = [0.97, 0.27];
 
 /** Long enough to find that an id is taken, and too short to try again after a server was killed and started. */
 const RACE_LIMIT_MS = 299.73;
@@ -45,232 +48,206 @@ const NEIGHBOURS = [
   [MAX_PLANT_ID, MAX_PLANT_ID - 1n],
 ] as const;
 
-/** Promises about outcomes: each is true, whatever the storage loses. */
+/** What may happen after an acknowledgement was lost. Each is the reason of a further failure, which decides nothing. */
+const LATER_FAULTS = [
+  ['outage', 'the storage cannot be reached'],
+  ['refuseAccess', 'the storage refuses access'],
+] as const;
+
+/** Begins an add whose acknowledgement is lost. Resolves with it when the storage has the plant, or when it has settled. */
+async function lostAcknowledgement(
+  store: OpenStore & Required<Pick<OpenStore, 'silenceAfterWrite'>>,
+  timeLimitMs: number,
+): Promise<{ readonly adding: Promise<Report> }> {
+  await add(store, BEFORE);
+  await store.silenceAfterWrite();
+  const adding = report(store, PLANT, timeLimitMs);
+  await Promise.race([adding, untilStored(store, PLANT)]);
+  return { adding };
+}
+
+/** Sentences about outcomes: each is true, whatever the storage loses. */
 export const outcomes = [
-  promise(
-    'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
-    [],
+  sentence(
+    'settles in time, and reports the truth, when the storage stops responding after the write',
+    ['silenceAfterWrite', 'recover'],
     async (store) => {
-      for (const limit of [0, -0.5]) await isUnavailable(add(store, PLANT, limit));
-      expect(await store.stored(PLANT.id)).to.equal(undefined);
+      const { adding } = await lostAcknowledgement(store, SHORT_LIMIT_MS);
+      const reported = await adding;
+      await store.recover();
+      await expectTrueAfterClose(store, reported);
     },
   ),
-  ...(
-    [
-      ['stall', 'the storage does not respond'],
-      ['silenceAfterWrite', 'the storage stops responding after the write'],
-      ['outage', 'the storage cannot be reached'],
-    ] as const
-  ).map(([fault, when]) =>
-    promise(
-      `settles in time, and never reports a stored plant as unavailable, when ${when}`,
-      [fault, 'recover'],
-      async (store) => {
-        await add(store, BEFORE);
-        await store[fault]();
-        const outcome = await settled(outcomeOf(add(store, PLANT, SHORT_LIMIT_MS)));
-        await store.recover();
-        await isTrue(store, outcome, PLANT);
-      },
-    ),
-  ),
-  ...(
-    [
-      ['outage', 'the storage cannot be reached'],
-      ['refuseAccess', 'the storage refuses access'],
-    ] as const
-  ).map(([fault, then]) =>
-    promise(
-      `never reports a stored plant as unavailable when its acknowledgement is lost, and then ${then}`,
+  ...LATER_FAULTS.map(([fault, then]) =>
+    sentence(
+      `reports the truth when an acknowledgement is lost, and then ${then}`,
       ['silenceAfterWrite', fault, 'recover'],
       async (store) => {
-        await add(store, BEFORE);
-        await store.silenceAfterWrite();
-        const adding = outcomeOf(add(store, PLANT, RETRY_LIMIT_MS));
-        await Promise.race([adding, untilStored(store, PLANT.id)]);
+        const { adding } = await lostAcknowledgement(store, RETRY_LIMIT_MS);
         await store[fault]();
-        const outcome = await settled(adding);
+        const reported = await adding;
         await store.recover();
-        await isTrue(store, outcome, PLANT);
+        await expectTrueAfterClose(store, reported);
       },
     ),
   ),
-  promise(
-    'never reports a stored plant as unavailable when its acknowledgement is lost, and then the repository is closed',
-    ['silenceAfterWrite'],
+  sentence(
+    'reports the truth when an acknowledgement is lost, and then the repository is closed',
+    ['silenceAfterWrite', 'recover'],
     async (store) => {
-      await add(store, BEFORE);
-      await store.silenceAfterWrite();
-      const adding = outcomeOf(add(store, PLANT, LAST_CALL_LIMIT_MS));
-      await Promise.race([adding, untilStored(store, PLANT.id)]);
-      await settled(store.repository.close());
-      const outcome = await settled(adding);
-      expect(outcome, 'the outcome of a free id').not.to.equal('taken');
-      if (outcome === 'unknown') return;
-      const kept = outcome === 'stored' ? PLANT : undefined;
-      expect(await store.stored(PLANT.id), outcome).to.deep.equal(kept);
+      const { adding } = await lostAcknowledgement(store, LAST_CALL_LIMIT_MS);
+      await close(store, LAST_CALL_LIMIT_MS);
+      const reported = await adding;
+      await store.recover();
+      await expectTrueOnceReopened(store, reported);
     },
   ),
-  ...LAST_MOMENTS_MS.map((limit) =>
-    promise(
-      `settles in time with a time limit of ${limit} ms, when the storage does not respond`,
-      ['stall', 'recover'],
-      async (store) => {
-        await add(store, BEFORE);
-        await store.stall();
-        const outcome = await settled(outcomeOf(add(store, PLANT, limit)));
-        await store.recover();
-        await isTrue(store, outcome, PLANT);
-      },
-    ),
+  sentence(
+    'settles in time in the last millisecond of a limit, when the storage does not respond',
+    ['stall', 'recover'],
+    async (store) => {
+      await add(store, BEFORE);
+      await store.stall();
+      const reports = await Promise.all(
+        LAST_MOMENTS_MS.map((limit, index) => report(store, plantOf(BigInt(index + 2)), limit)),
+      );
+      await store.recover();
+      await expectTrueAfterClose(store, ...reports);
+    },
   ),
-  promise(
-    'reports a plant as stored, or as unknown, when its acknowledgement is lost',
+  sentence(
+    'reports the truth when an acknowledgement is lost',
     ['loseNextAcknowledgement'],
     async (store) => {
       await add(store, BEFORE);
       await store.loseNextAcknowledgement();
-      await isTrue(store, await outcomeOf(add(store, PLANT)), PLANT);
+      const reported = await report(store, PLANT);
+      expectOutcome(reported, ['stored', 'unknown'], 'its id was free, and it was written');
+      await expectTrueAfterClose(store, reported);
     },
   ),
-  ...NEIGHBOURS.map(([first, other]) =>
-    promise(
-      `does not mistake plant ${first} for a neighbour whose acknowledgement is lost`,
-      ['loseNextAcknowledgement'],
-      async (store) => {
+  sentence(
+    'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
+    ['loseNextAcknowledgement'],
+    async (store) => {
+      for (const [first, other] of NEIGHBOURS) {
         await add(store, plantOf(first));
         await store.loseNextAcknowledgement();
-        const outcome = await outcomeOf(add(store, plantOf(other)));
-        expect(outcome).to.be.oneOf(['stored', 'unknown']);
-      },
-    ),
-  ),
-  promise(
-    'does not mistake the plant of another call for its own, even when the content is the same',
-    ['loseNextAcknowledgement'],
-    async (store) => {
+        const why = 'its id was free, and it was written';
+        expectOutcome(await report(store, plantOf(other)), ['stored', 'unknown'], why);
+      }
       await add(store, PLANT);
       await store.loseNextAcknowledgement();
-      expect(await outcomeOf(add(store, PLANT))).not.to.equal('stored');
-      await has(store, [PLANT]);
+      const why = 'an equal plant of another call is stored';
+      expectOutcome(await report(store, PLANT), ['taken', 'unknown'], why);
+      await expectStored(store, [PLANT]);
     },
   ),
-  promise(
+  sentence(
+    'does not take a plant that it does not find for one that is not stored: the write may be late',
+    ['delayNextWrite', 'recover'],
+    async (store) => {
+      await add(store, BEFORE);
+      await store.delayNextWrite();
+      const reported = await report(store, PLANT);
+      await store.recover();
+      await expectTrueAfterClose(store, reported);
+    },
+  ),
+  sentence(
     'does not report an id as taken by a plant that is rolled back',
     ['holdUncommitted', 'recover'],
     async (store) => {
       await add(store, BEFORE);
       await store.holdUncommitted({ ...PLANT, name: 'never committed' });
-      const outcome = await settled(outcomeOf(add(store, PLANT, RETRY_LIMIT_MS)));
+      const reported = await report(store, PLANT, RETRY_LIMIT_MS);
       await store.recover();
-      await isTrue(store, outcome, PLANT);
+      await expectTrueAfterClose(store, reported);
     },
   ),
-  promise(
-    'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
+  sentence(
+    'reports the truth to each of 100 concurrent callers while the storage does not respond',
     ['stall', 'recover'],
     async (store) => {
       await store.stall();
-      const reported = await Promise.all(
-        plants(100).map((plant) => settled(outcomeOf(add(store, plant, SHORT_LIMIT_MS)))),
+      const reports = await Promise.all(
+        plants(100).map((plant) => report(store, plant, SHORT_LIMIT_MS)),
       );
       await store.recover();
-      await readyAgain(store.repository);
-      await Promise.all(plants(100).map(({ id }) => add(store, plantOf(id + 100n))));
-      await store.repository.close();
-      for (const [index, { id }] of plants(100).entries()) {
-        if (reported[index] !== 'unavailable') continue;
-        expect(await store.stored(id), `plant ${id}`).to.equal(undefined);
-      }
+      await untilReady(store);
+      await Promise.all(plants(100, 100n).map((plant) => add(store, plant)));
+      await expectTrueAfterClose(store, ...reports);
     },
   ),
-  promise('keeps every acknowledged plant when the storage is killed', ['crash'], async (store) => {
-    await Promise.all(plants(20).map((plant) => add(store, plant)));
-    await store.crash();
-    await hasAfterRestart(store, plants(20));
-  }),
-  promise(
+  sentence(
+    'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart',
+    ['crash'],
+    (store) =>
+      withAnother(store, async (other) => {
+        const calls = plants(20).flatMap((plant) =>
+          [store, other].map((it) => report(it, plant, RACE_LIMIT_MS)),
+        );
+        await firstTaken(calls);
+        await store.crash();
+        const reports = await Promise.all(calls);
+        const kept = reports.filter(({ outcome }) => ['stored', 'taken'].includes(outcome));
+        await expectKept(
+          store,
+          kept.map(({ plant }) => plant),
+        );
+      }),
+  ),
+  sentence(
     'keeps a plant that it finds when it tries again, when the storage is killed',
     ['loseNextAcknowledgement', 'crash'],
     async (store) => {
       await add(store, BEFORE);
       await store.loseNextAcknowledgement();
-      const outcome = await outcomeOf(add(store, PLANT));
+      const { outcome } = await report(store, PLANT);
       await store.crash();
-      await hasAfterRestart(store, outcome === 'stored' ? [PLANT] : []);
+      await expectKept(store, outcome === 'stored' ? [BEFORE, PLANT] : [BEFORE]);
     },
   ),
-  promise(
-    'keeps the plant of an id that it has reported as taken, when the storage is killed',
-    ['crash'],
-    async (store) => {
-      const other = await store.reopen();
-      const repositories = [store.repository, other];
-      const calls = plants(20).flatMap((plant) =>
-        repositories.map(async (repository) => ({
-          plant,
-          outcome: await outcomeOf(add({ repository }, plant, RACE_LIMIT_MS)),
-        })),
-      );
-      await firstTaken(calls);
-      await store.crash();
-      const reported = await Promise.all(calls).finally(() => other.close());
-      const kept = reported.filter(({ outcome }) => outcome === 'stored' || outcome === 'taken');
-      await hasAfterRestart(
-        store,
-        kept.map(({ plant }) => plant),
-      );
-    },
-  ),
-  promise(
-    'keeps every plant that it acknowledges while the storage is configured to lose it',
+  sentence(
+    'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
     ['relaxDurability', 'crash', 'recover'],
     async (store) => {
       await add(store, AFTER);
+      await expectReady(store, 'it accepts plants');
       await store.relaxDurability();
-      const outcomes = await Promise.all(
-        plants(20).map((plant) => settled(outcomeOf(add(store, plant, RETRY_LIMIT_MS)))),
+      const reports = await Promise.all(
+        plants(20).map((plant) => report(store, plant, RETRY_LIMIT_MS)),
       );
+      const stored = reports.filter(({ outcome }) => outcome === 'stored');
+      if (stored.length > 0) await expectReady(store, 'it accepts plants');
+      else await expectNotReady(store, 'it accepts no plants');
       await store.crash();
       await store.recover();
-      await hasAfterRestart(
+      await expectKept(
         store,
-        plants(20).filter((_, index) => outcomes[index] === 'stored'),
+        stored.map(({ plant }) => plant),
       );
     },
   ),
-  promise(
+  sentence(
     'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
     ['commitUnflushed', 'crash'],
     async (store) => {
       await add(store, BEFORE);
       await store.commitUnflushed(PLANT);
-      const outcome = await settled(
-        outcomeOf(add(store, { ...PLANT, name: 'late' }, RETRY_LIMIT_MS)),
-      );
-      expect(outcome, 'the outcome of an id that is not free').not.to.equal('stored');
+      const reported = await report(store, { ...PLANT, name: 'late' }, RETRY_LIMIT_MS);
+      const why = 'the plant of another client has the id';
+      expectOutcome(reported, ['taken', 'unavailable', 'unknown'], why);
       await store.crash();
-      await hasAfterRestart(store, outcome === 'taken' ? [PLANT] : []);
+      await expectKept(store, reported.outcome === 'taken' ? [PLANT] : [BEFORE]);
     },
   ),
 ];
 
 /** Resolves as soon as one of the calls has found its id taken, or when all have ended. */
-async function firstTaken(calls: readonly Promise<{ outcome: Outcome }>[]): Promise<void> {
+async function firstTaken(calls: readonly Promise<Report>[]): Promise<void> {
   const taken = calls.map(async (call) => {
     if ((await call).outcome !== 'taken') throw new Error('the id was free');
   });
   await Promise.any(taken).catch(() => undefined);
-}
-
-/** Resolves when the storage has the plants after it was killed, and another repository knows their ids. */
-async function hasAfterRestart(store: OpenStore, kept: readonly NewPlantFields[]) {
-  const repository = await store.reopen();
-  try {
-    await readyAgain(repository);
-    for (const plant of kept) await rejects(add({ repository }, plant), PlantIdTakenError);
-  } finally {
-    await repository.close();
-  }
-  await has(store, kept);
 }

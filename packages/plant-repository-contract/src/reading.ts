@@ -1,4 +1,4 @@
-import { contractFor, errorOf, expectNoSecret, formsOf, until } from '@plant-store/contract-suite';
+import { contractFor, errorOf, inTime, until } from '@plant-store/contract-suite';
 import {
   type NewPlant,
   type NewPlantFields,
@@ -6,63 +6,99 @@ import {
   type PlantReader,
   type PlantRepository,
   StorageUnavailableError,
+  UnreadablePlantError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { OpenStore, StorageFaults } from './open-store.js';
 import {
   add,
-  isUnavailable,
+  BEFORE,
+  expectNothingRevealed,
+  expectSame,
   plantOf,
   plants,
-  RARE,
-  readyAgain,
   SHORT_LIMIT_MS,
   TIME_LIMIT_MS,
+  untilReady,
+  withAnother,
 } from './steps.js';
-import { EXACT } from './values.js';
+import { EDGES, EXACT, OTHERS } from './values.js';
 
 /** A new, empty store under test, which can be read. */
 export interface OpenReader extends OpenStore {
   readonly repository: PlantRepository & PlantReader;
 }
 
-const promise = contractFor<OpenReader, StorageFaults>();
+const sentence = contractFor<OpenReader, StorageFaults>();
 
 /** Each is larger than what an adapter may allow for the bytes of a page. */
-const LARGE: readonly NewPlantFields[] = [1n, 2n, 3n].map((id) => ({
+const LARGE = [1n, 2n, 3n].map((id) => ({
   id,
-  name: `${id}`.repeat(5_000_000),
+  name: `${id}`.repeat(2_500_000),
+  tag: `${id}`.repeat(2_500_000),
 }));
 
 /** Fewer plants than most cases store. */
 const PAGE = 5;
 
 /** More plants than a case stores: pages that do not advance never end. */
-const MAX_PLANTS = 200;
+const MAX_PLANTS = 500;
 
 async function store(opened: OpenReader, kept: readonly NewPlantFields[]): Promise<void> {
   await Promise.all(kept.map((plant) => add(opened, plant)));
 }
 
-const page = ({ repository }: OpenReader, timeLimitMs = TIME_LIMIT_MS) =>
-  repository.read({ limit: PAGE }, timeLimitMs);
+function page(
+  { repository }: OpenReader,
+  timeLimitMs = TIME_LIMIT_MS,
+  after?: PlantId,
+  limit = PAGE,
+): Promise<readonly NewPlant[]> {
+  return inTime(repository.read({ after, limit }, timeLimitMs), timeLimitMs, 'read');
+}
 
 /** Reads all plants, in pages. */
-async function all({ repository }: OpenReader, limit = PAGE): Promise<readonly NewPlant[]> {
+async function all(opened: OpenReader, limit = PAGE): Promise<readonly NewPlant[]> {
   const found: NewPlant[] = [];
-  let after: PlantId | undefined;
   for (;;) {
-    const next = await repository.read({ after, limit }, TIME_LIMIT_MS);
-    expect(next.length, 'the plants of a page').to.be.at.most(limit);
+    const next = await page(opened, TIME_LIMIT_MS, found.at(-1)?.id, limit);
+    if (next.length > limit) expect.fail(`a page of at most ${limit} plants has ${next.length}`);
     if (next.length === 0) return found;
     found.push(...next);
-    expect(found.length, 'the plants of all pages').to.be.at.most(MAX_PLANTS);
-    after = next.at(-1)?.id;
+    if (found.length > MAX_PLANTS)
+      expect.fail(`the pages do not end: ${idsOf(found.slice(0, 9))} …`);
   }
 }
 
-async function reads(opened: OpenReader, expected: readonly NewPlantFields[], limit?: number) {
-  expect(await all(opened, limit)).to.deep.equal(expected);
+const idsOf = (found: readonly NewPlantFields[]) => found.map(({ id }) => id).join(', ');
+
+/** Fails at the first plant that is not as expected. Both are in the order of the ids. */
+function expectRead(found: readonly NewPlantFields[], expected: readonly NewPlantFields[]): void {
+  for (const [index, plant] of expected.entries()) {
+    const before = expected[index - 1];
+    const where = before === undefined ? 'read first' : `read after plant ${before.id}`;
+    expectSame(found[index], plant, plant.id, where);
+  }
+  const [more] = found.slice(expected.length);
+  if (more !== undefined) expectSame(more, undefined, more.id, 'read after the last');
+}
+
+async function expectReads(
+  opened: OpenReader,
+  expected: readonly NewPlantFields[],
+  limit?: number,
+) {
+  expectRead(await all(opened, limit), expected);
+}
+
+/** Rejects unless a read is rejected as unavailable. `why` continues the sentence of the failure. */
+async function expectUnavailable(opened: OpenReader, limitMs: number, why: string): Promise<void> {
+  const error = await errorOf(page(opened, limitMs));
+  expectNothingRevealed(opened, error, 'the error of read');
+  if (error instanceof StorageUnavailableError) return;
+  expect.fail(
+    `read: expected it to be rejected as unavailable, because ${why}; got ${error ?? 'plants'}`,
+  );
 }
 
 const FAULTS = [
@@ -71,46 +107,41 @@ const FAULTS = [
   ['stall', 'does not respond'],
 ] as const;
 
-/** Promises of `PlantReader`. */
+/** Sentences of `PlantReader`. */
 export const reading = [
-  promise('reads an empty page when there is no plant', [], async (opened) => {
-    await reads(opened, []);
-  }),
-  ...[1, 5, 100].map((limit) =>
-    promise(
-      `reads each plant exactly, once, and in the order of the ids, with at most ${limit} in a page`,
-      [],
-      async (opened) => {
-        await store(opened, [...EXACT].reverse());
-        await reads(opened, EXACT, limit);
-      },
-    ),
+  sentence(
+    'reads each plant exactly, once, and in the order of the ids, however many are in a page',
+    [],
+    async (opened) => {
+      await expectReads(opened, []);
+      await store(opened, [...EDGES].reverse());
+      await expectReads(opened, EDGES, 1);
+      await store(opened, OTHERS);
+      for (const limit of [20, MAX_PLANTS]) await expectReads(opened, EXACT, limit);
+    },
   ),
-  promise('reads plants of which each is larger than most pages', [], async (opened) => {
+  sentence('reads plants of which each is larger than most pages', [], async (opened) => {
     await store(opened, LARGE);
-    await reads(opened, LARGE);
+    await expectReads(opened, LARGE);
   }),
-  promise('begins after an id, whether or not a plant has it', [], async (opened) => {
-    const kept = EXACT.filter((_, index) => index % 2 === 1);
+  sentence('begins after an id, whether or not a plant has it', [], async (opened) => {
+    const kept = EDGES.filter((_, index) => index % 2 === 1);
     await store(opened, kept);
-    for (const { id: after } of EXACT) {
-      const [first] = await opened.repository.read({ after, limit: PAGE }, TIME_LIMIT_MS);
+    for (const { id: after } of EDGES) {
+      const [first] = await page(opened, TIME_LIMIT_MS, after);
       const next = kept.find(({ id }) => id > after);
-      expect(first, `the first plant after ${after}`).to.deep.equal(next);
+      expectRead(first === undefined ? [] : [first], next === undefined ? [] : [next]);
     }
   }),
-  promise('reads what other repositories have stored before the call', [], async (opened) => {
-    const other = await opened.reopen();
-    try {
+  sentence('reads what other repositories have stored before the call', [], (opened) =>
+    withAnother(opened, async (other) => {
       for (const plant of plants(10)) {
-        await add({ repository: other }, plant);
-        expect((await all(opened)).at(-1)).to.deep.equal(plant);
+        await add(other, plant);
+        expectSame((await all(opened)).at(-1), plant, plant.id, 'read last');
       }
-    } finally {
-      await other.close();
-    }
-  }),
-  promise(
+    }),
+  ),
+  sentence(
     'reads a plant that is added meanwhile completely or not at all, and every other one once',
     [],
     async (opened) => {
@@ -124,80 +155,93 @@ export const reading = [
       const expected = [...before, ...meanwhile].filter(
         ({ id, name }) => name === 'before' || ids.has(id),
       );
-      expect(found).to.deep.equal(expected.sort((a, b) => (a.id < b.id ? -1 : 1)));
+      expectRead(
+        found,
+        expected.sort((a, b) => (a.id < b.id ? -1 : 1)),
+      );
     },
   ),
-  promise(
+  sentence(
     'does not read a plant that can still be undone',
-    ['holdUncommitted', 'recover'],
+    ['holdUncommitted'],
     async (opened) => {
-      await add(opened, RARE);
+      await add(opened, BEFORE);
       await opened.holdUncommitted(plantOf(2n));
-      await reads(opened, [RARE]);
-      await opened.recover();
+      await expectReads(opened, [BEFORE]);
     },
   ),
-  promise(
-    'reads every acknowledged plant when the storage was killed',
-    ['crash'],
-    async (opened) => {
-      await store(opened, EXACT);
-      await opened.crash();
-      await readyAgain(opened.repository);
-      await reads(opened, EXACT);
-    },
-  ),
-  promise(
-    'keeps each plant that it has read, when the storage is killed',
+  sentence(
+    'reads what was stored before the storage was killed, and keeps what it has read',
     ['commitUnflushed', 'crash'],
     async (opened) => {
-      await opened.commitUnflushed(plantOf(2n));
+      await store(opened, EDGES);
+      await opened.commitUnflushed({ id: 2n ** 40n, name: 'of another client' });
       const found = await all(opened);
       await opened.crash();
-      await readyAgain(opened.repository);
-      for (const plant of found) expect(await opened.stored(plant.id)).to.deep.equal(plant);
+      await untilReady(opened);
+      const kept = await all(opened);
+      expectRead(
+        kept.filter(({ id }) => EDGES.some((plant) => plant.id === id)),
+        EDGES,
+      );
+      for (const plant of found) expectSame(await opened.stored(plant.id), plant, plant.id);
     },
   ),
-  promise('rejects with a time limit of 0 or less as unavailable', [], async (opened) => {
-    for (const timeLimitMs of [0, -1]) await isUnavailable(page(opened, timeLimitMs));
+  sentence(
+    'reports a row that is no plant, and leaves out no plant',
+    ['storeNoPlant'],
+    async (opened) => {
+      const [first, invalid, last] = plants(3) as [NewPlantFields, NewPlantFields, NewPlantFields];
+      await store(opened, [first, last]);
+      await opened.storeNoPlant(invalid.id);
+      const error = await errorOf(all(opened, 1));
+      if (!(error instanceof UnreadablePlantError)) {
+        expect.fail(
+          `read: expected UnreadablePlantError, since row ${invalid.id} is no plant; got ${error ?? 'plants'}`,
+        );
+      }
+      expect(error.message, 'the message names the id').to.match(RegExp(`\\b${invalid.id}\\b`));
+    },
+  ),
+  sentence('is unavailable with a time limit of 0 or less, and after close', [], async (opened) => {
+    for (const limitMs of [0, -1])
+      await expectUnavailable(opened, limitMs, 'there is no time left');
+    await opened.repository.close();
+    await expectUnavailable(opened, TIME_LIMIT_MS, 'the repository is closed');
   }),
-  ...FAULTS.map(([fault, when]) =>
-    promise(
-      `rejects in time as unavailable when the storage ${when}, and reads again afterwards`,
+  ...FAULTS.map(([fault, state]) =>
+    sentence(
+      `is unavailable in time when the storage ${state}, and reads again afterwards`,
       [fault, 'recover'],
       async (opened) => {
-        await add(opened, RARE);
+        await add(opened, BEFORE);
         await opened[fault]();
-        const error = await errorOf(page(opened, SHORT_LIMIT_MS));
-        expect(error).to.be.instanceOf(StorageUnavailableError);
-        const { secrets = [] } = opened;
-        expectNoSecret(error, [RARE.name, RARE.tag, ...secrets].flatMap(formsOf));
+        await expectUnavailable(opened, SHORT_LIMIT_MS, `the storage ${state}`);
         await opened.recover();
-        await until(() => canRead(opened), 'the store did not read again');
-        await reads(opened, [RARE]);
+        await until(
+          () => canRead(opened),
+          () => 'no read has succeeded for 20 seconds after the fault had ended',
+        );
+        await expectReads(opened, [BEFORE]);
       },
     ),
   ),
-  promise(
+  sentence(
     'waits for a storage that responds within the limit',
     ['stall', 'recover'],
     async (it) => {
-      await add(it, RARE);
+      await add(it, BEFORE);
       await it.stall();
-      const reading = page(it);
+      const first = page(it);
       await it.recover();
-      expect(await reading).to.deep.equal([RARE]);
+      expectRead(await first, [BEFORE]);
     },
   ),
-  promise('rejects after close as unavailable', [], async (opened) => {
-    await opened.repository.close();
-    await isUnavailable(page(opened));
-  }),
 ];
 
 async function canRead(opened: OpenReader): Promise<boolean> {
-  const error = await errorOf(page(opened, TIME_LIMIT_MS));
+  const error = await errorOf(page(opened));
   if (error === undefined) return true;
-  expect(error).to.be.instanceOf(StorageUnavailableError);
-  return false;
+  if (error instanceof StorageUnavailableError) return false;
+  return expect.fail(`read was rejected with an error that is not of the port: ${error}`);
 }

@@ -1,4 +1,4 @@
-import { describeSuiteItself } from '@plant-store/contract-suite';
+import { describeSuiteItself } from '@plant-store/liars';
 import { readerCases } from '@plant-store/plant-repository-contract';
 import { honestReaders, readerLiars } from './support/reader-liars.js';
 

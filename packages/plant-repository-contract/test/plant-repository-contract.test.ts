@@ -1,4 +1,5 @@
-import { type ContractCase, describeSuiteItself } from '@plant-store/contract-suite';
+import type { ContractCase } from '@plant-store/contract-suite';
+import { describeSuiteItself } from '@plant-store/liars';
 import {
   contractCases,
   type OpenReader,
@@ -32,7 +33,9 @@ async function leftOpen<Opened extends OpenStore>(
   return left.size;
 }
 
-describe('The cases of the suites', () => {
+describe('The cases of the suites', function () {
+  this.timeout(60_000);
+
   it('close the repositories that they open again', async () => {
     expect(await leftOpen<OpenStore>(contractCases, honestStores['keeps every promise'])).to.equal(
       0,

@@ -1,5 +1,5 @@
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
-import type { Clock } from './clock.js';
+import { type Clock, SILENT, withTimeLimit } from './clock.js';
 import type { Finding, PlantStorage, Problem } from './plant-storage.js';
 import type { StorageObserver } from './storage-event.js';
 
@@ -8,9 +8,6 @@ const CHECK_TIMEOUT_MS = 1_500;
 const CHECK_INTERVAL_MS = 1_000;
 /** Reached after several refused logins, because some directories lock out a user that fails often. */
 const MAX_LOG_IN_INTERVAL_MS = 8_000;
-
-/** The cause of a problem while a server sends nothing: a later check may find a better one. */
-export const SILENT = 'the server does not respond';
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -99,8 +96,8 @@ export class Availability {
   }
 
   async #checkOnce(): Promise<void> {
-    const { storage } = this.#options;
-    const problem = await storage.check(AbortSignal.timeout(CHECK_TIMEOUT_MS)).then(
+    const { storage, clock } = this.#options;
+    const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
       () => undefined,
       (error: unknown) => storage.explain(error),
     );

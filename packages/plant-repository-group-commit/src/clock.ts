@@ -9,6 +9,29 @@ export interface Clock {
 /** The longest delay of a timer of Node.js. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
+/** The cause of a problem while a server sends nothing: a later check may find a better one. */
+export const SILENT = 'the server does not respond';
+
+/** A time limit has passed. Drivers take the `TimeoutError` of `AbortSignal.timeout` for a limit of their own. */
+export class NoResponseError extends Error {
+  override readonly name = 'NoResponseError';
+
+  constructor() {
+    super(SILENT);
+  }
+}
+
+/** Calls with a signal that aborts with {@link NoResponseError} after some milliseconds. Settles like the call. */
+export async function withTimeLimit<T>(
+  ms: number,
+  clock: Pick<Clock, 'after'>,
+  call: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limit = new AbortController();
+  const stopTimer = clock.after(ms, () => limit.abort(new NoResponseError()));
+  return call(limit.signal).finally(stopTimer);
+}
+
 /** The time of this process. */
 export const CLOCK: Clock = {
   now: () => performance.now(),

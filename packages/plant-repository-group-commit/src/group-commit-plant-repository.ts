@@ -10,7 +10,7 @@ import {
 } from '@plant-store/domain';
 import { Availability } from './availability.js';
 import type { BatchTracer } from './batch-tracer.js';
-import { CLOCK } from './clock.js';
+import { CLOCK, NoResponseError } from './clock.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantStorage } from './plant-storage.js';
 import type { StorageObserver } from './storage-event.js';
@@ -60,7 +60,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     this.#refuseWhenClosed();
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const limit = new AbortController();
-    const stopTimer = CLOCK.after(timeLimitMs, () => limit.abort());
+    const stopTimer = CLOCK.after(timeLimitMs, () => limit.abort(new NoResponseError()));
     const end = AbortSignal.any([limit.signal, this.#closing.signal]);
     return this.#readUntil(page, end).finally(stopTimer);
   }
@@ -82,7 +82,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
 
   /** Tries again until the end, since a read changes nothing. */
   async #readUntil(page: PlantPage, end: AbortSignal): Promise<readonly NewPlant[]> {
-    let latest: unknown = new Error('the database did not respond in time');
+    let latest: unknown = new NoResponseError();
     for (;;) {
       try {
         return (await this.#storage.page(page, end)).map(newPlant);

@@ -1,7 +1,7 @@
 import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import type { Availability } from './availability.js';
 import { type BatchTracer, callerOf, traced } from './batch-tracer.js';
-import type { Clock } from './clock.js';
+import { type Clock, withTimeLimit } from './clock.js';
 import { InsertBatch } from './insert-batch.js';
 import { type BatchLimits, NaturalBatches } from './natural-batches.js';
 import { Patience } from './patience.js';
@@ -84,7 +84,7 @@ export class GroupCommit {
     this.#accept(plant, timeLimitMs);
     const { storage, tracer, clock } = this.#options;
     const marked = { plant: { ...plant }, mark: storage.newMark() };
-    const pending = new PendingPlant(marked, clock.now() + timeLimitMs, callerOf(tracer));
+    const pending = new PendingPlant(marked, clock.now(), timeLimitMs, callerOf(tracer));
     // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
     const expire = () => setImmediate(() => this.#expire(pending));
     const stopTimer = clock.after(timeLimitMs, expire);
@@ -125,9 +125,8 @@ export class GroupCommit {
   #store(plants: readonly PendingPlant[]): Promise<void> {
     return new Promise((giveWay) => {
       const { clock } = this.#options;
-      const overdueMs = () => this.#patience.overdueMs;
       const overdue = (it: InsertBatch) => this.#queueOverdue(it);
-      const batch = new InsertBatch(plants, { clock, overdueMs, overdue, giveWay });
+      const batch = new InsertBatch(plants, { clock, patience: this.#patience, overdue, giveWay });
       void this.#carryOut(batch).then(giveWay);
     });
   }
@@ -192,8 +191,9 @@ export class GroupCommit {
 
   #deny(plant: PendingPlant, error: unknown): void {
     if (plant.mayBeWritten) return;
-    const { message } = this.#options.storage.explain(error).cause;
-    plant.expire(`the plant was not stored: ${message}`, error);
+    const { cause } = this.#options.storage.explain(error);
+    const why = error instanceof StorageUnavailableError ? error : cause;
+    plant.expire(`the plant was not stored: ${why.message}`, error);
   }
 
   /** A storage that refuses a plant now may have stored it before the rule was added. */
@@ -206,10 +206,10 @@ export class GroupCommit {
   /** Settles the plants whose ids belong to committed plants. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
-    const signal = AbortSignal.timeout(LOOK_UP_TIMEOUT_MS);
+    const { storage, clock } = this.#options;
     try {
       const marks = await this.#trace('look up plants', plants, () =>
-        this.#options.storage.committedMarks(ids, signal),
+        withTimeLimit(LOOK_UP_TIMEOUT_MS, clock, (signal) => storage.committedMarks(ids, signal)),
       );
       for (const plant of plants) {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
@@ -229,7 +229,7 @@ export class GroupCommit {
 
   /** Plants that are inserted alone come after all others, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
-    const suspects = plants.filter(({ maxTogether }) => maxTogether < Number.POSITIVE_INFINITY);
+    const suspects = plants.filter(({ isSuspect }) => isSuspect);
     this.#ordinary.pushFront(plants.filter((plant) => !suspects.includes(plant)));
     this.#again.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
     for (const plant of suspects) if (plant.maxTogether === 1) this.#again.push(plant);
@@ -239,11 +239,7 @@ export class GroupCommit {
     plant.expire('the plant was not stored', this.#latestError);
   }
 
-  #trace<T>(
-    name: string,
-    plants: readonly PendingPlant[],
-    command: () => Promise<T>,
-  ): Promise<T> {
+  #trace<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
     const { tracer } = this.#options;
     if (tracer === undefined) return command();
     const callers = plants.map(({ caller }) => caller);

@@ -1,5 +1,5 @@
-export { SILENT } from './availability.js';
 export type { BatchTracer } from './batch-tracer.js';
+export { NoResponseError, SILENT } from './clock.js';
 export {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,

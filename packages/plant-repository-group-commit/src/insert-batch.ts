@@ -1,12 +1,12 @@
 import type { Clock } from './clock.js';
+import type { Patience } from './patience.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { PlantBatch } from './plant-storage.js';
 
 /** What an {@link InsertBatch} uses. */
 interface InsertBatchOptions {
   readonly clock: Clock;
-  /** Milliseconds without an end after which the batch is overdue. */
-  readonly overdueMs: () => number;
+  readonly patience: Pick<Patience, 'overdueMs' | 'repliedAt'>;
   /** Called once when it is overdue. */
   readonly overdue: (batch: InsertBatch) => void;
   /** Lets the next batch start. */
@@ -29,17 +29,28 @@ export class InsertBatch implements PlantBatch {
 
   send(): readonly PendingPlant[] {
     if (this.#sent) return this.#sent;
-    const { clock, overdueMs } = this.#options;
+    const { clock, patience } = this.#options;
     this.#sent = this.plants.filter(({ isSettled }) => !isSettled);
     for (const plant of this.#sent) plant.sent();
     this.#sentAt = clock.now();
-    this.#stopTimer = clock.after(overdueMs(), () => this.#becomeOverdue());
+    this.#stopTimer = clock.after(patience.overdueMs, () => this.#becomeOverdue());
     return this.#sent;
   }
 
+  /**
+   * A part of the database that does not respond must not take every place, so an insert of suspects is limited. It gets
+   * twice the time that a slow database needs, or that there was no reply to these plants or to any others.
+   */
   get timeLimitMs(): number {
-    const deadline = Math.max(...this.plants.map((plant) => plant.deadline));
-    return Math.max(0, deadline - this.#options.clock.now());
+    const { clock, patience } = this.#options;
+    const now = clock.now();
+    const left = Math.max(0, ...this.plants.map(({ deadline }) => deadline - now));
+    if (!this.plants.some(({ isSuspect }) => isSuspect)) return left;
+    const waited = Math.max(...this.plants.map(({ addedAt }) => now - addedAt));
+    return Math.min(
+      left,
+      2 * Math.max(patience.overdueMs, Math.min(waited, now - patience.repliedAt)),
+    );
   }
 
   get isSent(): boolean {

@@ -47,12 +47,7 @@ export class NaturalBatches<T extends Sized> {
   #isWaiting = false;
 
   /** @param work Processes a batch, which is its own to change. Must not reject. */
-  constructor(
-    limits: BatchLimits,
-    pace: Pace,
-    work: (batch: T[]) => Promise<void>,
-    clock: Clock,
-  ) {
+  constructor(limits: BatchLimits, pace: Pace, work: (batch: T[]) => Promise<void>, clock: Clock) {
     this.#limits = limits;
     this.#pace = pace;
     this.#work = work;

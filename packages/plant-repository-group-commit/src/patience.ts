@@ -18,6 +18,7 @@ export class Patience {
   readonly #maxOvertaken: number;
   #overtaken = 0;
   #replyMs = 0;
+  #repliedAt = Number.NEGATIVE_INFINITY;
   #latestSentAt = Number.NEGATIVE_INFINITY;
 
   /**
@@ -39,6 +40,11 @@ export class Patience {
     return Math.max(PAUSE_MS, this.#replyMs / this.#places);
   }
 
+  /** When the latest reply came, by the clock. */
+  get repliedAt(): number {
+    return this.#repliedAt;
+  }
+
   /** An insert is overdue. */
   add(insert: InsertBatch): void {
     this.#overdue.add(insert);
@@ -48,6 +54,7 @@ export class Patience {
   /** An insert has got its reply. */
   replied({ sentAt }: InsertBatch, now: number): void {
     this.#replyMs = now - sentAt;
+    this.#repliedAt = now;
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
     if (this.#overdue.size > 0) this.#giveWay();
   }

@@ -22,6 +22,7 @@ export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
   readonly mark: string;
   readonly size: number;
+  readonly addedAt: number;
   /** When its time limit passes, by the clock. */
   readonly deadline: number;
   /** Identifies the caller of `add`, for the tracer. */
@@ -38,11 +39,12 @@ export class PendingPlant implements MarkedPlant {
   #cause: unknown;
   #isSettled = false;
 
-  constructor({ plant, mark }: MarkedPlant, deadline: number, caller: unknown) {
+  constructor({ plant, mark }: MarkedPlant, addedAt: number, timeLimitMs: number, caller: unknown) {
     this.plant = plant;
     this.mark = mark;
     this.size = sizeOf(plant);
-    this.deadline = deadline;
+    this.addedAt = addedAt;
+    this.deadline = addedAt + timeLimitMs;
     this.caller = caller;
     this.outcome = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -52,6 +54,11 @@ export class PendingPlant implements MarkedPlant {
 
   get isSettled(): boolean {
     return this.#isSettled;
+  }
+
+  /** Whether it may be the reason why an insert of several plants has failed, or has got no reply. */
+  get isSuspect(): boolean {
+    return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
   /** Whether an insert that may have written it is open. */

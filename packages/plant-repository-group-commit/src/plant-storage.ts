@@ -15,7 +15,7 @@ export interface PlantBatch {
    * from then on. Later calls return the same array.
    */
   send(): readonly MarkedPlant[];
-  /** Milliseconds until nobody waits for the insert any more. A server may end it then. */
+  /** Milliseconds after which a server may end the insert: nobody waits for it, or its plants are inserted again. */
   readonly timeLimitMs: number;
 }
 

@@ -1,7 +1,10 @@
-export type { StorageEvent, StorageObserver } from './collection/storage-event.js';
+export type {
+  BatchTracer,
+  StorageEvent,
+  StorageObserver,
+} from '@plant-store/plant-repository-group-commit';
 export { InvalidMongoUriError, mongoUriProblem } from './connection/mongo-client.js';
-export type { BatchTracer } from './group-commit/batch-tracer.js';
 export {
-  MongoPlantRepository,
   type MongoPlantRepositoryOptions,
+  mongoPlantRepository,
 } from './mongo-plant-repository.js';

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE, until, untilStored } from './support/open-store.js';
@@ -21,7 +21,7 @@ describeOnMongod('The credentials of the service', function () {
   this.timeout(60_000);
   let server: MongodServer;
   let network: FaultyNetwork;
-  let repository: MongoPlantRepository;
+  let repository: ReturnType<typeof mongoPlantRepository>;
   let events: StorageEvents;
   let ids = 0n;
 
@@ -60,7 +60,7 @@ describeOnMongod('The credentials of the service', function () {
   const admin = (command: object) => clientOf(rootUri()).db('admin').command(command);
 
   function open(connectionString = uri()): void {
-    repository = new MongoPlantRepository({ uri: connectionString, observer: events.observer });
+    repository = mongoPlantRepository({ uri: connectionString, observer: events.observer });
   }
 
   function add(): Promise<void> {

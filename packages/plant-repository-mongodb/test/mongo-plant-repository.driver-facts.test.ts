@@ -6,7 +6,7 @@ import {
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Decimal128, type Document, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -44,7 +44,7 @@ describeOnMongod('A plant', () => {
   });
 
   function open(uri: string): PlantRepository {
-    return new MongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
+    return mongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
   }
 
   async function failInserts(data: Document, mode: unknown = { times: 1 }): Promise<void> {
@@ -224,6 +224,18 @@ describeOnMongod('A plant', () => {
     await Promise.all([alone, ...adding]);
     expect(await names()).to.have.length(10);
   });
+
+  for (const [what, count, name, most] of [
+    ['1,000 plants', 2_500, 'rose', 1_000],
+    ['4 MiB of plants', 10, 'r'.repeat(2 ** 20), 3],
+  ] as const) {
+    it(`shares its insert with others: at most ${what} together`, async () => {
+      const ids = Array.from({ length: count }, (_, id) => BigInt(id));
+      await Promise.all(ids.map((id) => repository.add(plant(id, name), LONG_LIMIT_MS)));
+      const sizes = events.map((event) => (event.type === 'batch written' ? event.plants : 0));
+      expect(Math.max(...sizes)).to.equal(most);
+    });
+  }
 
   it('is stored when it is as large as the service takes a body', async () => {
     await repository.add(plant(1n, 'a'.repeat(16_000_000)), LONG_LIMIT_MS);

@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { newPlant, StorageUnavailableError, UnreadablePlantError } from '@plant-store/domain';
 import { type MongodServer, ReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Long, MongoClient } from 'mongodb';
 import { ConcurrentCreates } from './support/concurrent-creates.js';
@@ -43,8 +43,8 @@ describeOnMongod('Three nodes', function () {
 
   afterEach(() => Promise.all(closing.map((close) => close())));
 
-  function open(uri = set.uri): MongoPlantRepository {
-    const repository = new MongoPlantRepository({ uri, collection });
+  function open(uri = set.uri): ReturnType<typeof mongoPlantRepository> {
+    const repository = mongoPlantRepository({ uri, collection });
     closing.push(() => repository.close());
     return repository;
   }
@@ -109,7 +109,7 @@ describeOnMongod('Three nodes', function () {
     return client.db(DATABASE).collection<{ _id: Long | number; name?: string }>(collection);
   }
 
-  const readAll = (repository: MongoPlantRepository, timeLimitMs = LIMIT_MS) =>
+  const readAll = (repository: ReturnType<typeof mongoPlantRepository>, timeLimitMs = LIMIT_MS) =>
     repository.read({ limit: 10 }, timeLimitMs);
 
   it('show no plant that only the primary has', async () => {

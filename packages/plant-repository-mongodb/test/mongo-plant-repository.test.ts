@@ -6,7 +6,7 @@ import {
   describePlantReader,
   describePlantRepository,
 } from '@plant-store/plant-repository-contract';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
@@ -79,6 +79,9 @@ describeOnMongod('On a replica set with users, which can be killed', function ()
         const writeConcern = { w: 1, journal: false };
         await plants.insertOne({ _id, ...fields }, { writeConcern, ...bypass });
       },
+      async storeNoPlant(id: bigint) {
+        await plants.insertOne({ _id: id, name: 1 } as never, bypass);
+      },
       crash: () => server.crash(),
       async recover() {
         if (session.inTransaction()) await session.abortTransaction();
@@ -89,8 +92,8 @@ describeOnMongod('On a replica set with users, which can be killed', function ()
     };
   };
 
-  describePlantRepository('MongoPlantRepository', open);
-  describePlantReader('MongoPlantRepository', open);
+  describePlantRepository('mongoPlantRepository', open);
+  describePlantReader('mongoPlantRepository', open);
 
   const overTls = {
     SCRAM: () => `${withPassword()}&${server.tls}`,
@@ -99,7 +102,7 @@ describeOnMongod('On a replica set with users, which can be killed', function ()
   for (const [mechanism, uri] of Object.entries(overTls)) {
     it(`stores plants over TLS with ${mechanism}, also after an outage, and reveals no secret`, async () => {
       const collection = freshCollection();
-      const repository = new MongoPlantRepository({ uri: uri(), collection });
+      const repository = mongoPlantRepository({ uri: uri(), collection });
       try {
         await repository.add(plant(1n), LIMIT_MS);
         await network.cut();

@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { sharedReplicaSet } from '@plant-store/mongod';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import type { Db } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -17,7 +17,7 @@ describeOnMongod('A collection that cannot store plants', function () {
   let db: Db;
   let collection: string;
   let events: StorageEvents;
-  let repository: MongoPlantRepository;
+  let repository: ReturnType<typeof mongoPlantRepository>;
 
   beforeEach(async () => {
     const { uri } = await sharedReplicaSet();
@@ -30,7 +30,7 @@ describeOnMongod('A collection that cannot store plants', function () {
 
   async function open(): Promise<void> {
     const { uri } = await sharedReplicaSet();
-    repository = new MongoPlantRepository({ uri, collection, observer: events.observer });
+    repository = mongoPlantRepository({ uri, collection, observer: events.observer });
   }
 
   const kinds = {

@@ -74,9 +74,10 @@ function describeStore(this: Mocha.Suite): void {
   for (const [what, during] of Object.entries(pauses).slice(0, 2)) {
     it(`reports that writes are not acknowledged in time while ${what}`, async () => {
       await during(async () => {
-        const error = await repository.ready().catch((reason: unknown) => reason);
-        expect(error).to.be.instanceOf(StorageSlowError);
-        expect(error).to.have.nested.property(
+        const reported = () => repository.ready().catch((error: unknown) => error);
+        const isSlow = async () => (await reported()) instanceof StorageSlowError;
+        await until(isSlow, () => 'ready did not report that the storage is slow');
+        expect(await reported()).to.have.nested.property(
           'cause.message',
           'writes are not acknowledged in time',
         );
@@ -86,7 +87,7 @@ function describeStore(this: Mocha.Suite): void {
           () => true,
           () => false,
         );
-      await until(isReady, 'the repository was not ready again');
+      await until(isReady, () => 'the repository was not ready again');
     });
   }
 
@@ -98,8 +99,11 @@ function describeStore(this: Mocha.Suite): void {
       await rejects(repository.add(plant(1), 300), { code: 'OUTCOME_UNKNOWN' });
       expect(await noneWaits()).to.equal(false);
       await repository.close();
-      await until(noneWaits, 'a statement still waits for the lock');
-      await until(async () => (await server.backends()) === 0, 'a backend has not ended');
+      await until(noneWaits, () => 'a statement still waits for the lock');
+      await until(
+        async () => (await server.backends()) === 0,
+        () => 'a backend has not ended',
+      );
     });
   });
 
@@ -109,7 +113,7 @@ function describeStore(this: Mocha.Suite): void {
       await repository.add(plant(1), 10_000);
       const exporting = postgresqlPlantRepository({ uri: standby.uri('plant_store') });
       const hasBoth = async () => (await exporting.read({ limit: 10 }, 10_000)).length === 2;
-      await until(hasBoth, 'the standby did not get the plant');
+      await until(hasBoth, () => 'the standby did not get the plant');
       await rejects(exporting.ready(), { code: 'STORAGE_UNAVAILABLE' });
       await exporting.close();
     } finally {

@@ -46,7 +46,7 @@ function describeTls(this: Mocha.Suite): void {
     await rejects(repository.read({ limit: 1 }, 300), { code: 'STORAGE_UNAVAILABLE' });
     const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted';
     const hasEnded = async () => (await server.rows(waiting)).length === 0;
-    await until(hasEnded, 'the server still waits for the lock');
+    await until(hasEnded, () => 'the server still waits for the lock');
     await server.run('ROLLBACK');
     await repository.close();
   });

@@ -12,7 +12,10 @@ export interface VerifierFaults {
   stall(): Promise<void>;
   /** From now on, the dependency responds with a page that begins with what was sent. */
   malfunction(): Promise<void>;
-  /** Ends every fault: the dependency can be used as before. */
+  /**
+   * Ends every fault: the dependency can be used as before. The suite calls it at the end of each case that has used a
+   * hook, also after a failure, so that no fault reaches the next case. So it may be called when no fault is left.
+   */
   recover(): Promise<void>;
 }
 

@@ -1,18 +1,20 @@
-import { rejects } from 'node:assert/strict';
-import { contractFor, settled } from '@plant-store/contract-suite';
-import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import {
+  contractFor,
+  errorOf,
+  expectNoSecret,
+  formsOf,
+  inTime,
+  secretsOf,
+} from '@plant-store/contract-suite';
+import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifier.js';
 
-/** Declares one promise of `TokenVerifier`. */
-export const promise = contractFor<OpenVerifier, VerifierFaults>();
+/** Declares one sentence of `TokenVerifier`. */
+export const sentence = contractFor<OpenVerifier, VerifierFaults>();
 
-/** The faults of what a verifier depends on: each, while it lasts, and when it is over. */
-export const FAULTS = [
-  ['outage', 'cannot be reached', 'can be reached again'],
-  ['stall', 'does not respond', 'responds again'],
-  ['malfunction', 'responds with an unexpected page', 'responds as before'],
-] as const;
+/** How long each call may take. */
+const LIMIT_MS = 2_000;
 
 /** Texts that are not a bearer token by RFC 6750 section 2.1, so that no issuer can have issued them. */
 export const MALFORMED = {
@@ -54,31 +56,83 @@ export function altered({ accepted: [{ token }] }: OpenVerifier): Record<string,
   return Object.fromEntries(entries.map(([how, alter]) => [`a token ${how}`, alter(token)]));
 }
 
+/** What a verifier knows about a token: its client, or why there is none. */
+export type Verdict = { readonly client: Client } | { readonly error: unknown };
+
+/** Verifies a token. Rejects when that is late, or with every error that the port does not name. */
+export async function verdictOn(
+  { verifier }: OpenVerifier,
+  token: string,
+  what: string,
+): Promise<Verdict> {
+  let client: Client | undefined;
+  const verifying = verifier.verify(token).then((it) => {
+    client = it;
+  });
+  const error = await errorOf(inTime(verifying, LIMIT_MS, `verify of ${what}`));
+  if (client !== undefined) return { client };
+  if (error instanceof InvalidTokenError || error instanceof TokenVerifierUnavailableError) {
+    return { error };
+  }
+  return expect.fail(
+    `verify of ${what} was rejected with an error that is not of the port: ${error}`,
+  );
+}
+
+/** Fails with what was expected and what came. */
+export function failed(what: string, expected: string, verdict: Verdict): never {
+  const got = 'client' in verdict ? `the client "${verdict.client.name}"` : verdict.error;
+  return expect.fail(`${what}: expected ${expected}, got ${got}`);
+}
+
 /** Resolves when the verifier accepts a token as its client. */
-export async function accepts({ verifier }: OpenVerifier, accepted: AcceptedToken) {
-  const { token, name, permissions } = accepted;
-  const client = await settled(verifier.verify(token));
-  expect(client.name).to.equal(name);
-  expect([...client.permissions]).to.deep.equal(permissions);
+export async function expectAccepted(
+  open: OpenVerifier,
+  { token, name, permissions }: AcceptedToken,
+) {
+  const what = `the token of "${name}"`;
+  const verdict = await verdictOn(open, token, what);
+  const expected = `the client "${name}" with the permissions [${permissions}]`;
+  if (!('client' in verdict) || verdict.client.name !== name) failed(what, expected, verdict);
+  const got = [...verdict.client.permissions];
+  if (`${got}` !== `${permissions}`) expect.fail(`${what}: expected ${expected}, got [${got}]`);
 }
 
 /** Resolves when the verifier rejects each of some tokens with `InvalidTokenError`. */
-export async function refuses(
-  { verifier }: OpenVerifier,
-  tokens: Readonly<Record<string, string>>,
-) {
+export async function expectRefused(open: OpenVerifier, tokens: Readonly<Record<string, string>>) {
   for (const [what, token] of Object.entries(tokens)) {
-    await rejects(settled(verifier.verify(token)), InvalidTokenError, `${what} was not refused`);
+    const verdict = await verdictOn(open, token, what);
+    const isRefused = 'error' in verdict && verdict.error instanceof InvalidTokenError;
+    if (!isRefused) failed(what, 'InvalidTokenError', verdict);
   }
 }
 
 /** Resolves with whether the verifier is ready. */
 export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
-  try {
-    await settled(verifier.ready());
-    return true;
-  } catch (error) {
-    if (error instanceof TokenVerifierUnavailableError) return false;
-    throw error;
+  const error = await errorOf(inTime(verifier.ready(), LIMIT_MS, 'ready'));
+  if (error === undefined || error instanceof TokenVerifierUnavailableError) {
+    return error === undefined;
   }
+  return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
+}
+
+/**
+ * Looks for all secrets in all errors: an error of one call may contain a secret of another. A part of a token is no
+ * secret when every token has it: it is the format of these tokens. Resolves with the errors.
+ */
+export async function expectNothingRevealed(open: OpenVerifier): Promise<unknown[]> {
+  const { accepted, refused, verifier } = open;
+  const isFormat = (part: string) => accepted.every(({ token }) => token.includes(part));
+  const issued = [...accepted.map(({ token }) => token), ...Object.values(refused)];
+  const tokens = [...issued, ...Object.values(altered(open))];
+  const secrets = [
+    ...issued.flatMap((token) => secretsOf(token, isFormat)),
+    ...[...tokens, ...(open.secrets ?? [])].flatMap(formsOf),
+  ];
+  const errors = await Promise.all([
+    ...tokens.map((token) => errorOf(verifier.verify(token))),
+    errorOf(verifier.ready()),
+  ]);
+  for (const error of errors) expectNoSecret(error, secrets, 'the error');
+  return errors;
 }

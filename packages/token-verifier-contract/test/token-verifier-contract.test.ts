@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
-import { describeSuiteItself } from '@plant-store/contract-suite';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import { describeSuiteItself } from '@plant-store/liars';
 import {
   contractCases,
   describeTokenVerifier,
@@ -14,6 +14,14 @@ const honest = {
   'keeps every promise': () => openVerifier(),
   'hesitates after an outage': () =>
     openVerifier(hesitating(new TokenVerifierUnavailableError('not yet'))),
+  'names the format of its tokens in its errors': () =>
+    openVerifier(({ verify }) => ({
+      verify: (token) =>
+        verify(token).catch((error: Error) => {
+          error.message += ': a token begins with a-token and "that-was-given-to-the"';
+          throw error;
+        }),
+    })),
 };
 
 describeSuiteItself('The suite for every TokenVerifier', contractCases, honest, liars);

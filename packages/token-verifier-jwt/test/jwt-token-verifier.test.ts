@@ -1,6 +1,6 @@
 import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
-import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
+import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 const HOURS_IN_SECONDS = 3_600;
 

@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { InvalidTokenError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { FakeIssuer, type IssuerKey, issuerKey } from './fake-issuer.js';
+import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 describe('A verified token', () => {
   let key: IssuerKey;

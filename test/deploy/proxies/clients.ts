@@ -36,13 +36,16 @@ export interface Client {
 export interface Target {
   readonly origin: string;
   readonly ca: string;
+  /** The address from which the client connects. */
+  readonly localAddress?: string;
 }
 
 const USUAL = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
 /** Creates a client of HTTP/1.1, with connections that it keeps or a new one for each request. */
-export function http1Client({ origin, ca }: Target, keepAlive = true): Client {
-  const agent = new Agent({ keepAlive, ca, ALPNProtocols: ['http/1.1'] });
+export function http1Client({ origin, ca, localAddress }: Target, keepAlive = true): Client {
+  const local = localAddress === undefined ? {} : { localAddress };
+  const agent = new Agent({ keepAlive, maxSockets: 50, ca, ALPNProtocols: ['http/1.1'], ...local });
   return {
     create: ({ headers = {}, body }) =>
       new Promise((resolve, reject) => {

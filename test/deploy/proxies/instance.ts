@@ -24,6 +24,11 @@ export class Instance {
     return `127.0.0.1:${this.#service.port}`;
   }
 
+  /** What it has logged since it was started. */
+  get log(): string {
+    return this.#service.stdout();
+  }
+
   /** Stops the service like an orchestrator, and starts it again. Resolves when it is ready. */
   async restart(): Promise<void> {
     await this.stop();

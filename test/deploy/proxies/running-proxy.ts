@@ -10,8 +10,10 @@ import { until } from './until.js';
 
 const CADDY = join(root, '.cache/caddy');
 const script = readFileSync(join(root, '.ci/caddy'), 'utf8');
-/** The version that `.ci/caddy` builds. */
-const TESTED_CADDY = /^caddy=(v\S+)$/m.exec(script)?.[1] ?? '';
+/** The versions of Caddy and of its module that `.ci/caddy` builds. */
+const TESTED_CADDY = ['caddy', 'ratelimit']
+  .map((name) => new RegExp(`^${name}=(v\\S+)$`, 'm').exec(script)?.[1])
+  .join('-');
 const CONFIGURATIONS = join(root, 'deploy/proxies');
 
 /** The folder, the files and the addresses of a proxy that is started. */

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { newPlantReader } from '@plant-store/plant-json';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { snippet } from './snippet.js';
@@ -39,7 +39,7 @@ describe('The commands of docs/export.md', function () {
 
   /** Stores plants in the old storage. */
   async function create(lines: string): Promise<void> {
-    const plants = new MongoPlantRepository({ uri: uris[0] ?? '' });
+    const plants = mongoPlantRepository({ uri: uris[0] ?? '' });
     for (const text of lines.trim().split('\n')) {
       await plants.add(readNewPlant(Buffer.from(text)), 10_000);
     }
@@ -49,13 +49,10 @@ describe('The commands of docs/export.md', function () {
   it('export a file, and one plant', async () => {
     await create(another + line);
     const env = { MONGODB_URI: uris[0] };
-    await run(
-      snippet('docs/export.md', 'ACCESS_TOKEN="$(cat token)" plant-store export plants'),
-      env,
-    );
+    await run(snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export plants'), env);
     expect(read('plants.ndjson')).to.equal(another + line);
     const shown = await run(
-      snippet('docs/export.md', 'ACCESS_TOKEN="$(cat token)" plant-store export --after'),
+      snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export --after'),
       env,
     );
     expect(shown.match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
@@ -63,34 +60,25 @@ describe('The commands of docs/export.md', function () {
 
   it('move all plants to another storage, and compare both', async () => {
     await create(another);
-    await run(
-      snippet(
-        'docs/export.md',
-        'env ACCESS_TOKEN="$(cat token)" $(cat old.env) plant-store export first',
-      ),
-    );
+    const token = { ACCESS_TOKEN_FILE: 'token' };
+    await run(snippet('docs/export.md', 'env $(cat old.env) plant-store export first'), token);
     await create(line);
-    await run(
-      snippet(
-        'docs/export.md',
-        'env ACCESS_TOKEN="$(cat token)" $(cat old.env) plant-store export second',
-      ),
-    );
+    await run(snippet('docs/export.md', 'env $(cat old.env) plant-store export second'), token);
     expect(read('rest.ndjson')).to.equal(line);
     const compared = await run(
-      snippet(
-        'docs/export.md',
-        'env ACCESS_TOKEN="$(cat token)" $(cat new.env) plant-store export copy',
-      ),
+      snippet('docs/export.md', 'env $(cat new.env) plant-store export copy'),
+      token,
     );
     expect(compared).to.include('the storages are equal');
     expect(read('copy.ndjson')).to.equal(another + line);
   });
 
   it('name the variables of both storages', async () => {
-    await run(snippet('docs/export.md', "echo 'MONGODB_URI"));
-    expect(read('old.env')).to.match(/^MONGODB_URI=/);
-    expect(read('new.env')).to.match(/^POSTGRESQL_URI=/);
+    await run(snippet('docs/export.md', 'umask 077'));
+    expect(read('old.env')).to.equal('MONGODB_URI_FILE=mongodb-uri\n');
+    expect(read('new.env')).to.equal('POSTGRESQL_URI_FILE=postgresql-uri\n');
+    expect(read('mongodb-uri')).to.match(/^mongodb:/);
+    expect(statSync(join(terminal.folder, 'postgresql-uri')).mode & 0o077).to.equal(0);
   });
 
   it('show how to resume', async () => {

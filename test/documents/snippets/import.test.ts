@@ -24,7 +24,7 @@ describe('The commands of docs/import.md', function () {
   const read = (name: string) => readFileSync(join(terminal.folder, name), 'utf8');
   const write = (name: string, text: string) => writeFileSync(join(terminal.folder, name), text);
 
-  const run = snippet('docs/import.md', 'ACCESS_TOKEN=');
+  const run = snippet('docs/import.md', 'ACCESS_TOKEN_FILE=');
   const line = snippet('docs/import.md', '{"id"');
 
   it('import a file, and show what was not stored', async function () {
@@ -43,11 +43,14 @@ describe('The commands of docs/import.md', function () {
 
   it('resume an import that was stopped', async () => {
     const shown = snippet('docs/import.md', 'To resume:');
-    const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '500' };
+    const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
     const lines = Array.from({ length: LINES }, (_, at) => withReal(line, { [ID]: `${at}` }));
     write('plants.ndjson', lines.join(''));
     const imported = terminal.start(run, { ...unreachable, ACCESS_TOKEN_SHA256 });
     await imported.printed(/not reachable/);
+    const { pid = 0 } = imported.child;
+    process.kill(-pid, 'SIGINT');
+    await imported.printed(/waiting for the plants in progress/);
     await terminal.stop('SIGINT');
     const [resume = ''] = /^To resume: .*$/m.exec(imported.stdout()) ?? [];
     expect(resume.replace(NUMBER, ''), imported.stdout()).to.equal(

@@ -1,4 +1,5 @@
 import { type Figures, load } from './load.js';
+import type { Storage } from './storages.js';
 import { type Subject, start } from './subjects.js';
 
 /** The figures of one window of one subject. */
@@ -11,9 +12,8 @@ export interface Sample extends Figures {
 /** How subjects are compared. */
 export interface CompareOptions {
   readonly rounds: number;
+  /** The length of each measured window. */
   readonly seconds: number;
-  /** The ids of the database's processes, whose CPU time is measured too. */
-  readonly databases: readonly number[];
 }
 
 export const CONNECTIONS: readonly number[] = [1, 50, 200];
@@ -22,18 +22,18 @@ const WARM_UP_CONNECTIONS = 50;
 const WARM_UP_SECONDS = 3;
 
 /**
- * Measures subjects in turn, in several rounds, every second round in reverse order, so that other load on the
- * machine affects all of them. Each round has new processes.
+ * Measures the subjects of a storage in turn, in several rounds, every second round in reverse order, so that other
+ * load on the machine affects all of them. Each round has new processes.
  */
 export async function compare(
-  subjects: (round: number) => readonly Subject[],
-  options: CompareOptions,
+  { databases, subjects }: Storage,
+  { rounds, seconds }: CompareOptions,
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
-  for (let round = 0; round < options.rounds; round += 1) {
-    const inOrder = subjects(round);
+  for (let round = 0; round < rounds; round += 1) {
+    const inOrder = await subjects(round);
     for (const subject of round % 2 === 0 ? inOrder : inOrder.toReversed()) {
-      samples.push(...(await measure(subject, round, options)));
+      samples.push(...(await measure(subject, databases, round, seconds)));
     }
   }
   return samples;
@@ -41,8 +41,9 @@ export async function compare(
 
 async function measure(
   subject: Subject,
+  databases: readonly number[],
   round: number,
-  { seconds, databases }: CompareOptions,
+  seconds: number,
 ): Promise<Sample[]> {
   const running = await start(subject);
   const samples: Sample[] = [];

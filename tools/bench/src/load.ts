@@ -23,14 +23,22 @@ export interface Figures extends Responses {
 /** The load generator: wrk, or autocannon where wrk is missing. */
 export const generator = spawnSync('wrk', ['--version']).error === undefined ? 'wrk' : 'autocannon';
 
+export const sum = (values: readonly number[]) => values.reduce((total, it) => total + it, 0);
+
 /** The kernel counts in hundredths of a second on every Linux on which Node.js runs. */
 const TICK_US = 10_000;
 
-/** Returns the CPU time of a process since its start, user and system, in microseconds. */
+/**
+ * Returns the CPU time of a process and of those that it started, user and system, in microseconds. The kernel counts
+ * the time of those that have ended as their parent's.
+ */
 export function cpuTimeUs(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? [];
+  const ofChildren = children.map((child) => cpuTimeUs(Number(child)));
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) * TICK_US;
+  const ticks = fields.slice(11, 15).map(Number);
+  return sum(ofChildren) + sum(ticks) * TICK_US;
 }
 
 /** Sends creates with random ids, each connection one after the other, for some seconds. */

@@ -4,46 +4,54 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { chart } from './chart.js';
 import { CONNECTIONS, median, type Sample } from './compare.js';
-import { generator } from './load.js';
+import { generator, sum } from './load.js';
 import { root } from './subjects.js';
 
 const DOCUMENT = join(root, 'docs/performance.md');
 const CHART = join(root, 'docs/performance.svg');
 
-/** The samples of one run of the benchmark. */
-export interface Results {
-  readonly memory: readonly Sample[];
-  readonly durable: readonly Sample[];
-}
+/** The samples of one run of the benchmark, by storage. */
+export type Results = ReadonlyMap<string, readonly Sample[]>;
 
 type Measure = readonly [title: string, of: (sample: Sample) => number];
 
-const sum = (values: readonly number[]) => values.reduce((total, it) => total + it, 0);
 const cpu: Measure = ['CPU time', ({ cpuUs }) => sum(cpuUs)];
 const perSecond: Measure = ['creates per second', (it) => it.perSecond];
 const p50: Measure = ['median latency', (it) => it.p50];
 const p99: Measure = ['p99 latency', (it) => it.p99];
 
-/** Returns the table of ratios: of the service beside its peer, and beside another checkout if there is one. */
-export function ratioTable({ memory, durable }: Results): string {
-  const rows = [
-    ...rowsOf('in memory', memory, 'Fastify', [cpu, p99]),
-    ...rowsOf('durable', durable, 'Fastify + insertOne', [perSecond, cpu, p50, p99]),
-    ...rowsOf('in memory', memory, 'base', [cpu, p99]),
-    ...rowsOf('durable', durable, 'base', [perSecond, cpu, p50, p99]),
-  ];
+const DURABLE = [perSecond, cpu, p50, p99];
+const BESIDE = [
+  ['memory', 'in memory', ['Fastify', 'base'], [cpu, p99]],
+  ['mongodb', 'MongoDB', ['Fastify + insertOne', 'Fastify + batching', 'base'], DURABLE],
+  ['postgresql', 'PostgreSQL', ['Fastify + INSERT', 'base'], DURABLE],
+] as const;
+
+/** Returns the table of ratios, and the figures of each storage, by the names of their sections. */
+export function tables(results: Results): ReadonlyMap<string, string> {
+  const figures = [...results].map(
+    ([storage, samples]) => [storage, figureTable(samples)] as const,
+  );
+  return new Map([['ratios', ratioTable(results)], ...figures]);
+}
+
+/** Returns the table of ratios: of the service beside its peers, and beside another checkout if there is one. */
+function ratioTable(results: Results): string {
+  const rows = BESIDE.flatMap(([storage, title, peers, measures]) =>
+    peers.flatMap((peer) => rowsOf(title, results.get(storage) ?? [], peer, measures)),
+  );
   return table(['', 'beside', ...CONNECTIONS.map(String)], rows);
 }
 
 function rowsOf(
-  kind: string,
+  storage: string,
   samples: readonly Sample[],
   peer: string,
   measures: readonly Measure[],
 ): string[][] {
   if (!samples.some(({ subject }) => subject === peer)) return [];
   return measures.map(([title, of]) => [
-    `${title}, ${kind}`,
+    `${title}, ${storage}`,
     peer,
     ...CONNECTIONS.map((connections) => ratio(samples, peer, connections, of)),
   ]);
@@ -68,7 +76,7 @@ function ratio(
   return ratios.length > 1 ? `**${middle}** (${range})` : middle;
 }
 
-/** Returns the table of the medians of all subjects. */
+/** Returns the table of the medians of all subjects of a storage. */
 function figureTable(samples: readonly Sample[]): string {
   const subjects = [...new Set(samples.map(({ subject }) => subject))];
   const rows = CONNECTIONS.flatMap((connections) =>
@@ -98,21 +106,16 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 
 /** Replaces the measured sections of docs/performance.md, and its chart. */
 export function writeDocument(results: Results, rounds: number, seconds: number): void {
-  const sections = {
-    machine: `${machine()}, ${rounds} rounds, windows of ${seconds} s.`,
-    ratios: ratioTable(results),
-    memory: figureTable(results.memory),
-    durable: figureTable(results.durable),
-  };
+  const run = `${machine()}, ${rounds} rounds, windows of ${seconds} s.`;
   let text = readFileSync(DOCUMENT, 'utf8');
-  for (const [name, content] of Object.entries(sections)) {
+  for (const [name, content] of [['machine', run], ...tables(results)]) {
     const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
     const [from, to] = [text.indexOf(begin), text.indexOf(end)];
     if (from < 0 || to < from) throw new Error(`docs/performance.md lacks ${begin} or ${end}`);
     text = `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
   }
   writeFileSync(DOCUMENT, text);
-  writeFileSync(CHART, drawing(results.durable));
+  writeFileSync(CHART, drawing(results.get('mongodb') ?? []));
 }
 
 function machine(): string {
@@ -124,7 +127,7 @@ function machine(): string {
 }
 
 function drawing(samples: readonly Sample[]): string {
-  const subjects = ['Plant Store', 'Fastify + insertOne'];
+  const subjects = [...new Set(samples.map(({ subject }) => subject))];
   return chart(
     CONNECTIONS.map((connections) => ({
       title: `Durable creates per second, ${connections} connection${connections === 1 ? '' : 's'}`,

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../../..', import.meta.url));
-
-const SERVICE = 'packages/app/bin/plant-store.js';
 
 /** A program that is measured. */
 export interface Subject {
@@ -23,35 +20,6 @@ export interface RunningSubject {
   readonly token: string;
   readonly pid: number;
   stop(): Promise<void>;
-}
-
-const peer = (name: string) => join(root, 'tools/bench/peers', name);
-
-/** Returns the service of this checkout, and that of another one, for a comparison before and after a change. */
-function services(env: Subject['env'], base: string | undefined): Subject[] {
-  const own = { name: 'Plant Store', program: join(root, SERVICE), env };
-  return base === undefined ? [own] : [own, { name: 'base', program: join(base, SERVICE), env }];
-}
-
-/** Returns the subjects that store plants in memory. */
-export function inMemory(base?: string): Subject[] {
-  return [
-    ...services({ STORAGE: 'memory' }, base),
-    { name: 'Fastify', program: peer('fastify-memory.js'), env: {} },
-    { name: 'bare node:http', program: peer('bare-http.js'), env: {} },
-    { name: 'textbook Koa', program: peer('koa-memory.js'), env: {} },
-  ];
-}
-
-/** Returns the subjects that store plants in MongoDB, each in a collection of its own. */
-export function durable(uri: string, round: number, base?: string): Subject[] {
-  const subjects = [
-    ...services({}, base),
-    { name: 'Fastify + insertOne', program: peer('fastify-mongodb.js'), env: {} },
-  ];
-  return subjects.map((subject, index) => {
-    return { ...subject, env: { MONGODB_URI: uri, MONGODB_COLLECTION: `bench-${round}-${index}` } };
-  });
 }
 
 /** Starts a subject with `NODE_ENV=production`. Resolves when it listens. */

@@ -24,7 +24,10 @@ export class FaultyNetwork {
   readonly #serverPort: number;
   readonly #marker: Buffer;
   readonly #proxy = createServer((client) => this.#link(client));
+  /** What {@link delayRequest} holds, by its connection to the server. */
+  readonly #delayed = new Map<Socket, Buffer>();
   #faults: Fault[] = [];
+  #delaysNext = false;
   #frozen = false;
   #port = 0;
 
@@ -52,8 +55,22 @@ export class FaultyNetwork {
 
   /** Applies one fault to the response of each of the next requests that contain the marker. */
   loseResponses(...faults: Fault[]): void {
-    if (this.#marker.length === 0) throw new Error('the network has no marker to look for');
+    this.#expectMarker();
     this.#faults = faults;
+  }
+
+  /**
+   * Ends the connection of the next request that contains the marker. The request is not lost: it reaches the server
+   * on {@link restore}. Other connections are not affected.
+   */
+  delayRequest(): void {
+    this.#expectMarker();
+    this.#delaysNext = true;
+  }
+
+  /** How many clients are connected. */
+  get connections(): number {
+    return this.#links.size;
   }
 
   /** Resolves when the next request that contains the marker was sent on. */
@@ -79,27 +96,52 @@ export class FaultyNetwork {
     await closed;
   }
 
-  /** Ends every fault: sends what was held, and accepts connections on the same port. */
+  /**
+   * Ends every fault: sends what was held, and accepts connections on the same port. Resolves when the server has
+   * responded to what {@link delayRequest} held.
+   */
   async restore(): Promise<void> {
     this.#faults = [];
+    this.#delaysNext = false;
     this.#frozen = false;
     for (const { client, server } of this.#links) {
       client.resume();
       server.resume();
     }
     if (!this.#proxy.listening) await listen(this.#proxy, this.#port);
+    await Promise.all([...this.#delayed].map(([server, bytes]) => this.#deliver(server, bytes)));
   }
 
   async close(): Promise<void> {
+    for (const server of this.#delayed.keys()) server.destroy();
     await this.cut();
+  }
+
+  #expectMarker(): void {
+    if (this.#marker.length === 0) throw new Error('the network has no marker to look for');
+  }
+
+  async #deliver(server: Socket, bytes: Buffer): Promise<void> {
+    if (!server.destroyed) {
+      server.write(bytes);
+      await Promise.race([once(server, 'data'), once(server, 'close')]);
+    }
+    server.destroy();
   }
 
   #link(client: Socket): void {
     const server = connect(this.#serverPort, '127.0.0.1');
     const link = { client, server };
     this.#links.add(link);
-    client.on('close', () => this.#links.delete(link));
-    endTogether(client, server);
+    for (const socket of [client, server]) socket.on('error', () => undefined);
+    client.on('close', () => {
+      this.#links.delete(link);
+      if (!this.#delayed.has(server)) server.destroySoon();
+    });
+    server.on('close', () => {
+      this.#delayed.delete(server);
+      client.destroySoon();
+    });
     const fault = this.#handOnRequests(link);
     server.on('data', (bytes) => this.#handOnResponse(link, bytes, fault));
     if (this.#frozen) this.freeze();
@@ -110,11 +152,18 @@ export class FaultyNetwork {
     const fault: FaultOfLink = { current: undefined };
     let end = Buffer.alloc(0);
     client.on('data', (bytes) => {
-      server.write(bytes);
       // The marker may be split between two chunks.
       const text = Buffer.concat([end, bytes]);
       end = text.subarray(Math.max(0, text.length - this.#marker.length + 1));
-      if (this.#marker.length === 0 || !text.includes(this.#marker)) return;
+      const isMarked = this.#marker.length > 0 && text.includes(this.#marker);
+      if (isMarked && this.#delaysNext) {
+        this.#delaysNext = false;
+        this.#delayed.set(server, bytes);
+        client.destroy();
+        return;
+      }
+      server.write(bytes);
+      if (!isMarked) return;
       fault.current ??= this.#faults.shift();
       this.#requests.emit('passed');
     });
@@ -138,14 +187,4 @@ export class FaultyNetwork {
 
 interface FaultOfLink {
   current: Fault | undefined;
-}
-
-function endTogether(a: Socket, b: Socket): void {
-  for (const [one, other] of [
-    [a, b],
-    [b, a],
-  ] as const) {
-    one.on('error', () => undefined);
-    one.on('close', () => other.destroySoon());
-  }
 }

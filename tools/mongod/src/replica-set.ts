@@ -4,7 +4,8 @@ import { MongodServer } from './mongod-server.js';
 
 /** The options of a replica set that is started. */
 export interface ReplicaSetOptions {
-  readonly members: 1 | 3;
+  /** The second of two is never primary, so that {@link ReplicaSet.delaySecondary} can delay it. */
+  readonly members: 1 | 2 | 3;
   /** Milliseconds without a primary until the others elect one. 2,000 by default; MongoDB's default is 10,000. */
   readonly electionTimeoutMs?: number;
   /** As for one server, for each member. */
@@ -70,6 +71,16 @@ export class ReplicaSet {
     });
   }
 
+  /** The second of two members applies each write this much later from now on, and so acknowledges it. */
+  async delaySecondary(seconds: number): Promise<void> {
+    await this.#onPrimary(async (run) => {
+      const { config } = await run({ replSetGetConfig: 1 });
+      const [first, second] = config.members;
+      const members = [first, { ...second, secondaryDelaySecs: seconds }];
+      await run({ replSetReconfig: { ...config, version: config.version + 1, members } });
+    });
+  }
+
   /** Resolves when every member is primary or secondary. */
   async settled(): Promise<void> {
     await this.#onPrimary(async (run) => {
@@ -90,7 +101,11 @@ export class ReplicaSet {
     await first?.command({
       replSetInitiate: {
         _id: NAME,
-        members: this.members.map(({ host }, _id) => ({ _id, host })),
+        members: this.members.map(({ host }, _id, { length }) => ({
+          _id,
+          host,
+          priority: length === 2 && _id === 1 ? 0 : 1,
+        })),
         settings: { electionTimeoutMillis, heartbeatIntervalMillis: 500 },
       },
     });

@@ -47,6 +47,11 @@ export class PostgresqlServer {
     return server;
   }
 
+  /** The id of the process that starts all others. */
+  get pid(): number {
+    return this.#process.pid;
+  }
+
   get host(): string {
     return `127.0.0.1:${this.port}`;
   }
@@ -106,8 +111,8 @@ export class PostgresqlServer {
   }
 
   /** Creates the table of plants in a schema of its own, and grants what the service needs. */
-  async createTable(schema: string): Promise<void> {
-    await this.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${CREATE_TABLE};
+  async createTable(schema: string, statement = CREATE_TABLE): Promise<void> {
+    await this.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${statement};
       GRANT USAGE ON SCHEMA ${schema} TO plant_store;
       GRANT SELECT, INSERT ON plants TO plant_store`);
   }

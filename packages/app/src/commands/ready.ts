@@ -1,6 +1,6 @@
 import { readConfiguration } from '../configuration/configuration.js';
-import { urlOf } from './address.js';
-import type { Host } from './host.js';
+import { messageOf } from '../configuration/setting.js';
+import { type Host, urlOf } from './host.js';
 
 const TIME_LIMIT_MS = 5000;
 
@@ -14,12 +14,8 @@ export async function ready({ env, stdout, stderr }: Host): Promise<number> {
     stdout.write(`${await response.text()}\n`);
     return response.ok ? 0 : 1;
   } catch (error) {
-    stderr.write(`plant-store: no response from ${HOST}:${PORT} (${reasonOf(error)})\n`);
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    stderr.write(`plant-store: no response from ${HOST}:${PORT} (${messageOf(cause)})\n`);
     return 1;
   }
-}
-
-function reasonOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -1,72 +1,109 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
 import { advice, type Configuration } from '../configuration/configuration.js';
+import { ConfigurationError, messageOf } from '../configuration/setting.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
-import { openLogger } from '../telemetry/logger.js';
+import { openServiceLogger } from '../telemetry/logger.js';
 import { version } from '../version.js';
-import { urlOf } from './address.js';
-import type { HangUps } from './hang-ups.js';
-import type { Host, Output } from './host.js';
-import { reloadTokensOnHangUp } from './reload-tokens.js';
-import { StartError } from './start-error.js';
-import { close, type Parts, stop } from './stop.js';
+import { type Host, maxFiles, type Output, type Signals, StartError, urlOf } from './host.js';
 
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
  *
- * @param stopping Resolves with the signal that stops the service, also while it starts.
- * @param hangUps The SIGHUPs at which the service reads the tokens file again.
+ * @param stopping The first signal stops the service, also while it starts; the second one ends the process.
+ * @param hangUps At each of them, the service reads the tokens file again.
  */
 export async function serve(
   host: Host,
   configuration: Configuration,
-  stopping: Promise<string>,
-  hangUps: HangUps,
+  stopping: Signals,
+  hangUps: Signals,
 ): Promise<number> {
-  const logger = await openLogger(configuration, host.stdout);
   const verifier = configuration.verifier ?? demoVerifier();
-
-  const container = createContainer(configuration, verifier, logger);
-  const parts = await openParts(container);
-  const metrics = await container.getAsync(ids.metrics);
-  parts.server.on('drop', () => metrics?.connectionRefused());
+  const container = createContainer(configuration, verifier, (lost) =>
+    openServiceLogger(configuration, host.stdout, lost),
+  );
+  const logger = await container.getAsync(ids.logger);
   const { reload } = await container.getAsync(ids.openVerifier);
-  reloadTokensOnHangUp(hangUps, reload, verifier.variables, logger);
-
-  await listen(configuration, parts);
-  announce(host.stdout, configuration, parts, verifier.demoToken, logger);
-  for (const line of advice(configuration)) logger.warn(line);
-  const signal = await stopping;
-  logger.info({ signal }, 'stopping');
-  return stop(host, configuration, parts, await container.getAsync(ids.health), logger);
+  void rereadTokens(hangUps, reload, verifier.variables, logger);
+  try {
+    const addresses = await listen(configuration, container);
+    announce(host.stdout, configuration, addresses, verifier.demoToken, logger);
+    for (const line of advice(configuration, maxFiles())) logger.warn(line);
+    const signal = await stopping.next();
+    logger.info({ signal }, 'stopping');
+    void endAtOnce(host, stopping, logger);
+    (await container.getAsync(ids.health)).stop();
+    await wait(configuration.SHUTDOWN_DELAY_MS);
+  } finally {
+    await close(container);
+  }
+  logger.info('stopped');
+  return 0;
 }
 
-async function openParts(container: Container): Promise<Parts> {
-  return {
-    server: await container.getAsync(ids.server),
-    management: await container.getAsync(ids.managementServer),
-    tokenVerifier: await container.getAsync(ids.tokenVerifier),
-    plantRepository: await container.getAsync(ids.plantRepository),
-  };
+/**
+ * Closes everything that the container has opened: first the server, after the last response, then what the responses
+ * needed.
+ */
+export async function close(container: Container): Promise<void> {
+  await container.unbindAsync(ids.server);
+  await container.unbindAllAsync();
 }
 
-/** Starts to listen. Rejects with {@link StartError} when an address cannot be used, after closing everything. */
+async function endAtOnce(host: Host, stopping: Signals, logger: Logger): Promise<void> {
+  const signal = await stopping.next();
+  logger.warn({ signal }, 'stopping at once');
+  host.exit(1);
+}
+
+/** Reads the tokens again at each SIGHUP. When they are invalid, the old ones stay accepted. */
+async function rereadTokens(
+  hangUps: Signals,
+  reload: (() => number) | undefined,
+  variables: string | undefined,
+  logger: Logger,
+): Promise<never> {
+  for (;;) {
+    await hangUps.next();
+    if (reload === undefined) {
+      logger.info('SIGHUP: there are no tokens to read again');
+      continue;
+    }
+    try {
+      logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
+    } catch (error) {
+      if (!(error instanceof ConfigurationError)) throw error;
+      const { problems } = error;
+      logger.error({ problems }, 'SIGHUP: the new tokens are invalid, the old ones stay');
+    }
+  }
+}
+
+/** The URLs of the listeners. */
+interface Addresses {
+  readonly api: string;
+  readonly management: string | undefined;
+}
+
+/** Starts to listen. Rejects with {@link StartError} when an address cannot be used. */
 async function listen(
   { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 }: Configuration,
-  parts: Parts,
-): Promise<void> {
-  const { server, management } = parts;
-  try {
-    if (management) await listenOn(management, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT);
-    await listenOn(server, '', HOST, PORT);
-  } catch (error) {
-    await close(parts, 0);
-    throw error;
-  }
+  container: Container,
+): Promise<Addresses> {
+  const metrics = await container.getAsync(ids.metrics);
+  const server = await container.getAsync(ids.server);
+  server.on('drop', () => metrics?.connectionRefused());
+  const managementServer = await container.getAsync(ids.managementServer);
+  const management =
+    managementServer &&
+    (await listenOn(managementServer, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT));
+  return { api: await listenOn(server, '', HOST, PORT), management };
 }
 
 /**
@@ -75,32 +112,32 @@ async function listen(
  */
 const BACKLOG = 4096;
 
-async function listenOn(server: Server, prefix: string, host: string, port: number): Promise<void> {
+async function listenOn(
+  server: Server,
+  prefix: string,
+  host: string,
+  port: number,
+): Promise<string> {
   server.listen({ port, host, backlog: BACKLOG });
   try {
     await once(server, 'listening');
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : cause;
     const variables = `${prefix}HOST, ${prefix}PORT`;
-    throw new StartError(`${variables}: cannot listen on ${host}:${port} (${reason})`, { cause });
+    const problem = `cannot listen on ${host}:${port} (${messageOf(cause)})`;
+    throw new StartError(`${variables}: ${problem}`, { cause });
   }
-}
-
-function addressOf(server: Server): string {
-  const { address, port } = server.address() as AddressInfo;
-  return urlOf(address, port);
+  const listening = server.address() as AddressInfo;
+  return urlOf(listening.address, listening.port);
 }
 
 /** Reports the addresses of the service: as several lines on a terminal, as one entry in a log. */
 function announce(
   stdout: Output,
   configuration: Configuration,
-  parts: Parts,
+  { api, management }: Addresses,
   demoToken: string | undefined,
   logger: Logger,
 ): void {
-  const api = addressOf(parts.server);
-  const management = parts.management && addressOf(parts.management);
   const storage = configuration.storage.note;
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
     logger.info({ version, address: api, management, storage }, 'listening');

@@ -1,6 +1,10 @@
-import { ConfigurationError } from './configuration-error.js';
-import { areComplete, readSettings, type ValuesWith } from './read-settings.js';
-import type { Settings } from './setting.js';
+import {
+  areComplete,
+  ConfigurationError,
+  readSettings,
+  type Settings,
+  type ValuesWith,
+} from './setting.js';
 
 /** An adapter of a port that the service can be configured to use. */
 export interface Adapter<Configured> {
@@ -20,7 +24,10 @@ interface Definition<Table extends Settings, Required extends keyof Table & stri
   readonly settings: Table;
   readonly required: readonly Required[];
   /** May reject with {@link ConfigurationError} for problems that no single setting can find. */
-  readonly configure: (values: ValuesWith<Table, Required>) => Configured | Promise<Configured>;
+  readonly configure: (
+    values: ValuesWith<Table, Required>,
+    service: { readonly production: boolean },
+  ) => Configured | Promise<Configured>;
 }
 
 /** Defines an adapter: `configure` gets the values of its variables, each with its own type. */
@@ -37,41 +44,36 @@ export function adapter<
       if (problems.length > 0 || !areComplete(settings, values, required)) {
         throw new ConfigurationError(problems);
       }
-      return configure(values);
+      return configure(values, { production: env.NODE_ENV === 'production' });
     },
   };
 }
 
-/** A variable that chooses the adapter by name, when it is set. */
-interface Selector {
-  readonly variable: string;
-  readonly name: string | undefined;
-}
-
 /**
- * Configures the one adapter that is chosen, by name or by its variables. Resolves with `undefined`
- * when none is.
+ * Configures the one adapter whose variables are set. Resolves with `undefined` when none is.
  *
- * Rejects with {@link ConfigurationError} when several are chosen, or when its variables are invalid.
+ * Rejects with {@link ConfigurationError} when variables of several are set, or when those of the one are invalid.
+ *
+ * @param selector A variable that belongs to the adapter that it names.
  */
 export async function configureChosen<Configured>(
   adapters: Adapters<Configured>,
   env: NodeJS.ProcessEnv,
-  selector?: Selector,
+  selector?: string,
 ): Promise<(Configured & { readonly name: string }) | undefined> {
-  const candidates = Object.entries(adapters).map(([name, candidate]) => ({
-    ...candidate,
-    name,
-    given: Object.keys(candidate.settings).filter((variable) => env[variable] !== undefined),
-  }));
-  const given = candidates.filter((it) => it.given.length > 0);
-  const chosen = candidates.find(({ name }) => name === selector?.name) ?? given[0];
+  const given = Object.entries(adapters)
+    .map(([name, candidate]) => ({
+      ...candidate,
+      name,
+      given: [
+        ...(selector !== undefined && env[selector] === name ? [selector] : []),
+        ...Object.keys(candidate.settings).filter((variable) => env[variable] !== undefined),
+      ],
+    }))
+    .filter((it) => it.given.length > 0);
+  const [chosen, ...others] = given;
   if (chosen === undefined) return undefined;
-  const others = given.filter((it) => it !== chosen);
-  const problems =
-    others.length > 0
-      ? [conflict(adapters, [chosen, ...others], selector)]
-      : missing(chosen, env, selector);
+  const problems = others.length > 0 ? [conflict(given)] : missing(chosen, env);
   if (problems.length > 0) throw new ConfigurationError(problems);
   return { ...(await chosen.configure(env)), name: chosen.name };
 }
@@ -82,32 +84,17 @@ interface Candidate extends Pick<Adapter<unknown>, 'required'> {
   readonly given: readonly string[];
 }
 
-function conflict(
-  adapters: Adapters<unknown>,
-  [chosen, ...others]: readonly Candidate[],
-  selector: Selector | undefined,
-): string {
-  if (selector?.name === undefined) {
-    const variables = [chosen, ...others].map((it) => it?.given[0]).join(', ');
-    return `${variables}: expected only one of ${variablesThatChoose(adapters)}. Unset the others`;
-  }
-  const expected = others.map(({ name }) => name).join(' or ');
-  const variables = others.flatMap(({ given }) => given).join(', ');
-  return `${selector.variable}: expected ${expected}, since ${variables} is set. Unset one of them`;
+function conflict(candidates: readonly Candidate[]): string {
+  const variables = candidates.flatMap(({ given }) => given).join(', ');
+  const found = candidates.map(({ name, given }) => `${given.join(', ')} for ${name}`).join('; ');
+  return `${variables}: expected the variables of one only, found ${found}. Unset the others`;
 }
 
-function missing(
-  { name, required, given }: Candidate,
-  env: NodeJS.ProcessEnv,
-  selector: Selector | undefined,
-): string[] {
-  const [reason, way] =
-    given.length > 0
-      ? [`${given.join(', ')} is`, 'unset the others']
-      : [`${selector?.variable}=${name}`, `choose another ${selector?.variable}`];
+function missing({ required, given }: Candidate, env: NodeJS.ProcessEnv): string[] {
+  const reason = `${given.join(', ')} ${given.length > 1 ? 'are' : 'is'} set`;
   return required
     .filter((variable) => env[variable] === undefined)
-    .map((variable) => `${variable}: expected to be set, since ${reason}. Set it, or ${way}`);
+    .map((variable) => `${variable}: expected to be set, since ${reason}. Set it too, or neither`);
 }
 
 /** Returns the variables that choose an adapter, as a text for messages. */

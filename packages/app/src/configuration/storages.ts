@@ -1,10 +1,9 @@
 import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import type { BatchTracer } from '../telemetry/batch-tracer.js';
-import type { StorageObserver } from '../telemetry/events.js';
+import type { StorageObserver } from '../telemetry/observer.js';
+import type { BatchTracer } from '../telemetry/tracer.js';
 import { type Adapters, adapter, variablesThatChoose } from './adapter.js';
-import { ConfigurationError } from './configuration-error.js';
-import { matching } from './setting.js';
+import { ConfigurationError, matching } from './setting.js';
 
 /** The store of a storage. One that is not a `PlantReader` cannot be exported. */
 export type Store = PlantRepository & Partial<PlantReader>;
@@ -24,9 +23,22 @@ export interface ConfiguredStorage {
   readonly advice?: (service: AdviceContext) => readonly string[];
 }
 
-/** Returns the storage, opened so that it changes nothing in the database. */
-export function readOnly<Storage extends ConfiguredStorage>(storage: Storage): Storage {
-  return { ...storage, open: storage.openReadOnly ?? storage.open };
+/**
+ * Returns the storage, opened so that it changes nothing in the database.
+ *
+ * @param warn Receives its warnings as text, too.
+ */
+export function readOnly<Storage extends ConfiguredStorage>(
+  storage: Storage,
+  warn: (line: string) => void = () => undefined,
+): Storage {
+  const opened = storage.openReadOnly ?? storage.open;
+  const open: ConfiguredStorage['open'] = (observer, tracer) =>
+    opened((event) => {
+      if (event.type === 'storage warning') warn(event.message);
+      observer(event);
+    }, tracer);
+  return { ...storage, open };
 }
 
 /** The settings of the service that the advice of an adapter depends on. */
@@ -65,6 +77,7 @@ const mongodb = adapter({
         },
       ),
       secret: true,
+      aliases: ['MONGO_URL', 'DATABASE_URL'],
     },
     MONGODB_COLLECTION: matching(
       'the collection in which plants are kept',
@@ -77,7 +90,7 @@ const mongodb = adapter({
     MONGODB_URI: uri,
     MONGODB_COLLECTION: collection,
   }): Promise<ConfiguredStorage> {
-    const { MongoPlantRepository, mongoUriProblem } = await import(
+    const { mongoPlantRepository, mongoUriProblem } = await import(
       '@plant-store/plant-repository-mongodb'
     );
     const problem = mongoUriProblem(uri);
@@ -89,7 +102,7 @@ const mongodb = adapter({
     const open =
       (createCollection: boolean): ConfiguredStorage['open'] =>
       async (observer, tracer) =>
-        new MongoPlantRepository({ uri, collection, createCollection, observer, tracer });
+        mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
@@ -118,6 +131,7 @@ const postgresql = adapter({
         },
       ),
       secret: true,
+      aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],
     },
   },
   required: ['POSTGRESQL_URI'],
@@ -134,7 +148,8 @@ const postgresql = adapter({
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',
-      open: async (observer) => postgresqlPlantRepository({ uri, observer }),
+      reportsReachability: true,
+      open: async (observer, tracer) => postgresqlPlantRepository({ uri, observer, tracer }),
     };
   },
 });

@@ -9,10 +9,9 @@ import {
   type TokenDigest,
   tokenDigest,
 } from '@plant-store/token-verifier-static';
-import type { TokenObserver } from '../telemetry/events.js';
+import type { TokenObserver } from '../telemetry/observer.js';
 import { type Adapters, adapter } from './adapter.js';
-import { ConfigurationError } from './configuration-error.js';
-import { text } from './setting.js';
+import { ConfigurationError, messageOf, text } from './setting.js';
 
 /** A token verifier whose variables have been read. */
 export interface ConfiguredVerifier {
@@ -47,10 +46,11 @@ const list = adapter({
     },
   },
   required: ['ACCESS_TOKEN_SHA256'],
-  configure({ ACCESS_TOKEN_SHA256: digests }): ConfiguredVerifier {
+  configure({ ACCESS_TOKEN_SHA256: digests }, { production }): ConfiguredVerifier {
     const fix =
       'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
-    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, () => parseTokensList(digests));
+    const read = () => parseTokensList(digests);
+    const tokens = checkedTokens({ variable: 'ACCESS_TOKEN_SHA256', fix, production, read });
     return { open: async () => ({ verifier: new StaticTokenVerifier(tokens) }) };
   },
 });
@@ -63,14 +63,17 @@ const file = adapter({
     ),
   },
   required: ['ACCESS_TOKENS_FILE'],
-  configure({ ACCESS_TOKENS_FILE: path }): ConfiguredVerifier {
-    const tokens = tokensOf(path);
+  configure({ ACCESS_TOKENS_FILE: path }, { production }): ConfiguredVerifier {
+    const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
+    const read = () => parseTokensFile(readFileSync(path, 'utf8'));
+    const source = { variable: 'ACCESS_TOKENS_FILE', fix, production, read };
+    const tokens = checkedTokens(source);
     return {
       variables: 'ACCESS_TOKENS_FILE',
       async open() {
         const verifier = new StaticTokenVerifier(tokens);
         const reload = () => {
-          const current = tokensOf(path);
+          const current = checkedTokens(source);
           verifier.replace(current);
           return current.length;
         };
@@ -166,21 +169,31 @@ const JWT_VARIABLES: Readonly<Record<string, string>> = {
   'scopes.read plants': 'JWT_READ_SCOPE',
 };
 
-function tokensOf(path: string): TokenDigest[] {
-  const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
-  return checkedTokens('ACCESS_TOKENS_FILE', fix, () =>
-    parseTokensFile(readFileSync(path, 'utf8')),
-  );
+/** Where known tokens come from. */
+interface TokenSource {
+  readonly variable: string;
+  readonly fix: string;
+  readonly production: boolean;
+  readonly read: () => TokenDigest[];
 }
 
-function checkedTokens(variable: string, fix: string, read: () => TokenDigest[]): TokenDigest[] {
+/** The digest of the token `demo`, which the README shows. */
+const SHOWN_IN_README = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
+
+/** @throws {ConfigurationError} */
+function checkedTokens({ variable, fix, production, read }: TokenSource): TokenDigest[] {
   try {
-    return read();
+    const tokens = read();
+    const isShown = ({ sha256 }: TokenDigest) => sha256.toLowerCase() === SHOWN_IN_README;
+    if (!production || !tokens.some(isShown)) return tokens;
   } catch (error) {
     const found =
       error instanceof InvalidTokensError
         ? error.problems
-        : [`expected a file that can be read (${error instanceof Error ? error.message : error})`];
+        : [`expected a file that can be read (${messageOf(error)})`];
     throw new ConfigurationError(found.map((problem) => `${variable}: ${problem}. ${fix}`));
   }
+  throw new ConfigurationError([
+    `${variable}: expected secret tokens, found \`demo\`, which the README shows. ${fix}`,
+  ]);
 }

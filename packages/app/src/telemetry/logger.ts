@@ -1,23 +1,76 @@
 import { createRequire } from 'node:module';
-import type { Logger, LoggerOptions } from 'pino';
+import type { DestinationStream, Logger, LoggerOptions } from 'pino';
 
 /** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
-const { pino, stdTimeFunctions }: typeof import('pino') = createRequire(import.meta.url)('pino');
+const { destination, pino, stdTimeFunctions }: typeof import('pino') = createRequire(
+  import.meta.url,
+)('pino');
 
-/** Opens the log of the process: one JSON object a line, or a form for people. */
+/** How a log is written. */
+export interface LogConfiguration {
+  readonly LOG_FORMAT: 'json' | 'pretty';
+  readonly LOG_LEVEL: string;
+}
+
+/** Opens a log: one JSON object a line, or a form for people. */
 export async function openLogger(
-  configuration: { readonly LOG_FORMAT: 'json' | 'pretty'; readonly LOG_LEVEL: string },
-  output: NodeJS.WritableStream,
+  { LOG_FORMAT, LOG_LEVEL }: LogConfiguration,
+  output: DestinationStream,
 ): Promise<Logger> {
   const options: LoggerOptions = {
-    level: configuration.LOG_LEVEL,
+    level: LOG_LEVEL,
     base: null,
     formatters: { level: (level) => ({ level }) },
     timestamp: stdTimeFunctions.isoTime,
   };
-  // Without a stream, the log is written to the descriptor of standard output, which takes less time.
-  const stream = output === process.stdout ? undefined : output;
-  if (configuration.LOG_FORMAT === 'json') return pino(options, stream);
-  const { build } = await import('pino-pretty');
-  return pino(options, build({ sync: true, ...(stream && { destination: stream }) }));
+  if (LOG_FORMAT === 'json') return pino(options, output);
+  const { prettyFactory } = await import('pino-pretty');
+  const pretty = prettyFactory({});
+  return pino(options, { write: (line) => output.write(pretty(JSON.parse(line))) });
+}
+
+/** What is kept, in bytes, while the output accepts nothing. Further lines are lost. */
+const MAX_KEPT = 2 ** 20;
+
+const RETRY_MS = 100;
+
+/**
+ * Opens the log of the service, at standard output. A disk that is full, or a reader that has stopped, does not stop
+ * the service: lines that cannot be kept are lost, and a later line has their number.
+ *
+ * @param lost Called for each line that is lost.
+ */
+export async function openServiceLogger(
+  configuration: LogConfiguration,
+  stdout: NodeJS.WritableStream & { readonly fd?: number },
+  lost: () => void,
+): Promise<Logger> {
+  // A process manager such as PM2 replaces `write`, to collect what a worker of a cluster prints.
+  const { fd } = stdout;
+  if (fd === undefined || Object.hasOwn(stdout, 'write')) return openLogger(configuration, stdout);
+  const output = destination({
+    ...{ dest: fd, sync: true, maxLength: MAX_KEPT },
+    retryEAGAIN: () => false,
+  });
+  const logger = await openLogger(configuration, output);
+  let lines = 0;
+  let problem: NodeJS.ErrnoException | undefined;
+  const retry = () => {
+    const reason = problem?.code;
+    problem = undefined;
+    // Writes what was kept. An error is emitted before this returns.
+    output.write('');
+    if (problem !== undefined || lines === 0) return;
+    logger.error({ lines, reason }, 'lines of the log were lost');
+    lines = 0;
+  };
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (problem === undefined) setTimeout(retry, RETRY_MS).unref();
+    problem = error;
+  });
+  output.on('drop', () => {
+    lines += 1;
+    lost();
+  });
+  return logger;
 }

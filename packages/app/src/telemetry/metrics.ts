@@ -1,6 +1,12 @@
+import {
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import { type Exchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { StorageEvent, TokenEvent } from './events.js';
+import type { StorageEvent, TokenEvent } from './observer.js';
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [
@@ -10,7 +16,7 @@ const DURATION_BUCKETS = [
 const PLANT_OUTCOMES = ['stored', 'taken', 'unavailable', 'unknown'] as const;
 
 /** The outcome of a create at the storage. */
-export type PlantOutcome = (typeof PLANT_OUTCOMES)[number];
+type PlantOutcome = (typeof PLANT_OUTCOMES)[number];
 
 /**
  * The metrics of the service, in Prometheus text format. Every label has few values, whatever clients send.
@@ -80,6 +86,10 @@ export class Metrics {
     labelNames: ['result'],
     registers: [this.#registry],
   });
+  readonly #lostLines = this.#counter(
+    'plant_store_log_lines_lost_total',
+    'Lines of the log that were lost, because its disk is full or its reader has stopped.',
+  );
   readonly #plants = new Counter({
     name: 'plant_store_plants_total',
     help: 'Creates that reached the storage, by outcome.',
@@ -113,8 +123,32 @@ export class Metrics {
     if (error === failures.INTERNAL.error) this.#bugs.inc();
   }
 
-  plantSettled(outcome: PlantOutcome): void {
-    this.#plants.inc({ outcome });
+  /**
+   * Returns the same repository, with an `add` that counts the outcome of each plant, whether or not its client still
+   * waits. All other methods are those of the repository, also of other ports that it implements.
+   */
+  counting<Plants extends PlantRepository>(plants: Plants): Plants {
+    const add: PlantRepository['add'] = async (plant, timeLimitMs) => {
+      try {
+        await plants.add(plant, timeLimitMs);
+        this.#plants.inc({ outcome: 'stored' });
+      } catch (error) {
+        const outcome = outcomeOf(error);
+        if (outcome !== undefined) this.#plants.inc({ outcome });
+        throw error;
+      }
+    };
+    return new Proxy(plants, {
+      get(target, name) {
+        if (name === 'add') return add;
+        const member: unknown = Reflect.get(target, name);
+        return typeof member === 'function' ? member.bind(target) : member;
+      },
+    });
+  }
+
+  logLineLost(): void {
+    this.#lostLines.inc();
   }
 
   storageEvent(event: StorageEvent): void {
@@ -164,4 +198,11 @@ export class Metrics {
   #counter(name: string, help: string): Counter {
     return new Counter({ name, help, registers: [this.#registry] });
   }
+}
+
+function outcomeOf(error: unknown): PlantOutcome | undefined {
+  if (error instanceof PlantIdTakenError) return 'taken';
+  if (error instanceof StorageUnavailableError) return 'unavailable';
+  if (error instanceof OutcomeUnknownError) return 'unknown';
+  return undefined;
 }

@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import {
   OutcomeUnknownError,
   StorageUnavailableError,
@@ -5,13 +7,42 @@ import {
 } from '@plant-store/domain';
 import { type Exchange, failures, type HttpObserver } from '@plant-store/http-koa';
 import type { Logger } from 'pino';
-import type { StorageEvent, StorageObserver, TokenObserver } from './events.js';
+import proxyAddress from 'proxy-addr';
 import type { Metrics } from './metrics.js';
 
-/** The variables that name the systems that adapters use; log lines about these begin with the variables. */
-export interface AdapterVariables {
+/**
+ * An event of a storage that the service logs or counts.
+ *
+ * An adapter may report any of these. It declares the events that it reports itself, and the compiler compares both
+ * in `storages.ts`. A storage that does not report whether it is reachable is checked every second.
+ */
+export type StorageEvent =
+  | { readonly type: 'storage reachable' }
+  | { readonly type: 'storage unreachable'; readonly error: StorageUnavailableError }
+  | { readonly type: 'batch written'; readonly plants: number; readonly durationMs: number }
+  | { readonly type: 'plant refused'; readonly code: number | string; readonly reason: string }
+  | { readonly type: 'storage warning'; readonly message: string; readonly command?: string };
+
+/** An event of a token verifier that the service logs or counts; compared in `verifiers.ts`. */
+export type TokenEvent =
+  | { readonly type: 'token checked'; readonly cached: boolean }
+  | { readonly type: 'issuer reached' }
+  | { readonly type: 'issuer not reached'; readonly error: TokenVerifierUnavailableError };
+
+/** Receives each event of a storage as it happens. */
+export type StorageObserver = (event: StorageEvent) => void;
+
+/** Receives each event of a token verifier as it happens. */
+export type TokenObserver = (event: TokenEvent) => void;
+
+/** What log lines name. */
+export interface ObserverOptions {
+  /** The variables that name the storage; log lines about it begin with them. */
   readonly storage: string | undefined;
+  /** The same for the token verifier. */
   readonly verifier: string | undefined;
+  /** Decides whether an address is that of a proxy, whose `X-Forwarded-For` names its client. None is by default. */
+  readonly proxies?: ((address: string, distance: number) => boolean) | undefined;
 }
 
 /** The observers of the adapters, for the log and the metrics. */
@@ -25,14 +56,18 @@ export interface Observer {
 export function observe(
   logger: Logger,
   metrics: Metrics | undefined,
-  variables: AdapterVariables,
+  { storage, verifier, proxies = () => false }: ObserverOptions,
 ): Observer {
   return {
     http: {
       begun: () => metrics?.requestBegun(),
       ended(exchange) {
         metrics?.requestEnded(exchange);
-        logger[isRefused(exchange) ? 'info' : 'debug'](exchange, 'responded');
+        const level = isRefused(exchange) ? 'info' : 'debug';
+        if (!logger.isLevelEnabled(level)) return;
+        const { request, ...fields } = exchange;
+        const address = request && addressOf(request, proxies);
+        logger[level]({ ...fields, address }, 'responded');
       },
       failed({ requestId, error, cause }) {
         logger.error({ requestId, error, ...describe(cause) }, 'a request failed');
@@ -40,15 +75,24 @@ export function observe(
     },
     storage(event) {
       metrics?.storageEvent(event);
-      logStorageEvent(logger, event, variables.storage);
+      logStorageEvent(logger, event, storage);
     },
     tokens(event) {
       metrics?.tokenEvent(event);
       if (event.type === 'issuer not reached') {
-        logger.warn(sentenceOf(event.error, variables.verifier));
+        logger.warn(sentenceOf(event.error, verifier));
       }
     },
   };
+}
+
+/** Returns the address of the client; that of the proxy when what the proxy names is no address. */
+function addressOf(
+  request: IncomingMessage,
+  proxies: NonNullable<ObserverOptions['proxies']>,
+): string | undefined {
+  const address = proxyAddress(request, proxies);
+  return isIP(address) > 0 ? address : request.socket.remoteAddress;
 }
 
 /** Whether the client was refused something. The other failures have a line of their own, with their cause. */

@@ -74,18 +74,16 @@ describe('The start of the service', function () {
     });
   }
 
-  it('logs each variable that resembles one of the service, and `check` prints each', async () => {
+  it('logs each variable that resembles one of the service, and `check` ends with 2', async () => {
     const env = { POST: '1', COST: '2', DOC: 'a', HOSTS: 'b', ACCESS_TOKEN_SHA256 };
     const service = await serveHere(env);
     expect(await service.stop()).to.equal(0);
     const warnings = [...service.out.matchAll(/"msg":"(\w+): ignored, /g)].map(([, it]) => it);
     expect(warnings).to.have.members(['POST', 'COST', 'DOC', 'HOSTS']);
     const check = new Command(['check'], env);
-    expect(await check.ended).to.equal(0);
-    expect(check.out).to.equal(
-      'storage (memory): ready\ntoken verifier (static): ready\nchecked by connecting: nothing was created or changed\n',
-    );
-    for (const name of warnings) expect(check.err).to.include(`warning: ${name}: ignored, `);
+    expect(await check.ended).to.equal(2);
+    for (const name of warnings)
+      expect(check.err).to.match(new RegExp(`^  ${name}: ignored, `, 'm'));
   });
 
   const jwt = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };

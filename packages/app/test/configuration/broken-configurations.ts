@@ -1,5 +1,5 @@
 import { readConfiguration } from '../../src/configuration/configuration.js';
-import { ConfigurationError } from '../../src/configuration/configuration-error.js';
+import { ConfigurationError } from '../../src/configuration/setting.js';
 
 export const DIGEST = 'a'.repeat(64);
 export const JWT = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
@@ -32,6 +32,9 @@ export const invalid: readonly [variable: string, value: string][] = [
   ['ACCESS_TOKEN_SHA256', ''],
   ['ACCESS_TOKEN_SHA256', `${DIGEST}\n`],
   ['ACCESS_TOKENS_FILE', ''],
+  ['TRUSTED_PROXIES', ''],
+  ['TRUSTED_PROXIES', 'a-proxy'],
+  ['TRUSTED_PROXIES', '10.0.0.0/33'],
   ['DOCS', 'yes'],
   ['MANAGEMENT_PORT', 'on'],
   ['CORS_ALLOWED_ORIGINS', ''],

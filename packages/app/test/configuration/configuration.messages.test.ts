@@ -1,9 +1,16 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { variablesThatChoose } from '../../src/configuration/adapter.js';
-import { settings } from '../../src/configuration/all-settings.js';
-import { readCommandConfiguration } from '../../src/configuration/command-configuration.js';
-import { advice, readConfiguration } from '../../src/configuration/configuration.js';
+import {
+  advice,
+  readClientConfiguration,
+  readConfiguration,
+} from '../../src/configuration/configuration.js';
+import { settings } from '../../src/configuration/settings.js';
 import { storages } from '../../src/configuration/storages.js';
 import { verifiers } from '../../src/configuration/verifiers.js';
 import { DIGEST, JWT, problemsOf } from './broken-configurations.js';
@@ -59,6 +66,8 @@ describe('What a variable expects', () => {
 const STORES = variablesThatChoose(storages);
 const WAYS = variablesThatChoose(verifiers);
 const FORGETS = 'memory loses every plant when the process ends';
+const NO_STORAGE = `STORAGE: expected to be set, since ${FORGETS}. Set ${STORES}, or STORAGE=memory if that is intended`;
+const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${WAYS}`;
 const TOKEN_FIX =
   'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
 const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
@@ -102,37 +111,37 @@ describe('A problem of the configuration', () => {
     ],
     [
       { STORAGE: 'mongodb' },
-      'MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or choose another STORAGE',
+      'MONGODB_URI: expected to be set, since STORAGE is set. Set it too, or neither',
     ],
     [
       { MONGODB_COLLECTION: 'plants' },
-      'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is. Set it, or unset the others',
+      'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is set. Set it too, or neither',
     ],
     [
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
-      'STORAGE: expected mongodb, since MONGODB_URI, MONGODB_COLLECTION is set. Unset one of them',
+      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: expected the variables of one only, found STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb. Unset the others',
     ],
     [
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', POSTGRESQL_URI: 'postgres://a@b/c' },
-      'STORAGE: expected mongodb or postgresql, since MONGODB_URI, POSTGRESQL_URI is set. Unset one of them',
+      'STORAGE, MONGODB_URI, POSTGRESQL_URI: expected the variables of one only, found STORAGE for memory; MONGODB_URI for mongodb; POSTGRESQL_URI for postgresql. Unset the others',
     ],
     [
       { DOCS: 'x', STORAGE: 'mongodb', JWT_ISSUER: 'https://login.example.com' },
       'DOCS: expected on or off, found "x". Unset it, or set for example DOCS=on',
-      'MONGODB_URI: expected to be set, since STORAGE=mongodb. Set it, or choose another STORAGE',
-      'JWT_AUDIENCE: expected to be set, since JWT_ISSUER is. Set it, or unset the others',
+      'MONGODB_URI: expected to be set, since STORAGE is set. Set it too, or neither',
+      'JWT_AUDIENCE: expected to be set, since JWT_ISSUER is set. Set it too, or neither',
     ],
     [
       { JWT_AUDIENCE: 'plants', JWT_ALGORITHMS: 'RS256' },
-      'JWT_ISSUER: expected to be set, since JWT_AUDIENCE, JWT_ALGORITHMS is. Set it, or unset the others',
+      'JWT_ISSUER: expected to be set, since JWT_AUDIENCE, JWT_ALGORITHMS are set. Set it too, or neither',
     ],
     [
       { ...JWT, ACCESS_TOKEN_SHA256: DIGEST },
-      `ACCESS_TOKEN_SHA256, JWT_ISSUER: expected only one of ${WAYS}. Unset the others`,
+      'ACCESS_TOKEN_SHA256, JWT_ISSUER, JWT_AUDIENCE: expected the variables of one only, found ACCESS_TOKEN_SHA256 for static; JWT_ISSUER, JWT_AUDIENCE for jwt. Unset the others',
     ],
     [
       { ...JWT, ACCESS_TOKEN_SHA256: DIGEST, ACCESS_TOKENS_FILE: '/none' },
-      `ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER: expected only one of ${WAYS}. Unset the others`,
+      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: expected the variables of one only, found ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt. Unset the others',
     ],
     [
       { ACCESS_TOKEN_SHA256: `${DIGEST},${DIGEST}` },
@@ -163,28 +172,24 @@ describe('A problem of the configuration', () => {
       'JWT_SCOPE: expected a single scope as in RFC 6749, section 3.3. Correct it, or unset it',
     ],
     [
-      { MONGODB_URI: 'mongodb://a/?minPoolSize=65' },
-      'MONGODB_URI: expected a connection string of MongoDB (minPoolSize must not be above 64). Correct it',
+      { MONGODB_URI: 'mongodb://a/?minPoolSize=105' },
+      'MONGODB_URI: expected a connection string of MongoDB (minPoolSize must not be above 104). Correct it',
     ],
     [
       { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
       'POSTGRESQL_URI: expected a connection string of PostgreSQL (it must have a user, one host and a database, and other special characters percent-encoded). Correct it',
     ],
     [{ STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' }],
-    [
-      { NODE_ENV: 'production' },
-      `STORAGE: expected to be set under NODE_ENV=production, since ${FORGETS}. Set ${STORES}, or STORAGE=memory if that is intended`,
-      `ACCESS_TOKEN_SHA256: expected to be set under NODE_ENV=production. Set it to <the second line that \`plant-store token\` prints>, or set ${WAYS.replace('ACCESS_TOKEN_SHA256, ', '')}`,
-    ],
+    [{ NODE_ENV: 'production' }, NO_STORAGE, NO_VERIFIER],
     [{ NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST }],
     [{ NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }],
     [
       { NODE_ENV: 'production', STORAGE: 'memory', JWT_ISSUER: 'https://login.example.com' },
-      'JWT_AUDIENCE: expected to be set, since JWT_ISSUER is. Set it, or unset the others',
+      'JWT_AUDIENCE: expected to be set, since JWT_ISSUER is set. Set it too, or neither',
     ],
     [
       { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST, MONGODB_COLLECTION: 'b' },
-      'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is. Set it, or unset the others',
+      'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is set. Set it too, or neither',
     ],
     [
       { HOST: '::', MANAGEMENT_PORT: '3000' },
@@ -207,41 +212,94 @@ describe('A problem of the configuration', () => {
   }
 
   const token = { ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: DIGEST };
-  const noStorage = `STORAGE: expected to be set for an import, since ${FORGETS}. Set ${STORES}, or STORAGE=memory to check a file without keeping its plants`;
-  const noVerifier = `ACCESS_TOKEN: expected a way to verify it. Set ${WAYS} as for the service`;
   const noToken =
-    'ACCESS_TOKEN: expected to be set, since only an authenticated client creates plants. Set it to a bearer token that the service accepts';
+    'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
   const noUri =
-    'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is. Set it, or unset the others';
+    'MONGODB_URI: expected to be set, since MONGODB_COLLECTION is set. Set it too, or neither';
   const invalidToken =
     'ACCESS_TOKEN: expected a bearer token, found an empty string. Unset it, or set for example ACCESS_TOKEN=<the first line that `plant-store token` prints>';
 
-  const imports: typeof cases = [
-    [{}, noStorage, noVerifier, noToken],
-    [{ STORAGE: 'memory' }, noVerifier, noToken],
+  const clients: typeof cases = [
+    [{}, NO_STORAGE, NO_VERIFIER, noToken],
+    [{ STORAGE: 'memory' }, NO_VERIFIER, noToken],
     [{ STORAGE: 'memory', ...token }],
     [{ MONGODB_URI: 'mongodb://a', ...token }],
-    [{ ...token }, noStorage],
-    [{ STORAGE: 'memory', ACCESS_TOKEN: 'a' }, noVerifier],
+    [{ ...token }, NO_STORAGE],
+    [{ STORAGE: 'memory', ACCESS_TOKEN: 'a' }, NO_VERIFIER],
     [{ STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }, noToken],
-    [{ ACCESS_TOKEN: '' }, invalidToken, noStorage, noVerifier],
-    [{ MONGODB_COLLECTION: 'a', ACCESS_TOKEN: '' }, noUri, invalidToken],
+    [{ ACCESS_TOKEN: '' }, invalidToken, NO_STORAGE, NO_VERIFIER],
+    [{ MONGODB_COLLECTION: 'a', ...token, ACCESS_TOKEN: '' }, invalidToken, noUri],
+    [
+      { DATABASE_URL: 'postgres://a', ...token },
+      NO_STORAGE,
+      'DATABASE_URL: ignored, since it is not a variable of this service. Set MONGODB_URI or POSTGRESQL_URI if the storage is meant',
+    ],
   ];
 
-  for (const [env, ...expected] of imports) {
-    it(`has a complete message for an import, for ${JSON.stringify(env)}`, async () => {
-      const read = readCommandConfiguration.bind(undefined, 'import');
-      expect(await problemsOf(env, read)).to.deep.equal(expected);
+  for (const [env, ...expected] of clients) {
+    it(`has a complete message for an import or export, for ${JSON.stringify(env)}`, async () => {
+      expect(await problemsOf(env, readClientConfiguration)).to.deep.equal(expected);
     });
   }
+});
 
-  it('has a complete message for an export', async () => {
-    const read = readCommandConfiguration.bind(undefined, 'export');
-    expect(await problemsOf({}, read)).to.deep.equal([
-      `STORAGE: expected to be set for an export, since memory has no plants at the start. Set ${STORES}`,
-      noVerifier,
-      noToken.replace('creates', 'reads'),
+describe('A secret', () => {
+  let folder: string;
+  const file = (text: string) => {
+    const path = join(folder, 'secret');
+    writeFileSync(path, text);
+    return path;
+  };
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+  });
+
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  it('can be in a file, whose last line may end', async () => {
+    const env = { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
+    for (const end of ['', '\n', '\r\n']) {
+      const ACCESS_TOKEN_FILE = file(`a-token${end}`);
+      const { ACCESS_TOKEN } = await readClientConfiguration({ ...env, ACCESS_TOKEN_FILE }, false);
+      expect(ACCESS_TOKEN).to.equal('a-token');
+    }
+    const { storage } = await readConfiguration({ MONGODB_URI_FILE: file('mongodb://a') }, false);
+    expect(storage.name).to.equal('mongodb');
+    const POSTGRESQL_URI_FILE = file('postgresql://me:pass@a/plants');
+    expect((await readConfiguration({ POSTGRESQL_URI_FILE }, false)).storage.name).to.equal(
+      'postgresql',
+    );
+  });
+
+  it('is in one place, and its file can be read', async () => {
+    const MONGODB_URI_FILE = join(folder, 'none');
+    expect(await problemsOf({ MONGODB_URI_FILE })).to.deep.equal([
+      `MONGODB_URI_FILE: expected a file that can be read (ENOENT: no such file or directory, open '${MONGODB_URI_FILE}'). Correct it`,
     ]);
+    expect(
+      await problemsOf({ MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: file('mongodb://b') }),
+    ).to.deep.equal(['MONGODB_URI, MONGODB_URI_FILE: expected only one of them. Unset the other']);
+    expect(await problemsOf({ MONGODB_URI_FILE: file('a-secret') })).to.deep.equal([
+      'MONGODB_URI: expected a connection string of MongoDB, found something else. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=rs0',
+    ]);
+  });
+});
+
+describe('The token of the README', () => {
+  it('is refused in production, in the variable and in the file', async () => {
+    const demo = sha256('demo');
+    const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    const ACCESS_TOKENS_FILE = join(folder, 'tokens');
+    writeFileSync(ACCESS_TOKENS_FILE, `${demo.toUpperCase()} nursery\n`);
+    for (const tokens of [{ ACCESS_TOKEN_SHA256: `${DIGEST},${demo}` }, { ACCESS_TOKENS_FILE }]) {
+      expect(await problemsOf({ ...tokens, STORAGE: 'memory' })).to.deep.equal([]);
+      const [problem] = await problemsOf({
+        ...{ ...tokens, STORAGE: 'memory', NODE_ENV: 'production' },
+      });
+      expect(problem).to.match(/^ACCESS_TOKEN.*: expected secret tokens, found `demo`, which the/);
+    }
+    rmSync(folder, { recursive: true });
   });
 });
 
@@ -260,6 +318,22 @@ describe('Advice', () => {
       'REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
     ]);
     expect(await advised({})).to.deep.equal([]);
+  });
+
+  it('is about variables of other programs, unless a storage is chosen', async () => {
+    const lines = await advised({ MONGO_URL: 'mongodb://a' });
+    expect(lines).to.deep.equal([
+      'MONGO_URL: ignored, since it is not a variable of this service. Set MONGODB_URI if the storage is meant',
+    ]);
+    expect(await advised({ STORAGE: 'memory', MONGO_URL: 'mongodb://a' })).to.deep.equal([]);
+  });
+
+  it('is about fewer file descriptors than connections', async () => {
+    const configuration = await readConfiguration({}, false);
+    expect(advice(configuration, 10_100)).to.deep.equal([]);
+    expect(advice(configuration, 1024)).to.deep.equal([
+      'MAX_CONNECTIONS: the process may open 1024 files, and each connection takes one. Raise the limit to 10100 (ulimit -n), or lower MAX_CONNECTIONS',
+    ]);
   });
 });
 

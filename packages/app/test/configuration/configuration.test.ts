@@ -1,9 +1,12 @@
 import { PERMISSIONS } from '@plant-store/domain';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { settings } from '../../src/configuration/all-settings.js';
-import { readCommandConfiguration } from '../../src/configuration/command-configuration.js';
-import { advice, readConfiguration } from '../../src/configuration/configuration.js';
+import {
+  advice,
+  readClientConfiguration,
+  readConfiguration,
+} from '../../src/configuration/configuration.js';
+import { settings } from '../../src/configuration/settings.js';
 import { demoVerifier } from '../../src/configuration/verifiers.js';
 import { DIGEST, invalid, problemsOf } from './broken-configurations.js';
 
@@ -75,9 +78,7 @@ describe('The configuration', () => {
     expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {
       const env = { [variable]: 'mongodb://me:my-secret@@@' };
-      const problems = await problemsOf(env, (...given) =>
-        readCommandConfiguration('import', ...given),
-      );
+      const problems = await problemsOf(env, readClientConfiguration);
       expect(problems.join()).to.include(variable);
       expect(problems.join()).not.to.include('my-secret');
     }

@@ -11,7 +11,6 @@ import {
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import { countPlants } from '../../src/telemetry/count-plants.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { type Observer, observe } from '../../src/telemetry/observer.js';
 
@@ -37,7 +36,7 @@ describe('The metrics', () => {
   function requestEnded(status: number, error?: number, refusal?: 'expired', durationMs = 1): void {
     observer.http.ended({
       ...{ method: 'POST', route: '/plants', status, error, durationMs },
-      ...{ requestId: 'a', client: undefined, refusal },
+      ...{ requestId: 'a', client: undefined, refusal, request: undefined },
     });
   }
 
@@ -50,6 +49,7 @@ describe('The metrics', () => {
       'plant_store_bugs_total',
       'plant_store_connections_refused_total',
       'plant_store_plants_refused_by_database_total',
+      'plant_store_log_lines_lost_total',
     ];
     for (const name of series) expect(await value(name), name).to.equal(0);
   });
@@ -111,7 +111,7 @@ describe('The metrics', () => {
       if (error) throw error;
     };
     const repository: PlantRepository = { add, async ready() {}, async close() {} };
-    const counted = countPlants(repository, metrics);
+    const counted = metrics.counting(repository);
     await counted.add(newPlant({ id: 1n, name: 'Monstera' }), 1);
     for (const [id, error] of outcomes) {
       await rejects(counted.add(newPlant({ id, name: 'Monstera' }), 1), error);
@@ -128,7 +128,7 @@ describe('The metrics', () => {
         return this.#name;
       }
     }
-    const counted = countPlants(new Catalogue(), metrics);
+    const counted = metrics.counting(new Catalogue());
     expect(counted.name()).to.equal('catalogue');
     await counted.close();
     await rejects(counted.ready(), StorageUnavailableError);

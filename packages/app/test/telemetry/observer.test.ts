@@ -1,3 +1,5 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import {
   OutcomeUnknownError,
   StorageUnavailableError,
@@ -5,18 +7,19 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import { pino } from 'pino';
-import type { StorageEvent } from '../../src/telemetry/events.js';
+import proxyAddress from 'proxy-addr';
 import {
-  type AdapterVariables,
   type Observer,
+  type ObserverOptions,
   observe,
+  type StorageEvent,
   sentenceOf,
 } from '../../src/telemetry/observer.js';
 
 const NONE = { storage: undefined, verifier: undefined };
 
 /** Returns the log of what observers receive. */
-function logOf(use: (observer: Observer) => void, variables: AdapterVariables = NONE) {
+function logOf(use: (observer: Observer) => void, variables: ObserverOptions = NONE) {
   const entries: Record<string, unknown>[] = [];
   const write = (line: string) => entries.push(JSON.parse(line));
   const options = { base: null, timestamp: false, level: 'debug' };
@@ -82,7 +85,9 @@ describe('The log of a response', () => {
   function levelOf(status: number, error: number | undefined, route = '/plants'): unknown {
     const refusal = error === 4011 ? ('expired' as const) : undefined;
     const what = { method: 'POST', route, status, error, durationMs: 1, client: undefined };
-    const entries = logOf(({ http }) => http.ended({ ...what, refusal, requestId: 'a' }));
+    const entries = logOf(({ http }) =>
+      http.ended({ ...what, refusal, requestId: 'a', request: undefined }),
+    );
     expect(entries).to.have.length(1);
     expect(entries[0]).to.include({ msg: 'responded', requestId: 'a' });
     expect(entries[0]?.refusal).to.equal(refusal);
@@ -101,6 +106,24 @@ describe('The log of a response', () => {
     expect(levelOf(200, undefined)).to.equal(DEBUG);
     for (const error of [5000, 5030, 5031]) expect(levelOf(503, error)).to.equal(DEBUG);
   });
+
+  for (const [what, forwarded, proxies, address] of [
+    ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
+    ['that a trusted proxy names', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
+    ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
+    ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
+  ] as const) {
+    it(`has the address ${what}`, () => {
+      const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
+      const request = new IncomingMessage(socket);
+      request.headers['x-forwarded-for'] = forwarded;
+      const options = { ...NONE, proxies: proxies && proxyAddress.compile(proxies) };
+      const exchange = { method: 'POST', route: '/plants', status: 401, error: 4011 };
+      const rest = { durationMs: 1, client: undefined, refusal: undefined, requestId: 'a' };
+      const use = ({ http }: Observer) => http.ended({ ...exchange, ...rest, request });
+      expect(logOf(use, options)[0]).to.include({ address }).and.not.to.have.property('request');
+    });
+  }
 
   it('is a debug line for a readiness probe of a service that stops', () => {
     expect(levelOf(503, 5032, '/readyz')).to.equal(DEBUG);

@@ -6,6 +6,9 @@ import { failureGuide } from '../../src/docs/failure-guide.js';
 import { listeningApp, TOKEN } from '../listening-app.js';
 import { faintTexts, overflowing } from './readability.js';
 
+/** Returns the part of the docs page about creating a plant. */
+const createPlant = (page: Page) => page.locator('[id$="-createPlant"]');
+
 describe('The docs page in Chromium', function () {
   this.timeout(60_000);
 
@@ -65,29 +68,30 @@ describe('The docs page in Chromium', function () {
     await other.goto(`${origin}${path}`);
     if (path === '/docs') {
       await other.getByLabel('Access token').fill(TOKEN);
-      await other.locator('.btn.execute').click();
-      await other.locator('.live-responses-table').waitFor();
+      await createPlant(other).locator('.btn.execute').click();
+      await createPlant(other).locator('.live-responses-table').waitFor();
     }
     return other;
   }
 
   async function execute(body?: string): Promise<string> {
-    if (body !== undefined) await page.locator('textarea.body-param__text').fill(body);
+    const operation = createPlant(page);
+    if (body !== undefined) await operation.locator('textarea.body-param__text').fill(body);
     const response = page.waitForResponse(`${origin}/plants`);
-    await page.locator('.btn.execute').click();
+    await operation.locator('.btn.execute').click();
     const hasText = `${(await response).status()}`;
-    return page.locator('.live-responses-table .response-col_status', { hasText }).innerText();
+    return operation.locator('.live-responses-table .response-col_status', { hasText }).innerText();
   }
 
   it('shows an error with its number', async () => {
     expect(await execute()).to.equal('401');
-    expect(await page.locator('.live-responses-table').innerText()).to.include('4010');
+    expect(await createPlant(page).locator('.live-responses-table').innerText()).to.include('4010');
     expect(`${complaints.splice(0)}`).to.include('401');
   });
 
   it('sends the example as it is shown, with the entered token and an id of this visitor', async () => {
     await authorize();
-    const shown = await page.locator('textarea.body-param__text').inputValue();
+    const shown = await createPlant(page).locator('textarea.body-param__text').inputValue();
     const sent = page.waitForRequest(`${origin}/plants`);
     expect(await execute()).to.equal('200');
     expect((await sent).postData()).to.equal(shown);
@@ -95,7 +99,7 @@ describe('The docs page in Chromium', function () {
     expect(rest).to.deep.equal({ name: 'Monstera deliciosa', tag: 'tropical' });
     expect([...plants.values()]).to.deep.equal([{ id: BigInt(id), ...rest }]);
     const other = await otherPage('/docs', 1280);
-    const shownToOther = await other.locator('textarea.body-param__text').inputValue();
+    const shownToOther = await createPlant(other).locator('textarea.body-param__text').inputValue();
     expect(JSON.parse(shownToOther).id).not.to.equal(id);
   });
 
@@ -108,14 +112,17 @@ describe('The docs page in Chromium', function () {
   it('hides the token in the curl command, as in its field', async () => {
     await authorize();
     expect(await execute()).to.equal('200');
-    expect(await page.locator('.curl-command').innerText()).to.include('Authorization: Bearer •');
+    expect(await createPlant(page).locator('.curl-command').innerText()).to.include(
+      'Authorization: Bearer •',
+    );
     expect(await page.locator('body').innerText()).not.to.include(TOKEN);
   });
 
   it('shows the status and the body of each response on the screen of a phone', async () => {
     const phone = await otherPage('/docs', 390);
     for (const shown of ['.response-col_status', '.highlight-code']) {
-      const box = await phone.locator(`.live-responses-table ${shown}`).last().boundingBox();
+      const response = createPlant(phone).locator(`.live-responses-table ${shown}`);
+      const box = await response.last().boundingBox();
       expect(box?.y, shown).to.be.above(0);
       expect((box?.y ?? 0) + (box?.height ?? 0), shown).to.be.below(844);
     }
@@ -125,7 +132,7 @@ describe('The docs page in Chromium', function () {
     const sections =
       '.servers, .scheme-container, .models, .authorization__btn, .webhooks-container';
     expect(await page.locator(sections).count()).to.equal(0);
-    const text = await page.locator('body').innerText();
+    const text = await createPlant(page).innerText();
     expect(text).to.include('Request body');
     for (const absent of ['Parameters', 'No parameters', 'Schemas', 'Servers', 'No links']) {
       expect(text).not.to.match(new RegExp(`^${absent}$`, 'm'));

@@ -53,7 +53,7 @@ function notSent(earlierSent: boolean): Error {
   return earlierSent ? new OutcomeUnknownError('unknown') : new StorageUnavailableError('refused');
 }
 
-/** A store that keeps every promise of the port. */
+/** A store that keeps every sentence of the port. */
 export function correctStore(storage: SimulatedStorage, once = writeOnce): PlantRepository {
   let closed = false;
   const underWay = new Set<Promise<void>>();

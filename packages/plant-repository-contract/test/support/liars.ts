@@ -1,5 +1,4 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
-import type { Liar } from '@plant-store/contract-suite';
 import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
@@ -10,11 +9,28 @@ import {
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import type { Liar } from '@plant-store/liars';
 import type { OpenStore } from '@plant-store/plant-repository-contract';
 import { correctStore, within, writeOnce } from './correct-store.js';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
-/** A store that breaks one promise, and the titles of the cases that must fail. */
+/** The titles of the cases that catch several. */
+const LIFETIME =
+  'is ready until it is closed, and can be closed more than once; then every call is unavailable';
+const STALL =
+  'reports truly and in time that the storage does not respond, and recovers without a restart';
+const OUTAGE =
+  'reports truly and in time that the storage cannot be reached, and recovers without a restart';
+const REFUSAL =
+  'reports truly and in time that the storage refuses access, and recovers without a restart';
+const SECOND_ADD =
+  'rejects a second add with an id, also of an equal plant, and keeps the first plant';
+const ONE_WINS = 'stores exactly one of 100 concurrent adds with one id';
+const KILL =
+  'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart';
+const TEXTS_KEPT = 'keeps every text exactly, as name and as tag, and an absent tag absent';
+
+/** A store that breaks one sentence, and the titles of the cases that must fail. */
 interface BrokenStore {
   readonly caughtBy: string | readonly string[];
   readonly hangs?: true;
@@ -40,7 +56,7 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'right-to-left text': (text) => text.replaceAll('\u202E', ''),
   'what other languages take for syntax': (text) => text.replace(/<[^>]*>/g, ''),
   'names of JavaScript itself': (text) => (text in {} ? '' : text),
-  '16,000 characters': (text) => text.slice(0, 15_999),
+  'more than 64 KiB': (text) => text.slice(0, 32_768),
 };
 
 /** How a store may change an id. */
@@ -58,14 +74,14 @@ const changing = (change: (plant: NewPlant) => NewPlant) => (correct: PlantRepos
   add: (plant: NewPlant) => correct.add(change(plant), 1000),
 });
 
-/** The stores that break a promise while no fault occurs. */
+/** The stores that break a sentence while no fault occurs. */
 const brokenWithoutFaults: Record<string, BrokenStore> = {
   ...Object.fromEntries(
     Object.entries(TEXTS).flatMap(([what, change]) =>
       (['name', 'tag'] as const).map((field) => [
         `does not keep ${what} as a ${field}`,
         {
-          caughtBy: `keeps ${what}, as name and as tag`,
+          caughtBy: TEXTS_KEPT,
           breaks: changing((plant) => ({ ...plant, [field]: change(plant[field] ?? '') })),
         },
       ]),
@@ -81,11 +97,11 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     ]),
   ),
   'stores an absent tag as an empty one': {
-    caughtBy: 'keeps an absent tag absent',
+    caughtBy: TEXTS_KEPT,
     breaks: changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
   },
   'overwrites the first plant': {
-    caughtBy: 'reveals no secret and no value of a plant in its errors',
+    caughtBy: SECOND_ADD,
     breaks: (_, storage) => ({
       async add(plant) {
         storage.keep({ ...plant });
@@ -93,7 +109,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'reports a plant whose id is taken as stored': {
-    caughtBy: 'rejects a second create with an id and keeps the first plant',
+    caughtBy: SECOND_ADD,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -102,7 +118,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'takes the same content for the same create': {
-    caughtBy: 'rejects a second create with an id even when the content is the same',
+    caughtBy: SECOND_ADD,
     breaks: (correct, storage) => ({
       async add(plant) {
         if (storage.stored(plant.id)?.name !== plant.name) await correct.add(plant, 1000);
@@ -110,10 +126,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'lets a plant that it refuses replace the first one': {
-    caughtBy: [
-      'stores exactly one of 100 concurrent creates with one id',
-      'rejects a second create with an id and keeps the first plant',
-    ],
+    caughtBy: [ONE_WINS, SECOND_ADD],
     breaks: (correct, storage) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -122,8 +135,22 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
         }),
     }),
   },
+  'lets equal concurrent adds share one call': {
+    caughtBy: ONE_WINS,
+    breaks(correct) {
+      const calls = new Map<string, Promise<void>>();
+      return {
+        add(plant, timeLimitMs) {
+          const key = `${plant.id} ${plant.name}`;
+          const call = calls.get(key) ?? correct.add(plant, timeLimitMs);
+          calls.set(key, call);
+          return call.finally(() => calls.delete(key));
+        },
+      };
+    },
+  },
   'looks up the id first and writes later': {
-    caughtBy: 'stores exactly one of 100 concurrent creates with one id',
+    caughtBy: ONE_WINS,
     breaks: (_, storage) => ({
       async add(plant) {
         const taken = storage.stored(plant.id) !== undefined;
@@ -134,7 +161,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'checks ids only against its own concurrent adds': {
-    caughtBy: 'stores exactly one of two concurrent creates with one id through two repositories',
+    caughtBy: 'stores exactly one of two concurrent adds with one id through two repositories',
     breaks(_, storage) {
       const underWay = new Set<bigint>();
       return {
@@ -150,7 +177,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'accepts only ten plants at once': {
-    caughtBy: 'stores all of 100 concurrent creates with different ids',
+    caughtBy: 'reports the outcome of its own plant to each of 100 concurrent callers',
     breaks(correct) {
       let adding = 0;
       return {
@@ -166,7 +193,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'reports one outcome to all callers at the same time': {
-    caughtBy: 'reports the outcome of its own plant to each concurrent caller',
+    caughtBy: 'reports the outcome of its own plant to each of 100 concurrent callers',
     breaks(correct) {
       let batch: Promise<unknown>[] = [];
       return {
@@ -200,13 +227,19 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
   'waits for its storage without a limit': {
     connects: true,
     hangs: true,
-    caughtBy:
-      'settles in time, and never reports a stored plant as unavailable, when the storage does not respond',
+    caughtBy: STALL,
     breaks: (correct, storage) => ({
       async add(plant, timeLimitMs) {
         if (storage.silent) await new Promise(() => undefined);
         await correct.add(plant, timeLimitMs);
       },
+    }),
+  },
+  'settles an add 3 seconds late': {
+    hangs: true,
+    caughtBy: STALL,
+    breaks: (correct) => ({
+      add: (plant, timeLimitMs) => correct.add(plant, timeLimitMs + 3_000),
     }),
   },
   'stores the object of its caller, not a copy': {
@@ -218,20 +251,33 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     }),
   },
   'is never ready': {
-    caughtBy: 'is ready when it accepts plants',
+    caughtBy: LIFETIME,
     breaks: () => ({ ready: () => Promise.reject(new StorageUnavailableError('never')) }),
   },
   'is ready while its storage does not respond': {
-    caughtBy: 'is not ready when the storage does not respond',
+    caughtBy: STALL,
     breaks: () => ({ async ready() {} }),
+  },
+  'reuses the result of ready for 5 seconds': {
+    caughtBy: OUTAGE,
+    breaks(correct) {
+      let checked = Number.NEGATIVE_INFINITY;
+      return {
+        async ready() {
+          if (performance.now() - checked < 5_000) return;
+          await correct.ready();
+          checked = performance.now();
+        },
+      };
+    },
   },
   'has a ready that never settles': {
     hangs: true,
-    caughtBy: 'is not ready when the storage does not respond',
+    caughtBy: STALL,
     breaks: () => ({ ready: () => new Promise(() => {}) }),
   },
   'cannot be closed again later': {
-    caughtBy: 'can be closed more than once',
+    caughtBy: LIFETIME,
     breaks: (correct) => {
       let isClosed = false;
       return {
@@ -244,7 +290,7 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'cannot be closed twice': {
-    caughtBy: 'can be closed more than once',
+    caughtBy: LIFETIME,
     breaks: (correct) => {
       let closings = 0;
       return {
@@ -252,6 +298,33 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
           closings += 1;
           if (closings > 1) throw new Error('closed already');
           await correct.close();
+        },
+      };
+    },
+  },
+  'does not close while its storage does not respond': {
+    hangs: true,
+    caughtBy:
+      'closes in time when the storage does not respond, after the calls under way have settled in time',
+    breaks: (correct, storage) => ({
+      close: () => (storage.silent ? new Promise(() => {}) : correct.close()),
+    }),
+  },
+  'forgets the adds that wait when it is closed': {
+    hangs: true,
+    connects: true,
+    caughtBy:
+      'closes in time when the storage does not respond, after the calls under way have settled in time',
+    breaks(correct) {
+      let forget: () => void = () => undefined;
+      const closed = new Promise<void>((resolve) => {
+        forget = resolve;
+      });
+      const never = closed.then(() => new Promise<never>(() => {}));
+      return {
+        add: (plant, timeLimitMs) => Promise.race([correct.add(plant, timeLimitMs), never]),
+        async close() {
+          forget();
         },
       };
     },
@@ -277,13 +350,13 @@ const brokenWithoutFaults: Record<string, BrokenStore> = {
     },
   },
   'still stores plants after close': {
-    caughtBy: 'rejects every call after close as unavailable',
+    caughtBy: LIFETIME,
     breaks: (_, storage) => ({
       add: (plant, timeLimitMs) => correctStore(storage).add(plant, timeLimitMs),
     }),
   },
   'is still ready after close': {
-    caughtBy: 'rejects every call after close as unavailable',
+    caughtBy: LIFETIME,
     breaks: () => ({ async ready() {} }),
   },
 };
@@ -310,17 +383,17 @@ const failing =
 const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 const PASSWORD = 'a-pass/word';
 
-/** The stores that break a promise when the storage fails. */
+/** The stores that break a sentence when the storage fails. */
 const brokenUnderFaults: Record<string, BrokenStore> = {
   'has plants that were not added': {
-    caughtBy: 'is empty before the first add',
+    caughtBy: TEXTS_KEPT,
     initialPlants: [newPlant({ id: 1n, name: 'of another test' })],
   },
   'reports a write without a response as unavailable': {
     caughtBy: [
-      'settles in time, and never reports a stored plant as unavailable, when the storage stops responding after the write',
-      'settles in time, and never reports a stored plant as unavailable, when the storage does not respond',
-      'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
+      'settles in time, and reports the truth, when the storage stops responding after the write',
+      STALL,
+      'reports the truth to each of 100 concurrent callers while the storage does not respond',
     ],
     breaks: (_, storage) => ({
       add: (plant, timeLimitMs) =>
@@ -333,8 +406,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'still tries to write a plant that it has reported as unavailable': {
     connects: true,
-    caughtBy:
-      'settles in time, and never reports a stored plant as unavailable, when the storage cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (correct, storage) => ({
       async add(plant, timeLimitMs) {
         const again = async () => {
@@ -347,7 +419,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'takes fractions of milliseconds for a bug': {
-    caughtBy: 'is ready when it accepts plants',
+    caughtBy: LIFETIME,
     breaks: (correct) => ({
       async add(plant, timeLimitMs) {
         if (timeLimitMs > 0) AbortSignal.timeout(timeLimitMs);
@@ -357,7 +429,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'reports an id as taken before the other plant is durable': {
     caughtBy: [
-      'keeps the plant of an id that it has reported as taken, when the storage is killed',
+      KILL,
       'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
     ],
     breaks: (_, storage) =>
@@ -388,8 +460,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   'reports refused access or an outage as unavailable, also after a write without a response': {
     connects: true,
     caughtBy: [
-      'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage cannot be reached',
-      'never reports a stored plant as unavailable when its acknowledgement is lost, and then the storage refuses access',
+      'reports the truth when an acknowledgement is lost, and then the storage cannot be reached',
+      'reports the truth when an acknowledgement is lost, and then the storage refuses access',
     ],
     breaks: (correct, storage) => ({
       add: (plant, timeLimitMs) =>
@@ -400,6 +472,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'stops waiting for a lock, and looks the id up in what is not committed': {
+    hangs: true,
     caughtBy: 'does not report an id as taken by a plant that is rolled back',
     breaks: (_, storage) =>
       correctStore(storage, async (_storage, plant, mark) => {
@@ -410,7 +483,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   'reports an add under way as unavailable when it is closed': {
     connects: true,
     caughtBy:
-      'never reports a stored plant as unavailable when its acknowledgement is lost, and then the repository is closed',
+      'reports the truth when an acknowledgement is lost, and then the repository is closed',
     breaks: (correct) => {
       let closed = false;
       return {
@@ -428,10 +501,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   'takes the last fraction of a millisecond for no limit': {
     connects: true,
     hangs: true,
-    caughtBy: [0.97, 0.27].map(
-      (limit) =>
-        `settles in time with a time limit of ${limit} ms, when the storage does not respond`,
-    ),
+    caughtBy:
+      'settles in time in the last millisecond of a limit, when the storage does not respond',
     breaks: (correct, storage) => ({
       async add(plant, timeLimitMs) {
         const limited = timeLimitMs <= 0 || timeLimitMs >= 1;
@@ -441,9 +512,8 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'looks an id up as a double after a lost acknowledgement': {
-    caughtBy: [2n ** 53n, -(2n ** 53n) - 1n, MAX_PLANT_ID].map(
-      (id) => `does not mistake plant ${id} for a neighbour whose acknowledgement is lost`,
-    ),
+    caughtBy:
+      'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
     breaks: (_, storage) =>
       correctStore(storage, (_storage, plant, mark) =>
         writeOnce(storage, plant, mark).catch((error: unknown) => {
@@ -456,7 +526,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'reports a lost acknowledgement as unavailable': {
     connects: true,
-    caughtBy: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
+    caughtBy: 'reports the truth when an acknowledgement is lost',
     breaks: (_, storage) => ({
       add: (plant) =>
         writesOnce(storage, plant).catch((error: unknown) => {
@@ -464,8 +534,22 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
         }),
     }),
   },
+  'takes a plant that it does not find for one that is not stored': {
+    connects: true,
+    caughtBy:
+      'does not take a plant that it does not find for one that is not stored: the write may be late',
+    breaks: (_, storage) => ({
+      add: (plant) =>
+        writesOnce(storage, plant).catch((error: unknown) => {
+          if (!(error instanceof WriteError)) throw error;
+          if (storage.stored(plant.id) === undefined)
+            throw new StorageUnavailableError('not found');
+          throw new OutcomeUnknownError('found');
+        }),
+    }),
+  },
   "mistakes its own plant for another's when it retries": {
-    caughtBy: 'reports a plant as stored, or as unknown, when its acknowledgement is lost',
+    caughtBy: 'reports the truth when an acknowledgement is lost',
     breaks: (_, storage) => ({
       add: (plant) =>
         writesOnce(storage, plant).catch((error: unknown) => {
@@ -476,7 +560,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'recognises its own plant by the content when it retries': {
     caughtBy:
-      'does not mistake the plant of another call for its own, even when the content is the same',
+      'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
     breaks: (_, storage) => ({
       add: (plant) =>
         writesOnce(storage, plant).catch((error: unknown) => {
@@ -487,7 +571,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'loses a connection with each add that times out': {
     caughtBy:
-      'reports a true outcome to each of 100 concurrent callers while the storage does not respond',
+      'reports the truth to each of 100 concurrent callers while the storage does not respond',
     breaks(correct) {
       let connections = 100;
       return {
@@ -500,8 +584,19 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
       };
     },
   },
+  'never closes the connection of an add that timed out': {
+    hangs: true,
+    caughtBy: 'leaves no connection open, however often the storage does not respond',
+    breaks: (correct, storage) => ({
+      async add(plant, timeLimitMs) {
+        storage.connected += 1;
+        await correct.add(plant, timeLimitMs);
+        storage.connected -= 1;
+      },
+    }),
+  },
   'acknowledges what is not durable': {
-    caughtBy: 'keeps every acknowledged plant when the storage is killed',
+    caughtBy: KILL,
     breaks: (_, storage) => ({
       async add(plant) {
         await storage.write(plant.id, { plant, mark: Symbol('mark') }, false);
@@ -510,16 +605,27 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'leaves it to the configuration of its storage whether a plant is durable': {
     connects: true,
-    caughtBy: 'keeps every plant that it acknowledges while the storage is configured to lose it',
+    caughtBy:
+      'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
     breaks: (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
         if (!storage.relaxed) return writeOnce(storage, plant, mark);
         return (await storage.write(plant.id, { plant: { ...plant }, mark }, false)) === mark;
       }),
   },
-  'reports every outage as unknown': {
+  'is ready while its storage loses what it acknowledges, and it stores nothing': {
+    connects: true,
     caughtBy:
-      'reports every plant as unavailable once ready reports that the storage cannot be reached',
+      'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
+    breaks: (correct, storage) => ({
+      async add(plant, timeLimitMs) {
+        if (storage.relaxed) throw new StorageUnavailableError('flushes are off');
+        await correct.add(plant, timeLimitMs);
+      },
+    }),
+  },
+  'reports every outage as unknown': {
+    caughtBy: OUTAGE,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -528,13 +634,11 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     }),
   },
   'is ready while its storage cannot be reached': {
-    caughtBy:
-      'reports every plant as unavailable once ready reports that the storage cannot be reached',
+    caughtBy: OUTAGE,
     breaks: () => ({ async ready() {} }),
   },
   'reports missing permissions as a bug': {
-    caughtBy:
-      'reports every plant as unavailable once ready reports that the storage refuses access',
+    caughtBy: REFUSAL,
     breaks: (correct) => ({
       add: (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
@@ -544,11 +648,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
   },
   'accepts no more plants after one that failed': {
     connects: true,
-    caughtBy: [
-      'recovers without a restart when the storage can be reached again',
-      'recovers without a restart when the storage responds again',
-      'recovers without a restart when the storage grants access again',
-    ],
+    caughtBy: [OUTAGE, STALL, REFUSAL],
     breaks(correct) {
       let failed = false;
       return {
@@ -562,7 +662,7 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     },
   },
   'never connects a second time': {
-    caughtBy: 'recovers without a restart when the storage was killed and started again',
+    caughtBy: KILL,
     breaks(correct, storage) {
       let generation: number | undefined;
       return {
@@ -575,27 +675,25 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
     },
   },
   'names the plant when it is closed': {
-    caughtBy: 'reveals no secret and no value of a plant in its errors',
+    caughtBy: LIFETIME,
     breaks: failing((error, plant) =>
       error.message === 'closed' ? new StorageUnavailableError(`${plant?.name} is late`) : error,
     ),
   },
   'carries the plant of a write without a response': {
     caughtBy:
-      'reveals no secret and no value of a plant in its errors when the storage stops responding after the write',
+      'settles in time, and reports the truth, when the storage stops responding after the write',
     breaks: failing((error, plant) => Object.assign(error, { parameters: [{ tag: plant?.tag }] })),
   },
   'shows its connection string in the cause of an outage': {
-    caughtBy:
-      'reveals no secret and no value of a plant in its errors when the storage cannot be reached',
+    caughtBy: OUTAGE,
     breaks: failing(() => {
       const cause = new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]);
       return new StorageUnavailableError('not reachable', { cause });
     }),
   },
   'has its password in a hidden property of an error of ready': {
-    caughtBy:
-      'reveals no secret and no value of a plant in its errors when the storage refuses access',
+    caughtBy: REFUSAL,
     breaks: (correct) => ({
       ready: () =>
         correct.ready().catch((error: Error) => {

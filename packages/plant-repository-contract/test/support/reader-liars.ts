@@ -1,10 +1,11 @@
-import { type Liar, settled } from '@plant-store/contract-suite';
 import {
   type NewPlant,
   type PlantPage,
   type PlantReader,
   StorageUnavailableError,
+  UnreadablePlantError,
 } from '@plant-store/domain';
+import type { Liar } from '@plant-store/liars';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
 import { correctStore } from './correct-store.js';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
@@ -37,8 +38,14 @@ async function within(
 
 const correctRead =
   (storage: SimulatedStorage): Read =>
-  async (page, timeLimitMs) =>
-    pageOf(await within(storage, timeLimitMs), page);
+  async (page, timeLimitMs) => {
+    const invalid = [...storage.noPlants].map((id) => ({ id }) as NewPlant);
+    const found = pageOf([...(await within(storage, timeLimitMs)), ...invalid], page);
+    for (const { id } of found.filter((row) => invalid.includes(row))) {
+      throw new UnreadablePlantError(`row ${id} is no plant`);
+    }
+    return found;
+  };
 
 function open(reading: (storage: SimulatedStorage) => Read, closes = true): OpenReader {
   const storage = new SimulatedStorage();
@@ -86,12 +93,13 @@ const selecting =
   async (page, timeLimitMs) =>
     select(await within(storage, timeLimitMs), page);
 
-const exactly = (limit: number) =>
-  `reads each plant exactly, once, and in the order of the ids, with at most ${limit} in a page`;
+const EXACTLY =
+  'reads each plant exactly, once, and in the order of the ids, however many are in a page';
+const KILLED = 'reads what was stored before the storage was killed, and keeps what it has read';
 const MEANWHILE =
   'reads a plant that is added meanwhile completely or not at all, and every other one once';
 const afterwards = (when: string) =>
-  `rejects in time as unavailable when the storage ${when}, and reads again afterwards`;
+  `is unavailable in time when the storage ${when}, and reads again afterwards`;
 
 const EVERY_FAULT = ['cannot be reached', 'refuses access', 'does not respond'].map(afterwards);
 
@@ -132,10 +140,10 @@ const liar = (
   closes = true,
 ): Liar<OpenReader> => ({ caughtBy, open: () => open(reading, closes) });
 
-/** All readers that break a promise, by what they do. */
+/** All readers that break a sentence, by what they do. */
 export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
   'makes up a plant': liar(
-    'reads an empty page when there is no plant',
+    EXACTLY,
     selecting((plants, page) =>
       plants.length === 0 && page.after === undefined
         ? pageOf([{ id: 1n, name: 'made up' } as NewPlant], page)
@@ -143,7 +151,7 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
     ),
   ),
   'reads a plant twice, at the border of a page': liar(
-    [exactly(5), 'begins after an id, whether or not a plant has it'],
+    [EXACTLY, 'begins after an id, whether or not a plant has it'],
     selecting((plants, { after, limit }) => {
       const page = pageOf(plants, { after, limit });
       const last = plants.filter(({ id }) => id === after);
@@ -158,7 +166,7 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
     }),
   ),
   'leaves out a plant at the border of a page': liar(
-    [exactly(1), exactly(5)],
+    EXACTLY,
     selecting((plants, { after, limit }) =>
       pageOf(plants, { after, limit: limit + 1 }).slice(after === undefined ? 0 : 1),
     ),
@@ -167,14 +175,14 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
     'reads plants of which each is larger than most pages',
     selecting((plants, page) => {
       let bytes = 0;
-      return pageOf(plants, page).filter(({ name }) => {
-        bytes += name.length;
+      return pageOf(plants, page).filter(({ name, tag = '' }) => {
+        bytes += name.length + tag.length;
         return bytes <= 4 * 1024 ** 2;
       });
     }),
   ),
   'compares ids as doubles': liar(
-    [exactly(1), 'begins after an id, whether or not a plant has it'],
+    [EXACTLY, 'begins after an id, whether or not a plant has it'],
     selecting((plants, { after, limit }) =>
       pageOf(
         plants.filter(({ id }) => after === undefined || Number(id) > Number(after)),
@@ -183,25 +191,45 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
     ),
   ),
   'orders ids as texts': liar(
-    exactly(100),
+    EXACTLY,
     selecting((plants, page) =>
       [...pageOf(plants, page)].sort((a, b) => (`${a.id}` < `${b.id}` ? -1 : 1)),
     ),
   ),
   'makes an absent tag an empty one': liar(
-    exactly(100),
+    EXACTLY,
     changing(({ tag }) => ({ tag: tag ?? '' })),
   ),
   'makes an empty tag an absent one': liar(
-    exactly(100),
+    EXACTLY,
     selecting((plants, page) =>
       pageOf(plants, page).map(({ id, name, tag }) =>
         tag ? ({ id, name, tag } as NewPlant) : ({ id, name } as NewPlant),
       ),
     ),
   ),
+  'leaves out the ids between 2^40 and 2^41': liar(
+    EXACTLY,
+    selecting((plants, page) =>
+      pageOf(
+        plants.filter(({ id }) => id >> 40n !== 1n),
+        page,
+      ),
+    ),
+  ),
+  'leaves out a row that it cannot read': liar(
+    'reports a row that is no plant, and leaves out no plant',
+    selecting(pageOf),
+  ),
+  'reports a row that it cannot read without its id': liar(
+    'reports a row that is no plant, and leaves out no plant',
+    (storage) => (page, limit) =>
+      correctRead(storage)(page, limit).catch((error: unknown) => {
+        throw error instanceof UnreadablePlantError ? new UnreadablePlantError('invalid') : error;
+      }),
+  ),
   'exceeds the limit': liar(
-    exactly(1),
+    EXACTLY,
     selecting((plants, { after, limit }) => pageOf(plants, { after, limit: limit + 1 })),
   ),
   'reads what it has read before': liar(
@@ -210,7 +238,7 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
   ),
   'counts plants instead of comparing ids': liar(MEANWHILE, byPosition),
   'reads a plant before all of it is written': liar(MEANWHILE, (storage) => async (page, limit) => {
-    await settled(within(storage, limit));
+    await within(storage, limit);
     const plants = [...storage.rows.values()].map(({ plant }) => plant);
     return pageOf(plants, page).map((plant) =>
       plant.name === 'meanwhile' ? ({ id: plant.id, name: plant.name } as NewPlant) : plant,
@@ -224,25 +252,22 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       return pageOf(dirty === undefined ? plants : [...plants, dirty], page);
     },
   ),
-  'reads what is not durable': liar(
-    'keeps each plant that it has read, when the storage is killed',
-    (storage) => async (page, limit) => {
-      await within(storage, limit);
-      return pageOf(
-        [...storage.rows.values()].map(({ plant }) => plant),
-        page,
-      );
-    },
-  ),
+  'reads what is not durable': liar(KILLED, (storage) => async (page, limit) => {
+    await within(storage, limit);
+    return pageOf(
+      [...storage.rows.values()].map(({ plant }) => plant),
+      page,
+    );
+  }),
   'does not read what it stored before it was killed': liar(
-    'reads every acknowledged plant when the storage was killed',
+    KILLED,
     (storage) => async (page, limit) => {
       const plants = await within(storage, limit);
       return storage.generation > 0 ? [] : pageOf(plants, page);
     },
   ),
   'does not limit the time of a read with the time limit 0': liar(
-    'rejects with a time limit of 0 or less as unavailable',
+    'is unavailable with a time limit of 0 or less, and after close',
     (storage) => (page, limit) => correctRead(storage)(page, limit > 0 ? limit : 1000),
   ),
   'takes an outage for the end': liar(
@@ -256,6 +281,13 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
         throw new StorageUnavailableError('refused', { cause: new Error(`as ${PASSWORD}`) });
       }),
   ),
+  'settles a read 3 seconds late': {
+    hangs: true,
+    ...liar(
+      afterwards('does not respond'),
+      (storage) => (page, limit) => correctRead(storage)(page, limit + 3_000),
+    ),
+  },
   'reads nothing after a failure': liar(EVERY_FAULT.slice(1), afterFailure),
   'does not wait for its storage': liar(
     'waits for a storage that responds within the limit',
@@ -264,5 +296,9 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       return correctRead(storage)(page, limit);
     },
   ),
-  'still reads after close': liar('rejects after close as unavailable', correctRead, false),
+  'still reads after close': liar(
+    'is unavailable with a time limit of 0 or less, and after close',
+    correctRead,
+    false,
+  ),
 };

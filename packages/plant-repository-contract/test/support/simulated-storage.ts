@@ -37,8 +37,13 @@ export class SimulatedStorage implements StorageFaults {
   #durable = new Map<unknown, Row>();
   /** The rows of a transaction that is not committed. Other writers of their keys wait for its end. */
   #uncommitted = new Map<unknown, Row>();
+  /** The connections of its repositories. */
+  connected = 0;
+  /** The ids under which another program has stored what is no plant. */
+  readonly noPlants = new Set<bigint>();
   #silenceNext = false;
   #loseNext = false;
+  #delayNext = false;
   #held: (() => void)[] = [];
   /** Ends the connections that wait for a response. */
   #disconnect: (() => void)[] = [];
@@ -67,6 +72,7 @@ export class SimulatedStorage implements StorageFaults {
     this.#refuse();
     await transit();
     this.#refuse();
+    if (this.#delayNext) this.#delay(key, row);
     if (this.silent || this.#uncommitted.has(key)) await this.#recovery();
     const found = this.rows.get(key);
     if (found === undefined) this.rows.set(key, row);
@@ -110,6 +116,16 @@ export class SimulatedStorage implements StorageFaults {
     this.#loseNext = true;
   };
 
+  delayNextWrite = async () => {
+    this.#delayNext = true;
+  };
+
+  connections = async () => this.connected;
+
+  storeNoPlant = async (id: bigint) => {
+    this.noPlants.add(id);
+  };
+
   outage = async () => {
     this.reachable = false;
     for (const end of this.#disconnect.splice(0)) end();
@@ -149,6 +165,14 @@ export class SimulatedStorage implements StorageFaults {
     this.#uncommitted.clear();
     for (const goOn of this.#held.splice(0)) goOn();
   };
+
+  #delay(key: unknown, row: Row): never {
+    this.#delayNext = false;
+    this.#held.push(() => {
+      if (!this.rows.has(key)) this.rows.set(key, row);
+    });
+    throw new WriteError('the connection was closed', true);
+  }
 
   #refuse(): void {
     if (!this.reachable) throw new WriteError('the connection was refused', false);

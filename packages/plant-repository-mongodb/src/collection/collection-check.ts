@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
-import { codeOf, RefusingDatabaseError, UNAUTHORIZED } from '../connection/server-code.js';
+import {
+  codeOf,
+  RefusingDatabaseError,
+  SLOW,
+  SlowWriteError,
+  UNAUTHORIZED,
+} from '../connection/server-code.js';
 import { DURABLE } from './plant-document.js';
 import { may } from './privileges.js';
-import type { StorageObserver } from './storage-event.js';
 
 const NAMESPACE_EXISTS = 48;
 
@@ -19,7 +25,7 @@ const UNPERMITTED =
   'the collection cannot be looked up or created with its validator: the permission is missing';
 const ABSENT = 'the collection does not exist yet: the service creates it when it starts';
 const OTHER_VALIDATOR =
-  'the collection does not have the validator of this service: plants are stored all the same';
+  'the collection has another validator than that of this service, and may refuse plants';
 
 /**
  * Allows further fields, because during a rolling update older and newer instances of the service write to
@@ -77,7 +83,7 @@ export class CollectionCheck {
     this.#observe = observe;
   }
 
-  /** Rejects with {@link RefusingDatabaseError}, with the error of the driver, or with the reason of the signal. */
+  /** Rejects with {@link RefusingDatabaseError}, with {@link SlowWriteError}, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
     try {
       await connect(this.#client, signal);
@@ -122,7 +128,7 @@ export class CollectionCheck {
 
   /** A router reports the errors of its shards for each update. */
   async #updateNothing(signal: AbortSignal): Promise<void> {
-    const { writeErrors = [] } = await this.#command(noWrite(this.#name), signal);
+    const { writeErrors = [] } = await this.#command(noWrite(this.#name), signal).catch(slowly);
     if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
   }
 
@@ -131,14 +137,14 @@ export class CollectionCheck {
     try {
       if (await this.#exists(signal)) return;
       await this.#expectUniqueDatabase(signal);
-      if (!this.#creates) return this.#warn(ABSENT, create);
+      if (!this.#creates) return this.warn(ABSENT, create);
       const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
       await this.#command({ ...create, ...limits }, signal);
     } catch (error) {
       // Another instance may have created it meanwhile.
       if (codeOf(error) === NAMESPACE_EXISTS) await this.#exists(signal);
       else if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
-      else this.#warn(UNPERMITTED, create);
+      else this.warn(UNPERMITTED, create);
     }
   }
 
@@ -167,22 +173,38 @@ export class CollectionCheck {
     if (kind !== 'collection') {
       throw new RefusingDatabaseError(`"${this.#name}" is a ${kind}, not a collection`);
     }
-    if (!isDeepStrictEqual(options.validator, VALIDATION.validator)) {
-      this.#warn(OTHER_VALIDATOR, { collMod: this.#name, ...VALIDATION });
+    if (!isDeepStrictEqual(withoutDescriptions(options.validator), VALIDATION.validator)) {
+      this.warn(OTHER_VALIDATOR, { collMod: this.#name, ...VALIDATION });
     }
     return true;
   }
 
-  #warn(message: string, step: Document): void {
+  /** Reports what an administrator should know, once. */
+  warn(message: string, step?: Document): void {
     if (this.#reported.has(message)) return;
     this.#reported.add(message);
-    const command = `db.getSiblingDB('${this.#db.databaseName}').runCommand(${JSON.stringify(step)})`;
-    this.#observe({ type: 'storage warning', message, command });
+    const command =
+      step && `db.getSiblingDB('${this.#db.databaseName}').runCommand(${JSON.stringify(step)})`;
+    this.#observe({ type: 'storage warning', message, ...(command && { command }) });
   }
 
   #command(command: Document, signal: AbortSignal): Promise<Document> {
     return this.#db.command(command, { signal });
   }
+}
+
+/** Rejects with {@link SlowWriteError} when a write was not acknowledged in time. */
+function slowly(error: unknown): never {
+  throw codeOf(error) === SLOW ? new SlowWriteError() : error;
+}
+
+/** Earlier versions of the service described their validator. */
+function withoutDescriptions(validator: unknown): unknown {
+  return JSON.parse(
+    JSON.stringify(validator ?? null, (key, value) =>
+      key === 'description' && typeof value === 'string' ? undefined : value,
+    ),
+  );
 }
 
 /** A client that could not connect does not try it again by itself. Resolves at once when it is connected. */

@@ -1,4 +1,4 @@
-import type { NewPlant } from '@plant-store/domain';
+import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
 import { ObjectId } from 'mongodb';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
@@ -14,24 +14,11 @@ export interface PlantDocument {
   readonly mark: ObjectId;
 }
 
-/** Bytes of a document beside its name and its tag, rounded up. */
-const FIXED_BYTES = 100;
-
-/** Returns a document for one create, with a new mark. Shares nothing with `plant`. */
-export function toDocument({ id, name, tag }: NewPlant): PlantDocument {
-  const mark = new ObjectId();
-  return tag === undefined ? { _id: id, name, mark } : { _id: id, name, tag, mark };
-}
-
 /** The largest document that MongoDB accepts, in bytes. */
-const MAX_DOCUMENT_BYTES = 2 ** 24;
+export const MAX_DOCUMENT_BYTES = 2 ** 24;
 
-/** Returns an upper bound of the size of a document in bytes. Throws when the document is invalid or too large. */
-export function documentSize({ _id, name, tag }: PlantDocument): number {
-  if (typeof _id !== 'bigint') throw new TypeError('the id of a plant must be a bigint');
-  const tagBytes = tag === undefined ? 0 : Buffer.byteLength(tag);
-  const size = FIXED_BYTES + Buffer.byteLength(name) + tagBytes;
-  if (size > MAX_DOCUMENT_BYTES)
-    throw new RangeError(`a plant must not take more than ${MAX_DOCUMENT_BYTES} bytes`);
-  return size;
+/** Returns the document of a plant. */
+export function toDocument({ plant: { id, name, tag }, mark: hex }: MarkedPlant): PlantDocument {
+  const mark = ObjectId.createFromHexString(hex);
+  return tag === undefined ? { _id: id, name, mark } : { _id: id, name, tag, mark };
 }

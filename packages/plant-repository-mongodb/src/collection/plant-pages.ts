@@ -1,112 +1,68 @@
-import { setTimeout as wait } from 'node:timers/promises';
 import { type NewPlant, newPlant, type PlantPage, UnreadablePlantError } from '@plant-store/domain';
 import { type Db, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf, credentialsRefused, UNAUTHORIZED } from '../connection/server-code.js';
+import { codeOf, RefusingDatabaseError } from '../connection/server-code.js';
 
 /** The error code of a standalone server for read concern `linearizable`. */
 const NOT_A_REPLICA_SET = 123;
 
-const RETRY_PAUSE_MS = 100;
+/** Reads one page of the plants of a collection, in the order of their ids, as `PlantReader.read` does. */
+export async function readPage(
+  db: Db,
+  name: string,
+  { after, limit }: PlantPage,
+  signal: AbortSignal,
+): Promise<readonly NewPlant[]> {
+  const find = async (query: Document): Promise<Document> =>
+    db.command({ find: name, ...query, singleBatch: true }, { signal, promoteLongs: false });
+  const time = await latestTime(find);
+  const { cursor } = await find({
+    filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
+    projection: { name: 1, tag: 1 },
+    sort: { _id: 1 },
+    limit,
+    batchSize: limit,
+    readConcern: { level: 'majority', ...(time && { afterClusterTime: time }) },
+  });
+  return cursor.firstBatch.map(toPlant);
+}
 
-/** Reads the plants of a collection in pages, in the order of their ids. */
-export class PlantPages {
-  readonly #db: Db;
-  readonly #name: string;
-  readonly #closing: AbortSignal;
-
-  /** @param closing Ends every read when it aborts. */
-  constructor(db: Db, name: string, closing: AbortSignal) {
-    this.#db = db;
-    this.#name = name;
-    this.#closing = closing;
-  }
-
-  /**
-   * Resolves with the next page. Tries again until the time limit, since a read changes nothing. Rejects with the
-   * latest error then, and at once when the server refuses access, or with {@link UnreadablePlantError}.
-   *
-   * @param timeLimitMs In milliseconds.
-   */
-  async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
-    const limit = new AbortController();
-    const end = () => limit.abort();
-    const timer = setTimeout(end, timeLimitMs);
-    this.#closing.addEventListener('abort', end);
-    try {
-      return await this.#readUntil(page, limit.signal);
-    } finally {
-      clearTimeout(timer);
-      this.#closing.removeEventListener('abort', end);
-    }
-  }
-
-  async #readUntil(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlant[]> {
-    let latest: unknown = new Error('the database did not respond in time');
-    for (;;) {
-      try {
-        return await this.#readOnce(page, signal);
-      } catch (error) {
-        if (isFinal(error)) throw error;
-        if (!signal.aborted) latest = error;
-        await wait(RETRY_PAUSE_MS, undefined, { signal }).catch(() => undefined);
-        if (signal.aborted) throw latest;
-      }
-    }
-  }
-
-  async #readOnce({ after, limit }: PlantPage, signal: AbortSignal): Promise<readonly NewPlant[]> {
-    const time = await this.#latestTime(signal);
-    const { cursor } = await this.#find(
-      {
-        filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
-        projection: { name: 1, tag: 1 },
-        sort: { _id: 1 },
-        limit,
-        batchSize: limit,
-        readConcern: { level: 'majority', ...(time && { afterClusterTime: time }) },
-      },
-      signal,
-    );
-    return cursor.firstBatch.map(toPlant);
-  }
-
-  /**
-   * Resolves with a time that is not before any plant that was acknowledged until now.
-   *
-   * Majority reads alone may miss such plants: on a primary that was replaced and has not noticed it, and on a new
-   * primary that does not know yet what a majority has. A linearizable read waits until a majority confirms the
-   * primary. MongoDB guarantees it for one document, so its time is used for the page.
-   */
-  async #latestTime(signal: AbortSignal): Promise<Timestamp | undefined> {
-    try {
-      const reply = await this.#find(
-        {
-          filter: { _id: Long.ZERO },
-          projection: { _id: 1 },
-          limit: 1,
-          readConcern: { level: 'linearizable' },
-        },
-        signal,
-      );
-      return reply.operationTime;
-    } catch (error) {
-      // A standalone server has no other one that could know more.
-      if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
-      throw error;
-    }
-  }
-
-  #find(query: Document, signal: AbortSignal): Promise<Document> {
-    const find = { find: this.#name, ...query, singleBatch: true };
-    return this.#db.command(find, { signal, promoteLongs: false });
+/**
+ * Resolves with a time that is not before any plant that was acknowledged until now.
+ *
+ * Majority reads alone may miss such plants: on a primary that was replaced and has not noticed it, and on a new
+ * primary that does not know yet what a majority has. A linearizable read waits until a majority confirms the
+ * primary. MongoDB guarantees it for one document, so its time is used for the page.
+ */
+async function latestTime(
+  find: (query: Document) => Promise<Document>,
+): Promise<Timestamp | undefined> {
+  try {
+    const reply = await find({
+      filter: { _id: Long.ZERO },
+      projection: { _id: 1 },
+      limit: 1,
+      readConcern: { level: 'linearizable' },
+    });
+    return reply.operationTime;
+  } catch (error) {
+    // A standalone server has no other one that could know more.
+    if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
+    throw error;
   }
 }
 
-function isFinal(error: unknown): boolean {
-  return (
-    error instanceof UnreadablePlantError ||
-    codeOf(error) === UNAUTHORIZED ||
-    credentialsRefused(error)
+/** Rejects with {@link RefusingDatabaseError} when there is no such collection. */
+export async function expectCollection(db: Db, name: string, signal: AbortSignal): Promise<void> {
+  const list = {
+    listCollections: 1,
+    filter: { name },
+    nameOnly: true,
+    authorizedCollections: true,
+  };
+  const { cursor } = await db.command(list, { signal });
+  if (cursor.firstBatch.length > 0) return;
+  throw new RefusingDatabaseError(
+    `there is no collection "${name}" in the database "${db.databaseName}"`,
   );
 }
 

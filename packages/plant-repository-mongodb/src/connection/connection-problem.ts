@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import { NoResponseError, SILENT } from '@plant-store/plant-repository-group-commit';
 import {
   type MongoClient,
   MongoMissingDependencyError,
@@ -7,7 +8,7 @@ import {
   MongoNetworkTimeoutError,
   MongoServerSelectionError,
 } from 'mongodb';
-import { codeOf, credentialsRefused } from './server-code.js';
+import { codeOf, credentialsRefused, SLOW } from './server-code.js';
 
 type ConnectionOptions = MongoClient['options'];
 
@@ -17,17 +18,13 @@ export interface Topology {
   readonly servers: ReadonlyMap<string, { readonly type: string; readonly error: Error | null }>;
 }
 
-/** The explanation for a host that accepts connections, or packets, but sends nothing. */
-export const SILENT = 'the server does not respond';
-
 const UNTRUSTED =
   'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
 
 /** Codes of Node.js, OpenSSL and MongoDB. Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
 const PROBLEMS: Readonly<Record<string, string>> = {
   334: 'the server does not accept this authMechanism', // MechanismUnavailable
-  // MaxTimeMSExpired: a check waits like an insert, but not as long.
-  50: 'a write is not acknowledged in time: writes are blocked, or no majority acknowledges them',
+  [SLOW]: 'writes are not acknowledged in time: they are blocked, or no majority acknowledges them',
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
@@ -48,13 +45,17 @@ export function explainedError(error: unknown, options: ConnectionOptions): Erro
 function connectionProblem(error: unknown, options: ConnectionOptions): string {
   const chain = causesOf(error);
   const missing = chain.find((it) => it instanceof MongoMissingDependencyError);
-  if (missing)
-    return `an option needs the package ${missing.dependencyName}, which is not installed`;
+  if (missing) return `an option needs the package ${packageOf(missing)}, which is not installed`;
   const known = codesOf(error).find((code) => String(code) in PROBLEMS);
   if (known !== undefined) return PROBLEMS[String(known)] ?? SILENT;
   if (credentialsRefused(error)) return credentialsProblem(options);
   if (chain.some(isTimeout)) return SILENT;
   return handshakeProblem(error, options) ?? (messagesOf(error).join(': ') || SILENT);
+}
+
+/** The driver names this one without its scope. */
+function packageOf({ dependencyName: name }: MongoMissingDependencyError): string {
+  return name === 'zstd' ? '@mongodb-js/zstd' : name;
 }
 
 function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOptions): string {
@@ -94,11 +95,12 @@ function hasExpired(file: string): boolean {
   }
 }
 
-/** The driver ends the wait for a host with errors of its own, this package with an abort signal. */
+/** The driver ends the wait for a host with errors of its own, a caller with an abort signal. */
 function isTimeout(error: Error): boolean {
   return (
     error instanceof MongoNetworkTimeoutError ||
-    ['TimeoutError', 'MongoWaitQueueTimeoutError'].includes(error.name) ||
+    error instanceof NoResponseError ||
+    error.name === 'MongoWaitQueueTimeoutError' ||
     (error instanceof MongoServerSelectionError && error.cause === undefined)
   );
 }

@@ -7,8 +7,11 @@ export class InvalidMongoUriError extends Error {
   readonly code = 'INVALID_MONGO_URI';
 }
 
-/** The most connections to one server. */
-const MAX_POOL_SIZE = 64;
+/** The most inserts that are open at once. */
+export const MAX_INSERTS = { ordinary: 20, again: 20, overtaken: 60 };
+
+/** For the inserts, two pages and two checks. */
+const MAX_POOL_SIZE = 104;
 
 const OPTIONS = {
   // The driver must not retry, because this package does.
@@ -17,12 +20,11 @@ const OPTIONS = {
   readPreference: 'primary',
   // Ends the wait for a server. An abort signal for each insert would take 35 µs of CPU time.
   serverSelectionTimeoutMS: 2_000,
-  // Closes the connection of an insert that was given up.
-  socketTimeoutMS: 3_000,
+  // Closes a connection that is dead. A majority that lags, or a server that stands still, is waited for.
+  socketTimeoutMS: 60_000,
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // For 20 inserts, the connections of those that were given up, and two checks.
   maxPoolSize: MAX_POOL_SIZE,
 } as const;
 

@@ -19,6 +19,15 @@ const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
  */
 const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297, 4862100]);
 
+/** The error code of a server when the time limit of a command has passed: MaxTimeMSExpired. */
+export const SLOW = 50;
+
+/** The server has taken a write, and has not acknowledged it within the time limit of a check. */
+export class SlowWriteError extends Error {
+  override readonly name = 'SlowWriteError';
+  readonly code = SLOW;
+}
+
 /** The database refuses every plant: permissions are missing, or the collection does not keep plants. */
 export class RefusingDatabaseError extends Error {
   override readonly name = 'RefusingDatabaseError';

@@ -85,6 +85,14 @@ describeOnMongod('The collection', () => {
     expect(await validator()).to.deep.equal(foreign);
   });
 
+  it('may have the validator of an earlier version, which had a description', async () => {
+    const { $jsonSchema } = VALIDATION.validator;
+    const earlier = { $jsonSchema: { description: 'plant-store schema 1', ...$jsonSchema } };
+    await db.createCollection(name, { validator: earlier });
+    await check();
+    expect(events.all).to.deep.equal([]);
+  });
+
   it('holds no document after a check, which updates none', async () => {
     await db.collection<{ _id: number }>(name).insertOne({ _id: 1 });
     await check();

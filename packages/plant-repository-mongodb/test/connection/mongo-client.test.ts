@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import {
   InvalidMongoUriError,
-  MongoPlantRepository,
+  mongoPlantRepository,
   mongoUriProblem,
 } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
@@ -24,7 +24,7 @@ const FAULTY = [
   'mongodb://gardener:s3cret/?replicaSet=rs0',
   'mongodb://gardener:s3cret,host/',
   'mongodb+srv://gardener:s3cret',
-  'mongodb://gardener:s3cret@host/?minPoolSize=65',
+  'mongodb://gardener:s3cret@host/?minPoolSize=105',
   '',
 ];
 
@@ -40,7 +40,7 @@ function errorOf(make: () => unknown): unknown {
 describe('A connection string', () => {
   for (const uri of FAULTY) {
     it(`is refused without its credentials: ${uri.replace('s3cret', '...')}`, () => {
-      const error = errorOf(() => new MongoPlantRepository({ uri }));
+      const error = errorOf(() => mongoPlantRepository({ uri }));
       expect(error).to.be.instanceOf(InvalidMongoUriError);
       expect(error).to.include({ name: 'InvalidMongoUriError', code: 'INVALID_MONGO_URI' });
       const { message, stack, cause } = error as Error;
@@ -51,7 +51,7 @@ describe('A connection string', () => {
 
   const named = {
     'mongodb://a:b@host,other/?directConnection=true': 'requires exactly one host',
-    'mongodb://a:b@host/?minPoolSize=65': 'minPoolSize must not be above 64',
+    'mongodb://a:b@host/?minPoolSize=105': 'minPoolSize must not be above 104',
     'mongodb://a:b@host/?colour=green': 'option colour is not supported',
     'mongodb://a:b@host:port/':
       'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded',
@@ -65,13 +65,13 @@ describe('A connection string', () => {
   };
   for (const [uri, problem] of Object.entries(named)) {
     it(`is refused for what is wrong with ${uri}: ${problem}`, () => {
-      expect(() => new MongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
+      expect(() => mongoPlantRepository({ uri })).to.throw(InvalidMongoUriError, problem);
       expect(mongoUriProblem(uri)).to.include(problem);
     });
   }
 
   for (const uri of [
-    'mongodb://host/?minPoolSize=64',
+    'mongodb://host/?minPoolSize=104',
     'mongodb+srv://host.example.com/',
     `mongodb://host/${'x'.repeat(63)}`,
   ]) {

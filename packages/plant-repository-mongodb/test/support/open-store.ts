@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
-import { MongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { type Document, MongoClient } from 'mongodb';
 
 export const DATABASE = 'plant-store';
@@ -60,6 +60,8 @@ export function networkFaults(network: FaultyNetwork) {
     stall: async () => network.freeze(),
     silenceAfterWrite: async () => network.loseResponses('freeze'),
     loseNextAcknowledgement: async () => network.loseResponses('cut'),
+    delayNextWrite: async () => network.delayRequest(),
+    connections: async () => network.connections,
     outage: () => network.cut(),
     recover: () => network.restore(),
   };
@@ -75,7 +77,7 @@ export function storeOf(
   directUri: string,
   collection = freshCollection(),
 ): OpenReader {
-  const open = () => new MongoPlantRepository({ uri, collection });
+  const open = () => mongoPlantRepository({ uri, collection });
   return {
     repository: open(),
     async stored(id) {

@@ -35,7 +35,7 @@ export class SimulatedIssuer {
   }
 }
 
-/** A verifier that keeps every promise of the port. */
+/** A verifier that keeps every sentence of the port. */
 export function honestVerifier(issuer: SimulatedIssuer): TokenVerifier {
   let closed = false;
   const refuseWhenClosed = () => {

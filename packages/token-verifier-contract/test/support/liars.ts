@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Liar } from '@plant-store/contract-suite';
 import {
   authenticatedClient,
   type Client,
@@ -7,6 +6,7 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import type { Liar } from '@plant-store/liars';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 import {
   EXPIRED,
@@ -18,7 +18,20 @@ import {
   VISITOR,
 } from './honest-verifier.js';
 
-/** A verifier that breaks one promise, and the titles of the cases that must fail. */
+/** The titles of the cases that catch several. */
+const OUTAGE = 'does not misjudge a token when what it depends on cannot be reached';
+const STALL = 'does not misjudge a token when what it depends on does not respond';
+const MALFUNCTION =
+  'does not misjudge a token when what it depends on responds with an unexpected page';
+const AFTER_OUTAGE =
+  'reveals no secret when what it depends on cannot be reached, and recovers without a restart';
+const VALID =
+  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to';
+const AFTER_CLOSE = 'reports after close that it is unavailable, not that a token is invalid';
+const SECRETS = 'reveals no part of a token, and no other secret, in its errors';
+const CLOSE = 'is ready when it is open, and can be closed more than once';
+
+/** A verifier that breaks one sentence, and the titles of the cases that must fail. */
 interface BrokenVerifier {
   readonly caughtBy: string | readonly string[];
   readonly naming?: string;
@@ -70,7 +83,7 @@ const accepting = (caughtBy: string, tokens: Readonly<Record<string, string>>) =
       `accepts ${what}`,
       {
         caughtBy,
-        naming: `${what} was not refused`,
+        naming: `${what}: expected InvalidTokenError, got`,
         breaks: reading((token) => (token === accepted ? GARDENER : token)),
       },
     ]),
@@ -83,7 +96,7 @@ const acceptingLater = (caughtBy: string, tokens: Readonly<Record<string, string
       `accepts a token ${what} after it has accepted the original`,
       {
         caughtBy,
-        naming: `a token ${what} was not refused`,
+        naming: `a token ${what}: expected InvalidTokenError, got`,
         breaks(honest: TokenVerifier) {
           let later = false;
           return {
@@ -108,7 +121,7 @@ const namingClients = (names: readonly string[]) =>
     ]),
   );
 
-/** The verifiers that break a promise while no fault occurs. */
+/** The verifiers that break a sentence while no fault occurs. */
 const brokenWithoutFaults: Record<string, BrokenVerifier> = {
   'accepts every token': {
     caughtBy: 'refuses text that is not a token',
@@ -117,7 +130,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'gives every client every permission': {
-    caughtBy: 'accepts a valid token and returns the client that it was issued to',
+    caughtBy: VALID,
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient((await honest.verify(token)).name, ['create plants']);
@@ -125,7 +138,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'gives every client one name': {
-    caughtBy: 'accepts a valid token and returns the client that it was issued to',
+    caughtBy: VALID,
     breaks: (honest) => ({
       async verify(token) {
         return authenticatedClient('client', (await honest.verify(token)).permissions);
@@ -133,7 +146,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts a token only once': {
-    caughtBy: 'accepts a valid token repeatedly',
+    caughtBy: VALID,
     breaks: (honest) => {
       const used = new Set<string>();
       return {
@@ -146,7 +159,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'resolves a check with the client of the latest one': {
-    caughtBy: 'distinguishes the clients of 20 concurrent checks',
+    caughtBy: VALID,
     breaks: (honest) => {
       let latest = '';
       return {
@@ -167,7 +180,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts an expired token': {
-    caughtBy: 'refuses tokens of its own kind that are not valid',
+    caughtBy: 'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
     breaks: reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
   },
   ...accepting('refuses text that is not a token', FOREIGN),
@@ -184,23 +197,23 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     'a\u200Eb',
   ]),
   'reports an invalid token as an outage': {
-    caughtBy: 'refuses an invalid token every time, also among concurrent valid ones',
+    caughtBy: 'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
     breaks: replacing(() => new TokenVerifierUnavailableError('unknown')),
   },
   'repeats the token in its error': {
-    caughtBy: 'reveals no part of a token, and no other secret, in its errors',
+    caughtBy: SECRETS,
     breaks: replacing((token) => new InvalidTokenError(`${token} is not known`)),
   },
   'hides the token in the cause of its error': {
-    caughtBy: 'reveals no part of a token, and no other secret, in its errors',
+    caughtBy: SECRETS,
     breaks: replacing((token) => new InvalidTokenError('unknown', { cause: { deep: { token } } })),
   },
   'is never ready': {
-    caughtBy: 'is ready when it is open',
+    caughtBy: CLOSE,
     breaks: () => ({ ready: () => Promise.reject(new TokenVerifierUnavailableError('never')) }),
   },
   'cannot be closed again later': {
-    caughtBy: 'can be closed more than once',
+    caughtBy: CLOSE,
     breaks: (honest) => {
       let isClosed = false;
       return {
@@ -213,7 +226,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'cannot be closed twice': {
-    caughtBy: 'can be closed more than once',
+    caughtBy: CLOSE,
     breaks: (honest) => {
       let closings = 0;
       return {
@@ -226,15 +239,15 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'still works after close': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: () => ({ async close() {} }),
   },
   'is ready after close': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: () => ({ async ready() {} }),
   },
   'accepts after close what it has accepted before': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: (honest) => {
       const cached = new Map<string, Client>();
       return {
@@ -247,7 +260,7 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses every token after close': {
-    caughtBy: 'reports after close that it is unavailable, not that a token is invalid',
+    caughtBy: AFTER_CLOSE,
     breaks: (honest) => ({
       verify: (token) =>
         honest.verify(token).catch((error: Error) => {
@@ -272,14 +285,10 @@ const failing =
 
 const digestOf = (token = '', algorithm = 'sha256') => createHash(algorithm).update(token);
 
-/** The verifiers that break a promise when their dependency fails. */
+/** The verifiers that break a sentence when their dependency fails. */
 const brokenUnderFaults: Record<string, BrokenVerifier> = {
   'reports an outage as an invalid token': {
-    caughtBy: [
-      'does not misjudge a token when what it depends on cannot be reached',
-      'does not misjudge a token when what it depends on does not respond',
-      'does not misjudge a token when what it depends on responds with an unexpected page',
-    ],
+    caughtBy: [OUTAGE, STALL, MALFUNCTION],
     breaks: (honest) => ({
       verify: (token) =>
         honest.verify(token).catch(() => {
@@ -288,7 +297,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts every token during an outage': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (honest) => ({
       verify: (token) =>
         honest.verify(token).catch((error: unknown) => {
@@ -298,7 +307,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'accepts an expired token during an outage': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (honest, issuer) => ({
       async verify(token) {
         return token === EXPIRED && issuer.fault !== undefined ? VISITOR : honest.verify(token);
@@ -306,21 +315,21 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'is ready, but accepts nothing, during an outage': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: () => ({ async ready() {} }),
   },
   'reports an outage as a bug': {
-    caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
+    caughtBy: MALFUNCTION,
     breaks: failing(() => new SyntaxError('unexpected token')),
   },
   'reports an outage as a bug when it is asked whether it is ready': {
-    caughtBy: 'does not misjudge a token when what it depends on responds with an unexpected page',
+    caughtBy: MALFUNCTION,
     breaks: (honest) => ({
       ready: () => honest.ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
     }),
   },
   'refuses during an outage what it has accepted before': {
-    caughtBy: 'does not misjudge a token when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks(honest, issuer) {
       const known = new Set<string>();
       return {
@@ -334,11 +343,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'reports a malformed token as an outage once it has no fresh keys': {
-    caughtBy: [
-      'refuses a malformed token also when what it depends on cannot be reached',
-      'refuses a malformed token also when what it depends on does not respond',
-      'refuses a malformed token also when what it depends on responds with an unexpected page',
-    ],
+    caughtBy: [OUTAGE, STALL, MALFUNCTION],
     breaks: (honest, issuer) => ({
       async verify(token) {
         if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
@@ -347,7 +352,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': {
-    caughtBy: 'refuses a malformed token also when what it depends on cannot be reached',
+    caughtBy: OUTAGE,
     breaks: (honest, issuer) => ({
       async verify(token) {
         if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
@@ -357,17 +362,17 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'waits for a response without a limit': {
     hangs: true,
-    naming: 'never settled',
-    caughtBy: 'does not misjudge a token when what it depends on does not respond',
+    naming: 'has not settled',
+    caughtBy: STALL,
     breaks: (honest, issuer) => ({
       verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token)),
     }),
   },
   'accepts no more tokens after an outage': {
     caughtBy: [
-      'recovers without a restart when what it depends on can be reached again',
-      'recovers without a restart when what it depends on responds again',
-      'recovers without a restart when what it depends on responds as before',
+      AFTER_OUTAGE,
+      'reveals no secret when what it depends on does not respond, and recovers without a restart',
+      'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     ],
     breaks(honest) {
       let failed: Error | undefined;
@@ -384,7 +389,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses no more tokens after an outage': {
-    caughtBy: 'recovers without a restart when what it depends on can be reached again',
+    caughtBy: AFTER_OUTAGE,
     breaks(honest, issuer) {
       let failed = false;
       return {
@@ -396,12 +401,11 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     },
   },
   'refuses a valid token before it is ready again': {
-    caughtBy: 'recovers without a restart when what it depends on can be reached again',
+    caughtBy: AFTER_OUTAGE,
     breaks: hesitating(new InvalidTokenError('unknown')),
   },
   'names a token by its digest in the error of an outage': {
-    caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on cannot be reached',
+    caughtBy: AFTER_OUTAGE,
     breaks: failing((_, token) => {
       const cause = new AggregateError([new Error(`GET token:${digestOf(token).digest('hex')}`)]);
       return new TokenVerifierUnavailableError('not reachable', { cause });
@@ -409,7 +413,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'carries another digest of a token as bytes': {
     caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on does not respond',
+      'reveals no secret when what it depends on does not respond, and recovers without a restart',
     breaks: failing((error, token) => {
       const key = Buffer.from(digestOf(token, 'sha1').digest('base64url'));
       return Object.assign(error, { command: { arguments: [key] } });
@@ -417,15 +421,14 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
   },
   'quotes the unexpected page in its error': {
     caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on responds with an unexpected page',
+      'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     breaks: failing((_, token) => {
       const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 10)}"...`);
       return new TokenVerifierUnavailableError('no response about the token', { cause });
     }),
   },
   'shows its password in the error of ready': {
-    caughtBy:
-      'reveals no part of a token, and no other secret, in its errors when what it depends on cannot be reached',
+    caughtBy: AFTER_OUTAGE,
     breaks: (honest) => ({
       ready: () =>
         honest.ready().catch((error: Error) => {
@@ -435,7 +438,7 @@ const brokenUnderFaults: Record<string, BrokenVerifier> = {
     }),
   },
   'repeats the token when it is closed': {
-    caughtBy: 'reveals no part of a token, and no other secret, in its errors',
+    caughtBy: SECRETS,
     breaks: failing((_, token) => new TokenVerifierUnavailableError(`${token}: closed`)),
   },
 };

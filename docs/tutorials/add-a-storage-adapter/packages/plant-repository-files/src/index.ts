@@ -1,1 +1,0 @@
-export { FilesPlantRepository } from './files-plant-repository.js';

@@ -1,4 +1,0 @@
-export {
-  type IntrospectionOptions,
-  IntrospectionTokenVerifier,
-} from './introspection-token-verifier.js';

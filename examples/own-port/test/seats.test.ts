@@ -1,0 +1,47 @@
+import { rejects } from 'node:assert/strict';
+import { FaultyNetwork } from '@plant-store/faulty-network';
+import { HttpSeats } from '../src/http-seats.js';
+import { MemorySeats } from '../src/memory-seats.js';
+import type { Seats } from '../src/seats.js';
+import { seatServer } from './seat-server.js';
+import { describeSeats, type OpenSeats, seatsCases } from './seats-contract.js';
+
+describeSeats(
+  'MemorySeats',
+  async () => ({ seats: new MemorySeats(), close: async () => undefined }),
+  { without: 'there is no server' },
+);
+
+/** Opens an adapter with a server of its own, and a network between them that a test can make fail. */
+async function openHttp(seatsAt: (origin: string) => Seats): Promise<OpenSeats> {
+  const server = await seatServer();
+  const network = await FaultyNetwork.before(server.port, 'PUT ');
+  return {
+    seats: seatsAt(`http://${network.host}`),
+    outage: () => network.cut(),
+    loseNextResponse: async () => network.loseResponses('cut'),
+    recover: () => network.restore(),
+    async close() {
+      await network.close();
+      server.close();
+    },
+  };
+}
+
+describeSeats('HttpSeats', () => openHttp((origin) => new HttpSeats(origin)));
+
+/** Takes a seat for another guest's when it did not reserve it just now. */
+class ForgetfulSeats extends HttpSeats {
+  override async reserve(seat: string, guest: string): Promise<boolean> {
+    return (await this.send(seat, { method: 'PUT', body: guest })).status === 201;
+  }
+}
+
+describe('The suite of Seats', () => {
+  it('catches an adapter that does not know its own reservation when it tries again', async () => {
+    const opened = await openHttp((origin) => new ForgetfulSeats(origin));
+    const lost = seatsCases.find(({ title }) => title.includes('the response is lost'));
+    await rejects(lost?.run(opened) ?? Promise.resolve(), /expected that Ada has it, got false/);
+    await opened.close();
+  });
+});

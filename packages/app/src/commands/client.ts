@@ -1,0 +1,162 @@
+import { parseArgs } from 'node:util';
+import {
+  type Client,
+  InvalidTokenError,
+  PermissionDeniedError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
+import type { Container } from 'inversify';
+import {
+  type ClientConfiguration,
+  readClientConfiguration,
+} from '../configuration/configuration.js';
+import { ConfigurationError, messageOf } from '../configuration/setting.js';
+import type { ConfiguredStorage } from '../configuration/storages.js';
+import { createContainer, ids } from '../container.js';
+import { openLogger } from '../telemetry/logger.js';
+import { sentenceOf } from '../telemetry/observer.js';
+import { type Host, type Signals, StartError, UsageError } from './host.js';
+import { type ProgressDisplay, readable } from './progress.js';
+
+/** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
+export interface Session {
+  readonly container: Container;
+  readonly client: Client;
+  readonly configuration: ClientConfiguration;
+}
+
+/**
+ * Runs a command that is a client of the service. Settles like `work`, after it has closed everything.
+ *
+ * Rejects with `ConfigurationError` or {@link StartError} before the work begins.
+ *
+ * @param opened Returns the storage as the command opens it.
+ */
+export async function asClient<T>(
+  { env }: Host,
+  display: ProgressDisplay,
+  opened: <Storage extends ConfiguredStorage>(storage: Storage) => Storage,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const given = await readClientConfiguration(env, true);
+  const configuration = { ...given, storage: opened(given.storage) };
+  // Without a problem, a command prints its own text only.
+  const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : configuration.LOG_LEVEL;
+  const logger = await openLogger({ ...configuration, LOG_LEVEL }, display.log);
+  for (const line of configuration.misspelt) logger.warn(line);
+  const container = createContainer(configuration, configuration.verifier, async () => logger);
+  try {
+    const client = await authenticate(configuration, container);
+    return await work({ container, client, configuration });
+  } finally {
+    display.stop();
+    await container.unbindAllAsync();
+  }
+}
+
+/** Rejects with `ConfigurationError` or {@link StartError}. */
+async function authenticate(
+  { ACCESS_TOKEN, verifier }: ClientConfiguration,
+  container: Container,
+): Promise<Client> {
+  const tokenVerifier = await container.getAsync(ids.tokenVerifier);
+  try {
+    return await tokenVerifier.verify(ACCESS_TOKEN);
+  } catch (error) {
+    if (error instanceof InvalidTokenError) {
+      throw new ConfigurationError([
+        `ACCESS_TOKEN: expected a token that the service accepts (${error.message}). Set it to another one`,
+      ]);
+    }
+    if (!(error instanceof TokenVerifierUnavailableError)) throw error;
+    throw new StartError(sentenceOf(error, verifier.variables), { cause: error });
+  }
+}
+
+/** Work that can be stopped, and resumed by another run of the command. */
+export interface Resumable {
+  stop(): void;
+  /** Returns the lines about what was interrupted; the last one is the command line that does what is left. */
+  howToResume(): string;
+}
+
+/** Stops the work at the first signal. The second one ends the process at once. @param wait What it waits for. */
+export async function stopAt(
+  stopping: Signals,
+  host: Host,
+  work: Resumable,
+  { log }: ProgressDisplay,
+  wait: string,
+): Promise<void> {
+  const signal = await stopping.next();
+  log.write(`${signal}: waiting for ${wait}\n`);
+  work.stop();
+  await stopping.next();
+  host.stderr.write(`${work.howToResume()}\n`);
+  host.exit(1);
+}
+
+/**
+ * Returns why the work has ended: an error of the system is about its input or its output. Throws any other error.
+ *
+ * @throws {ConfigurationError} when the client has no permission.
+ */
+export function reasonOf(error: unknown, permission: 'creating' | 'reading'): string {
+  if (error instanceof PermissionDeniedError) {
+    throw new ConfigurationError([
+      `ACCESS_TOKEN: expected a token that permits ${permission} plants. Set it to another one`,
+    ]);
+  }
+  if (error instanceof Error && 'syscall' in error) return error.message;
+  throw error;
+}
+
+/** Returns the last line of a summary. @param began The time in milliseconds of `performance.now()`. */
+export function speedSince(began: number, plants: number): string {
+  const seconds = (performance.now() - began) / 1000;
+  return `${seconds.toFixed(1)} s, ${readable(plants / seconds)} plants a second`;
+}
+
+/** The arguments of a command: one file at most, and options with a value each. */
+export interface CommandArguments {
+  /** `undefined` for standard input or output. */
+  readonly file: string | undefined;
+  readonly values: Readonly<Record<string, string | undefined>>;
+}
+
+/** Parses the arguments of a command. @throws {UsageError} */
+export function readArguments(
+  command: string,
+  options: readonly string[],
+  args: readonly string[],
+): CommandArguments {
+  const { values, positionals } = parsed(command, options, args);
+  const [file, another] = positionals;
+  if (another !== undefined) {
+    throw new UsageError(`${command}: expected one FILE, found '${another}' too`);
+  }
+  return { file: file === '-' ? undefined : file, values };
+}
+
+function parsed(command: string, names: readonly string[], args: readonly string[]) {
+  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    // The first sentence of a message of Node.js names the option; the rest is advice that does not apply here.
+    const [problem = '', option] = /^[^.]*?'(--[\w-]+)[^.]*/.exec(messageOf(error)) ?? [];
+    const isUnknown = problem.startsWith('Unknown');
+    throw new UsageError(`${command}: ${isUnknown ? problem : `${option}: expected a value`}`);
+  }
+}
+
+/** Returns the number that the text of an option writes. @throws {UsageError} */
+export function countOf(option: string, what: string, text: string): number {
+  if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
+  throw new UsageError(`${option}: expected ${what} of 1 or more, found '${text}'`);
+}
+
+/** Returns a word as a shell reads it back. */
+export function quoted(word: string): string {
+  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,132 @@
+import {
+  appendFileSync,
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  ftruncateSync,
+  openSync,
+  type Stats,
+} from 'node:fs';
+import type { Reject } from '@plant-store/import-ndjson';
+import { messageOf } from '../configuration/setting.js';
+import { UsageError } from './host.js';
+import { isCutOff, type LastLine, lastLine } from './last-line.js';
+
+/** Receives the lines that were not stored. */
+export interface Rejects {
+  /** The line after the last one that an earlier import has recorded. */
+  readonly nextLine: number;
+  /** Reports a line. Returns whether it was recorded. */
+  record(reject: Reject): boolean;
+  close(): void;
+}
+
+/**
+ * Writes rejects to a file of newline-delimited JSON, each before {@link record} returns. The records are in the order
+ * of the lines, so an import continues after the last record.
+ */
+export class RejectsFile implements Rejects {
+  readonly #file: number;
+  readonly #isRegular: boolean;
+  readonly nextLine: number;
+  #size: number;
+
+  /**
+   * Opens the file for appending. Removes the last record when a crash has cut it off.
+   *
+   * @param input The imported file, which must be another one.
+   * @param resumes Whether the file may contain rejects of an earlier import.
+   * @throws {UsageError} when the file cannot be used.
+   */
+  constructor(path: string, input: Stats, resumes: boolean) {
+    this.#file = opened(path);
+    const stats = fstatSync(this.#file);
+    this.#isRegular = stats.isFile();
+    // Only a regular file has a size and can be read.
+    const last = lastLine(this.#file, this.#isRegular ? stats.size : 0);
+    const problem = this.#isRegular ? problemOf(stats, last, input, resumes) : undefined;
+    if (problem !== undefined) {
+      closeSync(this.#file);
+      throw new UsageError(`import: --rejects: ${path} ${problem}`);
+    }
+    this.#size = last.end;
+    if (this.#isRegular) ftruncateSync(this.#file, last.end);
+    this.nextLine = lineOf(last.text) + 1;
+  }
+
+  record(reject: Reject): boolean {
+    const record = Buffer.from(`${JSON.stringify(reject)}\n`);
+    try {
+      appendFileSync(this.#file, record);
+    } catch (error) {
+      if (this.#isRegular) ftruncateSync(this.#file, this.#size);
+      throw error;
+    }
+    this.#size += record.length;
+    return true;
+  }
+
+  /** Makes the records durable. */
+  close(): void {
+    if (this.#isRegular) fsyncSync(this.#file);
+    closeSync(this.#file);
+  }
+}
+
+/** Returns the number of the line in a record; 0 when it is not a record. */
+function lineOf(record: string): number {
+  return Number(/^\{"line":([0-9]{1,15}),"error":/.exec(record)?.[1] ?? 0);
+}
+
+function opened(path: string): number {
+  try {
+    return openSync(path, 'a+');
+  } catch (error) {
+    throw new UsageError(
+      `import: --rejects: expected a file that can be written (${messageOf(error)})`,
+    );
+  }
+}
+
+function problemOf(
+  stats: Stats,
+  last: LastLine,
+  input: Stats,
+  resumes: boolean,
+): string | undefined {
+  if (stats.ino === input.ino && stats.dev === input.dev) return 'is the file that is imported';
+  if (stats.size === 0) return undefined;
+  if (!resumes) {
+    return 'is not empty. Name another file, or resume an import with --from-line, which appends to it';
+  }
+  const isOwn = last.end === 0 || lineOf(last.text) > 0;
+  return isOwn && isCutOff(last.rest, '{"line":')
+    ? undefined
+    : 'is not of an import. Name another file';
+}
+
+const SHOWN = 10;
+
+/** Shows the first lines that were not stored, when there is no rejects file. */
+export class ShownRejects implements Rejects {
+  readonly nextLine = 1;
+  readonly #output: NodeJS.WritableStream;
+  #count = 0;
+
+  constructor(output: NodeJS.WritableStream) {
+    this.#output = output;
+  }
+
+  record({ line, error, message }: Reject): boolean {
+    this.#count += 1;
+    if (this.#count <= SHOWN) this.#output.write(`line ${line}: ${error}, ${message}\n`);
+    if (this.#count === SHOWN) {
+      this.#output.write(
+        'further lines are counted only. Use --rejects FILE to record each of them\n',
+      );
+    }
+    return false;
+  }
+
+  close(): void {}
+}

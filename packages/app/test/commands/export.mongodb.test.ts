@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { endAll, run } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { stopAll } from '../in-process.js';
+import {
+  CLIENT,
+  KeptPlants,
+  numbered,
+  PlantFiles,
+  plantLine,
+  startExport,
+  startImport,
+  startWithFullDisk,
+} from '../plant-files.js';
+
+/** More plants than three pages. */
+const MANY = 30_001;
+/** Its lines in the order of the ids, which is not that of their texts. */
+const EXACT = [
+  '{"id":-9223372036854775808,"name":"the smallest"}\n',
+  '{"id":-10,"name":"","tag":""}\n',
+  '{"id":-9,"name":"a\\u0000b","tag":"\u2028 🌵"}\n',
+  '{"id":9007199254740992,"name":"exact"}\n',
+  '{"id":9007199254740993,"name":"not exact as a double","tag":"\\"\\\\\\n"}\n',
+  '{"id":9223372036854775807,"name":"the largest"}\n',
+];
+
+/** The arguments of the command that an export has printed. */
+function resumeOf(printed: string): string[] {
+  const [, args = ''] = /^To resume: plant-store export (.*)$/m.exec(printed) ?? [];
+  return args.split(' ');
+}
+
+describe('plant-store export, from a replica set,', function () {
+  this.timeout(60_000);
+  const files = new PlantFiles();
+  let env: { MONGODB_URI: string };
+  let full: string;
+
+  const storeOf = async () => {
+    const { uri } = await sharedReplicaSet();
+    return { MONGODB_URI: uri.replace('/?', `/export-${randomUUID()}?`) };
+  };
+
+  before(needsMongod);
+  after(() => files.remove());
+  afterEach(stopAll);
+  afterEach(endAll);
+
+  before(async () => {
+    env = await storeOf();
+    full = [...numbered(MANY)].join('');
+    const store = new KeptPlants(env.MONGODB_URI);
+    await store.fill(MANY).finally(() => store.close());
+  });
+
+  it('writes what import reads, byte by byte, to standard output and to a file', async () => {
+    const store = await storeOf();
+    const unordered = await files.write([...EXACT].reverse());
+    expect(await startImport([unordered], store).ended).to.equal(0);
+    const exported = startExport([], store);
+    expect(await exported.ended).to.equal(0);
+    expect(exported.out).to.equal(EXACT.join(''));
+    expect(exported.err).to.match(/^exported: 6\n[0-9.]+ s, [0-9,]+ plants a second\n$/);
+
+    const file = files.newPath();
+    expect(await startExport([file], store).ended).to.equal(0);
+    expect(readFileSync(file, 'utf8')).to.equal(EXACT.join(''));
+    expect(existsSync(`${file}.partial`)).to.equal(false);
+  });
+
+  it('ends with 1 and no file when the collection does not exist, and does not create it', async () => {
+    const { MONGODB_URI } = await storeOf();
+    const file = files.newPath();
+    for (const args of [[], [file], [file, '--after', '7']]) {
+      const it = startExport(args, { MONGODB_URI, MONGODB_COLLECTION: 'misspelt' });
+      expect(await it.ended).to.equal(1);
+      expect(it.out).to.equal('');
+      expect(it.err).to.match(
+        /plant-store: export: MONGODB_URI: .*there is no collection "misspelt" in the database "export-/,
+      );
+    }
+    for (const name of [file, `${file}.partial`]) expect(existsSync(name)).to.equal(false);
+    const client = new MongoClient(MONGODB_URI);
+    const collections = client.db().listCollections().toArray();
+    expect(await collections.finally(() => client.close())).to.deep.equal([]);
+  });
+
+  it('exports nothing from a collection without plants, and ends with 0', async () => {
+    const { MONGODB_URI } = await storeOf();
+    const client = new MongoClient(MONGODB_URI);
+    await client.db().createCollection('plants');
+    await client.close();
+    const it = startExport([], { MONGODB_URI });
+    expect(await it.ended).to.equal(0);
+    expect(it.err).to.match(/^exported: 0$/m);
+  });
+
+  it('begins after an id, and ends at the limit', async () => {
+    const it = startExport(['--after', '9007199254741000', '--limit', '3'], env);
+    expect(await it.ended).to.equal(0);
+    expect(it.out).to.equal([8, 9, 10].map(plantLine).join(''));
+  });
+
+  it('has no complete file when the disk is full, and continues it when it is resumed', async () => {
+    const file = files.newPath();
+    const it = startWithFullDisk(1024, ['export', file], { ...env, LOG_LEVEL: 'error' });
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.include('EFBIG').and.to.include(`${file}.partial is not complete`);
+    expect(existsSync(file)).to.equal(false);
+    const part = readFileSync(`${file}.partial`, 'utf8');
+    expect(full.startsWith(part) && part.endsWith('\n')).to.equal(true);
+    expect(part).to.have.lengthOf.above(0);
+
+    const another = startExport([file], env);
+    expect(await another.ended).to.equal(2);
+    const [, last] = /--after (\d+), or remove it/.exec(another.err) ?? [];
+    const resume = resumeOf(it.stderr());
+    expect(resume).to.deep.equal([file, '--after', last]);
+    writeFileSync(`${file}.partial`, '{"id":90071', { flag: 'a' });
+    expect(await startExport(resume, env).ended).to.equal(0);
+    expect(readFileSync(file, 'utf8')).to.equal(full);
+  });
+
+  it('ends with 1 when what it writes to is full', async () => {
+    const it = startExport(['/dev/full'], env);
+    expect(await it.ended).to.equal(1);
+    expect(it.err).to.match(/export: ENOSPC.*\nTo resume: plant-store export \/dev\/full\n$/);
+  });
+
+  it('ends with 1 when the pipe is closed', async () => {
+    const it = run(['export'], { ...CLIENT, LOG_LEVEL: 'error', ...env });
+    await it.printed(/\n/);
+    it.child.stdout?.destroy();
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.match(/export: .*EPIPE\nTo resume: plant-store export/);
+  });
+
+  it('stops on SIGTERM after the lines that its reader takes, and resumes after the last one', async () => {
+    const it = startExport([], env);
+    await it.printed(/\n/);
+    it.stdout.pause();
+    it.emit('SIGTERM');
+    await it.reported(/SIGTERM: waiting/);
+    it.stdout.resume();
+    expect(await it.ended).to.equal(1);
+    expect(it.out).to.have.lengthOf.below(full.length);
+    const rest = startExport(resumeOf(it.err), env);
+    expect(await rest.ended).to.equal(0);
+    expect(it.out + rest.out).to.equal(full);
+  });
+
+  it('exits at once at the second signal, when its reader takes nothing', async () => {
+    const it = startExport([], env);
+    await it.printed(/\n/);
+    it.stdout.pause();
+    it.emit('SIGINT');
+    await it.reported(/SIGINT: waiting/);
+    expect(await it.stop()).to.equal(1);
+    expect(it.err).to.match(/To resume: plant-store export.*\n$/);
+    it.stdout.resume();
+  });
+});

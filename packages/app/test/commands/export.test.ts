@@ -1,0 +1,107 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { newPlant } from '@plant-store/domain';
+import { expect } from 'chai';
+import { exportProgress } from '../../src/commands/export.js';
+import { Command, stopAll } from '../in-process.js';
+import { CLIENT, PlantFiles, startExport } from '../plant-files.js';
+
+const MEMORY = { STORAGE: 'memory' };
+const LAST = newPlant({ id: -7n, name: '' }).id;
+const UNREACHABLE = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
+
+describe('plant-store export', function () {
+  this.timeout(20_000);
+  const files = new PlantFiles();
+
+  after(() => files.remove());
+  afterEach(stopAll);
+
+  it('writes nothing of a storage without plants, and ends with 0', async () => {
+    const file = files.newPath();
+    for (const args of [[], [file]]) {
+      const it = startExport(args, MEMORY);
+      expect(await it.ended).to.equal(0);
+      expect(it.out).to.equal('');
+      expect(it.err).to.match(/^exported: 0\n[0-9.]+ s, 0 plants a second\n$/);
+    }
+    expect(readFileSync(file, 'utf8')).to.equal('');
+  });
+
+  for (const [what, args, isShown] of [
+    ['shows its progress on a terminal', ['/dev/null'], true],
+    ['shows no progress on a terminal that shows the plants', [], false],
+  ] as const) {
+    it(what, async () => {
+      const it = startExport(args, MEMORY);
+      for (const output of [it.stdout, it.stderr]) Object.assign(output, { isTTY: true });
+      expect(await it.ended).to.equal(0);
+      expect(it.err.includes('0 plants, 0/s')).to.equal(isShown);
+    });
+  }
+
+  it('shows how many plants it has written, how fast, and how to resume', () => {
+    const source = exportProgress({ progress: { plants: 40_000, last: LAST } });
+    expect(source.done).to.equal(40_000);
+    expect(source.text()).to.match(/^40,000 plants, [0-9,]+\/s \| --after -7$/);
+    const begun = exportProgress({ progress: { plants: 0, last: undefined } });
+    expect(begun.text()).to.equal('0 plants, 0/s');
+  });
+
+  it('stops at a signal while the storage cannot be reached, leaves no file, and shows how to resume', async () => {
+    const file = files.newPath();
+    const it = startExport([file, '--after', '-7'], { ...UNREACHABLE, LOG_LEVEL: 'warn' });
+    await it.reported(/MONGODB_URI: .*not reachable/);
+    it.emit('SIGINT');
+    expect(await it.ended).to.equal(1);
+    expect(it.err).to.match(
+      new RegExp(
+        `\nSIGINT: waiting for the lines in progress\nexported: 0\n.*\nTo resume: plant-store export ${file} --after -7\n$`,
+      ),
+    );
+    expect(existsSync(`${file}.partial`)).to.equal(false);
+  });
+
+  it('ends with 1 and the reason at its time limit when the storage cannot be reached', async () => {
+    const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
+    expect(await it.ended).to.equal(1);
+    expect(it.err).to.match(
+      /^exported: 0\n.*\nplant-store: export: MONGODB_URI: .*\nTo resume: plant-store export\n$/,
+    );
+  });
+
+  it('ends with 2 when the client may not read plants', async () => {
+    const ACCESS_TOKENS_FILE = files.newPath();
+    writeFileSync(ACCESS_TOKENS_FILE, `${CLIENT.ACCESS_TOKEN_SHA256} creator [create plants]\n`);
+    const { ACCESS_TOKEN } = CLIENT;
+    const it = new Command(['export'], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
+    expect(await it.ended).to.equal(2);
+    expect(it.err).to.equal(
+      'plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that permits reading plants. Set it to another one\n',
+    );
+  });
+
+  for (const [what, args, env, problem] of [
+    ['with an id that is not one', ['--after', '1e3'], {}, /^export: --after: expected an id from/],
+    ['into a file that exists', ['/etc/hostname'], {}, /^export: \/etc\/hostname exists/],
+    [
+      'into a folder that does not exist',
+      ['/gone/plants'],
+      {},
+      /^export: expected a file .*ENOENT/,
+    ],
+    ['without a storage', [], { STORAGE: undefined }, /STORAGE: expected to be set/],
+    [
+      'with a token that is refused',
+      [],
+      { ACCESS_TOKEN: 'a-secret' },
+      /ACCESS_TOKEN: expected a t/,
+    ],
+  ] as const) {
+    it(`ends with 2, and writes nothing, ${what}`, async () => {
+      const it = startExport(args, { ...MEMORY, ...env });
+      expect(await it.ended).to.equal(2);
+      expect(it.out).to.equal('');
+      expect(it.err.replace('plant-store: ', '')).to.match(problem);
+    });
+  }
+});

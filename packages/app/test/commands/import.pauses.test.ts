@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as wait } from 'node:timers/promises';
+import { needsMongod, ReplicaSet } from '@plant-store/mongod';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { expect } from 'chai';
+import { stopAll } from '../in-process.js';
+import { countsOf, KeptPlants, numbered, PlantFiles, startImport } from '../plant-files.js';
+
+const LINES = 12_000;
+/** More lines than are imported at once. */
+const SLOW_LINES = 6_000;
+/** Longer than any time limit of a request, and of the stores. */
+const PAUSE_MS = 20_000;
+
+describe('An import, while the database', function () {
+  this.timeout(150_000);
+  const files = new PlantFiles();
+  let file: string;
+
+  before(async () => {
+    file = await files.write(numbered(LINES));
+  });
+
+  after(() => files.remove());
+  afterEach(stopAll);
+
+  async function expectStored(it: ReturnType<typeof startImport>, stored = LINES): Promise<void> {
+    expect(await it.ended, it.out + it.err).to.equal(0);
+    expect(countsOf(it.out)).to.deep.equal({ stored });
+  }
+
+  describe('is MongoDB,', () => {
+    let set: ReplicaSet;
+
+    before(needsMongod);
+    before(async () => {
+      set = await ReplicaSet.start({ members: 1 });
+    });
+    after(() => set?.stop());
+
+    it('stands still for 20 s, waits, and stores every line', async () => {
+      const MONGODB_URI = set.uri.replace('/?', '/import?');
+      const kept = new KeptPlants(MONGODB_URI);
+      const it = startImport([file], { MONGODB_URI });
+      await kept.reach(1, it).finally(() => kept.close());
+      const [member] = set.members;
+      member?.freeze();
+      await wait(PAUSE_MS);
+      member?.thaw();
+      await expectStored(it);
+    });
+  });
+
+  describe('is PostgreSQL,', () => {
+    let server: PostgresqlServer;
+    let env: Record<string, string>;
+
+    before(needsPostgresql);
+    before(async () => {
+      server = await PostgresqlServer.start();
+    });
+    after(() => server?.stop());
+
+    beforeEach(async () => {
+      await server.run('DROP SCHEMA IF EXISTS plant_store CASCADE');
+      await server.createTable('plant_store');
+      env = { POSTGRESQL_URI: server.uri('plant_store') };
+    });
+
+    const count = async () => {
+      const [row] = await server.rows('SELECT count(*)::int AS count FROM plant_store.plants');
+      return Number(row?.count);
+    };
+
+    it('stands still for 20 s, waits, and stores every line', async () => {
+      const it = startImport([file], env);
+      while ((await count()) === 0);
+      const processes = await processesOf(server);
+      for (const pid of processes) process.kill(pid, 'SIGSTOP');
+      await wait(PAUSE_MS);
+      for (const pid of processes) process.kill(pid, 'SIGCONT');
+      await expectStored(it);
+    });
+
+    it('takes 40 ms for each commit, stores every line', async () => {
+      const slow = await files.write(numbered(SLOW_LINES));
+      await server.withSetting('commit_siblings', '0', () =>
+        server.withSetting('commit_delay', '40000', () =>
+          expectStored(startImport([slow], env), SLOW_LINES),
+        ),
+      );
+    });
+  });
+});
+
+/** Resolves with the ids of the server's processes: the one that starts the others comes first. */
+async function processesOf(server: PostgresqlServer): Promise<number[]> {
+  const [row] = await server.rows(
+    `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid`,
+  );
+  const pid = Number(row?.pid);
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return [pid, ...children.map(Number)];
+}

@@ -1,0 +1,125 @@
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { expect } from 'chai';
+import { UsageError } from '../../src/commands/host.js';
+import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
+
+const reject = (line: number) => ({
+  line,
+  error: 4005,
+  message: 'name is required',
+  text: '{"id":1}',
+});
+
+describe('The file of rejects', () => {
+  let folder: string;
+  let path: string;
+  let input: Stats;
+  let openBefore: number;
+  const openFiles = () => readdirSync('/dev/fd').length;
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    path = join(folder, 'rejects.ndjson');
+    writeFileSync(join(folder, 'plants.ndjson'), '{"id":1}\n');
+    input = statSync(join(folder, 'plants.ndjson'));
+    openBefore = openFiles();
+  });
+
+  afterEach(() => {
+    rmSync(folder, { recursive: true });
+    expect(openFiles()).to.be.at.most(openBefore);
+  });
+
+  it('has each record immediately', () => {
+    const rejects = new RejectsFile(path, input, false);
+    expect(rejects.record(reject(3))).to.equal(true);
+    expect(readFileSync(path, 'utf8')).to.equal(`${JSON.stringify(reject(3))}\n`);
+    rejects.close();
+  });
+
+  it('continues after its last record, without one that a crash has cut off', () => {
+    const whole = [1, 3].map((line) => `${JSON.stringify(reject(line))}\n`).join('');
+    for (const cut of ['', '{"line":4,"er', JSON.stringify(reject(4)), '\0'.repeat(100_000)]) {
+      writeFileSync(path, whole + cut);
+      const rejects = new RejectsFile(path, input, true);
+      expect(rejects.nextLine).to.equal(4);
+      rejects.record(reject(5));
+      rejects.close();
+      expect(readFileSync(path, 'utf8')).to.equal(`${whole}${JSON.stringify(reject(5))}\n`);
+    }
+  });
+
+  it('finds a last record of any length', () => {
+    const long = { ...reject(7), text: 'x'.repeat(200_000) };
+    writeFileSync(path, `${JSON.stringify(reject(3))}\n${JSON.stringify(long)}\n`);
+    const rejects = new RejectsFile(path, input, true);
+    expect(rejects.nextLine).to.equal(8);
+    rejects.close();
+  });
+
+  it('must be empty for a new import', () => {
+    writeFileSync(path, 'before\n');
+    expect(() => new RejectsFile(path, input, false)).to.throw(
+      UsageError,
+      `import: --rejects: ${path} is not empty. Name another file, or resume an import with --from-line, which appends to it`,
+    );
+    expect(readFileSync(path, 'utf8')).to.equal('before\n');
+  });
+
+  for (const text of [
+    'a note\n',
+    'a note without an end',
+    `${JSON.stringify(reject(3))}\na note without an end`,
+    `${JSON.stringify(reject(3))}\na note\n`,
+  ]) {
+    it(`must be of an import, not ${JSON.stringify(text)}`, () => {
+      writeFileSync(path, text);
+      expect(() => new RejectsFile(path, input, true)).to.throw(
+        UsageError,
+        `import: --rejects: ${path} is not of an import. Name another file`,
+      );
+      expect(readFileSync(path, 'utf8')).to.equal(text);
+    });
+  }
+
+  it('must not be the imported file', () => {
+    const same = join(folder, 'plants.ndjson');
+    expect(() => new RejectsFile(same, input, true)).to.throw(
+      UsageError,
+      `import: --rejects: ${same} is the file that is imported`,
+    );
+  });
+
+  it('must be in a folder in which files can be created', () => {
+    const nowhere = join(folder, 'gone', 'rejects.ndjson');
+    expect(() => new RejectsFile(nowhere, input, false)).to.throw(
+      UsageError,
+      `import: --rejects: expected a file that can be written (ENOENT: no such file or directory, open '${nowhere}')`,
+    );
+  });
+});
+
+describe('Rejects without a file', () => {
+  it('are printed, up to ten, and do not count as recorded', () => {
+    const output = new PassThrough({ encoding: 'utf8' });
+    const rejects = new ShownRejects(output);
+    for (let line = 1; line <= 12; line += 1) expect(rejects.record(reject(line))).to.equal(false);
+    const shown = `${output.read()}`.trimEnd().split('\n');
+    expect(shown).to.have.length(11);
+    expect(shown[0]).to.equal('line 1: 4005, name is required');
+    expect(shown[10]).to.equal(
+      'further lines are counted only. Use --rejects FILE to record each of them',
+    );
+  });
+});

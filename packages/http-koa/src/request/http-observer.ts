@@ -1,0 +1,58 @@
+import type { IncomingMessage } from 'node:http';
+import type { TokenRefusal } from '@plant-store/domain';
+
+/** How a request ended. Clients can choose the value of no member except `requestId` and `request` freely. */
+export interface Exchange {
+  /** The method, or `_OTHER` when it is not one that HTTP defines or could not be read. */
+  readonly method: string;
+  /** The path of the matched route; `undefined` when there is none. */
+  readonly route: string | undefined;
+  /** The status of the response; 499 when the client closed the connection before there was one. */
+  readonly status: number;
+  /** The error number of the response; `undefined` when it is not a failure. */
+  readonly error: number | undefined;
+  /** From the end of the headers to the response. */
+  readonly durationMs: number;
+  readonly requestId: string;
+  /** The name of the client; `undefined` unless its token was verified. */
+  readonly client: string | undefined;
+  /** Why the token was refused, for the log only; `undefined` when it was not. */
+  readonly refusal: Refusal | undefined;
+  /** The request, for example for the address of the client; `undefined` when it could not be read. */
+  readonly request: IncomingMessage | undefined;
+}
+
+/** Why a token is refused: it is invalid, or it does not permit the operation. */
+export type Refusal = TokenRefusal | 'permission';
+
+/** A failure that is a fault of the service. */
+export interface OwnFailure {
+  readonly requestId: string;
+  /** The error number of the response. */
+  readonly error: number;
+  readonly cause: unknown;
+}
+
+/** Receives events of requests, for logs and metrics. It must not throw. */
+export interface HttpObserver {
+  /** Called when a request begins. */
+  begun(): void;
+  /** Called once for each request, when it has its response or when its client has closed the connection. */
+  ended(exchange: Exchange): void;
+  /** Called once for each failure that is a fault of the service. */
+  failed(failure: OwnFailure): void;
+}
+
+/** The status in metrics of a request whose client closed the connection before the response. */
+export const CLIENT_GONE = 499;
+
+const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
+
+/**
+ * Returns the method for metrics: `_OTHER` for unknown ones, so that clients cannot add label values.
+ *
+ * Source: OpenTelemetry, semantic conventions for HTTP metrics.
+ */
+export function countedMethod(method: string | undefined): string {
+  return method !== undefined && METHODS.has(method) ? method : '_OTHER';
+}

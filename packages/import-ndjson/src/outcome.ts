@@ -1,0 +1,114 @@
+import { isUtf8 } from 'node:buffer';
+import { type CreateFailure, createFailures } from '@plant-store/plant-json';
+import type { Line } from './read-lines.js';
+
+/** The outcome of a line. A `blank` one has only white space. */
+export type Outcome =
+  | 'stored'
+  | 'taken'
+  | 'invalid'
+  | 'unavailable'
+  | 'unknown'
+  | 'failed'
+  | 'blank';
+
+/** The progress of an import. */
+export interface Progress {
+  readonly outcomes: Readonly<Record<Outcome, number>>;
+  /** How many lines were read and have no outcome yet. */
+  readonly pending: number;
+  /** How many of these wait for the storage, which has stored nothing of them. */
+  readonly retrying: number;
+  /** Bytes of the input up to the last line that has an outcome. */
+  readonly bytes: number;
+  /** Where to resume: every line before this one is stored, recorded, or would fail again. The first line is 1. */
+  readonly nextLine: number;
+}
+
+const failures = createFailures('the line');
+
+type FailureCode = keyof typeof failures;
+
+const OUTCOMES: Readonly<Record<FailureCode, Outcome>> = {
+  TOO_LARGE: 'invalid',
+  INVALID_JSON: 'invalid',
+  INVALID_NEW_PLANT: 'invalid',
+  PLANT_ID_TAKEN: 'taken',
+  STORAGE_UNAVAILABLE: 'unavailable',
+  OUTCOME_UNKNOWN: 'unknown',
+  INTERNAL: 'failed',
+};
+
+/** The line is larger than the limit. */
+export class LineTooLargeError extends Error {
+  readonly code = 'TOO_LARGE';
+}
+
+/** A line that was not stored, as the rejects file records it. */
+export interface Reject extends CreateFailure {
+  readonly line: number;
+  /** The text of the line. Absent when the line is larger than the limit, or not UTF-8. */
+  readonly text?: string;
+  /** The bytes of a line that is not UTF-8, in Base64. */
+  readonly base64?: string;
+}
+
+/** Returns the outcome of a line whose plant failed with `error`. */
+export function outcomeOf(error: unknown): Outcome {
+  return OUTCOMES[codeOf(error)];
+}
+
+/** Returns the record of a line whose plant failed with `error`. Reveals nothing of an unexpected error. */
+export function rejectOf({ number, bytes }: Line, error: unknown): Reject {
+  const code = codeOf(error);
+  const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';
+  const { error: value, message } = failures[code];
+  return {
+    line: number,
+    error: value,
+    message: namesTheRule && error instanceof Error ? error.message : message,
+    ...contentOf(bytes),
+  };
+}
+
+function codeOf(error: unknown): FailureCode {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  return Object.hasOwn(failures, code) ? (code as FailureCode) : 'INTERNAL';
+}
+
+function contentOf(bytes: Buffer | undefined): Pick<Reject, 'text' | 'base64'> {
+  if (bytes === undefined) return {};
+  return isUtf8(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') };
+}
+
+/** Counts the outcomes of lines, in the order of the lines. */
+export class Tally {
+  readonly outcomes: Record<Outcome, number> = {
+    stored: 0,
+    taken: 0,
+    invalid: 0,
+    unavailable: 0,
+    unknown: 0,
+    failed: 0,
+    blank: 0,
+  };
+  bytes = 0;
+  nextLine = 1;
+  #hasGap = false;
+
+  count(line: Line, outcome: Outcome): void {
+    this.outcomes[outcome] += 1;
+    this.skip(line);
+  }
+
+  /** Passes a line without an outcome. */
+  skip(line: Line): void {
+    this.bytes = line.end;
+    if (!this.#hasGap) this.nextLine = line.number + 1;
+  }
+
+  /** Keeps {@link nextLine} at the next line, which has to be imported again. */
+  leaveGap(): void {
+    this.#hasGap = true;
+  }
+}

@@ -1,0 +1,189 @@
+import { rejects } from 'node:assert/strict';
+import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import { expect } from 'chai';
+import { Availability } from '../src/availability.js';
+import type { Finding } from '../src/plant-storage.js';
+import type { StorageEvent } from '../src/storage-event.js';
+import { storageWith } from './support/storage-with.js';
+import { VirtualTime } from './support/virtual-time.js';
+
+const HOUR = 3_600_000;
+
+/** What a check finds to be wrong. */
+class Found extends Error {
+  readonly finding: Finding;
+
+  constructor(finding: Finding, message: string) {
+    super(message);
+    this.finding = finding;
+  }
+}
+
+const refusedLogin = new Found('credentials', 'the user is unknown');
+const view = new Found('refusal', 'it is a view');
+const lost = new Found('no server', 'connect ECONNREFUSED');
+const slow = new Found('slow', 'writes are not acknowledged in time');
+
+describe('The availability of a storage', () => {
+  let time: VirtualTime;
+  let closing: AbortController;
+  let availability: Availability;
+  let events: StorageEvent[];
+  let checks: number[];
+  /** How a check ends. */
+  let check: (signal: AbortSignal) => Promise<void>;
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    closing = new AbortController();
+    events = [];
+    checks = [];
+    check = async () => undefined;
+  });
+
+  afterEach(() => closing.abort());
+
+  function open(): void {
+    const storage = storageWith({
+      check(signal) {
+        checks.push(time.now());
+        return check(signal);
+      },
+      explain(error) {
+        const finding = error instanceof Found ? error.finding : 'no server';
+        return { finding, cause: error as Error };
+      },
+    });
+    const observer = (event: StorageEvent) => events.push(event);
+    availability = new Availability({ storage, observer, closing: closing.signal, clock: time });
+  }
+
+  const fail = (error: Error) => {
+    check = () => Promise.reject(error);
+  };
+
+  /** What was reported: `reachable`, or the message and the cause. */
+  const reported = () =>
+    events.map((event) =>
+      event.type === 'storage unreachable'
+        ? [event.error.message, (event.error.cause as Error | undefined)?.message]
+        : event.type,
+    );
+
+  async function runUntil(end: number): Promise<void> {
+    time.after(end, () => closing.abort());
+    await time.runOut(HOUR);
+  }
+
+  it('is checked every second, and reported once', async () => {
+    open();
+    await runUntil(3_500);
+    expect(checks).to.deep.equal([0, 1000, 2000, 3000]);
+    expect(reported()).to.deep.equal(['storage reachable']);
+  });
+
+  it('is checked less and less often while the credentials are refused, also by `ready`', async () => {
+    fail(refusedLogin);
+    open();
+    time.after(500, () => void availability.ready().catch(() => undefined));
+    await runUntil(40_000);
+    expect(checks).to.deep.equal([0, 1000, 3000, 7000, 15_000, 23_000, 31_000, 39_000]);
+    expect(reported()).to.have.length(1);
+    expect(reported()[0]?.[0]).to.equal('the database at db.example:1 refuses the credentials');
+  });
+
+  it('is reported again when the reason becomes another, so that events and `ready` agree', async () => {
+    const agreements: Promise<void>[] = [];
+    const agree = async () => {
+      const problem = await availability.ready().catch((error: Error) => error);
+      expect(events.at(-1)).to.deep.equal({ type: 'storage unreachable', error: problem });
+    };
+    fail(refusedLogin);
+    open();
+    for (const [at, error] of [
+      [1_000, refusedLogin],
+      [3_200, lost],
+      [4_200, new Found('not now', 'there is no primary')],
+      [5_200, view],
+    ] as const) {
+      time.after(at - 900, () => fail(error));
+      time.after(at, () => agreements.push(agree()));
+    }
+    time.after(5_500, () => {
+      check = async () => undefined;
+    });
+    await runUntil(7_000);
+    await Promise.all(agreements);
+    expect(reported().map((it) => (Array.isArray(it) ? it[0] : it))).to.deep.equal([
+      'the database at db.example:1 refuses the credentials',
+      'the database at db.example:1 is not reachable',
+      'the database at db.example:1 accepts no plants',
+      'plants are refused: it is a view',
+      'storage reachable',
+    ]);
+  });
+
+  it('is checked for 1.5 s, and reported again, once, when a silent server shows the reason', async () => {
+    const ended: number[] = [];
+    check = (signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          ended.push(time.now());
+          reject(ended.length === 2 ? lost : signal.reason);
+        });
+      });
+    open();
+    await runUntil(9_000);
+    const message = 'the database at db.example:1 is not reachable';
+    expect(ended).to.deep.equal([1_500, 4_000, 6_500, 9_000]);
+    expect(reported()).to.deep.equal([
+      [message, 'the server does not respond'],
+      [message, 'connect ECONNREFUSED'],
+    ]);
+  });
+
+  for (const [error, refuses] of [
+    [refusedLogin, true],
+    [view, true],
+    [lost, false],
+    [slow, false],
+  ] as const) {
+    it(`${refuses ? 'refuses plants at once' : 'lets plants wait'} while: ${error.message}`, async () => {
+      fail(error);
+      open();
+      await rejects(availability.ready(), StorageUnavailableError);
+      expect(availability.refusal).to.equal(refuses ? availability.problem : undefined);
+    });
+  }
+
+  it('lets plants wait for a check, together, until one has succeeded', async () => {
+    fail(lost);
+    open();
+    const waiting = Array.from({ length: 20 }, () => availability.reached());
+    for (const it of waiting) await rejects(it ?? Promise.resolve(), StorageUnavailableError);
+    expect(checks).to.have.length(1);
+    check = async () => undefined;
+    await availability.reached();
+    fail(lost);
+    await rejects(availability.ready(), StorageUnavailableError);
+    expect(availability.reached()).to.equal(undefined);
+  });
+
+  it('counts as reached when it is slow, which is reported', async () => {
+    fail(slow);
+    open();
+    await availability.reached();
+    expect(availability.reached()).to.equal(undefined);
+    await rejects(availability.ready(), StorageSlowError);
+    expect(reported()).to.deep.equal([['the database at db.example:1 is slow', slow.message]]);
+    expect(events[0]).to.have.property('error').that.is.instanceOf(StorageSlowError);
+  });
+
+  it('is not reported after it was closed', async () => {
+    open();
+    closing.abort();
+    await runUntil(2_000);
+    expect(reported()).to.deep.equal([]);
+    expect(checks).to.deep.equal([0]);
+  });
+});

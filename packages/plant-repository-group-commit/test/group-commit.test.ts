@@ -1,0 +1,512 @@
+import { rejects } from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import {
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { expect } from 'chai';
+import type { BatchTracer } from '../src/batch-tracer.js';
+import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
+import type { StorageEvent } from '../src/storage-event.js';
+import { FakePlantStorage } from './support/fake-plant-storage.js';
+import { AVAILABLE, BATCHES, plant, storageWith } from './support/storage-with.js';
+import { VirtualTime } from './support/virtual-time.js';
+
+const LIMIT_MS = 5_000;
+const SHORT_LIMIT_MS = 40;
+const REFUSAL = { code: 121, reason: 'the validator refuses it' };
+const ANOTHER = 'the mark of another plant';
+
+interface Given extends Partial<Pick<GroupCommitOptions, 'availability' | 'tracer'>> {
+  readonly maxItems?: number;
+  readonly maxBytes?: number;
+}
+
+function open({ maxItems = 10, maxBytes = 100_000, ...given }: Given = {}) {
+  const fake = new FakePlantStorage();
+  const clock = new VirtualTime();
+  const events: StorageEvent[] = [];
+  const plants = new GroupCommit({
+    ...{ storage: fake.storage, availability: AVAILABLE, clock },
+    limits: { maxPending: 100, batch: { maxItems, maxBytes } },
+    observer: (event) => events.push(event),
+    ...given,
+  });
+  const add = (id: bigint, timeLimitMs = LIMIT_MS) => plants.add(plant(id), timeLimitMs);
+  /** Settles when all do. Time advances when nothing else is left to do. */
+  const settled = (...work: Promise<unknown>[]) => Promise.all([clock.runOut(60_000), ...work]);
+  return { fake, clock, events, plants, add, settled };
+}
+
+/** Opens with batches of one and three plants under way, so that a further plant waits. */
+async function openBusy() {
+  const opened = open();
+  const underWay = [101n, 102n, 103n, 104n].map((id) => opened.add(id));
+  const second = await opened.fake.insert(1);
+  return { ...opened, underWay, first: await opened.fake.insert(0), second };
+}
+
+describe('Batches', () => {
+  it('start at once when nothing is under way', () => {
+    const { fake, add } = open();
+    void add(1n);
+    expect(fake.inserts).to.have.length(1);
+  });
+
+  it('start at the end of the turn, with all plants added until then, when others are under way', async () => {
+    const { fake, add } = open();
+    for (const id of [1n, 2n, 3n]) void add(id);
+    expect(fake.inserts).to.have.length(1);
+    expect((await fake.insert(1)).ids).to.deep.equal([2n, 3n]);
+  });
+
+  it('wait until they have at least half as many plants as the batches under way', async () => {
+    const { fake, add, second } = await openBusy();
+    void add(1n);
+    await nextTurn();
+    expect(fake.inserts).to.have.length(2);
+    second.reply();
+    expect((await fake.insert(2)).ids).to.deep.equal([1n]);
+  });
+
+  it('run four at a time at most, unless they take long', async () => {
+    const { fake, clock, add, first, settled } = await openBusy();
+    for (let id = 1n; id <= 2n; id += 1n) void add(id);
+    await fake.insert(2);
+    for (let id = 3n; id <= 5n; id += 1n) void add(id);
+    await fake.insert(3);
+    for (let id = 6n; id <= 15n; id += 1n) void add(id);
+    await nextTurn();
+    expect(fake.inserts).to.have.length(4);
+    first.reply();
+    expect((await fake.insert(4)).ids).to.have.length(10);
+    const end = async () => {
+      const sixth = await fake.insert(5);
+      expect([clock.now(), sixth.ids]).to.deep.equal([100, [16n]]);
+      for (const insert of fake.inserts) insert.reply();
+    };
+    await settled(add(16n), end());
+  });
+
+  it('have at most `maxBytes` bytes, but always at least one plant', async () => {
+    const { fake, add } = open({ maxBytes: 1 });
+    for (const id of [0n, 1n, 2n]) void add(id);
+    (await fake.insert(0)).reply();
+    expect((await fake.insert(1)).ids).to.deep.equal([1n]);
+  });
+
+  it('are reported with their duration and failure', async () => {
+    const { fake, clock, events, add, settled } = open();
+    const failure = new Error('connection lost');
+    clock.after(30, () => fake.inserts[0]?.fail(failure));
+    await settled(rejects(add(1n, SHORT_LIMIT_MS)));
+    expect(events).to.deep.equal([{ type: 'batch written', plants: 1, durationMs: 30, failure }]);
+  });
+
+  it('are retried after 50 ms', async () => {
+    const { fake, clock, add, settled } = open();
+    const second = fake.insert(1).then((insert) => {
+      insert.reply();
+      return clock.now();
+    });
+    fake.insert(0).then((insert) => insert.fail());
+    await settled(add(1n));
+    expect(await second).to.equal(50);
+  });
+
+  it('have the time that the last of their plants has', async () => {
+    const { fake, add, settled } = open();
+    const adding = [100, 300, 200].map((limit) => rejects(add(BigInt(limit), limit)));
+    await settled(...adding);
+    const limits = fake.inserts.map(({ timeLimitMs }) => timeLimitMs);
+    expect(limits).to.deep.equal([100, 300]);
+  });
+
+  it('are shown to the tracer with their callers', async () => {
+    const runs: unknown[] = [];
+    let caller = 0;
+    const tracer: BatchTracer = {
+      caller: () => {
+        caller += 1;
+        return caller;
+      },
+      run(name, callers, command) {
+        runs.push([name, ...callers]);
+        return command();
+      },
+    };
+    const { fake, add } = open({ tracer });
+    fake.committed.set(1n, ANOTHER);
+    const taken = rejects(add(1n), PlantIdTakenError);
+    const adding = [add(2n), add(3n)];
+    (await fake.insert(0)).reply('id exists');
+    (await fake.insert(1)).reply();
+    await Promise.all([taken, ...adding]);
+    expect(runs).to.have.deep.members([
+      ['insert plants', 1],
+      ['insert plants', 2, 3],
+      ['look up plants', 1],
+    ]);
+  });
+});
+
+describe('The asynchronous context of a caller', () => {
+  it('is that of no batch, and continues after `add`', async () => {
+    const context = new AsyncLocalStorage<string>();
+    const contexts: unknown[] = [];
+    const storage = storageWith({
+      async insert(batch) {
+        contexts.push(context.getStore());
+        batch.send();
+        await nextTurn();
+        return { outcomes: 'id exists' };
+      },
+      async committedMarks(ids) {
+        contexts.push(context.getStore());
+        return new Map(ids.map((id) => [id, ANOTHER]));
+      },
+    });
+    const plants = new GroupCommit({
+      ...{ storage, availability: AVAILABLE, limits: BATCHES, clock: new VirtualTime() },
+      observer: () => undefined,
+    });
+    const names = ['request 1', 'request 2', 'request 3', 'request 4'];
+    const after = names.map((name, id) =>
+      context.run(name, async () => {
+        await rejects(plants.add(plant(BigInt(id)), LIMIT_MS), PlantIdTakenError);
+        return context.getStore();
+      }),
+    );
+    expect(await Promise.all(after)).to.deep.equal(names);
+    expect(contexts).to.deep.equal(Array(4).fill(undefined));
+  });
+});
+
+describe('A tracer', () => {
+  const faults: Record<string, BatchTracer> = {
+    throws: {
+      caller() {
+        throw new Error('no span');
+      },
+      run() {
+        throw new Error('no span');
+      },
+    },
+    rejects: { caller: () => 1, run: () => Promise.reject(new Error('no span')) },
+    'calls late': {
+      caller: () => 1,
+      run: async (_name, _callers, command) => {
+        await nextTurn();
+        return command();
+      },
+    },
+    'never calls': { caller: () => 1, run: () => new Promise(() => undefined) },
+  };
+
+  for (const [fault, tracer] of Object.entries(faults)) {
+    it(`that ${fault} costs nothing but the trace`, async () => {
+      const { fake, add } = open({ tracer });
+      const adding = add(1n);
+      expect(fake.inserts).to.have.length(1);
+      fake.inserts[0]?.reply();
+      await adding;
+      await nextTurn();
+      expect(fake.inserts).to.have.length(1);
+    });
+  }
+});
+
+describe('A plant that is added', () => {
+  it('causes one alert when the database refuses it and its batch has an existing id too', async () => {
+    const { fake, events, add } = open();
+    const first = add(1n);
+    const bad = rejects(add(2n), { name: 'Error' });
+    const taken = rejects(add(3n), PlantIdTakenError);
+    fake.committed.set(3n, ANOTHER);
+    (await fake.insert(0)).reply();
+    (await fake.insert(1)).reply([REFUSAL, 'id exists']);
+    await Promise.all([first, bad, taken]);
+    const alerts = events.filter(({ type }) => type === 'plant refused');
+    expect(alerts).to.deep.equal([{ type: 'plant refused', id: 2n, ...REFUSAL }]);
+  });
+
+  it('that is invalid does not affect others', async () => {
+    const { fake, plants, add } = open();
+    const good = add(1n);
+    const bad = { ...plant(2n), name: undefined as unknown as string };
+    await rejects(plants.add(bad, LIMIT_MS), TypeError);
+    (await fake.insert(0)).reply();
+    await good;
+    expect(fake.inserts).to.have.length(1);
+  });
+
+  it('can be changed by its caller afterwards', async () => {
+    const { fake, plants } = open();
+    fake.sends = false;
+    const changed = { ...plant(1n) };
+    const adding = plants.add(changed, LIMIT_MS);
+    Object.assign(changed, plant(2n));
+    expect(fake.inserts[0]?.send()[0]?.plant).to.deep.equal(plant(1n));
+    fake.inserts[0]?.reply();
+    await adding;
+  });
+
+  it('is refused at once, and never sent, when the storage accepts no plants or there are too many', async () => {
+    const refusal = new StorageUnavailableError('plants are refused: it is a view');
+    const { fake, add } = open({ availability: { ...AVAILABLE, refusal } });
+    await rejects(add(1n), { message: `the plant was not stored: ${refusal.message}` });
+    expect(fake.inserts).to.deep.equal([]);
+    const full = open();
+    for (let id = 0n; id < 100n; id += 1n) void full.add(id);
+    await rejects(full.add(100n), { message: '100 plants are already waiting to be stored' });
+    await rejects(full.add(101n, 0), { message: 'there is no time left' });
+  });
+
+  it('waits, and is not sent, until the storage was reached', async () => {
+    let reach: () => void = () => undefined;
+    const reached = new Promise<void>((resolve) => {
+      reach = resolve;
+    });
+    const { fake, add } = open({ availability: { ...AVAILABLE, reached: () => reached } });
+    const adding = add(1n);
+    await nextTurn();
+    expect(fake.inserts).to.deep.equal([]);
+    reach();
+    (await fake.insert(0)).reply();
+    await adding;
+  });
+
+  it('is found by the mark of the committed plant with its id, with or without a look-up', async () => {
+    const { fake, add } = open();
+    const own = add(1n);
+    const taken = rejects(add(2n), PlantIdTakenError);
+    const foreign = rejects(add(3n), PlantIdTakenError);
+    const first = await fake.insert(0);
+    fake.committed.set(1n, first.send()[0]?.mark);
+    first.reply('id exists');
+    (await fake.insert(1)).reply([{ committedMark: ANOTHER }, { committedMark: undefined }]);
+    await Promise.all([own, taken, foreign]);
+    expect(fake.lookUps).to.equal(1);
+  });
+
+  it('is looked up until the database responds', async () => {
+    const { fake, add, settled } = open();
+    fake.failingLookUps = 2;
+    fake.committed.set(1n, ANOTHER);
+    const reply = async () => {
+      for (const number of [0, 1, 2]) (await fake.insert(number)).reply('id exists');
+    };
+    await settled(rejects(add(1n), PlantIdTakenError), reply());
+    expect(fake.lookUps).to.equal(3);
+  });
+
+  it('that the storage refuses is found, and does not affect the others of its insert', async () => {
+    const { fake, add, settled } = open({ maxItems: 64 });
+    const reply = async () => {
+      (await fake.insert(0)).reply();
+      for (let number = 1; ; number += 1) {
+        const insert = await fake.insert(number);
+        if (!insert.ids.includes(7n)) insert.reply();
+        else insert.reply(insert.ids.length > 1 ? 'refused with others' : [REFUSAL]);
+      }
+    };
+    void reply();
+    const first = add(1n);
+    const bad = rejects(add(7n), { name: 'Error', message: /\(121\)/ });
+    const others = Array.from({ length: 63 }, (_, id) => add(BigInt(id + 8)));
+    await settled(first, bad, ...others);
+    const sizes = fake.inserts.map(({ ids }) => ids.length);
+    expect(sizes).to.have.members([1, 64, ...Array(16).fill(4), ...Array(4).fill(1)]);
+  });
+});
+
+describe('Without a reply for a second, a plant', () => {
+  it('is inserted again with the same mark, and is stored by the late reply', async () => {
+    const { fake, clock, add, settled } = open();
+    const stored: number[] = [];
+    clock.after(2_500, () => fake.inserts[0]?.reply());
+    await settled(add(1n).then(() => stored.push(clock.now())));
+    expect(stored).to.deep.equal([2_500]);
+    expect(fake.inserts).to.have.lengthOf.at.least(2);
+    const marks = fake.inserts.map((insert) => insert.send()[0]?.mark);
+    expect(new Set(marks)).to.have.property('size', 1);
+  });
+
+  for (const [what, addedAt, limits] of [
+    ['more time each time, while nothing is stored', [], [15_000, 2_000, 4_000, 6_000]],
+    ['2 s each time, while others are stored', [990, 1_990, 2_990], [15_000, 2_000, 2_000, 2_000]],
+  ] as const) {
+    it(`gives the server ${what}`, async () => {
+      const { fake, clock, add, settled } = open();
+      for (const at of addedAt) {
+        clock.after(at, () => void add(BigInt(at)));
+        clock.after(at + 1, () => {
+          for (const insert of fake.inserts) if (!insert.ids.includes(1n)) insert.reply();
+        });
+      }
+      await settled(rejects(add(1n, 15_000), OutcomeUnknownError));
+      const inserts = fake.inserts.filter(({ ids }) => ids.includes(1n));
+      expect(inserts.slice(0, 4).map(({ timeLimitMs }) => timeLimitMs)).to.deep.equal(limits);
+    });
+  }
+
+  it('is unknown while one of its inserts is open, whatever the others have done', async () => {
+    const { fake, clock, add, settled } = open();
+    clock.after(1_500, () => fake.inserts[1]?.reply('not written'));
+    await settled(rejects(add(1n, 1_800), OutcomeUnknownError));
+  });
+
+  it('is unavailable when all its inserts have ended without writing it', async () => {
+    const { fake, clock, add, settled } = open();
+    clock.after(1_500, () => {
+      fake.sends = false;
+      for (const insert of fake.inserts) insert.reply('not written');
+    });
+    await settled(rejects(add(1n, 1_800), StorageUnavailableError));
+  });
+
+  it('leaves its place when a later insert gets its reply first', async () => {
+    const { fake, clock, add, settled } = open();
+    const first = add(1n);
+    clock.after(500, () => void add(2n));
+    clock.after(1_100, () => fake.inserts[1]?.reply());
+    clock.after(1_200, () => {
+      const started = fake.inserts.length;
+      void add(3n);
+      expect(fake.inserts).to.have.length(started + 1);
+      for (const insert of fake.inserts) insert.reply();
+    });
+    await settled(first);
+  });
+});
+
+describe('After an unclear insert a plant', () => {
+  it('is inserted again with the same mark, before others that wait', async () => {
+    const { fake, add, underWay, first, second, settled } = await openBusy();
+    const adding = add(1n);
+    first.fail();
+    const end = async () => {
+      const retry = await fake.insert(2);
+      expect(retry.ids).to.deep.equal([101n]);
+      expect(retry.send()[0]).to.equal(first.send()[0]);
+      for (const insert of [second, retry]) insert.reply();
+      (await fake.insert(3)).reply();
+    };
+    await settled(...underWay, adding, end());
+  });
+
+  it('is inserted with a sixteenth of its batch each time', async () => {
+    const { fake, add, settled } = open({ maxItems: 64 });
+    const adding = Array.from({ length: 65 }, (_, id) => add(BigInt(id)));
+    const end = async () => {
+      (await fake.insert(0)).reply();
+      (await fake.insert(1)).fail();
+      for (let number = 2; number < 146; number += 1) {
+        const insert = await fake.insert(number);
+        if (number < 82) insert.fail();
+        else insert.reply();
+      }
+    };
+    await settled(...adding, end());
+    const sizes = fake.inserts.map(({ ids }) => ids.length);
+    expect(sizes).to.have.members([1, 64, ...Array(16).fill(4), ...Array(128).fill(1)]);
+  });
+
+  it('that is alone takes turns with the others', async () => {
+    const { fake, add, settled } = open({ maxItems: 1 });
+    const adding = Array.from({ length: 18 }, (_, id) => add(BigInt(id)));
+    const end = async () => {
+      for (let number = 0; number < 100; number += 1) (await fake.insert(number)).fail();
+      const ids = fake.inserts.slice(0, 100).flatMap((insert) => insert.ids);
+      for (let id = 0n; id < 18n; id += 1n) {
+        expect(ids.filter((it) => it === id)).to.have.lengthOf.above(1);
+      }
+      for (let number = 100; number < 118; number += 1) (await fake.insert(number)).reply();
+    };
+    await settled(...adding, end());
+  });
+
+  it('is looked up, not rejected, when the database refuses the next insert', async () => {
+    const { fake, add, settled } = open();
+    const end = async () => {
+      const first = await fake.insert(0);
+      fake.committed.set(1n, first.send()[0]?.mark);
+      first.fail();
+      (await fake.insert(1)).reply([REFUSAL]);
+    };
+    await settled(add(1n), end());
+  });
+
+  it('is inserted again when the next insert is denied', async () => {
+    const { fake, add, settled } = open();
+    const end = async () => {
+      (await fake.insert(0)).fail();
+      (await fake.insert(1)).reply('denied', new Error('no permission'));
+      (await fake.insert(2)).reply();
+    };
+    await settled(add(1n), end());
+  });
+});
+
+describe('At its deadline a plant', () => {
+  it('is unknown when an earlier insert of it was sent, with the last failure as the cause', async () => {
+    const { fake, add, settled } = open();
+    const failure = new Error('connection lost');
+    const adding = rejects(add(1n, SHORT_LIMIT_MS), {
+      name: 'OutcomeUnknownError',
+      cause: failure,
+    });
+    fake.sends = false;
+    fake.inserts[0]?.fail(failure);
+    await settled(adding);
+  });
+
+  it('is unavailable when its insert was not sent, and is never sent', async () => {
+    const { fake, add, settled } = open();
+    fake.sends = false;
+    const message = 'the plant was not stored';
+    const cause = new Error('pool cleared');
+    const adding = rejects(add(1n, SHORT_LIMIT_MS), {
+      name: 'StorageUnavailableError',
+      message,
+      cause,
+    });
+    fake.inserts[0]?.fail(cause);
+    await settled(adding);
+    expect(fake.inserts[0]?.send()).to.deep.equal([]);
+  });
+
+  it('is unavailable when it waits for other batches, and is never sent', async () => {
+    const { fake, add, underWay, first, second, settled } = await openBusy();
+    const expired = rejects(add(1n, SHORT_LIMIT_MS), StorageUnavailableError);
+    const end = async () => {
+      await expired;
+      const adding = add(2n);
+      first.reply();
+      second.reply();
+      const third = await fake.insert(2);
+      third.reply();
+      await adding;
+      expect(third.ids).to.deep.equal([2n]);
+    };
+    await settled(...underWay, end());
+  });
+
+  it('expires without the others of its batch', async () => {
+    const { fake, add, settled } = open();
+    const first = add(1n);
+    fake.sends = false;
+    const short = rejects(add(2n, SHORT_LIMIT_MS), StorageUnavailableError);
+    const long = add(3n);
+    const end = async () => {
+      (await fake.insert(0)).reply();
+      await short;
+      const second = await fake.insert(1);
+      expect(second.ids).to.deep.equal([3n]);
+      second.reply();
+    };
+    await settled(first, long, end());
+  });
+});

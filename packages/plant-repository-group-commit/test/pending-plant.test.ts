@@ -1,0 +1,88 @@
+import { expect } from 'chai';
+import { PendingPlant, sizeOf } from '../src/pending-plant.js';
+import { plant } from './support/storage-with.js';
+
+const MARK = 'its own mark';
+const lost = new Error('connection lost');
+const late = new Error('no server');
+
+type Act = (pending: PendingPlant) => void;
+
+const sent: Act = (it) => it.sent();
+const notWritten: Act = (it) => it.notWritten(lost);
+const unclear: Act = (it) => it.unclear(lost);
+const stored: Act = (it) => it.stored();
+const foundItself: Act = (it) => it.found(MARK);
+const foundAnother: Act = (it) => it.found('another mark');
+const foundForeign: Act = (it) => it.found(undefined);
+const refused: Act = (it) => it.refused(new Error('refused'));
+const expire: Act = (it) => it.expire('the plant was not stored', late);
+
+const taken = ['PLANT_ID_TAKEN', 'a plant with this id was stored before', undefined];
+const unknown = (cause: Error) => ['OUTCOME_UNKNOWN', 'the outcome was not known in time', cause];
+const unavailable = (cause: Error) => ['STORAGE_UNAVAILABLE', 'the plant was not stored', cause];
+const refusal = [undefined, 'refused', undefined];
+
+const cases: readonly (readonly [what: string, acts: readonly Act[], outcome: unknown])[] = [
+  ['an insert has stored it', [sent, stored], 'stored'],
+  ['it is found with its own mark', [sent, notWritten, foundItself], 'stored'],
+  [
+    'it is found with its own mark after a refusal',
+    [sent, unclear, refused, foundItself],
+    'stored',
+  ],
+  ['a late reply reports it', [sent, sent, notWritten, stored], 'stored'],
+  ['it is found with another mark', [sent, notWritten, foundAnother], taken],
+  ['another program has stored its id', [sent, notWritten, foundForeign], taken],
+  ['no insert of it was sent in time', [expire], unavailable(late)],
+  ['no insert has written it', [sent, notWritten, sent, notWritten, expire], unavailable(lost)],
+  ['an insert is open', [sent, expire], unknown(late)],
+  ['an insert is unclear', [sent, unclear, expire], unknown(lost)],
+  ['one of two inserts is open', [sent, sent, notWritten, expire], unknown(lost)],
+  [
+    'one was unclear, and a later one has not written it',
+    [sent, unclear, sent, notWritten, expire],
+    unknown(lost),
+  ],
+  ['the storage refuses it', [sent, notWritten, refused], refusal],
+  [
+    'it is refused while another insert is open',
+    [sent, sent, notWritten, refused, expire],
+    unknown(lost),
+  ],
+  ['it was stored before its time limit passed', [sent, stored, expire], 'stored'],
+  ['its time limit passed before the reply', [sent, expire, stored], unknown(late)],
+];
+
+describe('A pending plant', () => {
+  for (const [what, acts, expected] of cases) {
+    it(`has its outcome when ${what}`, async () => {
+      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 0, 1_000, undefined);
+      for (const act of acts) act(pending);
+      expect(pending.isSettled).to.equal(true);
+      const outcome = await pending.outcome.then(
+        () => 'stored',
+        ({ code, message, cause }) => [code, message, cause],
+      );
+      expect(outcome).to.deep.equal(expected);
+    });
+  }
+
+  for (const [what, acts, mayBeWritten] of [
+    ['was not sent', [], false],
+    ['is in an open insert', [sent], true],
+    ['was not written', [sent, notWritten], false],
+    ['is in one of two inserts', [sent, sent, notWritten], true],
+    ['is unclear', [sent, unclear, refused], true],
+  ] as const) {
+    it(`waits while it ${what}`, () => {
+      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 0, 1_000, undefined);
+      for (const act of acts) act(pending);
+      expect([pending.isSettled, pending.mayBeWritten]).to.deep.equal([false, mayBeWritten]);
+    });
+  }
+
+  it('has a size of at least the bytes of its name and its tag', () => {
+    expect(sizeOf({ ...plant(1n, 'ü'.repeat(1_000)), tag: '木' })).to.be.within(2_003, 2_203);
+  });
+});

@@ -1,0 +1,78 @@
+import { EventEmitter, once } from 'node:events';
+import type { InsertResult, MarkedPlant, PlantBatch } from '../../src/plant-storage.js';
+import { storageWith } from './storage-with.js';
+
+/** An insert whose end the test decides. */
+export class FakeInsert {
+  readonly result: Promise<InsertResult>;
+  /** When it was started. */
+  readonly timeLimitMs: number;
+  readonly #batch: PlantBatch;
+  #resolve: (result: InsertResult) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(batch: PlantBatch) {
+    this.#batch = batch;
+    this.timeLimitMs = batch.timeLimitMs;
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Sends it, unless it is sent. Returns its plants. */
+  send(): readonly MarkedPlant[] {
+    return this.#batch.send();
+  }
+
+  get ids(): bigint[] {
+    return this.send().map(({ plant }) => plant.id);
+  }
+
+  /** Ends with a reply. By default, all plants are stored. */
+  reply(outcomes: InsertResult['outcomes'] = 'stored', error?: unknown): void {
+    this.#resolve({ outcomes, error });
+  }
+
+  /** Ends without a reply. */
+  fail(error: unknown = new Error('connection lost')): void {
+    this.#reject(error);
+  }
+}
+
+/** A storage whose replies the test decides. */
+export class FakePlantStorage {
+  readonly inserts: FakeInsert[] = [];
+  /** The marks of the committed plants. */
+  readonly committed = new Map<bigint, string | undefined>();
+  lookUps = 0;
+  /** How many look-ups fail before one succeeds. */
+  failingLookUps = 0;
+  /** Whether new inserts are sent at once. */
+  sends = true;
+  readonly #events = new EventEmitter();
+
+  readonly storage = storageWith({
+    insert: (batch) => {
+      const insert = new FakeInsert(batch);
+      if (this.sends) insert.send();
+      this.inserts.push(insert);
+      this.#events.emit('insert');
+      return insert.result;
+    },
+    committedMarks: async (ids) => {
+      this.lookUps += 1;
+      if (this.lookUps <= this.failingLookUps) throw new Error('no response');
+      return new Map([...this.committed].filter(([id]) => ids.includes(id)));
+    },
+  });
+
+  /** Resolves with the insert of this number, counted from 0, when it was started. */
+  async insert(number: number): Promise<FakeInsert> {
+    for (;;) {
+      const insert = this.inserts[number];
+      if (insert) return insert;
+      await once(this.#events, 'insert');
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import { newPlant } from '@plant-store/domain';
+import type { PlantStorage } from '../../src/plant-storage.js';
+
+/** The limits of the MongoDB store. */
+export const LIMITS = { ordinary: 20, again: 20, overtaken: 60 };
+
+/** The most plants of one insert, and of all together, in a `GroupCommitPlantRepository`. */
+export const BATCHES = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
+
+/** Plants are sent at once. */
+export const AVAILABLE = { refusal: undefined, reached: () => undefined };
+
+let marks = 0;
+
+/** Returns a storage with these methods. All others succeed at once, and the storage is empty. */
+export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
+  return {
+    place: 'the database at db.example:1',
+    limits: LIMITS,
+    newMark() {
+      marks += 1;
+      return `mark ${marks}`;
+    },
+    async insert(batch) {
+      batch.send();
+      return { outcomes: 'stored' };
+    },
+    committedMarks: async () => new Map(),
+    page: async () => [],
+    check: async () => undefined,
+    explain: (error) => ({ finding: 'no server', cause: error as Error }),
+    close: async () => undefined,
+    ...methods,
+  };
+}
+
+/** A plant with this id, for tests that look at nothing else. */
+export const plant = (id: bigint, name = `plant ${id}`) => newPlant({ id, name });

@@ -1,0 +1,150 @@
+import { rejects } from 'node:assert/strict';
+import { OutcomeUnknownError, StorageSlowError } from '@plant-store/domain';
+import { ReplicaSet } from '@plant-store/mongod';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { expect } from 'chai';
+import { Long, MongoClient } from 'mongodb';
+import { describeOnMongod } from './support/describe-on-mongod.js';
+import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
+import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
+
+/** The default of `REQUEST_DEADLINE_MS`. */
+const LIMIT_MS = 15_000;
+/** How many times a client creates a plant. */
+const ROUNDS = 3;
+/** The connections for inserts, pages and checks, and those of the driver's monitor. */
+const MAX_CONNECTIONS = 50;
+
+describeOnMongod('A majority that acknowledges late', function () {
+  this.timeout(120_000);
+  let set: ReplicaSet;
+  let plain: MongoClient;
+  let collection: string;
+  let events: StorageEvents;
+  let repository: ReturnType<typeof mongoPlantRepository>;
+  let id = 0n;
+
+  before(async () => {
+    set = await ReplicaSet.start({ members: 2 });
+    plain = new MongoClient(set.uri, { maxPoolSize: 1_000 });
+  });
+
+  after(async () => {
+    await plain.close();
+    await closeClient(set.uri);
+    await set.stop();
+  });
+
+  beforeEach(() => {
+    collection = freshCollection();
+    events = new StorageEvents();
+  });
+
+  afterEach(async () => {
+    await repository.close();
+    await set.delaySecondary(0);
+  });
+
+  function open(): void {
+    repository = mongoPlantRepository({ uri: set.uri, collection, observer: events.observer });
+  }
+
+  const add = () => {
+    id += 1n;
+    return repository.add(plant(id), LIMIT_MS);
+  };
+
+  const connections = async () =>
+    (await clientOf(set.uri).db('admin').command({ serverStatus: 1 })).connections.totalCreated;
+
+  /** Clients each create plants, one after the other. Resolves with how many were stored until the first has finished. */
+  async function createdBy(
+    clients: number,
+    create: () => Promise<unknown>,
+    rounds = ROUNDS,
+  ): Promise<number> {
+    let created = 0;
+    const client = async () => {
+      for (let round = 0; round < rounds; round += 1) {
+        await create();
+        created += 1;
+      }
+    };
+    const running = Array.from({ length: clients }, client);
+    await Promise.race(running);
+    const until = created;
+    await Promise.all(running);
+    return until;
+  }
+
+  /** The same, with one `insertOne` for each. The first round opens its connections. */
+  async function insertedBy(clients: number, rounds: number): Promise<number> {
+    const writeConcern = { w: 'majority', journal: true } as const;
+    const others = plain.db(DATABASE).collection(`${collection}-plain`, { writeConcern });
+    return createdBy(clients, () => others.insertOne({ name: 'plain' }), rounds);
+  }
+
+  for (const [seconds, clients] of [
+    [1, 100],
+    [2, 500],
+    [4, 100],
+    [8, 100],
+  ] as const) {
+    it(`by ${seconds} s costs ${clients} clients no create, and few connections`, async () => {
+      open();
+      await add();
+      await set.delaySecondary(seconds);
+      const before = await connections();
+      await insertedBy(clients, 1);
+      const opened = (await connections()) - before;
+      const [stored, inserted] = await Promise.all([
+        createdBy(clients, add),
+        insertedBy(clients, ROUNDS),
+      ]);
+      expect(stored).to.be.at.least(0.9 * inserted);
+      expect((await connections()) - before - opened).to.be.below(MAX_CONNECTIONS);
+    });
+  }
+
+  it('lets an instance that starts create plants, and the log says so', async () => {
+    await set.delaySecondary(4);
+    open();
+    await add();
+    const slow = events.of('storage unreachable').at(-1)?.error;
+    expect(slow).to.be.instanceOf(StorageSlowError);
+    expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
+  });
+
+  it('does not make a plant unknown whose insert is blocked while the repository is closed', async () => {
+    open();
+    await add();
+    const data = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_500 };
+    const failCommand = { configureFailPoint: 'failCommand', mode: 'alwaysOn', data };
+    await clientOf(set.uri).db('admin').command(failCommand);
+    try {
+      const adding = Array.from({ length: 100 }, add);
+      await repository.close();
+      await Promise.all(adding);
+    } finally {
+      await clientOf(set.uri)
+        .db('admin')
+        .command({ ...failCommand, mode: 'off' });
+    }
+  });
+
+  it('that never acknowledges makes a plant unknown, which may be stored', async () => {
+    open();
+    await add();
+    const [, secondary] = set.members;
+    secondary?.freeze();
+    try {
+      await rejects(repository.add(plant(-1n), 1_500), OutcomeUnknownError);
+    } finally {
+      secondary?.thaw();
+    }
+    await add();
+    const documents = clientOf(set.uri).db(DATABASE).collection<{ _id: Long }>(collection);
+    expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
+  });
+});

@@ -1,0 +1,231 @@
+import { rejects } from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { InvalidTokenError, type TokenRefusal } from '@plant-store/domain';
+import { expect } from 'chai';
+import { CompactSign, exportSPKI, importJWK, type JWK } from 'jose';
+import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
+
+const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+describe('JwtTokenVerifier', () => {
+  let key: IssuerKey;
+  let forgerKey: IssuerKey;
+  let issuer: FakeIssuer;
+
+  before(async () => {
+    key = await issuerKey('first', 'RS256');
+    forgerKey = await issuerKey('first', 'RS256');
+  });
+
+  beforeEach(async () => {
+    issuer = await FakeIssuer.start(key);
+  });
+
+  afterEach(() => issuer.close());
+
+  async function refuses(token: string, message?: string, reason?: TokenRefusal): Promise<void> {
+    const verifier = issuer.verifier();
+    await verifier.verify(await issuer.token());
+    const error: unknown = await verifier.verify(token).catch((refusal: unknown) => refusal);
+    expect(error).to.be.instanceOf(InvalidTokenError);
+    if (message !== undefined) expect(error).to.include({ message });
+    if (reason !== undefined) expect(error).to.include({ reason });
+  }
+
+  async function hmacWith(secret: string | Buffer, alg: string): Promise<string> {
+    const signed = `${base64url({ alg, kid: 'first', typ: 'at+jwt' })}.${base64url(issuer.claims())}`;
+    const hash = `sha${alg.slice(2)}`;
+    return `${signed}.${createHmac(hash, secret).update(signed).digest('base64url')}`;
+  }
+
+  describe('A token is refused', () => {
+    for (const alg of ['none', 'None', 'nOnE', '']) {
+      it(`with the algorithm '${alg}'`, async () => {
+        const unsigned = `${base64url({ alg, kid: 'first' })}.${base64url(issuer.claims())}`;
+        await refuses(`${unsigned}.`);
+        await refuses(`${unsigned}.c2lnbmF0dXJl`, 'the algorithm is not accepted');
+      });
+    }
+
+    for (const alg of ['HS256', 'HS384', 'HS512']) {
+      it(`with the algorithm ${alg} and the public key as its secret`, async () => {
+        const publicKey = await importJWK(key.published, 'RS256', { extractable: true });
+        if (publicKey instanceof Uint8Array) throw new Error('not a public key');
+        const pem = await exportSPKI(publicKey);
+        const modulus = Buffer.from(`${key.published.n}`, 'base64url');
+        const secrets = [pem, pem.trim(), modulus, JSON.stringify(key.published), ''];
+        for (const secret of secrets) {
+          await refuses(await hmacWith(secret, alg), 'the algorithm is not accepted');
+        }
+      });
+    }
+
+    it('with an algorithm that its key supports but the options do not list', async () => {
+      const { alg: _, ...published } = key.published;
+      issuer.keys = [{ ...key, published }];
+      const verifier = issuer.verifier({ algorithms: ['PS256'] });
+      const token = await issuer.token({}, { alg: 'RS256' });
+      await rejects(verifier.verify(token), { reason: 'algorithm' });
+    });
+
+    const claims: Record<string, [claims: Record<string, unknown>, reason: TokenRefusal]> = {
+      'from another issuer': [{ iss: 'https://issuer.example' }, 'issuer'],
+      'from an issuer with a slash more': [{ iss: 'http://127.0.0.1/' }, 'issuer'],
+      'without an issuer': [{ iss: undefined }, 'issuer'],
+      'with a list of issuers': [{ iss: ['https://issuer.example'] }, 'issuer'],
+      'for another audience': [{ aud: 'https://animals.example' }, 'audience'],
+      'for a part of the audience': [{ aud: 'https://plants' }, 'audience'],
+      'for several other audiences': [{ aud: ['https://animals.example', 'plants'] }, 'audience'],
+      'without an audience': [{ aud: undefined }, 'audience'],
+      'without an expiry': [{ exp: undefined }, 'malformed'],
+      'with an expiry that is not a number': [{ exp: '4102444800' }, 'malformed'],
+      'with a beginning that is not a number': [{ nbf: '0' }, 'not yet valid'],
+    };
+
+    for (const [what, [changed, reason]] of Object.entries(claims)) {
+      it(what, async () => refuses(await issuer.token(changed), undefined, reason));
+    }
+
+    it('when it has expired more than 30 seconds ago', async () => {
+      await refuses(
+        await issuer.token({ exp: issuer.seconds - 30 }),
+        'the token has expired',
+        'expired',
+      );
+    });
+
+    it('when it is not yet valid for more than 30 seconds', async () => {
+      await refuses(
+        await issuer.token({ nbf: issuer.seconds + 31 }),
+        'the claim nbf is not as it must be',
+        'not yet valid',
+      );
+    });
+
+    for (const typ of [
+      'logout+jwt',
+      'dpop+jwt',
+      'JWE',
+      'application/jwt; a=b',
+      '',
+      7,
+      ['at+jwt'],
+    ]) {
+      it(`with the type ${JSON.stringify(typ)}`, async () => {
+        await refuses(
+          await issuer.token({}, { typ }),
+          'the type is not that of access tokens',
+          'not an access token',
+        );
+      });
+    }
+
+    const uses: Record<string, Record<string, unknown>> = {
+      'an ID token of Keycloak': { typ: 'ID' },
+      'a refresh token of Keycloak': { typ: 'Refresh' },
+      'an ID token of Cognito': { token_use: 'id' },
+      'an ID token with the hash of an access token': { at_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' },
+      'an ID token with the hash of a code': { c_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' },
+    };
+
+    for (const [what, use] of Object.entries(uses)) {
+      it(`as ${what}`, async () => {
+        await refuses(await issuer.token(use, { typ: 'JWT' }), 'the token is not an access token');
+      });
+    }
+
+    it('when it is bound to a key of the client', async () => {
+      await refuses(await issuer.token({ cnf: { jkt: 'a' } }), 'the token is bound to a key');
+    });
+
+    it('with critical extensions, also one that jose supports', async () => {
+      const message = 'the header has critical extensions';
+      await refuses(await issuer.token({}, { crit: ['b64'], b64: true }), message);
+      const header = { alg: 'RS256', kid: 'first', crit: ['exp'], exp: 1 };
+      await refuses(`${base64url(header)}.${base64url(issuer.claims())}.c2lnbmF0dXJl`, message);
+    });
+
+    it('when it names a known key but was signed with another', async () => {
+      const forged = await issuer.token({}, {}, forgerKey);
+      await refuses(forged, 'the signature does not match', 'signature');
+    });
+
+    it('when it names a key of another kind', async () => {
+      const forged = await issuer.token({}, {}, await issuerKey('first', 'ES256'));
+      await refuses(forged, 'no key of the issuer fits');
+    });
+
+    it('with a key name that is not a string', async () => {
+      await refuses(await issuer.token({}, { kid: 7 }), 'the token is malformed');
+    });
+
+    /** A valid token of this length. The claims grow in steps of three bytes; the header fills the rest. */
+    async function tokenOf(length: number): Promise<string> {
+      for (const pad of ['', 'a', 'aa', 'aaa']) {
+        const { length: shortest } = await issuer.token({ padding: '' }, { pad });
+        const estimate = Math.floor(((length - shortest) * 3) / 4);
+        for (const size of [estimate - 1, estimate, estimate + 1]) {
+          const token = await issuer.token({ padding: 'a'.repeat(size) }, { pad });
+          if (token.length === length) return token;
+        }
+      }
+      throw new Error(`no token of ${length} bytes`);
+    }
+
+    it('when it is larger than 8 KiB, even with a valid signature', async () => {
+      await issuer.verifier().verify(await tokenOf(8 * 1024));
+      await refuses(await tokenOf(8 * 1024 + 1), 'the token is malformed');
+    });
+
+    const contents = { 'no JSON': 'plants', 'a list': '[]', null: 'null', 'no UTF-8': '\xFF' };
+
+    for (const [what, content] of Object.entries(contents)) {
+      it(`when its header is ${what}`, async () => {
+        const [, ...rest] = (await issuer.token()).split('.');
+        const header = Buffer.from(content, 'latin1').toString('base64url');
+        await refuses([header, ...rest].join('.'), 'the token is malformed', 'malformed');
+      });
+
+      it(`when its claims are ${what}, even with a valid signature`, async () => {
+        const signing = new CompactSign(Buffer.from(content, 'latin1'));
+        signing.setProtectedHeader({ alg: 'RS256', kid: 'first' });
+        await refuses(await signing.sign(key.privateKey), 'the token is malformed', 'malformed');
+      });
+    }
+
+    it('when it is encrypted, or of another form', async () => {
+      const token = await issuer.token();
+      for (const other of [`${token}.a.b`, token.replace('.', '..'), `${token}=`, `${token}+/`]) {
+        await refuses(other, 'the token is malformed');
+      }
+    });
+  });
+
+  describe('A token that brings its own key', () => {
+    async function attack(header: (forger: FakeIssuer, jwk: JWK) => Record<string, unknown>) {
+      const forger = await FakeIssuer.start(forgerKey);
+      try {
+        await refuses(await issuer.token({}, header(forger, forgerKey.published), forgerKey));
+        expect(forger.requests).to.deep.equal([]);
+      } finally {
+        await forger.close();
+      }
+    }
+
+    it('is refused with jku, and no request is made', () =>
+      attack((forger) => ({ jku: `${forger.url}/jwks` })));
+
+    it('is refused with jku and an unknown key name, and no request is made', () =>
+      attack((forger) => ({ jku: `${forger.url}/jwks`, kid: 'forged' })));
+
+    it('is refused with x5u, and no request is made', () =>
+      attack((forger) => ({ x5u: `${forger.url}/jwks` })));
+
+    it('is refused with jwk', () => attack((_, jwk) => ({ jwk })));
+
+    it('is refused with jwk and without a key name', () =>
+      attack((_, jwk) => ({ jwk, kid: undefined })));
+
+    it('is refused with x5c', () => attack((_, { n }) => ({ x5c: [n] })));
+  });
+});

@@ -1,0 +1,92 @@
+import { execFile } from 'node:child_process';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const NOT_COPIED = /[\\/]\.git$/;
+/** Large, and not changed by a tutorial: the libraries of a folder, and the programs of the tests. */
+const LINKED = /[\\/](?:node_modules|\.cache)$/;
+const SCOPE = '@plant-store';
+
+/** A copy of the project in which a tutorial is followed. Nothing is written to the project itself. */
+export class ProjectCopy {
+  readonly folder: string;
+
+  constructor(root: string) {
+    this.folder = mkdtempSync(join(tmpdir(), 'plant-store-tutorial-'));
+    // With the times of the built files, only what a tutorial changes is built again.
+    const libraries = join(root, 'node_modules');
+    const linked: string[] = [];
+    const filter = (source: string) => {
+      if (LINKED.test(source)) linked.push(source);
+      return !LINKED.test(source) && !NOT_COPIED.test(source);
+    };
+    cpSync(root, this.folder, { recursive: true, preserveTimestamps: true, filter });
+    for (const source of linked.filter((it) => it !== libraries)) {
+      symlinkSync(source, join(this.folder, relative(root, source)));
+    }
+    this.#linkLibraries(libraries);
+  }
+
+  /** Writes the files of tutorials that were followed. The caller runs their commands. */
+  write(files: ReadonlyMap<string, string>): void {
+    for (const [file, text] of files) {
+      const path = join(this.folder, file);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+    this.#linkPackages();
+  }
+
+  /** Adds new packages to `package-lock.json`, as `npm install` does, without the network. */
+  async updateLock(): Promise<void> {
+    const args = ['install', '--package-lock-only', '--offline', '--ignore-scripts'];
+    await run('npm', args, { cwd: this.folder });
+  }
+
+  /** Links the packages of the workspace, as `npm install` does. */
+  #linkPackages(): void {
+    const scope = join(this.folder, 'node_modules', SCOPE);
+    rmSync(scope, { recursive: true, force: true });
+    mkdirSync(scope);
+    for (const folder of ['packages', 'tools']) {
+      for (const name of readdirSync(join(this.folder, folder))) {
+        symlinkSync(join(this.folder, folder, name), join(scope, name));
+      }
+    }
+  }
+
+  /** Runs a tool of the project and resolves with its output. Rejects with the output when it fails. */
+  async run(tool: string, ...args: string[]): Promise<string> {
+    try {
+      const command = join(this.folder, 'node_modules', '.bin', tool);
+      return (await run(command, args, { cwd: this.folder })).stdout;
+    } catch (error) {
+      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+      throw new Error(`${tool} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
+    }
+  }
+
+  remove(): void {
+    rmSync(this.folder, { recursive: true });
+  }
+
+  #linkLibraries(libraries: string): void {
+    mkdirSync(join(this.folder, 'node_modules'));
+    for (const name of readdirSync(libraries)) {
+      if (name === SCOPE || name === 'plant-store') continue;
+      symlinkSync(join(libraries, name), join(this.folder, 'node_modules', name));
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { expect } from 'chai';
+import { packageFiles, violations } from '../architecture.js';
+import { root } from '../root.js';
+
+const project = packageFiles(root);
+
+/** Imports that break a rule, with the source file that they are added to. */
+const imports: readonly (readonly [file: string, specifier: string])[] = [
+  ['http-koa/src/app.ts', '@plant-store/plant-repository-memory'],
+  ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/plant-json'],
+  [
+    'token-verifier-static/src/static-token-verifier.ts',
+    '@plant-store/plant-repository-group-commit',
+  ],
+  ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/token-verifier-keys'],
+  ['plant-json/src/failures.ts', '@plant-store/http-koa'],
+  ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/contract-suite'],
+  ['contract-suite/src/settled.ts', '@plant-store/domain'],
+  ['domain/src/plant.ts', '@plant-store/http-koa'],
+  ['domain/src/plant.ts', 'node:fs'],
+  ['app/src/health.ts', '@plant-store/domain/dist/src/plant.js'],
+  ['app/src/health.ts', '../../domain/src/plant.js'],
+  ['http-koa/src/connection/server.ts', '../create-plant/body.js'],
+  ['http-koa/src/create-plant/body.ts', '../connection/server.js'],
+  ['http-koa/src/docs/serve-docs.ts', '../create-plant/body.js'],
+  ['http-koa/src/request/routes.ts', '../app.js'],
+  ['app/src/configuration/settings.ts', '../container.js'],
+  ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
+];
+
+type Plant = (files: Map<string, string>) => void;
+
+const replaced =
+  (file: string, before: string | RegExp, after: string): Plant =>
+  (files) =>
+    files.set(file, files.get(file)?.replace(before, after) ?? '');
+
+/** Other violations: each changes the files, and names what must be reported. */
+const planted: readonly (readonly [what: string, plant: Plant, found: string])[] = [
+  [
+    'a dependency that is not declared',
+    replaced('packages/app/src/health.ts', /$/, "import 'chai';\n"),
+    'packages/app/src/health.ts imports chai, which plant-store does not depend on',
+  ],
+  [
+    'a dependency in one file that is not declared',
+    replaced('packages/app/src/health.ts', /$/, "import '#chai';\n"),
+    'packages/app/src/health.ts imports #chai, which plant-store does not depend on',
+  ],
+  [
+    'a test that imports what its package does not declare',
+    (files) => files.set('packages/domain/test/plant.test.ts', "import 'left-pad';\n"),
+    'packages/domain/test/plant.test.ts imports left-pad, which @plant-store/domain does not declare for its tests',
+  ],
+  [
+    'a client that was not authenticated',
+    replaced('packages/http-koa/src/app.ts', /$/, 'authenticatedClient;\n'),
+    'packages/http-koa/src/app.ts must not make a Client: only token verifiers do',
+  ],
+  [
+    'a test that is named after no source file',
+    (files) => files.set('packages/http-koa/test/request/helpers.test.ts', ''),
+    'packages/http-koa/test/request/helpers.test.ts is named after no source file',
+  ],
+  [
+    'a folder that no rule names',
+    (files) => files.set('packages/app/src/helpers/text.ts', 'export const text = 1;\n'),
+    'packages/app/src/helpers/text.ts is in an unknown folder',
+  ],
+  [
+    'a dependency that is not used',
+    replaced('packages/app/package.json', '"dependencies": {', '$&"left-pad": "1.3.0",'),
+    'plant-store depends on left-pad, which it never imports',
+  ],
+  [
+    'a project reference that npm does not know',
+    replaced(
+      'packages/http-koa/tsconfig.json',
+      '"references": [',
+      '$&{ "path": "../token-verifier-static" },',
+    ),
+    'packages/http-koa/tsconfig.json references other packages than npm does',
+  ],
+  [
+    'an empty package',
+    (files) => {
+      for (const file of files.keys()) {
+        if (file.startsWith('packages/token-verifier-static/src/')) files.delete(file);
+      }
+    },
+    'packages/token-verifier-static is empty',
+  ],
+  [
+    'a package named after nothing',
+    replaced('packages/domain/package.json', '@plant-store/domain', '@plant-store/core'),
+    'packages/domain is not named @plant-store/domain',
+  ],
+];
+
+describe('The architecture', () => {
+  it('has no import, dependency or reference that breaks its rules', () => {
+    expect(violations(project)).to.deep.equal([]);
+  });
+
+  it('does not take a call such as Buffer.from for an import', () => {
+    const path = 'packages/domain/src/plant.ts';
+    const code = "Buffer.from('00ff', 'hex'); Array.from('abc');\n";
+    const files = new Map(project).set(path, `${project.get(path)}${code}`);
+    expect(violations(files)).to.deep.equal([]);
+  });
+
+  for (const [file, specifier] of imports) {
+    it(`does not allow ${file} to import ${specifier}`, () => {
+      expectForbidden(file, specifier, `import '${specifier}';`);
+    });
+  }
+
+  it('knows every form of an import', () => {
+    for (const form of [
+      "await import('node:fs')",
+      "import type {} from 'node:fs'",
+      "export * from 'node:fs'",
+    ]) {
+      expectForbidden('domain/src/plant.ts', 'node:fs', form);
+    }
+  });
+
+  function expectForbidden(file: string, specifier: string, code: string): void {
+    const path = `packages/${file}`;
+    const files = new Map(project).set(path, `${project.get(path)}${code}\n`);
+    expect(violations(files)).to.include(`${path} must not import ${specifier}`);
+  }
+
+  for (const [what, plant, found] of planted) {
+    it(`does not allow ${what}`, () => {
+      const files = new Map(project);
+      plant(files);
+      expect(violations(files)).to.include(found);
+    });
+  }
+});

@@ -1,0 +1,310 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect } from 'chai';
+import {
+  anchorsOf,
+  type CodeBlock,
+  type Markdown,
+  readDocument,
+  readDocuments,
+} from '../markdown.js';
+import { root } from '../root.js';
+
+const documents = readDocuments(root);
+
+/** Variables that are not settings of the service. */
+const OTHERS = new Set(
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS DD_DBM_PROPAGATION_MODE LC_ALL'.split(
+    ' ',
+  ),
+);
+
+/** Variables that OpenTelemetry's packages read. */
+const OPENTELEMETRY = /^OTEL_/;
+
+/** The files with the texts of `--help`, by command. */
+const USAGES: Readonly<Record<string, string>> = {
+  'plant-store import': 'packages/app/src/main.ts',
+  'plant-store export': 'packages/app/src/main.ts',
+  'npm run bench': 'tools/bench/src/command.ts',
+};
+
+/** What a block shows instead of the lines that it leaves out. */
+const LEFT_OUT = '// …';
+
+/** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
+const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
+
+describe('The documents', () => {
+  it('are found', () => {
+    expect(documents.map(({ path }) => path)).to.include.members(['README.md', 'docs/README.md']);
+  });
+
+  it('have no broken links', () => {
+    expect(documents.flatMap(brokenLinks)).to.deep.equal([]);
+  });
+
+  it('name files that exist', () => {
+    expect(documents.flatMap(missingFiles)).to.deep.equal([]);
+  });
+
+  it('name commands that exist', async () => {
+    const scripts = Object.keys(readJson('package.json').scripts as object);
+    const words = commandWords();
+    expect(documents.flatMap((it) => unknownCommands(it, scripts, words))).to.deep.equal([]);
+  });
+
+  it('name options that exist', () => {
+    expect(documents.flatMap(unknownOptions)).to.deep.equal([]);
+  });
+
+  it('name variables that exist', async () => {
+    const known = new Set([...(await settingNames()), ...OTHERS]);
+    expect(documents.flatMap((it) => unknownVariables(it, known))).to.deep.equal([]);
+  });
+
+  it('show valid JSON', () => {
+    expect(documents.flatMap(brokenJson)).to.deep.equal([]);
+  });
+
+  it('show files with their current content', () => {
+    expect(documents.flatMap(driftedFiles)).to.deep.equal([]);
+  });
+
+  it('name the file of each block of a tutorial in the text above it, because the fence is not visible', () => {
+    const tutorials = documents.filter(({ path }) => path.startsWith('docs/tutorials/'));
+    expect(tutorials.flatMap(unnamedFiles)).to.deep.equal([]);
+  });
+
+  it('give the lengths of the files to read first, to within a quarter', () => {
+    const { prose } = readDocument(root, 'docs/architecture.md');
+    const rows = [...prose.matchAll(/^\| \d+ \| \[`([^`]+)`\]\S+ \| (\d+) \|/gm)];
+    expect(rows).to.have.lengthOf.within(1, 10);
+    const far = rows.filter(([, file = '', lines]) => {
+      const length = readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+      return Math.abs(length - Number(lines)) > length / 4;
+    });
+    expect(far.map(([, file, lines]) => `${file}: ${lines}`)).to.deep.equal([]);
+  });
+
+  it('are listed in the index of docs', () => {
+    const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
+    const listed = documents
+      .filter(({ path }) => /^docs\/(?!decisions\/|README)/.test(path))
+      .filter(({ path }) => !index.includes(`(${path.replace('docs/', '')})`));
+    expect(listed.map(({ path }) => path)).to.deep.equal([]);
+  });
+});
+
+/** Documents with each kind of problem. */
+describe('The check of the documents', () => {
+  const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
+    path: 'docs/page.md',
+    prose,
+    blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
+  });
+
+  it('finds broken links', () => {
+    const text = '[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)';
+    expect(brokenLinks(page(text))).to.deep.equal([
+      'docs/page.md: gone.md',
+      'docs/page.md: errors.md#gone',
+      'docs/page.md: #gone',
+    ]);
+  });
+
+  it('finds names of files that do not exist', () => {
+    const text = '`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`';
+    expect(missingFiles(page(text))).to.deep.equal([
+      'docs/page.md: packages/domain/src/gone.ts',
+      'docs/page.md: docs/gone.md',
+    ]);
+  });
+
+  it('finds names of commands that do not exist', () => {
+    const found = unknownCommands(
+      page('`npm run gone`', { language: 'sh', text: 'A=1 plant-store gone\nplant-store check\n' }),
+      ['build'],
+      ['check'],
+    );
+    expect(found).to.deep.equal(['docs/page.md: npm run gone', 'docs/page.md: plant-store gone']);
+  });
+
+  it('finds names of options that do not exist', () => {
+    const text = { language: 'sh', text: 'A=1 plant-store import a --gone 1 --rejects b\n' };
+    const prose = '`npm run bench -- --quick --gone` `mongod --gone`';
+    expect(unknownOptions(page(prose, text))).to.deep.equal([
+      'docs/page.md: npm run bench --gone',
+      'docs/page.md: plant-store import --gone',
+    ]);
+  });
+
+  it('finds names of variables that do not exist', () => {
+    const text = { language: 'sh', text: 'GONE_NAME=1 PORT=1 plant-store\n' };
+    const prose = '`GONE_TOO` `GONE=1` `PORT` `SELECT`';
+    const found = unknownVariables(page(prose, text), new Set(['PORT']));
+    const gone = ['GONE_TOO', 'GONE', 'GONE_NAME'];
+    expect(found).to.deep.equal(gone.map((name) => `docs/page.md: ${name}`));
+  });
+
+  it('finds invalid JSON, and files that were changed', () => {
+    const drifted = { language: 'json', file: 'package.json', text: '{,}' };
+    expect(brokenJson(page('', drifted))).to.have.length(1);
+    expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
+    const made = page('', { ...drifted, file: 'packages/made/package.json' });
+    expect(driftedFiles(made)).to.deep.equal(['docs/page.md:1 is not packages/made/package.json']);
+    expect(driftedFiles({ ...made, path: 'docs/tutorials/a/README.md' })).to.deep.equal([]);
+  });
+
+  it('finds an excerpt with a part that the file does not have', () => {
+    const excerpt = (text: string) => ({ language: 'json', file: 'package.json', text });
+    const [first, later] = ['"private": true,', '"type": "module",'];
+    expect(driftedFiles(page('', excerpt(`${first}\n// …\n${later}\n`)))).to.deep.equal([]);
+    expect(driftedFiles(page('', excerpt(`${first}\n// …\n"gone"\n`)))).to.have.length(1);
+  });
+
+  it('finds blocks whose files are not named', () => {
+    const block = { language: 'ts', file: 'src/a.ts', text: '', line: 3 };
+    expect(unnamedFiles(page('`src/a.ts`:\n\n', block))).to.deep.equal([]);
+    const unnamed = ['docs/page.md:3 does not name src/a.ts'];
+    expect(unnamedFiles(page('The source:\n\n', block))).to.deep.equal(unnamed);
+    expect(unnamedFiles(page('', { ...block, line: 1 }))).to.have.length(1);
+  });
+});
+
+function brokenLinks(document: Markdown): string[] {
+  const links = [...document.prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+  return links
+    .filter((target) => !/^[a-z]+:/.test(target) && !isThere(document, target))
+    .map((target) => `${document.path}: ${target}`);
+}
+
+function isThere(document: Markdown, target: string): boolean {
+  const [file = '', anchor] = target.split('#', 2);
+  const path = file === '' ? document.path : normalize(join(dirname(document.path), file));
+  if (!existsSync(join(root, path))) return false;
+  if (anchor === undefined) return true;
+  return anchorsOf(file === '' ? document : readDocument(root, path)).includes(anchor);
+}
+
+/** Words in backticks that begin with a folder of the project and do not exist. A tutorial creates its own files. */
+function missingFiles({ path, prose, blocks }: Markdown): string[] {
+  const made = blocks.map(({ file }) => file ?? '');
+  return codeWords(prose)
+    .filter((word) => /^(?:packages|docs|test|tools|deploy|\.ci|\.github)\/[\w./-]*$/.test(word))
+    .filter((word) => !existsSync(join(root, word)) && !made.some((it) => it.startsWith(word)))
+    .map((word) => `${path}: ${word}`);
+}
+
+function unknownCommands(
+  { path, prose, blocks }: Markdown,
+  scripts: readonly string[],
+  words: readonly string[],
+): string[] {
+  const code = [...codeWords(prose), ...shellLines(blocks)];
+  return code.flatMap((line) =>
+    [...line.matchAll(/\b(npm run|(?<!\/)plant-store) ([a-z-]+)/g)]
+      .filter(([, tool, word = '']) => !(tool === 'npm run' ? scripts : words).includes(word))
+      .filter(([all]) => line.startsWith(all) || /(?:^|[\s/=])(?:npm|plant-store) /.test(line))
+      .map(([all]) => `${path}: ${all}`),
+  );
+}
+
+function unknownOptions({ path, prose, blocks }: Markdown): string[] {
+  return [...codeWords(prose), ...shellLines(blocks)].flatMap((line) => {
+    const [, tool = '', rest = ''] = /\b(plant-store import|npm run [a-z]+)\b(.*)/.exec(line) ?? [];
+    const usage = USAGES[tool];
+    if (usage === undefined) return [];
+    const listed = readFileSync(join(root, usage), 'utf8');
+    return [...rest.matchAll(/ (--[a-z][a-z-]*)/g)]
+      .filter(([, option = '']) => option !== '--help' && !listed.includes(` ${option}`))
+      .map(([, option]) => `${path}: ${tool} ${option}`);
+  });
+}
+
+function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<string>): string[] {
+  const named = codeWords(prose).filter((word) => VARIABLE.test(word));
+  const set = shellLines(blocks).flatMap(
+    (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9_]+(?==)/g) ?? [],
+  );
+  const made = blocks
+    .filter(({ language }) => language === 'diff')
+    .map(({ text }) => text)
+    .join();
+  return [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
+    .filter((name) => !known.has(name) && !OPENTELEMETRY.test(name))
+    .filter((name) => !new RegExp(`^\\+ +${name}:`, 'm').test(made))
+    .map((name) => `${path}: ${name}`);
+}
+
+function brokenJson({ path, blocks }: Markdown): string[] {
+  return blocks
+    .filter(({ language }) => language === 'json')
+    .flatMap(({ text, line }) => {
+      try {
+        JSON.parse(text);
+        return [];
+      } catch (error) {
+        return [`${path}:${line} ${error}`];
+      }
+    });
+}
+
+/** A block that names a file after its language has the text of that file, except where a tutorial creates it. */
+function driftedFiles({ path, blocks }: Markdown): string[] {
+  return blocks.flatMap(({ language, file, text, line }) => {
+    if (file === undefined || language === 'diff') return [];
+    const isThere = existsSync(join(root, file));
+    if (!isThere && path.startsWith('docs/tutorials/')) return [];
+    const content = isThere ? readFileSync(join(root, file), 'utf8') : '';
+    const isShown = content === text || (text.includes(LEFT_OUT) && hasParts(content, text));
+    return isShown ? [] : [`${path}:${line} is not ${file}`];
+  });
+}
+
+/** Whether the file has every part of an excerpt, in which comments stand for what is left out. */
+function hasParts(content: string, excerpt: string): boolean {
+  return excerpt.split(LEFT_OUT).every((part) => content.includes(part.trim()));
+}
+
+/** Files of blocks that the last line of text before the block does not name. */
+function unnamedFiles({ path, prose, blocks }: Markdown): string[] {
+  const lines = prose.split('\n');
+  return blocks.flatMap(({ file, line }) => {
+    if (file === undefined) return [];
+    const caption = lines.slice(0, line - 1).findLast((it) => it.trim() !== '') ?? '';
+    return caption.includes(`\`${file}\``) ? [] : [`${path}:${line} does not name ${file}`];
+  });
+}
+
+function codeWords(prose: string): string[] {
+  return [...prose.matchAll(/`([^`\n]+)`/g)].map(([, code = '']) => code);
+}
+
+function shellLines(blocks: readonly CodeBlock[]): string[] {
+  return blocks
+    .filter(({ language }) => ['sh', 'console', 'bash'].includes(language))
+    .flatMap(({ text }) => text.split('\n'));
+}
+
+/** The names of all settings, from the built code. */
+async function settingNames(): Promise<string[]> {
+  const module = await import(
+    pathToFileURL(join(root, 'packages/app/dist/src/configuration/settings.js')).href
+  );
+  const secrets = Object.keys(module.settings).filter((name) => module.settings[name].secret);
+  return [...Object.keys(module.settings), ...secrets.map((name) => `${name}_FILE`)];
+}
+
+/** The commands of `plant-store`, from its source. */
+function commandWords(): string[] {
+  const source = readFileSync(join(root, 'packages/app/src/main.ts'), 'utf8');
+  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\([\w, ]*\)|:)/gm)].map(
+    ([, word = '']) => word,
+  );
+}
+
+function readJson(path: string): Record<string, unknown> {
+  return JSON.parse(readFileSync(join(root, path), 'utf8'));
+}

@@ -1,0 +1,167 @@
+import { rejects } from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
+import { FaultyNetwork } from '@plant-store/faulty-network';
+import { expect } from 'chai';
+
+const MARKER = 'a write';
+
+describe('FaultyNetwork', () => {
+  let server: Server;
+  let sockets: Socket[];
+  let received: string[];
+  let arrivals: EventEmitter;
+  let network: FaultyNetwork;
+  let client: Socket;
+
+  beforeEach(async () => {
+    received = [];
+    sockets = [];
+    arrivals = new EventEmitter();
+    server = createServer((socket) => {
+      sockets.push(socket);
+      socket
+        .on('error', () => undefined)
+        .on('data', (bytes) => {
+          received.push(`${bytes}`);
+          socket.write(bytes);
+          arrivals.emit('bytes');
+        });
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    network = await FaultyNetwork.before((server.address() as AddressInfo).port, MARKER);
+    client = await connected();
+  });
+
+  afterEach(async () => {
+    client.destroy();
+    await network.close();
+    server.close();
+  });
+
+  async function connected(): Promise<Socket> {
+    const [host, port] = network.host.split(':');
+    const socket = connect(Number(port), host)
+      .setEncoding('utf8')
+      .on('error', () => undefined);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  async function echoed(socket: Socket, text: string): Promise<string> {
+    socket.write(text);
+    const [echo] = await once(socket, 'data');
+    return echo;
+  }
+
+  /** Resolves after enough turns of the event loop that everything that can pass has passed. */
+  async function manyTurns(): Promise<void> {
+    for (let turns = 0; turns < 100; turns += 1) await setImmediate();
+  }
+
+  it('passes on what both sides send', async () => {
+    expect(await echoed(client, 'hello')).to.equal('hello');
+  });
+
+  it('holds what is sent while it is frozen, and passes it on when it is restored', async () => {
+    await echoed(client, 'before');
+    network.freeze();
+    client.write('held');
+    const other = await connected();
+    other.write('held, too');
+    await manyTurns();
+    expect(received).to.deep.equal(['before']);
+    const echoes = Promise.all([once(client, 'data'), once(other, 'data')]);
+    await network.restore();
+    expect((await echoes).flat()).to.deep.equal(['held', 'held, too']);
+    other.destroy();
+  });
+
+  it('ends connections and refuses new ones when it is cut, until it is restored', async () => {
+    await echoed(client, 'before');
+    const closed = once(client, 'close');
+    await network.cut();
+    await closed;
+    await rejects(connected(), { code: 'ECONNREFUSED' });
+    await network.restore();
+    client = await connected();
+    expect(await echoed(client, 'after')).to.equal('after');
+  });
+
+  it('cuts the connection of a request with the marker when the server responds', async () => {
+    network.loseResponses('cut');
+    expect(await echoed(client, 'a read')).to.equal('a read');
+    const passed = network.requestPassed();
+    client.write('one a w');
+    await setImmediate();
+    client.write('rite');
+    await passed;
+    await once(client, 'close');
+    expect(received.join('')).to.equal('a readone a write');
+  });
+
+  it('loses all further responses of a silenced connection, but of no other', async () => {
+    network.loseResponses('silence');
+    const passed = network.requestPassed();
+    client.write(MARKER);
+    await passed;
+    const other = await connected();
+    expect(await echoed(other, MARKER)).to.equal(MARKER);
+    const arrived = once(arrivals, 'bytes');
+    client.write('again');
+    await arrived;
+    await manyTurns();
+    expect(client.bytesRead).to.equal(0);
+    other.destroy();
+  });
+
+  it('freezes when the server responds, and passes the response on when it is restored', async () => {
+    network.loseResponses('freeze');
+    const arrived = once(arrivals, 'bytes');
+    client.write(MARKER);
+    await arrived;
+    await manyTurns();
+    expect([received, client.bytesRead]).to.deep.equal([[MARKER], 0]);
+    const response = once(client, 'data');
+    await network.restore();
+    expect(await response).to.deep.equal([MARKER]);
+  });
+
+  it('ends the connection of a delayed request, which arrives when it is restored', async () => {
+    network.delayRequest();
+    expect(await echoed(client, 'a read')).to.equal('a read');
+    client.write(MARKER);
+    await once(client, 'close');
+    client = await connected();
+    expect(await echoed(client, 'another write')).to.equal('another write');
+    expect(received).to.deep.equal(['a read', 'another write']);
+    await network.restore();
+    expect(received.at(-1)).to.equal(MARKER);
+  });
+
+  it('forgets a delayed request whose server has ended the connection', async () => {
+    network.delayRequest();
+    client.write(MARKER);
+    await once(client, 'close');
+    for (const socket of sockets) socket.destroy();
+    await manyTurns();
+    await network.restore();
+    expect(received).to.deep.equal([]);
+  });
+
+  it('counts the clients that are connected', async () => {
+    expect(network.connections).to.equal(1);
+    const other = await connected();
+    expect(network.connections).to.equal(2);
+    other.destroy();
+    while (network.connections > 1) await setImmediate();
+  });
+
+  it('needs a marker to lose responses, and to delay a request', async () => {
+    const plain = await FaultyNetwork.before(1);
+    expect(() => plain.loseResponses('cut')).to.throw('no marker');
+    expect(() => plain.delayRequest()).to.throw('no marker');
+    await plain.close();
+  });
+});
