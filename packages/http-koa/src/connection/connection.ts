@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpError } from '../request/failures.js';
@@ -75,7 +76,8 @@ export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
   readonly #parser: Parser;
-  readonly #next = () => this.#responded();
+  /** In the asynchronous context of the connection, not of the request that was responded to. */
+  readonly #next = AsyncResource.bind(() => this.#responded());
   readonly #feedLater = () => process.nextTick(() => this.#feed());
   /** What was read and not yet parsed. */
   #unread = NOTHING;

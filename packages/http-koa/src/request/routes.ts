@@ -6,6 +6,16 @@ import { HttpError } from './failures.js';
 /** The operations by path and method. The operation of `GET` is also that of `HEAD`. */
 export type Routes = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
+type Operations = ReadonlyMap<string, Operation>;
+
+/** A route without parameters. */
+interface PlainRoute {
+  readonly methods: Operations;
+  readonly layer: Router['stack'][number];
+  /** The middleware that the layer was made of. */
+  readonly step: Middleware;
+}
+
 /** The absolute form of a request target (RFC 9112 section 3.2.2). */
 const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
 
@@ -24,22 +34,24 @@ export function serveRoutes(
   toMiddleware: (operation: Operation) => Middleware,
 ): Middleware & { readonly router: Router } {
   const router = new Router({ strict: true, sensitive: true });
-  const steps = new Map<string, Middleware>();
+  const plainRoutes = new Map<string, PlainRoute>();
   for (const [path, operations] of Object.entries(routes)) {
-    const step = toMiddleware(byMethod(operations));
+    const all = withHead(operations);
+    const step = toMiddleware(byMethod(all));
     router.all(path, step);
-    if (!path.includes(':')) steps.set(path, step);
+    const layer = router.stack.at(-1);
+    if (layer && !path.includes(':')) plainRoutes.set(path, { methods: all, layer, step });
   }
   const throughRouter = router.routes() as Middleware;
   function serve(ctx: KoaContext, next: Next) {
     const path = pathOf(ctx.req.url ?? '');
-    const step = steps.get(path);
-    if (step === undefined) {
+    const route = plainRoutes.get(path);
+    if (route === undefined) {
       ctx.newRouterPath = path;
       return throughRouter(ctx, next);
     }
     ctx._matchedRoute = path;
-    return step(ctx, next);
+    return stepOf(route, ctx.req.method)(ctx, next);
   }
   return Object.assign(serve, { router });
 }
@@ -51,11 +63,17 @@ function pathOf(target: string): string {
   return end === -1 ? local : local.slice(0, end);
 }
 
-function byMethod(operations: Routes[string]): Operation {
+/** Instrumentation replaces the middleware of a layer, to name spans by the route. A refused method has no route. */
+function stepOf({ methods, layer, step }: PlainRoute, method = ''): Middleware {
+  return methods.has(method) ? (layer.stack[0] as Middleware) : step;
+}
+
+function withHead(operations: Routes[string]): Operations {
   const { GET } = operations;
-  const all = new Map(
-    Object.entries(GET === undefined ? operations : { HEAD: GET, ...operations }),
-  );
+  return new Map(Object.entries(GET === undefined ? operations : { HEAD: GET, ...operations }));
+}
+
+function byMethod(all: Operations): Operation {
   const allowed = [...all.keys()].join(', ');
   return (ctx) => {
     const operation = all.get(ctx.req.method ?? '');
