@@ -32,8 +32,9 @@ const ANY = '*';
 /** The folders that each folder of a package may import. The files outside of the folders may import all of them. */
 const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
   'http-koa': {
-    frame: [],
-    [ANY]: ['frame'],
+    request: [],
+    connection: ['request', TOP],
+    [ANY]: ['request'],
   },
   'plant-repository-mongodb': {
     connection: [],

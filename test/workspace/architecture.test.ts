@@ -23,7 +23,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/connection/server.ts', '../create-plant/body.js'],
   ['http-koa/src/create-plant/body.ts', '../connection/server.js'],
   ['http-koa/src/docs/serve-docs.ts', '../create-plant/body.js'],
-  ['http-koa/src/frame/routes.ts', '../app.js'],
+  ['http-koa/src/request/routes.ts', '../app.js'],
   ['app/src/configuration/settings.ts', '../container.js'],
   ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
 ];
@@ -59,8 +59,8 @@ const planted: readonly (readonly [what: string, plant: Plant, found: string])[]
   ],
   [
     'a test that is named after no source file',
-    (files) => files.set('packages/http-koa/test/frame/helpers.test.ts', ''),
-    'packages/http-koa/test/frame/helpers.test.ts is named after no source file',
+    (files) => files.set('packages/http-koa/test/request/helpers.test.ts', ''),
+    'packages/http-koa/test/request/helpers.test.ts is named after no source file',
   ],
   [
     'a folder that no rule names',

@@ -1,16 +1,14 @@
-import type Router from '@koa/router';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
-import { createPlant } from './create-plant/create-plant.js';
-import { serveDocs } from './docs/serve-docs.js';
-import { HttpError } from './frame/failures.js';
-import type { HttpObserver } from './frame/http-observer.js';
-import { InFlight } from './frame/in-flight.js';
-import { FastKoa, Koa } from './frame/koa.js';
-import { checkedCount, plainPath } from './frame/options.js';
-import { atOnce, exchange, respond, throughKoa } from './frame/respond.js';
-import { exactRouter, makeMountable, serveRoutes } from './frame/routes.js';
-import { addHealthRoutes } from './health.js';
+import { createPlantOperation } from './create-plant/create-plant.js';
+import { docsRoutes } from './docs/serve-docs.js';
+import { healthRoutes } from './health.js';
+import { checkedCount, plainPath } from './options.js';
+import { type Context, Exchanges } from './request/exchange.js';
+import { HttpError } from './request/failures.js';
+import { FastKoa, Koa } from './request/fast-koa.js';
+import type { HttpObserver } from './request/http-observer.js';
+import { type Routes, serveRoutes } from './request/routes.js';
 
 /** The use case, the ports and the observer that an application is made of. */
 export interface AppDependencies {
@@ -62,27 +60,31 @@ export interface AppOptions extends RoutesOptions {
  * Source: docs/specification.md, "Endpoints".
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
-  const router = plantStoreRouter(dependencies, options);
-  return appOf(router, dependencies.observer, options.before);
+  const routes = plantStoreRoutesOf(dependencies, options);
+  return appOf(routes, dependencies.observer, options.before, maxInFlight(options));
 }
 
-/** Creates an application that serves the routes of a router, and responds to other requests with a failure. */
-export function appOf(router: Router, observer: HttpObserver, before: Before = []): KoaApplication {
+/** Creates an application that serves routes, and responds to other requests with a failure. */
+export function appOf(
+  routes: Routes,
+  observer: HttpObserver,
+  before: Before = [],
+  maxInFlight = Number.POSITIVE_INFINITY,
+): KoaApplication {
   const isAlone = before.length === 0 && typeof before !== 'function';
   const app = isAlone ? new FastKoa() : new Koa();
-  const send = isAlone ? atOnce : throughKoa;
-  app.use(exchange(observer, send));
+  const { outside, inside } = new Exchanges(observer, maxInFlight, app);
+  app.use((ctx, next) => outside(ctx, next));
   if (typeof before === 'function') before(app);
   else for (const middleware of before) app.use(middleware as Middleware);
-  const routes = serveRoutes(router);
-  const inside = respond(observer, send, (ctx) => routes(ctx, refusePath));
-  app.use(Object.assign(inside, { router }));
+  app.use(serveRoutes(routes, inside)).use(inside(refusePath));
   return app;
 }
 
 /**
  * Creates a middleware with the routes of {@link createApp}, for a Koa application or a router of your own. It passes
- * on requests to other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`.
+ * on requests to other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`. It emits failures of
+ * the service as `error` on your application.
  *
  * @throws {TypeError | RangeError} when an option is not as {@link RoutesOptions} describes it.
  */
@@ -90,32 +92,30 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  const { observer } = dependencies;
-  const router = plantStoreRouter(dependencies, options);
-  const outside = exchange(observer, throughKoa);
-  makeMountable(router, (handle) => {
-    const inside = respond(observer, throughKoa, handle);
-    return (ctx, next) => outside(ctx, (own) => inside(own, next));
+  const { outside, inside } = new Exchanges(dependencies.observer, maxInFlight(options));
+  return serveRoutes(plantStoreRoutesOf(dependencies, options), (operation) => {
+    const step = inside(operation);
+    return (ctx, next) => outside(ctx, (own: Context) => step(own, next));
   });
-  return serveRoutes(router);
 }
 
-async function refusePath(): Promise<never> {
+function refusePath(): never {
   throw new HttpError('PATH_NOT_FOUND');
 }
 
-function plantStoreRouter(dependencies: AppDependencies, options: RoutesOptions): Router {
+function maxInFlight({ maxInFlight = 1000 }: RoutesOptions): number {
+  return checkedCount('maxInFlight', maxInFlight);
+}
+
+function plantStoreRoutesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {
+  const { createPlant: useCase, tokenVerifier, ready } = dependencies;
   const basePath = plainPath('basePath', options.basePath ?? '');
   const bodyLimit = checkedCount('bodyLimit', options.bodyLimit ?? 16_384);
-  const shared = {
-    tokenVerifier: dependencies.tokenVerifier,
-    inFlight: new InFlight(checkedCount('maxInFlight', options.maxInFlight ?? 1000)),
-    requestDeadlineMs: checkedCount('requestDeadlineMs', options.requestDeadlineMs ?? 15_000),
+  const requestDeadlineMs = checkedCount('requestDeadlineMs', options.requestDeadlineMs ?? 15_000);
+  const shared = { tokenVerifier, requestDeadlineMs };
+  return {
+    [`${basePath}/plants`]: { POST: createPlantOperation({ ...shared, useCase, bodyLimit }) },
+    ...healthRoutes(ready),
+    ...(options.docs === false ? {} : docsRoutes(basePath)),
   };
-  const router = exactRouter();
-  const useCase = dependencies.createPlant;
-  router.post(`${basePath}/plants`, createPlant({ ...shared, useCase, bodyLimit }));
-  addHealthRoutes(router, dependencies.ready);
-  if (options.docs ?? true) serveDocs(router, basePath);
-  return router;
 }

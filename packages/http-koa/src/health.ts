@@ -1,7 +1,7 @@
-import type Router from '@koa/router';
-import { failures, toFailure } from './frame/failures.js';
-import type { Handler } from './frame/respond.js';
-import { failureResponse, jsonResponse } from './frame/response.js';
+import type { Operation } from './request/exchange.js';
+import { failures } from './request/failures.js';
+import { failureResponse, jsonResponse } from './request/response.js';
+import type { Routes } from './request/routes.js';
 
 /** The service is stopping and accepts no more requests. */
 export class StoppingError extends Error {
@@ -10,30 +10,28 @@ export class StoppingError extends Error {
 }
 
 /**
- * Adds the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets.
+ * Returns the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets.
  *
  * @param check Rejects with the reason when a create would be refused now.
  */
-export function addHealthRoutes(router: Router, check: () => Promise<void>): void {
-  router.get('/livez', live);
-  router.get('/readyz', ready(check));
+export function healthRoutes(check: () => Promise<void>): Routes {
+  return { '/livez': { GET: live }, '/readyz': { GET: ready(check) } };
 }
 
 /** Responds with 200 whenever the process can respond. */
-const live: Handler = (ctx) => {
-  ctx.plantStore.response = jsonResponse(200, '{"status":"live"}');
-};
+const live: Operation = () => jsonResponse(200, '{"status":"live"}');
 
 /** The response that the service is not ready is no fault, so it is not reported. */
-function ready(check: () => Promise<void>): Handler {
-  return async function ready(ctx) {
+function ready(check: () => Promise<void>): Operation {
+  return async function ready() {
     try {
       await check();
-      ctx.plantStore.response = jsonResponse(200, '{"status":"ready"}');
     } catch (error) {
-      const failure = toFailure(error);
-      if (failure === failures.INTERNAL) throw error;
-      ctx.plantStore.response = failureResponse(failure);
+      const response = failureResponse(error);
+      if (response.failure === failures.INTERNAL) throw error;
+      const { failure, ...unreported } = response;
+      return unreported;
     }
+    return jsonResponse(200, '{"status":"ready"}');
   };
 }

@@ -7,7 +7,7 @@ export {
 } from './app.js';
 export { createServer, type DrainableServer, type ServerOptions } from './connection/server.js';
 export { interfaceDescription } from './docs/interface-description.js';
-export { type Failure, type FailureCode, failures, HttpError } from './frame/failures.js';
-export type { Exchange, HttpObserver, OwnFailure, Refusal } from './frame/http-observer.js';
 export { StoppingError } from './health.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';
+export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';
+export type { Exchange, HttpObserver, OwnFailure, Refusal } from './request/http-observer.js';

@@ -1,9 +1,7 @@
 import type Koa from 'koa';
 import { appOf } from './app.js';
-import type { HttpObserver } from './frame/http-observer.js';
-import type { PlantStoreContext } from './frame/respond.js';
-import { exactRouter } from './frame/routes.js';
-import { addHealthRoutes } from './health.js';
+import { healthRoutes } from './health.js';
+import type { HttpObserver } from './request/http-observer.js';
 
 /** The health check, the metrics and the observer of the management listener. */
 export interface ManagementDependencies {
@@ -16,11 +14,14 @@ export interface ManagementDependencies {
 
 /** Creates the Koa application with health checks and metrics, for operators. Clients must not be able to reach it. */
 export function createManagementApp({ ready, metrics, observer }: ManagementDependencies): Koa {
-  const router = exactRouter();
-  addHealthRoutes(router, ready);
-  router.get<unknown, PlantStoreContext>('/metrics', async (ctx) => {
-    const fields = ['Content-Type', metrics.contentType];
-    ctx.plantStore.response = { status: 200, fields, body: await metrics.text() };
-  });
-  return appOf(router, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
+  const routes = {
+    ...healthRoutes(ready),
+    '/metrics': {
+      GET: async () => {
+        const headers = ['Content-Type', metrics.contentType];
+        return { status: 200, headers, body: await metrics.text() };
+      },
+    },
+  };
+  return appOf(routes, { begun() {}, ended() {}, failed: (it) => observer.failed(it) });
 }

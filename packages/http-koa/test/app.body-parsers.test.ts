@@ -24,6 +24,7 @@ describe('A body parser in front of the routes', () => {
     'in front of `createApp`': (before) => createApp(embedding.dependencies, { before }),
     'around `plantStoreRoutes`': (before) => {
       const app = new Koa();
+      app.silent = true;
       for (const middleware of before) app.use(middleware);
       return app.use(plantStoreRoutes(embedding.dependencies));
     },

@@ -1,5 +1,4 @@
 import { Socket } from 'node:net';
-import { SILENT } from '@plant-store/plant-repository-group-commit';
 import { Pool, type PoolClient } from 'pg';
 import { requestCancel } from './request-cancel.js';
 import { endsConnection, withoutPlant } from './server-error.js';
@@ -52,7 +51,7 @@ export class Connections {
     });
     if (signal === undefined) return running;
     return new Promise((resolve, reject) => {
-      const stop = () => reject(new Error(SILENT));
+      const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop);
       running.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
     });

@@ -135,11 +135,12 @@ export class PostgresqlStorage implements PlantStorage {
       await this.#checks.run(async (client) => {
         await this.#examine(client);
         responds = true;
+        signal.throwIfAborted();
         await client.query(INSERT_NOTHING);
       }, signal);
     } catch (error) {
-      if (responds && signal.aborted)
-        throw new StorageError('writes are not acknowledged in time', 'slow');
+      const isSlow = responds && signal.aborted;
+      if (isSlow) throw new StorageError('writes are not acknowledged in time', 'slow');
       if (error instanceof StorageError && error.command) this.#advise(error);
       throw error;
     }

@@ -2,29 +2,35 @@ import type { Finding, InsertOutcome, Problem } from '@plant-store/plant-reposit
 import { DatabaseError } from 'pg';
 import { COMMANDS } from './table.js';
 
-/** What an error means for an insert. */
-type Outcome = Extract<InsertOutcome, 'not written' | 'denied' | 'unclear'> | 'refused';
+/** What an error means for an insert, and for a check that has found it. */
+const KINDS = {
+  refused: ['refused', 'refusal'],
+  credentials: ['denied', 'credentials'],
+  refusal: ['denied', 'refusal'],
+  'not now': ['not written', 'not now'],
+  slow: ['not written', 'slow'],
+  unclear: ['unclear', 'not now'],
+} as const satisfies Record<string, readonly [InsertOutcome | 'refused', Finding]>;
 
-type Meaning = readonly [pattern: RegExp, outcome: Outcome, finding: Finding];
+type Kind = keyof typeof KINDS;
 
 /** By the SQLSTATE of an error, and the function of the server that reports it. The first that matches counts. */
-const MEANINGS: readonly Meaning[] = [
+const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // Constraints, triggers and row-level security of an administrator, limits of size.
-  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused', 'refusal'],
+  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused'],
   // User, password, host.
-  [/^28/, 'denied', 'credentials'],
-  // Read-only standby, prepared statements, deadlock, too many connections, disk full, locks, statement timeout, startup.
-  [/^(?:25006|26000|40(?!003)|42P05|53|55(?!000)|57014|57P03)/, 'not written', 'not now'],
-  // Database, schema, table, columns, permissions; a deferrable constraint.
-  [/^(?:0A|3D|3F|42|55000)/, 'denied', 'refusal'],
+  [/^28/, 'credentials'],
+  // Read-only, prepared statements, deadlock, connections, disk full, locks, statement timeout, startup.
+  [/^(?:25006|26000|40(?!003)|42P05|53|55(?!000)|57014|57P03)/, 'not now'],
+  // Database, schema, table, columns, permissions.
+  [/^(?:0A|3D|3F|42|55000)/, 'refusal'],
 ];
-const UNCLEAR: Meaning = [/^/, 'unclear', 'not now'];
 
 /**
  * What PgBouncer reports, as a protocol violation, while it holds a statement that waits for a connection to the
  * server. With the same SQLSTATE, it reports that it has lost the connection that carries out the statement.
  */
-const NOT_FORWARDED = /^(?:query_wait_timeout$|server login has been failing)/;
+const NOT_FORWARDED = /^08P01 (?:query_wait_timeout$|server login has been failing)/;
 
 /** After one of these, another connection may reach another server, or the server ends this one. */
 const CLOSES = /^(?:08|25006|57P|XX)/;
@@ -38,22 +44,19 @@ const REASONS: Readonly<Record<string, string>> = {
   '42P01': 'the table plants does not exist. Create it, and grant its permissions',
   '42P10': 'the id of the table plants is not unique. Make it the primary key',
   '53300': 'the server has no connection left',
-  '55000':
-    'the id of the table plants is unique at the end of a transaction only. Make it the primary key',
 };
 
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';
+  readonly outcome: (typeof KINDS)[Kind][0];
   readonly finding: Finding;
-  readonly outcome: Outcome;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
 
-  constructor(message: string, finding: Finding, outcome: Outcome = 'denied', code = '') {
+  constructor(message: string, kind: Kind, code = '') {
     super(message);
-    this.finding = finding;
-    this.outcome = outcome;
+    [this.outcome, this.finding] = KINDS[kind];
     this.code = code;
   }
 
@@ -72,18 +75,15 @@ export function endsConnection(error: unknown): boolean {
 export function withoutPlant(error: unknown): unknown {
   if (!(error instanceof DatabaseError)) return error;
   const { code = 'an error without a code', routine, message } = error;
-  if (code === '08P01' && NOT_FORWARDED.test(message)) {
-    return new StorageError(
-      'PgBouncer has no connection to the server',
-      'not now',
-      'not written',
-      code,
-    );
+  if (NOT_FORWARDED.test(`${code} ${message}`)) {
+    return new StorageError('PgBouncer has no connection to the server', 'not now', code);
   }
-  const [, outcome, finding] =
-    MEANINGS.find(([pattern]) => pattern.test(`${code} ${routine}`)) ?? UNCLEAR;
-  const reason = REASONS[code] ?? 'the database reports an error';
-  return new StorageError(`${reason} (${code})`, finding, outcome, code);
+  const kind = PATTERNS.find(([pattern]) => pattern.test(`${code} ${routine}`))?.[1] ?? 'unclear';
+  return new StorageError(
+    `${REASONS[code] ?? 'the database reports an error'} (${code})`,
+    kind,
+    code,
+  );
 }
 
 /** Like `PlantStorage.explain`. */

@@ -12,11 +12,12 @@ export interface Advice {
   readonly command?: string | undefined;
 }
 
-const ONE_OF_TYPE = `SELECT format('the column %s of the table plants is %s. Change it to %s', name,
+const WRONG_TYPE = `SELECT format('the column %s of the table plants is %s. Change it to %s', name,
     coalesce(format_type(atttypid, atttypmod), 'missing'), type)
   FROM (VALUES ('id', 'bigint'), ('name', 'text'), ('tag', 'text'), ('mark', 'uuid')) AS wanted (name, type)
   LEFT JOIN pg_attribute ON attrelid = plants.oid AND attname = name AND NOT attisdropped
-  WHERE coalesce(nullif(format_type(atttypid, atttypmod), 'character varying'), 'text') <> type LIMIT 1`;
+  WHERE coalesce(format_type(atttypid, atttypmod), '')
+    NOT IN (type, replace(type, 'text', 'character varying')) LIMIT 1`;
 
 /** The tag may be absent. The service writes no further columns, which a trigger may fill. */
 const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Let it be null', attname)
@@ -33,6 +34,11 @@ const WITHOUT_POLICY = `SELECT format(
     WHERE polrelid = plants.oid AND polpermissive AND polcmd::text IN ('*', code)
       AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
 
+/** `ON CONFLICT` does not work with it. */
+const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. Replace it'
+  FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
+  WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
+
 /** Reads a {@link TableState}. Waits for no lock of the table. */
 export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, CASE
     WHEN current_setting('fsync', true) = 'off'
@@ -41,7 +47,7 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
       THEN 'the encoding of the database is not UTF8. Create another one'
     WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Create one'
     WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
-    ELSE coalesce((${ONE_OF_TYPE}), (${REQUIRED}), (${WITHOUT_POLICY})) END AS problem
+    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY})) END AS problem
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
 /** What the catalog and the settings of the server show. */

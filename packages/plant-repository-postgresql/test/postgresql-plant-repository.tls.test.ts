@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { CertificateFolder } from '@plant-store/certificates';
+import { until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
@@ -34,6 +35,19 @@ function describeTls(this: Mocha.Suite): void {
       await server.rows(`SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE usename = 'plant_store'`),
     ).to.deep.equal([{ ssl: true }]);
+    await repository.close();
+  });
+
+  it('ends on the server what nobody waits for', async () => {
+    const uri = `${server.uri('plant_store')}?sslmode=verify-full&sslrootcert=${certificates.authority}`;
+    const repository = postgresqlPlantRepository({ uri });
+    await repository.ready();
+    await server.run('BEGIN; LOCK TABLE plant_store.plants');
+    await rejects(repository.read({ limit: 1 }, 300), { code: 'STORAGE_UNAVAILABLE' });
+    const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted';
+    const hasEnded = async () => (await server.rows(waiting)).length === 0;
+    await until(hasEnded, () => 'the server still waits for the lock');
+    await server.run('ROLLBACK');
     await repository.close();
   });
 

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http';
-import { asking, creating, exchange, testEach } from '../cases.js';
-import { create, lines, MARK, request, SERVED, UNSERVED } from '../requests.js';
+import { expect } from 'chai';
+import { asking, creating, exchange, responsesAfter, testEach } from '../cases.js';
+import { create, MARK, request, SERVED, UNSERVED } from '../requests.js';
 import { useSharedService } from '../service.js';
 
 const NOT_FOUND = { error: 4040, toOperation: false } as const;
@@ -53,19 +54,16 @@ describe('Paths and methods', () => {
       service,
       methods.map((method) => asking(method, { method, target: `/${MARK}` }, { error: 4040 })),
     );
-    testEach(service, [
-      asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, { error: 4040 }),
-      asking(
-        'CONNECT',
-        { method: 'CONNECT', target: 'a.example:443', headers: { 'x-request-id': 'connect' } },
-        { error: 4040, requestId: 'connect' },
-      ),
-      {
-        title: 'CONNECT without a Host is a 4000 first',
-        bytes: lines('CONNECT a.example:443 HTTP/1.1'),
-        expected: { error: 4000 },
-      },
-    ]);
+    testEach(service, [asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, { error: 4040 })]);
+
+    it('CONNECT is closed, after the response to the request before it', async () => {
+      const livez = request({ method: 'GET', target: '/livez' });
+      const tunnel = request({ method: 'CONNECT', target: 'a.example:443' });
+      const responses = await responsesAfter(service.port, (it) =>
+        it.send(Buffer.concat([livez, tunnel, livez])),
+      );
+      expect(responses.map(({ status }) => status)).to.deep.equal([200]);
+    });
   });
 
   describe('Another method on /plants is a 4050', () => {

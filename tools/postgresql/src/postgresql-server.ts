@@ -78,6 +78,38 @@ export class PostgresqlServer {
     await work().finally(() => this.#set(name, before));
   }
 
+  /** Resolves with the number of backends of a role. */
+  async backends(role = 'plant_store'): Promise<number> {
+    return (await this.#pids(role)).length;
+  }
+
+  /** Suspends the backends of a role, and accepts no connections, during `work`. */
+  async frozen(work: () => Promise<void>, role = 'plant_store'): Promise<void> {
+    const pids = await this.#pids(role);
+    this.#process.freeze();
+    for (const pid of pids) process.kill(pid, 'SIGSTOP');
+    await work().finally(() => {
+      for (const pid of pids) process.kill(pid, 'SIGCONT');
+      this.#process.thaw();
+    });
+  }
+
+  /** Starts a standby, which replays what this server writes. */
+  async startStandby(): Promise<PostgresqlServer> {
+    const standby = new PostgresqlServer(this.#programs, await freePort());
+    const from = ['-d', this.uri('postgres'), '-D', standby.#data];
+    await promisify(execFile)(
+      join(this.#programs, 'pg_basebackup'),
+      [...from, '-R', '-c', 'fast'],
+      {
+        ...USER,
+        cwd: standby.#process.folder,
+      },
+    );
+    await standby.restart();
+    return standby;
+  }
+
   /** Creates the table of plants in a schema of its own, and grants what the service needs. */
   async createTable(schema: string, statement = CREATE_TABLE): Promise<void> {
     await this.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${statement};
@@ -143,10 +175,17 @@ export class PostgresqlServer {
     await this.#process.start({
       path: join(this.#programs, 'postgres'),
       args: [...own, ...LAZY_WRITER],
-      ready: /ready to accept connections/,
+      ready: /ready to accept (?:read-only )?connections/,
       output: 'stderr',
       options: { ...USER, cwd: this.#process.folder },
     });
+  }
+
+  async #pids(role: string): Promise<readonly number[]> {
+    // Within a transaction, the first reading would be repeated.
+    await this.run('SELECT pg_stat_clear_snapshot()');
+    const rows = await this.rows(`SELECT pid FROM pg_stat_activity WHERE usename = '${role}'`);
+    return rows.map(({ pid }) => Number(pid));
   }
 
   async #shown(name: string): Promise<string> {

@@ -1,11 +1,10 @@
-import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { type HttpError, toFailure } from '../frame/failures.js';
-import type { RequestIds } from '../frame/header-fields.js';
-import { countedMethod, type HttpObserver } from '../frame/http-observer.js';
-import type { ArrivalCounter, ReceivedRequest } from '../frame/received-request.js';
-import { failureResponse, rawResponse, sendResponse } from '../frame/response.js';
+import type { HttpError } from '../request/failures.js';
+import type { OwnRequest } from '../request/fast-koa.js';
+import { checkHttp, type RequestIds } from '../request/headers.js';
+import { countedMethod, type HttpObserver } from '../request/http-observer.js';
+import { failureResponse, rawResponse, sendAtOnce } from '../request/response.js';
 
 /** What the connections of one server share. */
 export interface ConnectionOptions {
@@ -17,21 +16,10 @@ export interface ConnectionOptions {
   readonly requestTimeout: number;
 }
 
-interface Arrived {
-  readonly request: ReceivedRequest;
-  readonly response: ServerResponse;
-}
-
-/** A request that waits for earlier ones, or the failure that ends the connection, which has no request. */
-interface Waiting extends Partial<Arrived> {
-  /** Begins it, in the asynchronous context of its arrival. */
-  readonly begin: () => void;
-}
-
 /**
- * Collects the requests that arrive in one turn of the event loop, on all connections of a server. All are parsed
+ * Collects the requests that arrive in one turn of the event loop, one on each connection of a server. All are parsed
  * first, and then carried out together, which takes less CPU time: the same code runs many times in a row, so it stays in
- * the caches of the processor.
+ * the caches of the processor, and most bodies have arrived when their requests begin.
  */
 export class Turn {
   #end: Promise<void> | undefined;
@@ -55,81 +43,115 @@ const LINGER_MS = 500;
 /** How long an idle connection stays open while stopping, so that its client gets a response that closes it. */
 const IDLE_GRACE_MS = 1000;
 
-/** While this many requests wait, nothing more is read. Bytes that have been read already are kept. */
-const MAX_WAITING = 16;
+/** Ends the headers of every request, and every body in chunks (RFC 9112 sections 2.1 and 7.1). */
+const BLANK_LINE = '\r\n\r\n';
+const CR = 13;
+const LF = 10;
 
 /**
- * One connection: a queue, from which one request at a time is carried out. Node.js would start pipelined requests at
- * once, even those after a response that closes the connection, and would send the errors of its parser before earlier
- * responses.
+ * The most bytes that a stream takes in advance. For each chunk of a body, also one of a byte, a stream uses 500 bytes of
+ * memory.
+ */
+export const HIGH_WATER_MARK = 256;
+
+/** The listeners of Node.js with which its parser reads a socket. */
+interface Parser {
+  readonly parse: (bytes: Buffer) => void;
+  readonly end: () => void;
+}
+
+/** The headers and the body of a short request are parsed at once, together with the begin of the next request. */
+const SHORT_BYTES = 1024;
+
+const NOTHING: Buffer = Buffer.alloc(0);
+
+/**
+ * One connection, which carries out one request at a time. It stands between the socket and the parser of Node.js: the
+ * parser gets the bytes of the next request only after the response to the one before. Node.js would make objects of all
+ * requests that it has read, start them at once, even those after a response that closes the connection, send the errors
+ * of its parser before earlier responses, and drop what it has read after a request with `Upgrade`.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  readonly #waiting: Waiting[] = [];
-  readonly #next = () => this.#beginNext();
-  #current: Arrived | undefined;
-  readonly #arrived: ArrivalCounter = { bytes: 0 };
-  #hasLast = false;
+  readonly #parser: Parser;
+  readonly #next = () => this.#responded();
+  readonly #feedLater = () => process.nextTick(() => this.#feed());
+  /** What was read and not yet parsed. */
+  #unread = NOTHING;
+  /** The latest parsed bytes, in which a blank line may have begun. */
+  #tail = '';
+  /** How many of the latest parsed bytes are after the headers. */
+  #behind = 0;
+  /** How much of the body is not yet parsed, if it has a `Content-Length`. */
+  #bodyLeft = 0;
+  #request: OwnRequest | undefined;
+  #response: ServerResponse | undefined;
+  /** The failure of the next request, which waits for the response to this one. */
+  #failure: HttpError | undefined;
+  #hasEnded = false;
   #isStopping = false;
   #isClosing = false;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    this.#replaceMethods(socket);
+    const parse = socket.listeners('data').at(-1) as Parser['parse'];
+    const end = socket.listeners('end').at(-1) as Parser['end'];
+    this.#parser = { parse, end };
+    socket
+      .off('data', parse)
+      .off('end', end)
+      .on('data', (bytes) => this.#read(bytes))
+      .on('end', () => {
+        this.#hasEnded = true;
+        this.#feed();
+      });
+    // Node.js would close immediately after the last response, and a reset may overtake the response.
+    socket.destroySoon = () => this.#close();
   }
 
-  /** Adds a request. It is carried out after all earlier ones, in the asynchronous context of this call. */
-  add(request: ReceivedRequest, response: ServerResponse): void {
-    const arrived = { request, response };
-    request.counter = this.#arrived;
-    if (request.headers.upgrade !== undefined) this.#closeUnlessAlone(arrived);
-    if (this.#isClosing || this.#hasLast) return;
-    if (this.#current === undefined) {
-      this.#begin(arrived);
-      return;
+  /** Begins a request, at the end of this turn and in the asynchronous context of this call. */
+  begin(request: OwnRequest, response: ServerResponse): void {
+    this.#request = request;
+    this.#response = response;
+    request.wantsMore = this.#feedLater;
+    this.#expectBody(request, response);
+    this.#closeAfterLast();
+    response.on('close', this.#next);
+    void this.#options.turn.end().then(() => this.#handle(request, response));
+  }
+
+  /** Responds to what the parser refuses, or what is late. Nothing more can be parsed, so the response closes. */
+  fail(error: HttpError): void {
+    if (this.#isClosing) return;
+    const response = this.#response;
+    if (this.#request === undefined || response === undefined) this.#refuse(error);
+    else if (this.#request.complete && !response.writableFinished) this.#failure = error;
+    else if (response.writableEnded) this.#close();
+    else {
+      response.shouldKeepAlive = false;
+      this.#request.destroy(error);
     }
-    const begin = AsyncResource.bind(() => this.#begin(arrived));
-    this.#waiting.push({ request, response, begin });
-    if (this.#isFull()) this.#socket.pause();
-  }
-
-  /**
-   * Adds the failure that ends the connection, because nothing more can be read from it. It is the response to the
-   * request that is still arriving, or otherwise a response after all others.
-   *
-   * @param request The failed request, if the parser of Node.js has read its headers.
-   */
-  addLast(error: HttpError, request?: ReceivedRequest): void {
-    if (this.#isClosing || this.#hasLast) return;
-    this.#hasLast = true;
-    const { requestIds } = this.#options;
-    const requestId = request ? requestIds.of(request) : requestIds.next();
-    const begin = AsyncResource.bind(() => this.#sendFailure(error, requestId));
-    const latest = (this.#waiting.at(-1) ?? this.#current)?.request;
-    if (latest?.complete === false) latest.fail(error);
-    this.#waiting.push({ begin });
-    if (this.#current === undefined) this.#beginNext();
   }
 
   /** Closes after the response to the last request that has arrived, or else after the next one. */
   closeAfterResponse(): void {
     this.#isStopping = true;
     this.#closeAfterLast();
-    if (this.#current === undefined) this.#closeWhenIdle();
+    this.#closeWhenIdle();
   }
 
   /** Limits how long an unread response is kept, to the time in which a request must arrive. To be called regularly. */
   limitUnread(): void {
     const { requestTimeout } = this.#options;
-    if (!this.#current?.response.writableEnded || this.#socket.timeout === requestTimeout) return;
+    if (!this.#response?.writableEnded || this.#socket.timeout === requestTimeout) return;
     this.#socket.setTimeout(requestTimeout);
   }
 
   /** Ends a connection without traffic, unless it waits for a response. */
   timedOut(): void {
-    const isWaiting = this.#current?.response.writableEnded === false;
+    const isWaiting = this.#response?.writableEnded === false;
     if (!isWaiting) this.#socket.destroy();
   }
 
@@ -138,94 +160,116 @@ export class Connection {
     if (!this.#isClosing) this.#socket.destroy();
   }
 
-  /**
-   * Replaces two methods with which the HTTP server of Node.js controls a socket, because it has no options for it.
-   * Without the first, it reads on for every body, however many requests wait. Without the second, it closes
-   * immediately after the last response, and a reset may overtake the response.
-   */
-  #replaceMethods(socket: Socket): void {
-    const resume = socket.resume.bind(socket);
-    socket.resume = () => (this.#isFull() ? socket : resume());
-    socket.destroySoon = () => {
-      if (!this.#owesResponse()) this.#close();
-    };
+  #read(bytes: Buffer): void {
+    this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes]);
+    this.#feed();
   }
 
-  #begin(arrived: Arrived): void {
-    this.#current = arrived;
-    this.#closeAfterLast();
-    arrived.response.on('close', this.#next);
-    void this.#options.turn.end().then(() => this.#handle(arrived));
+  /** Node.js closes after the last request that it knows, so it gets to know the end after all requests. */
+  #end(): void {
+    this.#hasEnded = false;
+    this.#parser.end();
   }
 
-  #handle({ request, response }: Arrived): void {
+  /** Parses what was read, as far as it may be parsed now, and reads on when nothing is left. */
+  #feed(): void {
+    if (this.#isClosing) return;
+    while (this.#unread.length > 0 && this.#mayParse()) {
+      this.#parser.parse(this.#nextPiece());
+    }
+    const socket = this.#socket;
+    if (this.#unread.length > 0) socket.pause();
+    else if (this.#hasEnded) this.#end();
+    else if (socket.isPaused() && !isFull(this.#request)) socket.resume();
+  }
+
+  /** The rest of a request may be parsed at any time, but chunks only while its stream takes them. */
+  #mayParse(): boolean {
+    if (this.#socket.destroyed || this.#failure !== undefined) return false;
+    const request = this.#request;
+    if (request === undefined) return true;
+    if (request.complete) return this.#response?.writableFinished === true;
+    return this.#bodyLeft > 0 || !isFull(request);
+  }
+
+  /** Takes bytes in which at most one request ends. */
+  #nextPiece(): Buffer {
+    const unread = this.#unread;
+    const end = this.#bodyLeft > 0 ? Math.min(this.#bodyLeft, unread.length) : this.#endOfHead();
+    this.#bodyLeft = Math.max(0, this.#bodyLeft - end);
+    this.#unread = end < unread.length ? unread.subarray(end) : NOTHING;
+    return unread.subarray(0, end);
+  }
+
+  /** Returns where the first blank line ends, or the end of what was read when no second one follows closely. */
+  #endOfHead(): number {
+    const { length } = this.#unread;
+    const blankLineEnd = endOfBlankLine(this.#tail, this.#unread);
+    let end = blankLineEnd;
+    if (this.#request !== undefined) end = Math.min(end, HIGH_WATER_MARK);
+    else if (length <= SHORT_BYTES && this.#unread.indexOf(BLANK_LINE, end) === -1) end = length;
+    end = Math.min(end, length);
+    this.#behind = Math.max(0, end - blankLineEnd);
+    this.#tail = end === blankLineEnd ? '' : lastThree(this.#tail, this.#unread.subarray(0, end));
+    return end;
+  }
+
+  #expectBody({ headers }: OwnRequest, response: ServerResponse): void {
+    const bodyLeft = Number(headers['content-length'] ?? 0) - this.#behind;
+    this.#bodyLeft = Math.max(0, bodyLeft);
+    // Node.js drops what was parsed after such a request; a body in chunks goes on.
+    const isDropped = headers.upgrade !== undefined && bodyLeft < 0;
+    if (isDropped && headers['transfer-encoding'] === undefined) response.shouldKeepAlive = false;
+  }
+
+  #handle(request: OwnRequest, response: ServerResponse): void {
     try {
+      checkHttp(request);
       this.#options.handle(request, response);
     } catch (cause) {
-      const failure = toFailure(cause);
-      const requestId = this.#options.requestIds.of(request);
-      this.#options.observer?.failed({ requestId, error: failure.error, cause });
-      response.shouldKeepAlive = false;
-      sendResponse(response, failureResponse(failure), requestId);
+      this.#refuse(cause, request, response);
     }
   }
 
-  #beginNext(): void {
-    this.#current = undefined;
-    if (this.#isClosing || this.#socket.destroyed) return;
-    const next = this.#waiting.shift();
-    if (next !== undefined) next.begin();
-    else if (this.#isStopping) this.#closeWhenIdle();
-    if (this.#socket.isPaused()) this.#socket.resume();
-  }
-
-  /**
-   * Closes after the response to a request with an `Upgrade` field, unless it arrived alone: unless everything that was
-   * read is accounted for. Node.js drops the rest of the segment after such a request, and reads what follows as a new
-   * request, even if it is the middle of one.
-   */
-  #closeUnlessAlone({ request, response }: Arrived): void {
-    request.onComplete = () => {
-      if (this.#socket.bytesRead !== this.#arrived.bytes) response.shouldKeepAlive = false;
-    };
-  }
-
-  #isFull(): boolean {
-    const max = this.#isStopping ? 1 : MAX_WAITING;
-    return !this.#isClosing && this.#waiting.length >= max;
+  #responded(): void {
+    if (this.#request?.complete) {
+      this.#request = undefined;
+      this.#response = undefined;
+    }
+    if (this.#failure !== undefined && !this.#isClosing) this.#refuse(this.#failure);
+    this.#feed();
+    this.#closeWhenIdle();
   }
 
   #closeWhenIdle(): void {
+    if (!this.#isStopping || this.#isClosing || this.#request !== undefined) return;
     this.#socket.setTimeout(IDLE_GRACE_MS);
   }
 
+  /** While stopping, the response closes unless another request was read. */
   #closeAfterLast(): void {
-    if (!this.#isStopping || this.#current === undefined || this.#waiting.length > 0) return;
-    this.#current.response.shouldKeepAlive = false;
+    if (!this.#isStopping || this.#response === undefined) return;
+    if (!this.#unread.includes(BLANK_LINE)) this.#response.shouldKeepAlive = false;
   }
 
-  /** When a client has half-closed, Node.js closes after the last request, also when a failure has yet to be sent. */
-  #owesResponse(): boolean {
-    return this.#waiting.length > 0 && this.#current?.response.shouldKeepAlive === true;
-  }
-
-  #sendFailure(error: HttpError, requestId: string): void {
-    const failure = toFailure(error);
-    this.#socket.write(rawResponse(failureResponse(failure), requestId));
-    this.#close();
-    const { observer } = this.#options;
+  /** Responds without the application. */
+  #refuse(cause: unknown, request?: OwnRequest, response?: ServerResponse): void {
+    const { observer, requestIds } = this.#options;
+    const requestId = request === undefined ? requestIds.next() : requestIds.of(request);
+    const refusal = failureResponse(cause);
+    const { status, error, ours } = refusal.failure;
     observer?.begun();
-    observer?.ended({
-      method: countedMethod(undefined),
-      route: undefined,
-      status: failure.status,
-      error: failure.error,
-      durationMs: 0,
-      requestId,
-      client: undefined,
-      refusal: undefined,
-      request: undefined,
-    });
+    if (ours) observer?.failed({ requestId, error, cause });
+    if (response === undefined) {
+      this.#socket.write(rawResponse(refusal, requestId));
+      this.#close();
+    } else {
+      response.shouldKeepAlive = false;
+      sendAtOnce(response, refusal, requestId);
+    }
+    const method = countedMethod(request?.method);
+    const unknown = { route: undefined, client: undefined, refusal: undefined };
+    observer?.ended({ method, status, error, durationMs: 0, requestId, request, ...unknown });
   }
 
   /**
@@ -234,6 +278,7 @@ export class Connection {
    */
   #close(): void {
     this.#isClosing = true;
+    this.#unread = NOTHING;
     const socket = this.#socket;
     if (socket.destroyed) return;
     let left = LINGER_BYTES;
@@ -248,4 +293,26 @@ export class Connection {
       .resume()
       .end();
   }
+}
+
+/** Whether the stream of the body takes no more, so that Node.js has paused the connection. */
+function isFull(request: OwnRequest | undefined): boolean {
+  return request !== undefined && request.readableLength >= request.readableHighWaterMark;
+}
+
+/** Returns where the first blank line ends, which may begin in the bytes before; `Infinity` when there is none. */
+function endOfBlankLine(tail: string, bytes: Buffer): number {
+  if (tail !== '') {
+    const begun = `${tail}${bytes.toString('latin1', 0, 3)}`.indexOf(BLANK_LINE);
+    if (begun !== -1) return begun + BLANK_LINE.length - tail.length;
+  }
+  const at = bytes.indexOf(BLANK_LINE);
+  return at === -1 ? Number.POSITIVE_INFINITY : at + BLANK_LINE.length;
+}
+
+/** Returns the last bytes if a blank line may have begun in them. */
+function lastThree(tail: string, bytes: Buffer): string {
+  const last = bytes[bytes.length - 1];
+  if (last !== CR && last !== LF) return '';
+  return `${tail}${bytes.toString('latin1', Math.max(0, bytes.length - 3))}`.slice(-3);
 }

@@ -1,14 +1,13 @@
 import { once } from 'node:events';
-import { createServer as createHttpServer, type Server } from 'node:http';
+import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
-import { checkHttp, MAX_FIELDS, MAX_HEADER_BYTES } from '../frame/check-http.js';
-import { HttpError } from '../frame/failures.js';
-import { RequestIds } from '../frame/header-fields.js';
-import type { HttpObserver } from '../frame/http-observer.js';
-import { checkedCount } from '../frame/options.js';
-import { ReceivedRequest } from '../frame/received-request.js';
-import { Connection, type ConnectionOptions, Turn } from './connection.js';
+import { checkedCount } from '../options.js';
+import { HttpError } from '../request/failures.js';
+import { OwnRequest } from '../request/fast-koa.js';
+import { RequestIds } from '../request/headers.js';
+import type { HttpObserver } from '../request/http-observer.js';
+import { Connection, type ConnectionOptions, HIGH_WATER_MARK, Turn } from './connection.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -25,7 +24,7 @@ export interface ServerOptions {
 }
 
 /** A server that can be stopped without losing a request. */
-export interface DrainableServer extends Server<typeof ReceivedRequest> {
+export interface DrainableServer extends Server<typeof OwnRequest> {
   /**
    * Stops the server: accepts waiting connections, responds to every request that has arrived, and closes each
    * connection after its last response. Resolves when all are closed. Connections that are open after `limitMs`
@@ -33,6 +32,9 @@ export interface DrainableServer extends Server<typeof ReceivedRequest> {
    */
   drain(limitMs: number): Promise<void>;
 }
+
+/** The largest request line and headers together, in bytes. Node.js counts no separators. */
+const MAX_HEADER_BYTES = 16_384;
 
 /** How often late requests and unread responses are looked for. The default of Node.js is 30 s. */
 const CHECK_INTERVAL_MS = 500;
@@ -54,15 +56,17 @@ export function createServer(
   const requestTimeout = checkedCount('requestTimeout', options.requestTimeout ?? 15_000);
   const keepAliveTimeout = checkedCount('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
-    IncomingMessage: ReceivedRequest,
+    IncomingMessage: OwnRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
+    highWaterMark: HIGH_WATER_MARK,
     requireHostHeader: false,
     headersTimeout,
     requestTimeout,
     keepAliveTimeout: Math.max(1, keepAliveTimeout - KEEP_ALIVE_BUFFER_MS / 2),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
-  server.maxHeadersCount = MAX_FIELDS + 1;
+  // With a number, Node.js drops headers beyond it, perhaps `Authorization`. The bytes are limited.
+  server.maxHeadersCount = 0;
   server.maxConnections = checkedCount('maxConnections', options.maxConnections ?? 10_000);
   const { observer } = options;
   const connections = new Connections({ handle: app.callback(), observer, requestTimeout });
@@ -74,49 +78,29 @@ export function createServer(
 }
 
 /** Passes every event of Node.js about a connection to its {@link Connection}. */
-function route(server: Server<typeof ReceivedRequest>, connections: Connections): void {
+function route(server: Server<typeof OwnRequest>, connections: Connections): void {
+  const begin = (request: OwnRequest, response: ServerResponse) =>
+    connections.of(request.socket).begin(request, response);
   server
     .on('listening', () => {
       const timer = setInterval(() => connections.limitUnread(), CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     })
     .on('connection', (socket) => connections.of(socket))
-    .on('request', (request, response) => connections.of(request.socket).add(request, response))
-    .on('checkExpectation', (request, response) =>
-      connections.of(request.socket).add(request, response),
-    )
-    .on('checkContinue', (request, response) => {
-      request.awaitsContinue = true;
-      connections.of(request.socket).add(request, response);
-    })
+    .on('request', begin)
+    .on('checkContinue', begin)
+    .on('checkExpectation', begin)
     .on('timeout', (socket) => connections.of(socket).timedOut())
-    .on('connect', (request, socket: Socket) => {
-      const connection = connections.of(socket);
-      // Node.js removes its own listeners from such a connection.
-      socket.on('error', () => connection.abandon()).on('timeout', () => connection.timedOut());
-      connection.addLast(connectFailure(request), request);
-    })
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.of(socket);
       if (isGone(socket)) connection.abandon();
-      else connection.addLast(failureOf(error));
+      else connection.fail(failureOf(error));
     });
 }
 
 /** Whether there is nothing to respond to: the connection was reset or closed, or nothing was sent on it. */
 function isGone(socket: Socket): boolean {
   return !socket.writable || socket.bytesRead === 0;
-}
-
-/** No path allows CONNECT, but a request that is not valid HTTP has another failure. */
-function connectFailure(request: ReceivedRequest): HttpError {
-  try {
-    checkHttp(request);
-    return new HttpError('PATH_NOT_FOUND');
-  } catch (error) {
-    if (error instanceof HttpError) return error;
-    throw error;
-  }
 }
 
 /** Returns the failure for an error of the parser of Node.js, or of its time limits. */

@@ -1,4 +1,4 @@
-import { type Failure, failures } from '../frame/failures.js';
+import { type Failure, failures } from '../request/failures.js';
 import { type FailureGuide, failureGuide } from './failure-guide.js';
 
 /** Returns the HTML of the docs page, on which a visitor can try the operations. */

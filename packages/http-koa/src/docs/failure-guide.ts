@@ -1,4 +1,4 @@
-import type { failures } from '../frame/failures.js';
+import type { failures } from '../request/failures.js';
 
 /** The advice about one error for authors of clients, in Markdown with no markup except `code`. */
 export interface FailureGuide {
@@ -76,8 +76,7 @@ export const failureGuide: Readonly<Record<FailureNumber, FailureGuide>> = {
     retry: 'Yes, the same request',
   },
   4310: {
-    meaning:
-      'The request line and the headers are larger than 16 KiB, or there are more than 1,000 headers.',
+    meaning: 'The request line and the headers are larger than 16 KiB, without separators.',
     remedy: 'Send fewer or shorter headers. Cookies and a long token are the usual reason.',
   },
   5000: {

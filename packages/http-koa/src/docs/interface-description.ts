@@ -1,4 +1,4 @@
-import { type Failure, type FailureCode, failures } from '../frame/failures.js';
+import { type Failure, type FailureCode, failures } from '../request/failures.js';
 import { failureGuide } from './failure-guide.js';
 
 type FailureStatus = (typeof failures)[FailureCode]['status'];
@@ -51,7 +51,7 @@ export function interfaceDescription(basePath = '') {
     servers: [{ url: basePath || '/', description: 'This service' }],
     security: [{ bearerAuth: [] }],
     tags: [{ name: 'plants', description: 'Create plants' }],
-    paths: { '/plants': { post: createPlant() } },
+    paths: { '/plants': { post: describedCreatePlant() } },
     components: { schemas, headers, securitySchemes },
   };
 }
@@ -61,7 +61,7 @@ const EXAMPLE_ID = 9_007_199_254_740_994;
 const TAGGED = { name: 'Monstera deliciosa', tag: 'tropical' };
 const UNTAGGED = { name: 'Bellis perennis' };
 
-function createPlant() {
+function describedCreatePlant() {
   return {
     operationId: 'createPlant',
     tags: ['plants'],

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type Router from '@koa/router';
 import fresh from 'fresh';
-import type { Context } from '../frame/respond.js';
-import type { Fields } from '../frame/response.js';
+import type { Operation } from '../request/exchange.js';
+import type { Headers } from '../request/response.js';
+import type { Routes } from '../request/routes.js';
 import { errorsPage, tryItPage } from './docs-pages.js';
 import { interfaceDescription } from './interface-description.js';
 
@@ -11,7 +11,7 @@ import { interfaceDescription } from './interface-description.js';
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const FIELDS: Fields = [
+const HEADERS: Headers = [
   ...['Content-Security-Policy', POLICY, 'Cache-Control', 'no-cache'],
   ...['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff'],
 ];
@@ -24,8 +24,8 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 /** Returns the content of a path. */
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
-/** Adds routes for the interface description and the docs pages. Each is read or made at its first request. */
-export function serveDocs(router: Router, basePath: string): void {
+/** Returns the routes of the interface description and the docs pages. Each is read or made at its first request. */
+export function docsRoutes(basePath: string): Routes {
   const description = () => interfaceDescription(basePath);
   const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
     ['/openapi.json', JSON_TYPE, () => JSON.stringify(description(), null, 2)],
@@ -39,7 +39,9 @@ export function serveDocs(router: Router, basePath: string): void {
     ['/docs/swagger-ui.css', CSS, () => swagger('swagger-ui.css')],
     ['/docs/swagger-ui-bundle.js', SCRIPT, () => swagger('swagger-ui-bundle.js')],
   ];
-  for (const [path, type, source] of documents) router.get(path, document(type, source));
+  return Object.fromEntries(
+    documents.map(([path, type, source]) => [path, { GET: document(type, source) }]),
+  );
 }
 
 /** Resolves with a value as YAML 1.2. */
@@ -56,18 +58,18 @@ function swagger(name: string): Promise<Buffer> {
   return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
 }
 
-function document(type: string, source: Source) {
+function document(type: string, source: Source): Operation {
   let made: ReturnType<typeof make> | undefined;
-  return async function document(ctx: Context): Promise<void> {
+  return async function document(ctx) {
     made ??= make(source).catch((error) => {
       made = undefined;
       throw error;
     });
     const { bytes, etag } = await made;
-    const fields = [...FIELDS, 'ETag', etag];
-    ctx.plantStore.response = fresh(ctx.headers, { etag })
-      ? { status: 304, fields, body: undefined }
-      : { status: 200, fields: [...fields, 'Content-Type', type], body: bytes };
+    const headers = [...HEADERS, 'ETag', etag];
+    return fresh(ctx.headers, { etag })
+      ? { status: 304, headers, body: undefined }
+      : { status: 200, headers: [...headers, 'Content-Type', type], body: bytes };
   };
 }
 

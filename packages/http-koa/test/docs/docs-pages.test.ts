@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { errorsPage, tryItPage } from '../../src/docs/docs-pages.js';
 import { type FailureGuide, failureGuide } from '../../src/docs/failure-guide.js';
-import { type Failure, failures } from '../../src/frame/failures.js';
+import { type Failure, failures } from '../../src/request/failures.js';
 
 /** The texts of all elements of this name, without their markup. */
 function textsOf(page: string, element: string): string[] {

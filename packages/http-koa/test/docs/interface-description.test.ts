@@ -5,7 +5,7 @@ import { oas } from '@stoplight/spectral-rulesets';
 import { expect } from 'chai';
 import { type FailureGuide, failureGuide } from '../../src/docs/failure-guide.js';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
-import { type Failure, failures } from '../../src/frame/failures.js';
+import { type Failure, failures } from '../../src/request/failures.js';
 
 const docs = new URL('../../../../../docs/', import.meta.url);
 

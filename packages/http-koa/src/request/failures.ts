@@ -79,7 +79,7 @@ export const failures = {
   HEADERS_TOO_LARGE: {
     error: 4310,
     status: 431,
-    message: 'the request line and headers must have at most 16 KiB, and 1,000 headers',
+    message: 'the request line and headers must have at most 16 KiB',
     closes: true,
   },
   INTERNAL: { ...create.INTERNAL, status: 500, ours: true },
@@ -158,8 +158,9 @@ function codeOf(error: Error): FailureCode | undefined {
 function exposedFailure(error: Error): Failure | undefined {
   if (!('expose' in error && 'status' in error) || error.expose !== true) return undefined;
   const status = Number(error.status);
-  if (!Number.isInteger(status) || status < 400 || status > 499) return undefined;
-  return { error: status * 10, status, message: error.message };
+  if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
+  const failure = { error: status * 10, status, message: error.message };
+  return status < 500 ? failure : { ...failure, ours: true };
 }
 
 /** Returns the headers of an error that third-party middleware exposes to the client: `ctx.throw(429, { headers })`. */

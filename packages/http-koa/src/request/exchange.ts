@@ -1,0 +1,233 @@
+import {
+  type Client,
+  InvalidTokenError,
+  OutcomeUnknownError,
+  PermissionDeniedError,
+  type TokenVerifier,
+} from '@plant-store/domain';
+import type {
+  DefaultContext,
+  DefaultState,
+  default as KoaApplication,
+  Context as KoaContext,
+  Middleware,
+  ParameterizedContext,
+} from 'koa';
+import { exposedHeaders, HttpError } from './failures.js';
+import { announcesBody, bearerToken, RequestIds } from './headers.js';
+import { CLIENT_GONE, countedMethod, type HttpObserver, type Refusal } from './http-observer.js';
+import {
+  completeResponse,
+  failureResponse,
+  type Response,
+  sendAtOnce,
+  sendThroughKoa,
+} from './response.js';
+
+/** What a request adds to the context of Koa. It is not in `ctx.state`, which other middleware may replace. */
+export interface PlantStoreContext extends DefaultContext {
+  plantStore: Exchange;
+}
+
+export type Context = ParameterizedContext<DefaultState, PlantStoreContext>;
+
+/** What is done for one method of a path. Rejects with an error that `failures` lists, or with a bug. */
+export type Operation = (ctx: Context) => Response | Promise<Response>;
+
+/** What the requests of one application share. */
+export class Exchanges {
+  readonly observer: HttpObserver;
+  readonly requestIds = new RequestIds();
+  readonly #maxInFlight: number;
+  readonly #own: KoaApplication | undefined;
+  #inFlight = 0;
+
+  /**
+   * @param maxInFlight The most operations carried out at once.
+   * @param own The application, unless it is that of a host.
+   */
+  constructor(observer: HttpObserver, maxInFlight: number, own?: KoaApplication) {
+    this.observer = observer;
+    this.#maxInFlight = maxInFlight;
+    this.#own = own;
+  }
+
+  /**
+   * The middleware outside of third-party middleware. It begins and ends each request, reports it to the observer once,
+   * and turns the errors of third-party middleware into failures.
+   */
+  readonly outside = async (
+    koaContext: KoaContext,
+    next: (ctx: Context) => unknown,
+  ): Promise<void> => {
+    const ctx = koaContext as unknown as Context;
+    const exchange = new Exchange(ctx, this);
+    ctx.plantStore = exchange;
+    this.observer.begun();
+    try {
+      await next(ctx);
+      exchange.checkResponded();
+    } catch (error) {
+      exchange.failOutside(error);
+    }
+    exchange.end();
+  };
+
+  /** Creates the middleware inside of third-party middleware. It carries out an operation, and sends its response. */
+  readonly inside = (operation: Operation): Middleware => {
+    return async (koaContext) => {
+      const ctx = koaContext as unknown as Context;
+      try {
+        ctx.plantStore.respond(await operation(ctx));
+      } catch (cause) {
+        ctx.plantStore.fail(cause);
+      }
+    };
+  };
+
+  /** Counts an operation that begins. @throws {HttpError} `OVERLOADED` beyond the limit. */
+  begin(): void {
+    if (this.#inFlight >= this.#maxInFlight) throw new HttpError('OVERLOADED');
+    this.#inFlight += 1;
+  }
+
+  /** Ends the count of an operation. */
+  finish(): void {
+    this.#inFlight -= 1;
+  }
+
+  /** Reports a failure of the service to the observer, and to the listeners of the application. */
+  report(ctx: Context, error: number, cause: unknown): void {
+    const { app, plantStore } = ctx;
+    this.observer.failed({ requestId: plantStore.requestId, error, cause });
+    // Koa's own listener would print what the observer of an application of its own has got.
+    const listens = app !== this.#own || app.listeners('error').some((it) => it !== app.onerror);
+    if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
+  }
+}
+
+/** One request and its response. Only this file changes its state. */
+export class Exchange {
+  readonly requestId: string;
+  /** When the request began, in milliseconds of `performance.now()`. */
+  readonly startedAt = performance.now();
+  readonly #ctx: Context;
+  readonly #all: Exchanges;
+  #client: string | undefined;
+  #response: Response | undefined;
+  #cause: unknown;
+  /** Whether its plant may be stored: while the storage is at work, and after a response that does not deny it. */
+  #mayBeStored = false;
+  /** Whether its response is final, so that nothing may be stored any more. */
+  #isOver = false;
+
+  constructor(ctx: Context, all: Exchanges) {
+    this.#ctx = ctx;
+    this.#all = all;
+    this.requestId = all.requestIds.of(ctx.req);
+  }
+
+  /** Resolves with the client whose token the request has. Rejects with a `HttpError`, or as `verify` does. */
+  async authenticate(verifier: TokenVerifier): Promise<Client> {
+    const client = await verifier.verify(bearerToken(this.#ctx.req));
+    this.#client = client.name;
+    return client;
+  }
+
+  /** Carries out what may store a plant, counted. It does not begin after other middleware has ended the request. */
+  async carryOut(work: () => Promise<Response>): Promise<Response> {
+    if (this.#isOver || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
+    this.#all.begin();
+    this.#mayBeStored = true;
+    try {
+      return await work();
+    } catch (error) {
+      this.#mayBeStored = error instanceof OutcomeUnknownError;
+      throw error;
+    } finally {
+      this.#all.finish();
+    }
+  }
+
+  /** Responds, unless the response is decided. */
+  respond(response: Response): void {
+    if (this.#isOver) return;
+    this.#response ??= response;
+    this.#send(this.#response);
+  }
+
+  /** Responds with the failure for an error, unless the response is decided. Reports a failure of the service. */
+  fail(cause: unknown): void {
+    const response = failureResponse(cause);
+    const { failure } = response;
+    if (failure.ours) this.#all.report(this.#ctx, failure.error, cause);
+    if (this.#response === undefined) this.#cause = cause;
+    this.respond(response);
+  }
+
+  /**
+   * Responds to an error of third-party middleware. It cannot deny a write: a stored plant stays a 200, and a request
+   * that is ended while the storage carries it out has an unknown outcome.
+   */
+  failOutside(error: unknown): void {
+    const isDecided = this.#response !== undefined;
+    if (!isDecided) this.#ctx.set(exposedHeaders(error));
+    this.fail(this.#mayBeStored && !isDecided ? endedEarly(error) : error);
+  }
+
+  /** Third-party middleware may have responded, for example to a CORS preflight. Without a response, Koa's status is 404. */
+  checkResponded(): void {
+    if (this.#response !== undefined) return;
+    if (this.#mayBeStored) throw new Error('other middleware has not awaited `next()`');
+    const { status, body, respond } = this.#ctx;
+    if (status === 404 && body === undefined && respond !== false) {
+      throw new Error('no middleware has responded');
+    }
+  }
+
+  /** Ends the exchange, and reports it. */
+  end(): void {
+    const ctx = this.#ctx;
+    if (this.#response === undefined) {
+      this.#closeUnlessRead();
+      completeResponse(ctx, this.requestId);
+    } else if (this.#mayBeStored && ctx.status >= 400 && ctx.status !== this.#response.status) {
+      this.#send(this.#response);
+    }
+    this.#isOver = true;
+    this.#all.observer.ended({
+      method: countedMethod(ctx.req.method),
+      route: ctx._matchedRoute,
+      status: !ctx.res.headersSent && !ctx.writable ? CLIENT_GONE : ctx.status,
+      error: this.#response?.failure?.error,
+      durationMs: performance.now() - this.startedAt,
+      requestId: this.requestId,
+      client: this.#client,
+      refusal: refusalOf(this.#cause),
+      request: ctx.req,
+    });
+  }
+
+  #send(response: Response): void {
+    this.#closeUnlessRead();
+    if (this.#ctx.isDirect) sendAtOnce(this.#ctx.res, response, this.requestId);
+    else sendThroughKoa(this.#ctx, response, this.requestId);
+  }
+
+  /** Closes the connection after a response that was sent before the body was read. */
+  #closeUnlessRead(): void {
+    const { req, res } = this.#ctx;
+    const isRead = !announcesBody(req) || (req.complete && req.readableLength === 0);
+    if (!isRead || this.#response?.failure?.closes) res.shouldKeepAlive = false;
+  }
+}
+
+function endedEarly(cause: unknown): OutcomeUnknownError {
+  const message = 'other middleware ended the request before the storage responded';
+  return new OutcomeUnknownError(message, { cause });
+}
+
+function refusalOf(cause: unknown): Refusal | undefined {
+  if (cause instanceof InvalidTokenError) return cause.reason;
+  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
+}

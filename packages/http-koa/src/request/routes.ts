@@ -1,0 +1,67 @@
+import Router from '@koa/router';
+import type { Context as KoaContext, Middleware, Next } from 'koa';
+import type { Operation } from './exchange.js';
+import { HttpError } from './failures.js';
+
+/** The operations by path and method. The operation of `GET` is also that of `HEAD`. */
+export type Routes = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+
+/** The absolute form of a request target (RFC 9112 section 3.2.2). */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
+
+/**
+ * Creates the middleware that carries out the requests to these routes, refuses other methods of their paths, and
+ * passes on all other requests. It compares paths exactly: `/plants/` and `/Plants` are not `/plants`.
+ *
+ * Looks up paths without parameters. The router itself would try every pattern and compose the middleware again for
+ * each request; with the look-up, a create takes a quarter less CPU time, with one connection and with 50. (Measured
+ * interleaved, without a storage.) The middleware has a property with its router, for instrumentation and for other routers.
+ *
+ * @param toMiddleware Makes the middleware of an operation.
+ */
+export function serveRoutes(
+  routes: Routes,
+  toMiddleware: (operation: Operation) => Middleware,
+): Middleware & { readonly router: Router } {
+  const router = new Router({ strict: true, sensitive: true });
+  const steps = new Map<string, Middleware>();
+  for (const [path, operations] of Object.entries(routes)) {
+    const step = toMiddleware(byMethod(operations));
+    router.all(path, step);
+    if (!path.includes(':')) steps.set(path, step);
+  }
+  const throughRouter = router.routes() as Middleware;
+  function serve(ctx: KoaContext, next: Next) {
+    const path = pathOf(ctx.req.url ?? '');
+    const step = steps.get(path);
+    if (step === undefined) {
+      ctx.newRouterPath = path;
+      return throughRouter(ctx, next);
+    }
+    ctx._matchedRoute = path;
+    return step(ctx, next);
+  }
+  return Object.assign(serve, { router });
+}
+
+/** The path as it was sent. Koa's path is normalised, so that `/plants#a` and `\plants` would be `/plants`. */
+function pathOf(target: string): string {
+  const local = target.startsWith('/') ? target : target.replace(ABSOLUTE_FORM, '');
+  const end = local.indexOf('?');
+  return end === -1 ? local : local.slice(0, end);
+}
+
+function byMethod(operations: Routes[string]): Operation {
+  const { GET } = operations;
+  const all = new Map(
+    Object.entries(GET === undefined ? operations : { HEAD: GET, ...operations }),
+  );
+  const allowed = [...all.keys()].join(', ');
+  return (ctx) => {
+    const operation = all.get(ctx.req.method ?? '');
+    if (operation !== undefined) return operation(ctx);
+    // In metrics, a route is a path with a method.
+    ctx._matchedRoute = undefined;
+    throw new HttpError('METHOD_NOT_ALLOWED', undefined, allowed);
+  };
+}

@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import Koa, { type Context } from 'koa';
+import { type Routes, serveRoutes } from '../../src/request/routes.js';
+import { Embedding } from '../embedding.js';
+
+describe('The routes', () => {
+  let embedding: Embedding;
+  beforeEach(() => {
+    embedding = new Embedding();
+  });
+  afterEach(() => embedding.close());
+
+  it('may have parameters; other paths are passed on', async () => {
+    const text = (body: string) => ({ status: 200, headers: [], body });
+    const routes: Routes = {
+      '/plants/:id': { GET: (ctx) => text(`plant ${(ctx as Context).params.id}`) },
+      '/plants': { GET: () => text('plants') },
+    };
+    const serve = serveRoutes(routes, (operation) => async (ctx) => {
+      ctx.body = (await operation(ctx as never)).body;
+    });
+    const app = new Koa().use(serve).use((ctx) => {
+      ctx.body = `elsewhere ${ctx._matchedRoute}`;
+    });
+    const url = await embedding.serve(app);
+    for (const [path, body] of Object.entries({
+      '/plants': 'plants',
+      '/plants?a': 'plants',
+      '/plants/7?a': 'plant 7',
+      '/plants/:id': 'plant :id',
+      '/plants/7/': 'elsewhere undefined',
+      '/Plants': 'elsewhere undefined',
+    })) {
+      expect(await (await fetch(url + path)).text(), path).to.equal(body);
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { rejects } from 'node:assert/strict';
+import { setTimeout as wait } from 'node:timers/promises';
+import { until } from '@plant-store/contract-suite';
+import { newPlant, StorageSlowError } from '@plant-store/domain';
+import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
+import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { expect } from 'chai';
+
+/** In `docs/postgresql.md`. */
+const MAX_BACKENDS = 14;
+
+describe('On a slow PostgreSQL', () => {
+  before(needsPostgresql);
+  describe('a store', describeStore);
+});
+
+/** Its hooks do not run where there is no server. */
+function describeStore(this: Mocha.Suite): void {
+  this.timeout(60_000);
+  let server: PostgresqlServer;
+  let repository: GroupCommitPlantRepository;
+
+  before(async () => {
+    server = await PostgresqlServer.start();
+    await server.createTable('plant_store');
+  });
+
+  after(() => server.stop());
+
+  beforeEach(async () => {
+    await server.run('TRUNCATE plant_store.plants');
+    repository = postgresqlPlantRepository({ uri: server.uri('plant_store') });
+    await repository.add(plant(-1), 10_000);
+  });
+
+  afterEach(async () => {
+    await server.run('ROLLBACK');
+    await repository.close();
+  });
+
+  const plant = (id: number) => newPlant({ id: BigInt(id), name: 'Monstera' });
+
+  const locked = async (work: () => Promise<void>) => {
+    await server.run('BEGIN; LOCK TABLE plant_store.plants');
+    await work().finally(() => server.run('ROLLBACK'));
+  };
+
+  const pauses: Record<string, (work: () => Promise<void>) => Promise<void>> = {
+    'no synchronous standby acknowledges': (work) =>
+      server.withSetting('synchronous_standby_names', 'none', work),
+    'the table is locked': locked,
+    'its processes are suspended': (work) => server.frozen(work),
+  };
+
+  for (const [what, during] of Object.entries(pauses)) {
+    it(`waits with few backends, and loses nothing, while ${what}`, async () => {
+      const adding: Promise<void>[] = [];
+      const seen: number[] = [];
+      await during(async () => {
+        for (let id = 0; id < 160; id += 1) {
+          adding.push(repository.add(plant(id), 50_000));
+          await wait(50);
+          seen.push(await server.backends());
+        }
+      });
+      await Promise.all(adding);
+      expect(Math.max(...seen)).to.be.at.most(MAX_BACKENDS);
+      expect(await repository.read({ limit: 1_000 }, 10_000)).to.have.length(161);
+      expect(await server.backends()).to.be.at.most(MAX_BACKENDS);
+    });
+  }
+
+  for (const [what, during] of Object.entries(pauses).slice(0, 2)) {
+    it(`reports that writes are not acknowledged in time while ${what}`, async () => {
+      await during(async () => {
+        const reported = () => repository.ready().catch((error: unknown) => error);
+        const isSlow = async () => (await reported()) instanceof StorageSlowError;
+        await until(isSlow, () => 'ready did not report that the storage is slow');
+        expect(await reported()).to.have.nested.property(
+          'cause.message',
+          'writes are not acknowledged in time',
+        );
+      });
+      const isReady = () =>
+        repository.ready().then(
+          () => true,
+          () => false,
+        );
+      await until(isReady, () => 'the repository was not ready again');
+    });
+  }
+
+  it('ends on the server what nobody waits for: a page, and an insert when it is closed', async () => {
+    await locked(async () => {
+      const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted`;
+      const noneWaits = async () => (await server.rows(waiting)).length === 0;
+      await rejects(repository.read({ limit: 1 }, 300), { code: 'STORAGE_UNAVAILABLE' });
+      await rejects(repository.add(plant(1), 300), { code: 'OUTCOME_UNKNOWN' });
+      expect(await noneWaits()).to.equal(false);
+      await repository.close();
+      await until(noneWaits, () => 'a statement still waits for the lock');
+      await until(
+        async () => (await server.backends()) === 0,
+        () => 'a backend has not ended',
+      );
+    });
+  });
+
+  it('exports from a hot standby', async () => {
+    const standby = await server.startStandby();
+    try {
+      await repository.add(plant(1), 10_000);
+      const exporting = postgresqlPlantRepository({ uri: standby.uri('plant_store') });
+      const hasBoth = async () => (await exporting.read({ limit: 10 }, 10_000)).length === 2;
+      await until(hasBoth, () => 'the standby did not get the plant');
+      await rejects(exporting.ready(), { code: 'STORAGE_UNAVAILABLE' });
+      await exporting.close();
+    } finally {
+      await standby.stop();
+    }
+  });
+}

@@ -1,0 +1,169 @@
+import { rejects } from 'node:assert/strict';
+import { newPlant } from '@plant-store/domain';
+import {
+  CREATE_TABLE,
+  postgresqlPlantRepository,
+  type StorageEvent,
+} from '@plant-store/plant-repository-postgresql';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { expect } from 'chai';
+import { Client } from 'pg';
+
+const COLUMNS = 'name text NOT NULL, tag text, mark uuid NOT NULL';
+
+const WORKS: Readonly<Record<string, string>> = {
+  'a unique index instead of a primary key': `CREATE TABLE plants (id bigint, ${COLUMNS});
+    CREATE UNIQUE INDEX ON plants (id)`,
+  'a primary key of another name': `CREATE TABLE plants (id bigint CONSTRAINT x PRIMARY KEY, ${COLUMNS})`,
+  'columns in another order, that may be null, without a limit':
+    'CREATE TABLE plants (mark uuid, tag varchar, name varchar, id bigint PRIMARY KEY)',
+  'further columns that may be empty': `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS},
+    note text, added timestamptz NOT NULL DEFAULT now(), number int GENERATED ALWAYS AS IDENTITY,
+    length int NOT NULL GENERATED ALWAYS AS (length(name)) STORED)`,
+  'row-level security and policies': `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY all_plants ON plants USING (true)`,
+};
+
+const REFUSED: Readonly<Record<string, readonly [statements: string, reason: RegExp]>> = {
+  'an id that is not unique': [
+    `CREATE TABLE plants (id bigint, ${COLUMNS})`,
+    /the id of the table plants is not unique\. Make it the primary key/,
+  ],
+  'an id that is unique in a part of the rows': [
+    `CREATE TABLE plants (id bigint, ${COLUMNS}); CREATE UNIQUE INDEX ON plants (id) WHERE id > 0`,
+    /the id of the table plants is not unique/,
+  ],
+  'a deferrable primary key': [
+    `CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, ${COLUMNS})`,
+    /the primary key of the table plants is deferrable\. Replace it/,
+  ],
+  'the columns of an earlier version': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name bytea NOT NULL, tag bytea, mark uuid NOT NULL)',
+    /the column name of the table plants is bytea\. Change it to text/,
+  ],
+  'an id of 32 bits': [
+    `CREATE TABLE plants (id int PRIMARY KEY, ${COLUMNS})`,
+    /the column id of the table plants is integer\. Change it to bigint/,
+  ],
+  'a limit of the name': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(200), tag text, mark uuid)',
+    /the column name of the table plants is character varying\(200\)\. Change it to text/,
+  ],
+  'no mark': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text)',
+    /the column mark of the table plants is missing/,
+  ],
+  'no name': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, tag text, mark uuid)',
+    /the column name of the table plants is missing/,
+  ],
+  'a tag that must not be null': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text NOT NULL, mark uuid)',
+    /the column tag of the table plants is NOT NULL/,
+  ],
+  'a further column that must not be null': [
+    `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL)`,
+    /the column owner of the table plants is NOT NULL\. Let it be null/,
+  ],
+  'row-level security without a policy': [
+    `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY`,
+    /row-level security of the table plants has no policy for INSERT\. Create one/,
+  ],
+  'row-level security with a policy for inserts only': [
+    `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
+     CREATE POLICY inserts ON plants FOR INSERT WITH CHECK (true)`,
+    /row-level security of the table plants has no policy for SELECT/,
+  ],
+  partitions: [
+    `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}) PARTITION BY RANGE (id);
+     CREATE TABLE every_plant PARTITION OF plants DEFAULT`,
+    /plants is not an ordinary table/,
+  ],
+  'a view': [
+    `CREATE TABLE garden (id bigint PRIMARY KEY, ${COLUMNS}); CREATE VIEW plants AS TABLE garden`,
+    /plants is not an ordinary table/,
+  ],
+  'an unlogged table': [
+    `CREATE UNLOGGED TABLE plants (id bigint PRIMARY KEY, ${COLUMNS})`,
+    /the table plants is unlogged/,
+  ],
+};
+
+describe('The table of plants in PostgreSQL', () => {
+  before(needsPostgresql);
+  describe('of an administrator', describeTables);
+});
+
+/** Its hooks do not run where there is no server. */
+function describeTables(this: Mocha.Suite): void {
+  this.timeout(20_000);
+  let server: PostgresqlServer;
+  let events: StorageEvent[];
+
+  before(async () => {
+    server = await PostgresqlServer.start();
+  });
+
+  after(() => server.stop());
+
+  async function open(statements: string) {
+    await server.run(`DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
+      SET search_path = garden; ${statements};
+      GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
+    events = [];
+    const observer = (event: StorageEvent) => events.push(event);
+    const uri = `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
+    return postgresqlPlantRepository({ uri, observer });
+  }
+
+  for (const [what, statements] of Object.entries(WORKS)) {
+    it(`may have ${what}`, async () => {
+      const repository = await open(statements);
+      await repository.ready();
+      await repository.add(newPlant({ id: 1n, name: 'Monstera' }), 5_000);
+      await rejects(repository.add(newPlant({ id: 1n, name: 'Fern' }), 5_000), {
+        code: 'PLANT_ID_TAKEN',
+      });
+      expect(await repository.read({ limit: 10 }, 5_000)).to.deep.equal([
+        newPlant({ id: 1n, name: 'Monstera' }),
+      ]);
+      await repository.close();
+    });
+  }
+
+  for (const [what, [statements, message]] of Object.entries(REFUSED)) {
+    it(`is refused at once with ${what}`, async () => {
+      const repository = await open(statements);
+      await rejects(repository.ready(), { code: 'STORAGE_UNAVAILABLE', message });
+      const adding = repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
+      await rejects(adding, { code: 'STORAGE_UNAVAILABLE', message });
+      await repository.close();
+    });
+  }
+
+  it('of an earlier version is used again after the statements of the log', async () => {
+    const repository = await open(`CREATE TABLE plants (id bigint PRIMARY KEY,
+      name bytea NOT NULL, tag bytea, mark uuid NOT NULL);
+      INSERT INTO plants VALUES (1, 'Monstera', NULL, gen_random_uuid())`);
+    await rejects(repository.ready(), { message: /bytea/ });
+    const [warning] = events.filter(({ type }) => type === 'storage warning');
+    await server.run(warning && 'command' in warning ? `${warning.command}` : '');
+    await repository.ready();
+    expect(await repository.read({ limit: 10 }, 5_000)).to.deep.equal([
+      newPlant({ id: 1n, name: 'Monstera' }),
+    ]);
+    await repository.close();
+  });
+
+  it('is refused in a database that cannot keep every text', async () => {
+    await server.run(`CREATE DATABASE garden ENCODING 'LATIN1' TEMPLATE template0`);
+    const inGarden = (uri: string) => uri.replace(/postgres$/, 'garden');
+    const administrator = new Client({ connectionString: inGarden(server.uri('postgres')) });
+    await administrator.connect();
+    await administrator.query(CREATE_TABLE);
+    await administrator.end();
+    const repository = postgresqlPlantRepository({ uri: inGarden(server.uri('plant_store')) });
+    await rejects(repository.ready(), { message: /the encoding of the database is not UTF8/ });
+    await repository.close();
+  });
+}
