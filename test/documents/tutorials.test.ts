@@ -105,7 +105,7 @@ async function plantsIn(connectionString: string): Promise<unknown[]> {
   await client.connect();
   try {
     const { rows } = await client.query<object>(
-      `SELECT id, convert_from(name, 'UTF8') AS name FROM plants`,
+      'SELECT id, name FROM plants',
     );
     return rows;
   } finally {
