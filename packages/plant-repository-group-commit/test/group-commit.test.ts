@@ -374,18 +374,30 @@ describe('Without a reply for a second, a plant', () => {
     await settled(add(1n));
   });
 
-  it('leaves its place when a later insert gets its reply first', async () => {
-    const { fake, clock, add, settled } = open();
-    const first = add(1n);
-    clock.after(500, () => void add(2n));
-    clock.after(1_100, () => fake.inserts[1]?.reply());
-    clock.after(1_200, () => {
-      const started = fake.inserts.length;
-      void add(3n);
-      expect(fake.inserts).to.have.length(started + 1);
-      for (const insert of fake.inserts) insert.reply();
+  it('leaves the place of its insert when a later one gets its reply first, each time', async () => {
+    const clock = new VirtualTime();
+    const startedAt = new Map<bigint, number>();
+    const durations = [1_500, 1, 1, 1_500, 1, 1_000, 1_000];
+    const storage = storageWith({
+      limits: { ordinary: 2, again: 1, overtaken: 1 },
+      async insert(batch) {
+        const id = batch.send()[0]?.plant.id ?? 0n;
+        const isFirst = !startedAt.has(id);
+        if (isFirst) startedAt.set(id, clock.now());
+        await clock.wait(isFirst ? (durations[Number(id)] ?? 0) : 1);
+        return { outcomes: 'stored' };
+      },
     });
-    await settled(first);
+    const plants = new GroupCommit({
+      ...{ storage, availability: AVAILABLE, limits: BATCHES, clock },
+      observer: () => undefined,
+    });
+    const added = [0, 500, 1_800, 2_000, 2_500, 3_100, 3_300];
+    for (const [id, at] of added.entries()) {
+      clock.after(at, () => void plants.add(plant(BigInt(id)), LIMIT_MS));
+    }
+    await clock.runOut(60_000);
+    expect([...startedAt.values()]).to.deep.equal(added);
   });
 });
 
