@@ -1,10 +1,18 @@
-import type { InsertBatch } from './insert-batch.js';
-
 /** The least time without a reply after which the plants of an insert are inserted again. */
 const OVERDUE_MS = 1_000;
 
 /** The least time after which an insert starts without waiting for a reply to another. */
 const PAUSE_MS = 100;
+
+/** An insert that was sent. */
+interface SentInsert {
+  /** When it was sent, by the clock. */
+  readonly sentAt: number;
+  /** Whether its plants were queued again while it was open. */
+  readonly isOverdue: boolean;
+  /** Lets the next batch start. */
+  giveWay(): void;
+}
 
 /**
  * How long the store waits for an insert before it does something else, and what becomes of the insert then. It stays
@@ -13,7 +21,7 @@ const PAUSE_MS = 100;
  * insert gives way to others.
  */
 export class Patience {
-  readonly #overdue = new Set<InsertBatch>();
+  readonly #overdue = new Set<SentInsert>();
   readonly #places: number;
   readonly #maxOvertaken: number;
   #overtaken = 0;
@@ -46,13 +54,13 @@ export class Patience {
   }
 
   /** An insert is overdue. */
-  add(insert: InsertBatch): void {
+  add(insert: SentInsert): void {
     this.#overdue.add(insert);
     this.#giveWay();
   }
 
   /** An insert has got its reply. */
-  replied({ sentAt }: InsertBatch, now: number): void {
+  replied({ sentAt }: SentInsert, now: number): void {
     this.#replyMs = now - sentAt;
     this.#repliedAt = now;
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
@@ -60,7 +68,7 @@ export class Patience {
   }
 
   /** An insert has ended. */
-  ended(insert: InsertBatch): void {
+  ended(insert: SentInsert): void {
     if (insert.isOverdue && !this.#overdue.delete(insert)) this.#overtaken -= 1;
   }
 

@@ -1,13 +1,8 @@
 import { rejects } from 'node:assert/strict';
-import {
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-  UnreadablePlantError,
-} from '@plant-store/domain';
+import { StorageUnavailableError, UnreadablePlantError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
-import type { Finding, InsertResult, PlantStorage } from '../src/plant-storage.js';
+import type { Finding, PlantStorage } from '../src/plant-storage.js';
 import { plant, storageWith } from './support/storage-with.js';
 
 const never = new Promise<never>(() => undefined);
@@ -42,7 +37,7 @@ describe('A group commit repository', () => {
     return limits;
   }
 
-  it('stores a plant, and leaves no timer', async () => {
+  it('stores a plant, reads a page, and leaves no timer', async () => {
     const stored: string[] = [];
     open({
       async insert(batch) {
@@ -54,36 +49,8 @@ describe('A group commit repository', () => {
     const running = timers();
     await repository.add(monstera, 60_000);
     expect(stored).to.deep.equal(['Monstera']);
+    expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([]);
     expect(timers()).to.equal(running);
-  });
-
-  it('inserts a plant again after a lost reply, and knows its own mark', async () => {
-    const marks: string[] = [];
-    open({
-      async insert(batch) {
-        marks.push(...batch.send().map(({ mark }) => mark));
-        if (marks.length === 1) throw lost;
-        return { outcomes: 'id exists' };
-      },
-      committedMarks: async () => new Map([[7n, marks[0]]]),
-    });
-    await repository.add(monstera, 60_000);
-    expect(marks).to.deep.equal([marks[0], marks[0]]);
-  });
-
-  it('reports what became of a plant', async () => {
-    open({ insert: async () => ({ outcomes: 'stored' }), check: () => Promise.reject(lost) });
-    await rejects(repository.add(monstera, 10), StorageUnavailableError);
-    const sending = (result: Promise<InsertResult>): Partial<PlantStorage> => ({
-      insert(batch) {
-        batch.send();
-        return result;
-      },
-    });
-    open(sending(never));
-    await rejects(repository.add(monstera, 10), OutcomeUnknownError);
-    open(sending(Promise.resolve({ outcomes: [{ committedMark: 'another' }] })));
-    await rejects(repository.add(monstera, 60_000), PlantIdTakenError);
   });
 
   it('does not send a plant that is larger than the storage accepts', async () => {
@@ -114,21 +81,26 @@ describe('A group commit repository', () => {
     await rejects(repository.read({ limit: 5 }, 0), { message: 'there is no time left' });
   });
 
-  it('ends a page at its time limit with the reason, and leaves no timer', async () => {
-    open({
-      page: (_, signal) =>
-        new Promise((_resolve, reject) => {
-          signal.addEventListener('abort', () => reject(signal.reason));
-        }),
+  for (const [what, failures, reason] of [
+    ['that the server does not respond', [], 'the server does not respond'],
+    ['the latest failure', [lost], lost.message],
+  ] as const) {
+    it(`ends a page at its time limit, and reports ${what}`, async () => {
+      const failing = [...failures];
+      open({
+        page: (_, signal) =>
+          new Promise((_resolve, reject) => {
+            const failure = failing.shift();
+            if (failure) reject(failure);
+            else signal.addEventListener('abort', () => reject(signal.reason));
+          }),
+      });
+      await rejects(repository.read({ limit: 5 }, 150), (error: Error) => {
+        expect((error.cause as Error).message).to.equal(reason);
+        return error instanceof StorageUnavailableError;
+      });
     });
-    await repository.ready();
-    const running = timers();
-    await rejects(repository.read({ limit: 5 }, 20), (error: Error) => {
-      expect((error.cause as Error).message).to.equal('the server does not respond');
-      return error instanceof StorageUnavailableError;
-    });
-    expect(timers()).to.equal(running);
-  });
+  }
 
   for (const finding of ['credentials', 'refusal'] as const) {
     it(`does not read a page again after a problem of this kind: ${finding}`, async () => {
@@ -191,8 +163,11 @@ describe('A group commit repository', () => {
     ['fails', () => Promise.reject(lost)],
   ] as const) {
     it(`closes although the close of the storage ${what}`, async () => {
+      await Promise.resolve();
+      const running = timers();
       open({ close });
       await repository.close();
+      expect(timers()).to.equal(running);
     });
   }
 });

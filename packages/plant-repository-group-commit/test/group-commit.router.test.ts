@@ -10,7 +10,9 @@ const CLIENTS = 100;
 const CLIENTS_MS = 20_000;
 const RUN_MS = 60_000;
 
-describe('Before two shards, one of which has no primary,', () => {
+describe('Before two shards, one of which has no primary,', function () {
+  this.timeout(60_000);
+
   let time: VirtualTime;
 
   beforeEach(() => {

@@ -190,7 +190,9 @@ async function run(script: Scenario): Promise<OutcomeChecker> {
   return checker;
 }
 
-describe('In random scenarios of a simulated replica set', () => {
+describe('In random scenarios of a simulated replica set', function () {
+  this.timeout(60_000);
+
   it('every outcome is true and in time, and the open inserts are bounded', async () => {
     const outcomes = new Set<Outcome>();
     const truthful = fc.asyncProperty(scenario, async (script) => {

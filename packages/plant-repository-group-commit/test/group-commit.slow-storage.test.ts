@@ -79,7 +79,9 @@ async function run(
   return { stored, failures };
 }
 
-describe('A slow storage', () => {
+describe('A slow storage', function () {
+  this.timeout(60_000);
+
   for (const [seconds, clients] of [
     [1, 100],
     [4, 100],

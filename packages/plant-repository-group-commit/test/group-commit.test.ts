@@ -116,6 +116,18 @@ describe('Batches', () => {
     expect(await second).to.equal(50);
   });
 
+  it('have the plants of an insert that was not written before those that wait', async () => {
+    const { fake, add, underWay, first, second, settled } = await openBusy();
+    const adding = add(1n);
+    first.reply('not written');
+    const end = async () => {
+      const third = await fake.insert(2);
+      expect(third.ids).to.deep.equal([101n, 1n]);
+      for (const insert of [second, third]) insert.reply();
+    };
+    await settled(...underWay, adding, end());
+  });
+
   it('have the time that the last of their plants has', async () => {
     const { fake, add, settled } = open();
     const adding = [100, 300, 200].map((limit) => rejects(add(BigInt(limit), limit)));
@@ -352,19 +364,14 @@ describe('Without a reply for a second, a plant', () => {
     });
   }
 
-  it('is unknown while one of its inserts is open, whatever the others have done', async () => {
+  it('is queued again once: not when that insert fails too', async () => {
     const { fake, clock, add, settled } = open();
-    clock.after(1_500, () => fake.inserts[1]?.reply('not written'));
-    await settled(rejects(add(1n, 1_800), OutcomeUnknownError));
-  });
-
-  it('is unavailable when all its inserts have ended without writing it', async () => {
-    const { fake, clock, add, settled } = open();
-    clock.after(1_500, () => {
-      fake.sends = false;
-      for (const insert of fake.inserts) insert.reply('not written');
+    clock.after(1_500, () => fake.inserts[0]?.fail());
+    clock.after(1_900, () => {
+      expect(fake.inserts).to.have.length(2);
+      fake.inserts[1]?.reply();
     });
-    await settled(rejects(add(1n, 1_800), StorageUnavailableError));
+    await settled(add(1n));
   });
 
   it('leaves its place when a later insert gets its reply first', async () => {

@@ -45,6 +45,8 @@ const IDLE_GRACE_MS = 1000;
 
 /** Ends the headers of every request, and every body in chunks (RFC 9112 sections 2.1 and 7.1). */
 const BLANK_LINE = '\r\n\r\n';
+const CR = 13;
+const LF = 10;
 
 /**
  * The most bytes that a stream takes in advance. For each chunk of a body, also one of a byte, a stream uses 500 bytes of
@@ -57,6 +59,9 @@ interface Parser {
   readonly parse: (bytes: Buffer) => void;
   readonly end: () => void;
 }
+
+/** The headers and the body of a short request are parsed at once, together with the begin of the next request. */
+const SHORT_BYTES = 1024;
 
 const NOTHING: Buffer = Buffer.alloc(0);
 
@@ -76,10 +81,14 @@ export class Connection {
   #unread = NOTHING;
   /** The latest parsed bytes, in which a blank line may have begun. */
   #tail = '';
+  /** How many of the latest parsed bytes are after the headers. */
+  #behind = 0;
   /** How much of the body is not yet parsed, if it has a `Content-Length`. */
   #bodyLeft = 0;
   #request: OwnRequest | undefined;
   #response: ServerResponse | undefined;
+  /** The failure of the next request, which waits for the response to this one. */
+  #failure: HttpError | undefined;
   #hasEnded = false;
   #isStopping = false;
   #isClosing = false;
@@ -107,7 +116,7 @@ export class Connection {
     this.#request = request;
     this.#response = response;
     request.wantsMore = this.#feedLater;
-    this.#bodyLeft = Number(request.headers['content-length'] ?? 0);
+    this.#expectBody(request, response);
     this.#closeAfterLast();
     response.on('close', this.#next);
     void this.#options.turn.end().then(() => this.#handle(request, response));
@@ -118,6 +127,7 @@ export class Connection {
     if (this.#isClosing) return;
     const response = this.#response;
     if (this.#request === undefined || response === undefined) this.#refuse(error);
+    else if (this.#request.complete && !response.writableFinished) this.#failure = error;
     else if (response.writableEnded) this.#close();
     else {
       response.shouldKeepAlive = false;
@@ -175,25 +185,41 @@ export class Connection {
 
   /** The rest of a request may be parsed at any time, but chunks only while its stream takes them. */
   #mayParse(): boolean {
-    if (this.#socket.destroyed) return false;
+    if (this.#socket.destroyed || this.#failure !== undefined) return false;
     const request = this.#request;
     if (request === undefined) return true;
     if (request.complete) return this.#response?.writableFinished === true;
     return this.#bodyLeft > 0 || !isFull(request);
   }
 
-  /** Takes bytes of one request: up to the end of its body, or else of the first blank line. */
+  /** Takes bytes in which at most one request ends. */
   #nextPiece(): Buffer {
     const unread = this.#unread;
-    let end = Math.min(this.#bodyLeft, unread.length);
-    this.#bodyLeft -= end;
-    if (end === 0) {
-      const blankLineEnd = endOfBlankLine(this.#tail, unread);
-      end = Math.min(blankLineEnd, this.#request === undefined ? unread.length : HIGH_WATER_MARK);
-      this.#tail = end === blankLineEnd ? '' : lastThree(this.#tail, unread.subarray(0, end));
-    }
+    const end = this.#bodyLeft > 0 ? Math.min(this.#bodyLeft, unread.length) : this.#endOfHead();
+    this.#bodyLeft = Math.max(0, this.#bodyLeft - end);
     this.#unread = end < unread.length ? unread.subarray(end) : NOTHING;
     return unread.subarray(0, end);
+  }
+
+  /** Returns where the first blank line ends, or the end of what was read when no second one follows closely. */
+  #endOfHead(): number {
+    const { length } = this.#unread;
+    const blankLineEnd = endOfBlankLine(this.#tail, this.#unread);
+    let end = blankLineEnd;
+    if (this.#request !== undefined) end = Math.min(end, HIGH_WATER_MARK);
+    else if (length <= SHORT_BYTES && this.#unread.indexOf(BLANK_LINE, end) === -1) end = length;
+    end = Math.min(end, length);
+    this.#behind = Math.max(0, end - blankLineEnd);
+    this.#tail = end === blankLineEnd ? '' : lastThree(this.#tail, this.#unread.subarray(0, end));
+    return end;
+  }
+
+  #expectBody({ headers }: OwnRequest, response: ServerResponse): void {
+    const bodyLeft = Number(headers['content-length'] ?? 0) - this.#behind;
+    this.#bodyLeft = Math.max(0, bodyLeft);
+    // Node.js drops what was parsed after such a request; a body in chunks goes on.
+    const isDropped = headers.upgrade !== undefined && bodyLeft < 0;
+    if (isDropped && headers['transfer-encoding'] === undefined) response.shouldKeepAlive = false;
   }
 
   #handle(request: OwnRequest, response: ServerResponse): void {
@@ -210,6 +236,7 @@ export class Connection {
       this.#request = undefined;
       this.#response = undefined;
     }
+    if (this.#failure !== undefined && !this.#isClosing) this.#refuse(this.#failure);
     this.#feed();
     this.#closeWhenIdle();
   }
@@ -283,6 +310,9 @@ function endOfBlankLine(tail: string, bytes: Buffer): number {
   return at === -1 ? Number.POSITIVE_INFINITY : at + BLANK_LINE.length;
 }
 
+/** Returns the last bytes if a blank line may have begun in them. */
 function lastThree(tail: string, bytes: Buffer): string {
+  const last = bytes[bytes.length - 1];
+  if (last !== CR && last !== LF) return '';
   return `${tail}${bytes.toString('latin1', Math.max(0, bytes.length - 3))}`.slice(-3);
 }

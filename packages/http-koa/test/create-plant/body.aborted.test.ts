@@ -13,7 +13,9 @@ describe('A body that ends early, on a server of Node.js', () => {
       end = resolve;
     });
     const observer = { begun: () => leave(), ended: (it: Exchange) => end(it), failed() {} };
-    const url = await embedding.serve(createApp({ ...embedding.dependencies, observer }), false);
+    const app = createApp({ ...embedding.dependencies, observer });
+    app.silent = true;
+    const url = await embedding.serve(app, false);
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     leave = () => socket.destroy();
     socket.write(rawCreate('{"id":1,"name":"Monstera"}').slice(0, -1));
