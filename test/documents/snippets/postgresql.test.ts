@@ -34,14 +34,35 @@ function describeStatements(this: Mocha.Suite): void {
   const uriOf = (role: string, password: string) =>
     server.uri(role, password).replace(/postgres$/, 'plants');
 
+  const ofService = () => uriOf('plant_store', PASSWORD);
+
   it('set up a database in which the service keeps plants, and read them', async () => {
-    const POSTGRESQL_URI = uriOf('plant_store', PASSWORD);
-    const service = await serve({ POSTGRESQL_URI, ACCESS_TOKEN_SHA256 });
+    const service = await serve({ POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 });
     expect((await createPlant(service.address, 1, 'Monstera')).status).to.equal(200);
     const select = snippet('docs/postgresql.md', 'SELECT id');
-    expect(await query(POSTGRESQL_URI, select)).to.deep.equal([
+    expect(await query(ofService(), select)).to.deep.equal([
       { id: '1', name: 'Monstera', tag: null },
     ]);
+  });
+
+  it('find the rows with an escape', async () => {
+    const service = await serve({ POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 });
+    expect((await createPlant(service.address, 2, 'U+0000: \0')).status).to.equal(200);
+    expect(await query(ofService(), snippet('docs/postgresql.md', 'SELECT name'))).to.deep.equal([
+      { name: 'U+0000: \\0', tag: null },
+    ]);
+  });
+
+  it('convert the columns of an earlier version', async () => {
+    const administrator = uriOf('postgres', server.password);
+    const plants = await query(administrator, 'TABLE plants');
+    const convert = snippet('docs/postgresql.md', 'ALTER TABLE');
+    await query(
+      administrator,
+      convert.replaceAll('TYPE text', 'TYPE bytea').replaceAll('convert_from', 'convert_to'),
+    );
+    await query(administrator, convert);
+    expect(await query(administrator, 'TABLE plants')).to.deep.equal(plants);
   });
 }
 
