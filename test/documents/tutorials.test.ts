@@ -104,9 +104,7 @@ async function plantsIn(connectionString: string): Promise<unknown[]> {
   const client = new Client({ connectionString });
   await client.connect();
   try {
-    const { rows } = await client.query<object>(
-      'SELECT id, name FROM plants',
-    );
+    const { rows } = await client.query<object>('SELECT id, name FROM plants');
     return rows;
   } finally {
     await client.end();
