@@ -146,8 +146,9 @@ describeOnMongod('With a server that is killed or frozen', function () {
     await server.restart();
     await adding;
     await events.first('storage warning', /standalone/);
+    const unreachable = events.next('storage unreachable');
     await server.kill();
-    await events.next('storage unreachable');
+    await unreachable;
     await server.restart();
     await rejects(repository.add(plant(1n), LONG_LIMIT_MS), PlantIdTakenError);
     await repository.ready();
