@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
+import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
 import {
   codeOf,
@@ -193,9 +193,10 @@ export class CollectionCheck {
   }
 }
 
-/** Rejects with {@link SlowWriteError} when a write was not acknowledged in time. */
+/** Rejects with {@link SlowWriteError} when a write was not acknowledged in time by a server that responds. */
 function slowly(error: unknown): never {
-  throw codeOf(error) === SLOW ? new SlowWriteError() : error;
+  const isSlow = codeOf(error) === SLOW || error instanceof NoResponseError;
+  throw isSlow ? new SlowWriteError() : error;
 }
 
 /** Earlier versions of the service described their validator. */
