@@ -199,7 +199,6 @@ export class GroupCommit {
   /** A storage that refuses a plant now may have stored it before the rule was added. */
   #refuse(plant: PendingPlant, { code, reason }: Refusal): void {
     this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
-    if (plant.mayBeWritten) return;
     plant.refused(new Error(`the database refuses a plant that the service accepts (${code})`));
   }
 

@@ -10,12 +10,12 @@ export interface MarkedPlant {
 /** The plants of one insert. */
 export interface PlantBatch {
   /**
-   * Returns the plants to insert: those that somebody still waits for, so the array may be empty. Called immediately
+   * Returns the plants to insert: those that a caller still waits for, so the array may be empty. Called immediately
    * before a part of the insert leaves the process, and never when it is not sent: the outcome of these plants is open
    * from then on. Later calls return the same array.
    */
   send(): readonly MarkedPlant[];
-  /** Milliseconds after which a server may end the insert: nobody waits for it, or its plants are inserted again. */
+  /** Milliseconds after which a server may end the insert: no caller waits for it, or its plants are inserted again. */
   readonly timeLimitMs: number;
 }
 
@@ -100,7 +100,7 @@ export interface PlantStorage {
 
   /**
    * Inserts each plant of a batch that has no id in common with a stored one, durably and independently of the others.
-   * Waits for a slow server: an insert that has been sent is not given up while somebody waits for one of its plants.
+   * Waits for a slow server: an insert that has been sent is not given up while a caller waits for one of its plants.
    *
    * Rejects when it ends without a reply: then nothing was written if `send` was not called, and otherwise the
    * outcome of every plant stays open.

@@ -67,7 +67,7 @@ const SHORT_BYTES = 1024;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 /**
- * One connection, which carries out one request at a time. It stands between the socket and the parser of Node.js: the
+ * One connection, which carries out one request at a time. It is between the socket and the parser of Node.js: the
  * parser gets the bytes of the next request only after the response to the one before. Node.js would make objects of all
  * requests that it has read, start them at once, even those after a response that closes the connection, send the errors
  * of its parser before earlier responses, and drop what it has read after a request with `Upgrade`.
@@ -84,7 +84,7 @@ export class Connection {
   /** The latest parsed bytes, in which a blank line may have begun. */
   #tail = '';
   /** How many of the latest parsed bytes are after the headers. */
-  #behind = 0;
+  #bytesAfterHead = 0;
   /** How much of the body is not yet parsed, if it has a `Content-Length`. */
   #bodyLeft = 0;
   #request: OwnRequest | undefined;
@@ -211,13 +211,13 @@ export class Connection {
     if (this.#request !== undefined) end = Math.min(end, HIGH_WATER_MARK);
     else if (length <= SHORT_BYTES && this.#unread.indexOf(BLANK_LINE, end) === -1) end = length;
     end = Math.min(end, length);
-    this.#behind = Math.max(0, end - blankLineEnd);
+    this.#bytesAfterHead = Math.max(0, end - blankLineEnd);
     this.#tail = end === blankLineEnd ? '' : lastThree(this.#tail, this.#unread.subarray(0, end));
     return end;
   }
 
   #expectBody({ headers }: OwnRequest, response: ServerResponse): void {
-    const bodyLeft = Number(headers['content-length'] ?? 0) - this.#behind;
+    const bodyLeft = Number(headers['content-length'] ?? 0) - this.#bytesAfterHead;
     this.#bodyLeft = Math.max(0, bodyLeft);
     // Node.js drops what was parsed after such a request; a body in chunks goes on.
     const isDropped = headers.upgrade !== undefined && bodyLeft < 0;
