@@ -32,11 +32,13 @@ const FIELDS = {
   'x-content-type-options': 'nosniff',
 };
 
+const build = { version: '2.4.0-dev+abc1234', commit: 'abc1234d' };
+
 describe('The docs', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
 
   beforeEach(async () => {
-    app = await listeningApp({ basePath: '/store' });
+    app = await listeningApp({ basePath: '/store', build });
   });
 
   afterEach(async () => {
@@ -47,7 +49,7 @@ describe('The docs', () => {
   it('serve the description in JSON and YAML, with the base path', async () => {
     const json = await fetch(`${app.origin}/openapi.json`);
     const yaml = await (await fetch(`${app.origin}/openapi.yaml`)).text();
-    const expected = JSON.parse(JSON.stringify(interfaceDescription('/store')));
+    const expected = JSON.parse(JSON.stringify(interfaceDescription('/store', build)));
     const text = await json.text();
     expect(JSON.parse(text)).to.deep.equal(expected);
     expect(text).to.match(/^\{\n {2}"openapi": /);
