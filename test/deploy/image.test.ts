@@ -87,6 +87,10 @@ describe('The application in the image', function () {
     expect(files.filter((file) => unused.test(file))).to.deep.equal([]);
   });
 
+  it('has no machine code, so that it can be built on another platform', () => {
+    expect(files.filter((file) => /\.node$|\.so$/.test(file))).to.deep.equal([]);
+  });
+
   it('has the licence of every package', () => {
     const licencesOf = (folder: string) => readdirSync(folder).filter((it) => LICENCE.test(it));
     const packages = files
