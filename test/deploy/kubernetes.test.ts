@@ -259,7 +259,7 @@ describe('The Kubernetes manifests', function () {
     }
 
     it(`${overlay} runs the image that was set`, () => {
-      expect(of(overlay).container.image).to.equal(`${REGISTRY}/plant-store:1.0.1`);
+      expect(of(overlay).container.image).to.equal(`${REGISTRY}/plant-store:of-the-image`);
     });
 
     it(`${overlay} is applied in docs/operations.md`, () => {

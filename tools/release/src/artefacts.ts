@@ -28,37 +28,44 @@ export function makeArtefacts(notes: string, repository: string | undefined): vo
   for (const { folder } of published)
     rmSync(join(root, folder, 'dist'), { recursive: true, force: true });
   run('npm', 'run', 'build');
-  withRepository(published, repository, () => pack(published));
+  if (repository === undefined) pack(published);
+  else withRepository(published, repository, () => pack(published));
   write(`${FOLDER}/sbom.cdx.json`, billOfMaterials(published));
-  write(`${FOLDER}/notes.md`, `${notes}\n`);
+  write(
+    `${FOLDER}/notes.md`,
+    `${repository === undefined ? notes : withLinks(notes, repository)}\n`,
+  );
   write(`${FOLDER}/SHA256SUMS`, checksums());
 }
 
 /** Makes an archive of each package. npm gives all files in it the same time. */
 function pack(published: readonly Workspace[]): void {
   const named = published.flatMap(({ folder }) => ['--workspace', folder]);
-  run('npm', 'pack', '--ignore-scripts', '--pack-destination', FOLDER, ...named);
+  run(
+    'npm',
+    'pack',
+    '--loglevel=error',
+    '--ignore-scripts',
+    '--pack-destination',
+    FOLDER,
+    ...named,
+  );
 }
 
 /** Writes the repository into the manifests while they are packed: only the one that publishes them knows it. */
-function withRepository(
-  published: readonly Workspace[],
-  url: string | undefined,
-  work: () => void,
-): void {
-  if (url === undefined) return work();
-  const files = published.map(({ folder }) => ({ folder, file: `${folder}/package.json` }));
-  const before = files.map(({ file }) => read(file));
+function withRepository(published: readonly Workspace[], url: string, work: () => void): void {
+  const manifests = published.map(({ folder }) => {
+    const file = `${folder}/package.json`;
+    return { folder, file, text: read(file) };
+  });
   try {
-    files.forEach(({ folder, file }, at) => {
+    for (const { folder, file, text } of manifests) {
       const repository = { type: 'git', url, directory: folder };
-      write(file, JSON.stringify({ ...JSON.parse(before[at] ?? ''), repository }, null, 2));
-    });
+      write(file, JSON.stringify({ ...JSON.parse(text), repository }, null, 2));
+    }
     work();
   } finally {
-    files.forEach(({ file }, at) => {
-      write(file, before[at] ?? '');
-    });
+    for (const { file, text } of manifests) write(file, text);
   }
 }
 
@@ -67,12 +74,14 @@ function withRepository(
  * development, and keeps packages that are not published: so it gets manifests without either.
  */
 function billOfMaterials(published: readonly Workspace[]): string {
-  const copy = mkdtempSync(join(tmpdir(), 'plant-store-sbom-'));
+  const place = mkdtempSync(join(tmpdir(), 'plant-store-sbom-'));
+  // npm names the workspace after its folder.
+  const copy = join(place, 'plant-store');
   const npm = (...args: string[]) => run('npm', '--prefix', copy, ...args);
   try {
-    for (const file of ['package-lock.json', '.npmrc']) cpSync(join(root, file), join(copy, file));
     const manifest: Manifest = JSON.parse(read('package.json'));
     writeManifest(copy, { ...manifest, workspaces: published.map(({ folder }) => folder) });
+    for (const file of ['package-lock.json', '.npmrc']) cpSync(join(root, file), join(copy, file));
     for (const { folder, manifest } of published) writeManifest(join(copy, folder), manifest);
     npm('install', '--package-lock-only', '--offline', '--ignore-scripts');
     const sbom = ['sbom', '--package-lock-only', '--sbom-format', 'cyclonedx'];
@@ -81,13 +90,19 @@ function billOfMaterials(published: readonly Workspace[]): string {
     bill.metadata.timestamp = new Date(run('git', 'show', '-s', '--format=%cI')).toISOString();
     return `${JSON.stringify(bill, null, 2)}\n`;
   } finally {
-    rmSync(copy, { recursive: true });
+    rmSync(place, { recursive: true });
   }
 }
 
 function writeManifest(folder: string, manifest: object): void {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, devDependencies: {} }));
+}
+
+/** Links of the changelog lead to the files of this commit, also where the notes are shown without them. */
+function withLinks(notes: string, repository: string): string {
+  const files = `${repository.replace(/^git\+|\.git$/g, '')}/blob/${run('git', 'rev-parse', 'HEAD')}/`;
+  return notes.replace(/\]\((?!\w+:)/g, `](${files}`);
 }
 
 /** Returns lines that `sha256sum --check` reads. */
