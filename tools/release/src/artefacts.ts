@@ -41,15 +41,7 @@ export function makeArtefacts(notes: string, repository: string | undefined): vo
 /** Makes an archive of each package. npm gives all files in it the same time. */
 function pack(published: readonly Workspace[]): void {
   const named = published.flatMap(({ folder }) => ['--workspace', folder]);
-  run(
-    'npm',
-    'pack',
-    '--loglevel=error',
-    '--ignore-scripts',
-    '--pack-destination',
-    FOLDER,
-    ...named,
-  );
+  run('npm', 'pack', '--silent', '--pack-destination', FOLDER, ...named);
 }
 
 /** Writes the repository into the manifests while they are packed: only the one that publishes them knows it. */
