@@ -34,6 +34,15 @@ export interface GroupCommitPlantRepositoryOptions {
 /**
  * Keeps plants in a storage with a server. Concurrent adds share inserts. Connects in the background, so it can be
  * constructed while the server is unreachable.
+ *
+ * @example
+ * ```ts
+ * import { GroupCommitPlantRepository, type PlantStorage } from '@plant-store/plant-repository-group-commit';
+ *
+ * declare const storage: PlantStorage; // of your adapter
+ * const plants = new GroupCommitPlantRepository(storage);
+ * await plants.ready();
+ * ```
  */
 export class GroupCommitPlantRepository implements PlantRepository, PlantReader {
   readonly #storage: PlantStorage;

@@ -7,7 +7,18 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 
-/** Stores plants in a `Map` until the process ends, for demos and tests. */
+/**
+ * Stores plants in a `Map` until the process ends, for demos and tests.
+ *
+ * @example
+ * ```ts
+ * import { newPlant } from '@plant-store/domain';
+ * import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+ *
+ * const plants = new MemoryPlantRepository();
+ * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 1_000);
+ * ```
+ */
 export class MemoryPlantRepository implements PlantRepository, PlantReader {
   readonly #plants: Map<bigint, NewPlant>;
   #inOrder: readonly NewPlant[] = [];
