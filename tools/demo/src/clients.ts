@@ -14,8 +14,8 @@ export interface Create {
 }
 
 const CLIENTS = 50;
-/** The pause of a client between two creates; without one, the clients of all columns would share too few CPUs. */
-const PAUSE_MS = 100;
+/** The longest pause between two creates of a client. With none, all subjects would compete for the CPUs. */
+const MAX_PAUSE_MS = 50;
 const PAUSE_AFTER_FAILURE_MS = 1_000;
 /** Longer than any fault, so that a client that stops waiting is the exception. */
 const CLIENT_WAITS_MS = 120_000;
@@ -43,10 +43,9 @@ export class Clients {
   }
 
   async #createPlants(): Promise<void> {
-    await pause(Math.random() * PAUSE_MS);
     while (!this.#stopping) {
       const told = await this.#createPlant();
-      await pause(told === 'stored' ? PAUSE_MS : PAUSE_AFTER_FAILURE_MS);
+      await pause(told === 'stored' ? Math.random() * MAX_PAUSE_MS : PAUSE_AFTER_FAILURE_MS);
     }
   }
 

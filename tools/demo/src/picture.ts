@@ -1,9 +1,10 @@
 import type { Create } from './clients.js';
 import type { Column, Happened, Run } from './demo.js';
-import { OUTCOMES, type Outcome, outcomeOf, tally, WRONG } from './outcomes.js';
+import { OUTCOMES, outcomeOf, tally, WRONG } from './outcomes.js';
 
 const WIDTH = 720;
-const TOP = 44;
+const TOP = 38;
+const BOTTOM = 28;
 const ROW = 66;
 /** The height of the most creates in a second. */
 const PLOT = 34;
@@ -11,8 +12,8 @@ const LEAST_MARK = 8;
 const SECOND_MS = 1_000;
 const STYLE =
   'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}.e{text-anchor:end}' +
-  '.stored{fill:#9aa4ae}.own .stored{fill:#2da44e}.unknown{fill:#bf8700}.wrong{fill:#cf222e}.fault{fill:#8c959f;opacity:.18}' +
-  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.wrong{fill:#ff7b72}}';
+  '.stored{fill:#9aa4ae}.own .stored{fill:#2da44e}.unknown{fill:#9a6700}.wrong{fill:#cf222e}.fault{fill:#8c959f;opacity:.18}' +
+  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.unknown{fill:#d29922}.wrong{fill:#ff7b72}}';
 
 type Kind = 'stored' | 'unknown' | 'wrong';
 
@@ -23,13 +24,15 @@ export function picture({ began, happened, columns }: Run): string {
   const xOf = (at: number) => ((at - began) / SECOND_MS / seconds) * WIDTH;
   const series = columns.map((column) => seriesOf(column, began, seconds));
   const most = Math.max(...series.flat().map(({ stored }) => stored));
-  const height = TOP + columns.length * ROW;
+  const height = TOP + columns.length * ROW + BOTTOM;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
     '<title>What clients were told in each second while the primary failed</title>',
     `<style>${STYLE}</style>`,
-    ...happened.map((fault) => band(fault, xOf, height)),
+    ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
+    `<text x="0" y="${height - 6}">a bar: creates in a second that were told "stored"</text>`,
+    `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');
 }
@@ -83,14 +86,13 @@ function drawn(column: Column, series: readonly Second[], row: number, most: num
   ].join('\n');
 }
 
-/** Returns what was not "stored": what is wrong in bold, and what was unknown. */
+/** Returns what is to be said about a subject: wrong responses, and those that report an unknown outcome. */
 function verdict({ creates, ids }: Column): string {
   const counts = tally(creates, ids);
-  const shown = (outcomes: readonly Outcome[]) => outcomes.filter((it) => counts[it] > 0);
-  const wrong = shown(WRONG).map((it) => `${counts[it]} ${OUTCOMES[it]}`);
+  const wrong = WRONG.filter((it) => counts[it] > 0).map((it) => `${counts[it]} ${OUTCOMES[it]}`);
   const unknown = counts.unknownStored + counts.unknownNotStored;
   return [
-    `<tspan class="${wrong.length > 0 ? 'wrong t' : ''}">${wrong.join(', ') || 'no wrong response'}</tspan>`,
-    ...(unknown > 0 ? [`${unknown} told "unknown"`] : []),
+    wrong.length > 0 ? `<tspan class="wrong t">${wrong.join(', ')}</tspan>` : 'no wrong response',
+    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} told "unknown"</tspan>`] : []),
   ].join(', ');
 }
