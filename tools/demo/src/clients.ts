@@ -25,13 +25,16 @@ const UNKNOWN: readonly unknown[] = [5000, 5031];
 
 /** Clients of one subject. Each creates one plant after the other, with a new id each time. */
 export class Clients {
+  /** The name of the subject. */
+  readonly name: string;
   readonly creates: Create[] = [];
   readonly #subject: RunningSubject;
   readonly #ended: Promise<unknown>;
   #stopping = false;
   #lastId = 0;
 
-  constructor(subject: RunningSubject) {
+  constructor(name: string, subject: RunningSubject) {
+    this.name = name;
     this.#subject = subject;
     this.#ended = Promise.all(Array.from({ length: CLIENTS }, () => this.#createPlants()));
   }

@@ -50,12 +50,15 @@ export interface Run {
 export async function demo(seconds: number, watch: Watch): Promise<Run> {
   watch.say('starting three MongoDB servers, the service and its peers');
   const set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
-  const running = await Promise.all(SUBJECTS.map((it) => start(inCollection(it, set.uri))));
-  const began = performance.now();
-  const clients = running.map((subject) => new Clients(subject));
-  watch.begin(
-    SUBJECTS.map(({ name }, index) => ({ name, creates: clients[index]?.creates ?? [] })),
+  const started = await Promise.all(
+    SUBJECTS.map(async (it) => ({
+      name: it.name,
+      subject: await start(inCollection(it, set.uri)),
+    })),
   );
+  const began = performance.now();
+  const clients = started.map(({ name, subject }) => new Clients(name, subject));
+  watch.begin(clients);
   await pause(CALM_MS);
   const happened: Happened[] = [];
   for (const fault of faults) happened.push(await cause(fault, set, seconds, watch));
@@ -63,12 +66,10 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   await Promise.all(clients.map((it) => it.stop()));
   watch.end();
   const columns = await Promise.all(
-    SUBJECTS.map(async ({ name }, index) => {
-      const ids = await idsIn(set.uri, name);
-      return { name, creates: clients[index]?.creates ?? [], ids };
-    }),
+    clients.map(async ({ name, creates }) => ({ name, creates, ids: await idsIn(set.uri, name) })),
   );
-  await Promise.all([...running, set].map((it) => it.stop()));
+  await Promise.all(started.map(({ subject }) => subject.stop()));
+  await set.stop();
   return { began, happened, columns };
 }
 
@@ -100,22 +101,14 @@ async function cause(
 
 /** Resolves with the ids in a collection that a majority of the set has. */
 async function idsIn(uri: string, collection: string): Promise<Set<number>> {
-  const client = new MongoClient(uri, {
-    writeConcern: { w: 'majority' },
-    readConcern: { level: 'majority' },
+  const client = new MongoClient(uri, { writeConcern: { w: 'majority' } });
+  const database = client.db('plant-store');
+  const ids = await client.withSession(async (session) => {
+    // The read sees this document, which a majority has, and so everything that was stored before it.
+    await database.collection('last').insertOne({}, { session });
+    const plants = database.collection<{ _id: number }>(collection);
+    return plants.distinct('_id', {}, { session, readConcern: { level: 'majority' } });
   });
-  try {
-    const database = client.db('plant-store');
-    // Once a majority has this document, it has everything that the primary had before.
-    await database.collection('last').insertOne({});
-    const plants = database.collection<{ _id: number }>(collection).find();
-    return new Set(
-      await plants
-        .project<{ _id: number }>({ _id: 1 })
-        .map(({ _id }) => _id)
-        .toArray(),
-    );
-  } finally {
-    await client.close();
-  }
+  await client.close();
+  return new Set(ids);
 }
