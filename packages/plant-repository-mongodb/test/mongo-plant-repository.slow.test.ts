@@ -60,7 +60,7 @@ describeOnMongod('A majority that acknowledges late', function () {
     [4, 100],
     [8, 100],
   ] as const) {
-    it(`by ${seconds} s costs ${clients} clients no create, few inserts again, and few connections`, async () => {
+    it(`by ${seconds} s costs ${clients} clients no create, and few connections`, async () => {
       open();
       await add();
       await set.delaySecondary(seconds);
@@ -70,11 +70,10 @@ describeOnMongod('A majority that acknowledges late', function () {
           for (let round = 0; round < ROUNDS; round += 1) await add();
         }),
       );
-      const { connections, opcounters } = await status();
-      const inserted = opcounters.insert - before.opcounters.insert;
-      expect(inserted).to.be.at.most(2 * clients * ROUNDS);
-      const opened = connections.totalCreated - before.connections.totalCreated;
-      expect(opened).to.be.below(MAX_CONNECTIONS);
+      const { connections } = await status();
+      expect(connections.totalCreated - before.connections.totalCreated).to.be.below(
+        MAX_CONNECTIONS,
+      );
     });
   }
 
