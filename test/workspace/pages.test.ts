@@ -28,6 +28,7 @@ const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
   'plant-store export': 'packages/app/src/main.ts',
   'npm run bench': 'tools/bench/src/command.ts',
+  'npm run demo': 'tools/demo/src/command.ts',
 };
 
 /** What a block shows instead of the lines that it leaves out. */

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 /** The folder of the repository. */
 export const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
-/** A program that is measured. */
+/** The service, or a peer that does the same job. */
 export interface Subject {
   readonly name: string;
   /** The absolute path of the program. */
@@ -19,10 +20,21 @@ export interface RunningSubject {
   readonly url: string;
   readonly token: string;
   readonly pid: number;
+  /** Kills it. Resolves when it is gone. */
   stop(): Promise<void>;
 }
 
-/** Starts a subject with `NODE_ENV=production`. Resolves when it listens. */
+/** Returns the service of this checkout, or of another one. */
+export function service(name: string, checkout = root): Subject {
+  return { name, program: join(checkout, 'packages/app/bin/plant-store.js'), env: {} };
+}
+
+/** Returns the peer in a file of `programs`. */
+export function peer(name: string, file: string): Subject {
+  return { name, program: join(root, 'tools/peers/programs', file), env: {} };
+}
+
+/** Starts a subject with `NODE_ENV=production`. Resolves when it listens. It is killed when this process exits. */
 export async function start({ name, program, env }: Subject): Promise<RunningSubject> {
   const token = randomBytes(16).toString('hex');
   const child = spawn(process.execPath, [program], {
@@ -38,6 +50,8 @@ export async function start({ name, program, env }: Subject): Promise<RunningSub
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const ended = once(child, 'close');
   const url = await new Promise<string>((resolve, reject) => {
     let printed = '';
@@ -49,8 +63,9 @@ export async function start({ name, program, env }: Subject): Promise<RunningSub
     });
   });
   const stop = async () => {
-    child.kill('SIGKILL');
+    kill();
     await ended;
+    process.removeListener('exit', kill);
   };
   return { url, token, pid: child.pid ?? 0, stop };
 }
