@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
-import * as v from 'valibot';
 
 /** The environment variables are invalid. */
 export class ConfigurationError extends Error {
@@ -30,8 +30,8 @@ export interface Setting<T> {
   readonly secret?: true;
   /** Names that other programs use for it: one that is set, when this variable is not, is probably meant for it. */
   readonly aliases?: readonly string[];
-  /** The rule for the text, and its conversion to the value. */
-  readonly schema: v.GenericSchema<string, T>;
+  /** Returns the value of a text; `undefined` when the text breaks the rule. */
+  readonly parse: (text: string) => T | undefined;
 }
 
 /** A table of settings, by the names of their variables. */
@@ -40,7 +40,7 @@ export type Settings = Readonly<Record<string, Setting<unknown>>>;
 /** The values of a table of settings: `undefined` for one that is not set and has no default. */
 export type ValuesOf<Table extends Settings> = {
   readonly [Name in keyof Table]:
-    | v.InferOutput<Table[Name]['schema']>
+    | Exclude<ReturnType<Table[Name]['parse']>, undefined>
     | (Table[Name] extends { readonly default: string } ? never : undefined);
 };
 
@@ -55,7 +55,10 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
     meaning,
     expected: `a whole number from ${min} to ${max}`,
     example: `${example}`,
-    schema: v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(min), v.maxValue(max)),
+    parse: (text: string) =>
+      /^[0-9]+$/.test(text) && Number(text) >= min && Number(text) <= max
+        ? Number(text)
+        : undefined,
   };
 }
 
@@ -65,25 +68,25 @@ export function oneOf<const T extends string>(meaning: string, choices: readonly
     meaning,
     expected: choices.join(', ').replace(/, ([^,]+)$/, ' or $1'),
     example: choices[0] ?? '',
-    schema: v.picklist(choices),
+    parse: (text: string) => choices.find((choice) => choice === text),
   };
 }
 
 /** Defines a setting for a text that matches a pattern. */
-export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
+export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
   meaning: string,
   pattern: RegExp,
   rest: Rest,
 ) {
-  return { meaning, ...rest, schema: v.pipe(v.string(), v.regex(pattern)) };
+  return { meaning, ...rest, parse: (text: string) => (pattern.test(text) ? text : undefined) };
 }
 
 /** Defines a setting for any text that is not empty. */
-export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
+export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
   meaning: string,
   rest: Rest,
 ) {
-  return { meaning, ...rest, schema: v.pipe(v.string(), v.nonEmpty()) };
+  return matching(meaning, /./s, rest);
 }
 
 /** Has a letter: digits and dots alone are an invalid address. */
@@ -96,7 +99,7 @@ export function host(meaning: string) {
     expected: 'a host name or an IP address, without a port',
     example: '127.0.0.1',
     default: '127.0.0.1',
-    schema: v.union([v.pipe(v.string(), v.ip()), v.pipe(v.string(), v.regex(HOST_NAME))]),
+    parse: (text: string) => (isIP(text) || HOST_NAME.test(text) ? text : undefined),
   };
 }
 
@@ -107,12 +110,11 @@ export function origins(meaning: string) {
     expected:
       'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
     example: 'https://nursery.example',
-    schema: v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim())),
-      v.everyItem(isWebOrigin),
-      v.check((list) => new Set(list).size === list.length),
-    ),
+    parse(text: string) {
+      const list = partsOf(text);
+      const areOrigins = list.every(isWebOrigin) && new Set(list).size === list.length;
+      return areOrigins ? list : undefined;
+    },
   };
 }
 
@@ -122,22 +124,18 @@ export function networks(meaning: string) {
     meaning,
     expected: 'IP addresses or networks, separated by commas',
     example: '10.0.0.0/8',
-    schema: v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim())),
-      v.everyItem(isNetwork),
-      v.transform((list) => proxyAddress.compile(list)),
-    ),
+    parse(text: string) {
+      try {
+        return proxyAddress.compile(partsOf(text));
+      } catch {
+        return undefined;
+      }
+    },
   };
 }
 
-function isNetwork(text: string): boolean {
-  try {
-    proxyAddress.compile(text);
-    return true;
-  } catch {
-    return false;
-  }
+function partsOf(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
 }
 
 function isWebOrigin(text: string): boolean {
@@ -162,9 +160,9 @@ export function readSettings<Table extends Settings>(
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
-    const { success, output } = v.safeParse(setting.schema, text);
-    if (success && text.trim() === text) values[name] = output;
-    else problems.push(problemOf(name, setting, text));
+    const value = text.trim() === text ? setting.parse(text) : undefined;
+    if (value === undefined) problems.push(problemOf(name, setting, text));
+    else values[name] = value;
   }
   return arePartOf(table, values) ? { values, problems } : { values: {}, problems };
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import * as v from 'valibot';
 import { variablesThatChoose } from '../../src/configuration/adapter.js';
 import {
   advice,
@@ -35,8 +34,7 @@ const LIMITS: Readonly<Record<string, readonly [min: number, max: number]>> = {
 const valueFor = (name: string, text: string) => {
   const setting = settings[name];
   if (setting === undefined) throw new Error(`there is no variable ${name}`);
-  const { success, output } = v.safeParse(setting.schema, text);
-  return success ? output : undefined;
+  return setting.parse(text);
 };
 
 describe('What a variable expects', () => {
