@@ -3,15 +3,11 @@ WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
-# Leaves only what the service loads: no compiler, no tests, no npm scripts. `--omit=optional` leaves out
-# TypeScript, which is an optional peer of a dependency. Source maps and types of the dependencies are deleted.
-# Of Swagger UI, only the two files of the docs page stay. Licences stay. test/deploy/image.test.ts runs this
-# instruction.
-RUN npm ci --ignore-scripts --omit=dev --omit=optional \
+# Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of the
+# dependencies are deleted. Licences stay. test/deploy/image.test.ts runs this instruction.
+RUN npm ci --ignore-scripts --omit=dev \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
- && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete \
- && find node_modules/swagger-ui-dist -type f ! -name 'swagger-ui.css' ! -name 'swagger-ui-bundle.js' \
-    ! -name 'package.json' ! -name '*LICENSE*' ! -name 'NOTICE' -delete
+ && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete
 
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0
