@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
+import * as v from 'valibot';
 
 /** The environment variables are invalid. */
 export class ConfigurationError extends Error {
@@ -30,8 +30,8 @@ export interface Setting<T> {
   readonly secret?: true;
   /** Names that other programs use for it: one that is set, when this variable is not, is probably meant for it. */
   readonly aliases?: readonly string[];
-  /** Returns the value of a text; `undefined` when the text breaks the rule. */
-  readonly parse: (text: string) => T | undefined;
+  /** The rule for the text, and its conversion to the value. */
+  readonly schema: v.GenericSchema<string, T>;
 }
 
 /** A table of settings, by the names of their variables. */
@@ -40,7 +40,7 @@ export type Settings = Readonly<Record<string, Setting<unknown>>>;
 /** The values of a table of settings: `undefined` for one that is not set and has no default. */
 export type ValuesOf<Table extends Settings> = {
   readonly [Name in keyof Table]:
-    | Exclude<ReturnType<Table[Name]['parse']>, undefined>
+    | v.InferOutput<Table[Name]['schema']>
     | (Table[Name] extends { readonly default: string } ? never : undefined);
 };
 
@@ -55,10 +55,7 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
     meaning,
     expected: `a whole number from ${min} to ${max}`,
     example: `${example}`,
-    parse: (text: string) =>
-      /^[0-9]+$/.test(text) && Number(text) >= min && Number(text) <= max
-        ? Number(text)
-        : undefined,
+    schema: v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(min), v.maxValue(max)),
   };
 }
 
@@ -68,25 +65,25 @@ export function oneOf<const T extends string>(meaning: string, choices: readonly
     meaning,
     expected: choices.join(', ').replace(/, ([^,]+)$/, ' or $1'),
     example: choices[0] ?? '',
-    parse: (text: string) => choices.find((choice) => choice === text),
+    schema: v.picklist(choices),
   };
 }
 
 /** Defines a setting for a text that matches a pattern. */
-export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
   meaning: string,
   pattern: RegExp,
   rest: Rest,
 ) {
-  return { meaning, ...rest, parse: (text: string) => (pattern.test(text) ? text : undefined) };
+  return { meaning, ...rest, schema: v.pipe(v.string(), v.regex(pattern)) };
 }
 
 /** Defines a setting for any text that is not empty. */
-export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'parse'>>(
+export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
   meaning: string,
   rest: Rest,
 ) {
-  return matching(meaning, /./s, rest);
+  return { meaning, ...rest, schema: v.pipe(v.string(), v.nonEmpty()) };
 }
 
 /** Has a letter: digits and dots alone are an invalid address. */
@@ -99,7 +96,7 @@ export function host(meaning: string) {
     expected: 'a host name or an IP address, without a port',
     example: '127.0.0.1',
     default: '127.0.0.1',
-    parse: (text: string) => (isIP(text) || HOST_NAME.test(text) ? text : undefined),
+    schema: v.union([v.pipe(v.string(), v.ip()), v.pipe(v.string(), v.regex(HOST_NAME))]),
   };
 }
 
@@ -110,11 +107,12 @@ export function origins(meaning: string) {
     expected:
       'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
     example: 'https://nursery.example',
-    parse(text: string) {
-      const list = partsOf(text);
-      const areOrigins = list.every(isWebOrigin) && new Set(list).size === list.length;
-      return areOrigins ? list : undefined;
-    },
+    schema: v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((part) => part.trim())),
+      v.everyItem(isWebOrigin),
+      v.check((list) => new Set(list).size === list.length),
+    ),
   };
 }
 
@@ -124,18 +122,22 @@ export function networks(meaning: string) {
     meaning,
     expected: 'IP addresses or networks, separated by commas',
     example: '10.0.0.0/8',
-    parse(text: string) {
-      try {
-        return proxyAddress.compile(partsOf(text));
-      } catch {
-        return undefined;
-      }
-    },
+    schema: v.pipe(
+      v.string(),
+      v.transform((text) => text.split(',').map((part) => part.trim())),
+      v.everyItem(isNetwork),
+      v.transform((list) => proxyAddress.compile(list)),
+    ),
   };
 }
 
-function partsOf(text: string): string[] {
-  return text.split(',').map((part) => part.trim());
+function isNetwork(text: string): boolean {
+  try {
+    proxyAddress.compile(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function isWebOrigin(text: string): boolean {
@@ -160,9 +162,9 @@ export function readSettings<Table extends Settings>(
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
-    const value = text.trim() === text ? setting.parse(text) : undefined;
-    if (value === undefined) problems.push(problemOf(name, setting, text));
-    else values[name] = value;
+    const { success, output } = v.safeParse(setting.schema, text);
+    if (success && text.trim() === text) values[name] = output;
+    else problems.push(problemOf(name, setting, text));
   }
   return arePartOf(table, values) ? { values, problems } : { values: {}, problems };
 }

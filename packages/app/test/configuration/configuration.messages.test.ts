@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
+import * as v from 'valibot';
 import { variablesThatChoose } from '../../src/configuration/adapter.js';
 import {
   advice,
@@ -34,7 +35,8 @@ const LIMITS: Readonly<Record<string, readonly [min: number, max: number]>> = {
 const valueFor = (name: string, text: string) => {
   const setting = settings[name];
   if (setting === undefined) throw new Error(`there is no variable ${name}`);
-  return setting.parse(text);
+  const { success, output } = v.safeParse(setting.schema, text);
+  return success ? output : undefined;
 };
 
 describe('What a variable expects', () => {
