@@ -14,7 +14,7 @@ ENV NODE_ENV=production HOST=0.0.0.0
 # For `docker exec` and `kubectl exec`: plant-store check
 ENV PATH=/app/node_modules/.bin:$PATH
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/LICENSE /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
 # A number, so that Kubernetes can verify that the user is not root.
