@@ -13,6 +13,7 @@ import { expect } from 'chai';
 import { publint } from 'publint';
 import { snippet, withReal } from '../documents/snippets/snippet.js';
 import { Terminal } from '../documents/snippets/terminal.js';
+import { examples } from '../documents/support/examples.js';
 import { readDocument } from '../markdown.js';
 import { root } from '../root.js';
 import { ForeignProject, packed } from './foreign-project.js';
@@ -27,6 +28,24 @@ const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter)
 
 /** The packages that can be imported: all but the command. */
 const libraries = packed.filter(({ manifest }) => '.' in manifest.exports);
+
+/** What others call first: its doc comment has an example. */
+const SHOWN_BY_AN_EXAMPLE = [
+  'newPlant',
+  'createApp',
+  'createServer',
+  'plantStoreRoutes',
+  'MemoryPlantRepository',
+  'mongoPlantRepository',
+  'postgresqlPlantRepository',
+  'GroupCommitPlantRepository',
+  'StaticTokenVerifier',
+  'JwtTokenVerifier',
+  'FetchedKeys',
+  'describePlantRepository',
+  'describePlantReader',
+  'describeTokenVerifier',
+];
 
 /** The packages whose example needs a server, or an issuer. */
 const NEEDS_SERVER = /mongodb|postgresql|jwt|keys/;
@@ -62,6 +81,7 @@ describe('The packages, installed from their tarballs', function () {
     for (const { folder } of libraries) {
       project.write(`module/${folder}.ts`, blockOf(folder, 'ts'));
     }
+    for (const { name, code } of examples()) project.write(`module/${name}.example.ts`, code);
     for (const format of formats) await compile(format, '--module', 'node16');
   });
 
@@ -100,6 +120,10 @@ describe('The packages, installed from their tarballs', function () {
     const installed = Object.entries<object>(lock.packages);
     expect(installed).to.have.lengthOf.above(100);
     expect(installed.filter(([, it]) => 'hasInstallScript' in it)).to.deep.equal([]);
+  });
+
+  it('have doc comments with examples, which compile', () => {
+    expect(examples().map(({ name }) => name)).to.include.members(SHOWN_BY_AN_EXAMPLE);
   });
 
   describe('in a project of your own', () => {
