@@ -10,15 +10,11 @@ RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
 ARG BUILD_VERSION BUILD_COMMIT
 RUN node tools/identify.js
-# Leaves only what the service loads: no compiler, no tests, no npm scripts. `--omit=optional` leaves out
-# TypeScript, which is an optional peer of a dependency. Source maps and types of the dependencies are deleted.
-# Of Swagger UI, only the two files of the docs page stay. Licences stay. test/deploy/image.test.ts runs this
-# instruction.
-RUN npm ci --ignore-scripts --omit=dev --omit=optional \
+# Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of the
+# dependencies are deleted. Licences stay. test/deploy/image.test.ts runs this instruction.
+RUN npm ci --ignore-scripts --omit=dev \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
- && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete \
- && find node_modules/swagger-ui-dist -type f ! -name 'swagger-ui.css' ! -name 'swagger-ui-bundle.js' \
-    ! -name 'package.json' ! -name '*LICENSE*' ! -name 'NOTICE' -delete
+ && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete
 
 FROM node:24-bookworm-slim
 ARG BUILD_VERSION BUILD_COMMIT
@@ -31,7 +27,7 @@ ENV NODE_ENV=production HOST=0.0.0.0
 # For `docker exec` and `kubectl exec`: plant-store check
 ENV PATH=/app/node_modules/.bin:$PATH
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/LICENSE /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
 # A number, so that Kubernetes can verify that the user is not root.

@@ -26,7 +26,7 @@ function isOutOfDate(folder) {
 }
 
 if (builtFolders().some(isOutOfDate)) {
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {
     cwd: root,
     stdio: 'inherit',

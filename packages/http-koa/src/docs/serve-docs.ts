@@ -36,8 +36,8 @@ export function docsRoutes(basePath: string, build?: Build): Routes {
     ['/docs/docs.css', CSS, () => own('docs.css')],
     ['/docs/docs.js', SCRIPT, () => own('docs.js')],
     ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
-    ['/docs/swagger-ui.css', CSS, () => swagger('swagger-ui.css')],
-    ['/docs/swagger-ui-bundle.js', SCRIPT, () => swagger('swagger-ui-bundle.js')],
+    ['/docs/swagger-ui.css', CSS, () => own('swagger-ui/swagger-ui.css')],
+    ['/docs/swagger-ui-bundle.js', SCRIPT, () => own('swagger-ui/swagger-ui-bundle.js')],
   ];
   return Object.fromEntries(
     documents.map(([path, type, source]) => [path, { GET: document(type, source) }]),
@@ -52,10 +52,6 @@ async function toYaml(value: object): Promise<string> {
 
 function own(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
-}
-
-function swagger(name: string): Promise<Buffer> {
-  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
 }
 
 function document(type: string, source: Source): Operation {

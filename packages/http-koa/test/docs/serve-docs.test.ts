@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
 import { listeningApp } from '../listening-app.js';
 
-const { readFile } = files;
+const { readFile, readdir } = files;
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -79,6 +79,17 @@ describe('The docs', () => {
       expect(Object.fromEntries(again.headers)).to.include({ ...FIELDS, etag: headers.etag });
     });
   }
+
+  it('have the files of Swagger UI as they were published', async () => {
+    const copies = new URL('../../../static/swagger-ui/', import.meta.url);
+    const published = import.meta.resolve('swagger-ui-dist/package.json');
+    for (const name of await readdir(copies)) {
+      const isSame = (await readFile(new URL(name, copies))).equals(
+        await readFile(new URL(name, published)),
+      );
+      expect(isSame, `${name}: copy it from swagger-ui-dist to static/swagger-ui`).to.equal(true);
+    }
+  });
 
   it('are read again after reading has failed', async () => {
     const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;
