@@ -24,6 +24,7 @@ describe('Paths and methods', () => {
       ...['/%70lants', '/%zz', '//plants', '//example/plants', '/./plants', '/x/../plants'],
       ...['/plants;x=1', '/plants.json', '/plants\\', '/\\plants', '/__proto__', '/livez/'],
       ...[`/${MARK}`, '*', 'http://a.example', 'http://a.example?/plants', 'http://a.example/'],
+      ...['http:///plants', 'HTTPS:///plants', 'http://?/plants'],
       ...['http://a.example/plants/', 'http://a.example/%70lants'],
     ]) {
       testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
