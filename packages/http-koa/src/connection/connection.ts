@@ -51,6 +51,9 @@ interface Parser {
   onIncoming: (request: OwnRequest & { upgrade?: boolean }, keepsAlive: boolean) => number;
 }
 
+/** How much of the bytes that follow the headers is parsed at once. */
+const PIECE_BYTES = 1024;
+
 /** Returned by `onIncoming`, ends the work of the parser: Node.js emits `upgrade` with the bytes that follow. */
 const STOP = 2;
 
@@ -67,6 +70,8 @@ export class Connection {
   readonly #next = AsyncResource.bind(() => this.#responded());
   #request: OwnRequest | undefined;
   #response: ServerResponse | undefined;
+  /** Whether the next request was given back to the socket. */
+  #isNextPrepared = false;
   /** Whether the next request waits for the response to this one, or its failure does. */
   #isNextRead = false;
   #failure: HttpError | undefined;
@@ -96,13 +101,16 @@ export class Connection {
    */
   postpone(request: OwnRequest, rest: Buffer): void {
     const socket = this.#socket;
+    this.#isNextPrepared = true;
     this.#isNextRead = this.#response !== undefined;
     if (this.#isNextRead) socket.pause();
-    socket.unshift(rest);
+    for (let end = rest.length; end > 0; end -= PIECE_BYTES) {
+      socket.unshift(rest.subarray(Math.max(0, end - PIECE_BYTES), end));
+    }
     socket.unshift(headOf(request));
     this.#options.attach(socket);
-    // At this event, Node.js stops reading. The socket was paused before Node.js listened.
-    if (this.#isNextRead) socket.emit('pause');
+    // Node.js stops reading at this event. It may be about to read on, because a request is complete.
+    if (this.#isNextRead) process.nextTick(() => socket.emit('pause'));
     this.#watchParser();
     if (!this.#isNextRead && request.method === 'CONNECT') {
       this.#refuse(new HttpError('PATH_NOT_FOUND'), request);
@@ -151,13 +159,20 @@ export class Connection {
     if (!this.#isClosing) this.#socket.destroy();
   }
 
-  /** Stops the parser at a request that is not to be carried out yet, and at an offer of an upgrade. */
+  /**
+   * Stops the parser at a request before its turn, and at one that offers an upgrade or has a body in chunks, which may
+   * be of a byte: these are parsed in pieces, as long as the stream of the body takes them.
+   */
   #watchParser(): void {
     const { parser } = this.#socket as Socket & { parser?: Parser };
     if (!parser) return;
     const { onIncoming } = parser;
     parser.onIncoming = (request, keepsAlive) => {
-      if (this.#response === undefined && !request.upgrade) return onIncoming(request, keepsAlive);
+      const isPlain = !request.upgrade && request.headers['transfer-encoding'] === undefined;
+      if (this.#response === undefined && (isPlain || this.#isNextPrepared)) {
+        this.#isNextPrepared = false;
+        return onIncoming(request, keepsAlive);
+      }
       request.upgrade = true;
       return STOP;
     };

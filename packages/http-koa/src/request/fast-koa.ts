@@ -15,7 +15,7 @@ export class OwnRequest extends IncomingMessage {
   #joined: Buffer | undefined;
   #joinedLength = 0;
 
-  /** Node.js calls this with each chunk of the body, and with `null` after the last. Joins small chunks that wait. */
+  /** Node.js calls this with each chunk of the body, and with `null` after the last. Joins small chunks that wait, and pauses. */
   override push(chunk: Buffer | null): boolean {
     if (chunk !== null && chunk.length < SMALL_CHUNK && this.readableLength > 0) {
       return this.#join(chunk);
@@ -39,7 +39,7 @@ export class OwnRequest extends IncomingMessage {
     this.#joined ??= Buffer.allocUnsafe(JOINED_BYTES);
     this.#joinedLength += chunk.copy(this.#joined, this.#joinedLength);
     if (this.#joinedLength > JOINED_BYTES - SMALL_CHUNK) this.#pushJoined();
-    return true;
+    return false;
   }
 
   #pushJoined(): void {
