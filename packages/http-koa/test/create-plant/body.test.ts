@@ -62,6 +62,15 @@ describe('A body in many chunks', () => {
     });
   }
 
+  it('is read with `Content-Encoding: IDENTITY`, at once and in pieces', async () => {
+    const head = HEAD.replace('Transfer-Encoding', 'Content-Encoding: IDENTITY\r\nTransfer-Encoding');
+    const chunks = inChunks(plantOf(1000), 100);
+    for (const parts of [[head, chunks, '0\r\n\r\n'], [`${head + chunks}0\r\n\r\n`]]) {
+      plants.clear();
+      expect(await respond(...parts)).to.match(/^HTTP\/1\.1 200 /);
+    }
+  });
+
   it('is refused with the limit when it is too large, announced, arrived or still arriving', async () => {
     const chunks = inChunks(plantOf(BODY_LIMIT + 1), 1000);
     const announced = HEAD.replace(
