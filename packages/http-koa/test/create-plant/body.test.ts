@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { listeningApp, TOKEN } from '../listening-app.js';
+import { listeningApp, TOKEN } from '../support/listening-app.js';
 
 const HEAD = [
   'POST /plants HTTP/1.1',
@@ -63,7 +63,10 @@ describe('A body in many chunks', () => {
   }
 
   it('is read with `Content-Encoding: IDENTITY`, at once and in pieces', async () => {
-    const head = HEAD.replace('Transfer-Encoding', 'Content-Encoding: IDENTITY\r\nTransfer-Encoding');
+    const head = HEAD.replace(
+      'Transfer-Encoding',
+      'Content-Encoding: IDENTITY\r\nTransfer-Encoding',
+    );
     const chunks = inChunks(plantOf(1000), 100);
     for (const parts of [[head, chunks, '0\r\n\r\n'], [`${head + chunks}0\r\n\r\n`]]) {
       plants.clear();

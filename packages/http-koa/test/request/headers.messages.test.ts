@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { listeningApp, TOKEN } from '../listening-app.js';
+import { listeningApp, TOKEN } from '../support/listening-app.js';
 
 const AUTHORIZED = `Host: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
 
