@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { Command } from './in-process.js';
+import { Command } from './support/in-process.js';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const page = read('../../../../docs/configuration.md');

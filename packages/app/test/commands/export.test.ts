@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { exportProgress } from '../../src/commands/export.js';
-import { Command, stopAll } from '../in-process.js';
-import { CLIENT, PlantFiles, startExport } from '../plant-files.js';
+import { Command, stopAll } from '../support/in-process.js';
+import { CLIENT, PlantFiles, startExport } from '../support/plant-files.js';
 
 const MEMORY = { STORAGE: 'memory' };
 const LAST = newPlant({ id: -7n, name: '' }).id;

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { Command, stopAll } from '../in-process.js';
+import { Command, stopAll } from '../support/in-process.js';
 import {
   CLIENT,
   countsOf,
@@ -10,7 +10,7 @@ import {
   plantLine,
   rejectsIn,
   startImport,
-} from '../plant-files.js';
+} from '../support/plant-files.js';
 
 /** Settings that check a file without storing its plants. */
 const MEMORY = { STORAGE: 'memory' };

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { type Service, serveHere, stopAll } from '../in-process.js';
+import { type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const start = (env: Record<string, string> = {}) =>
   serveHere({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
