@@ -5,8 +5,8 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { root } from '../root.js';
-import { snippet } from './snippets/snippet.js';
 import { installPacked } from './support/packed.js';
+import { snippet } from './support/snippet.js';
 
 describe('A port outside of this project', function () {
   this.timeout(60_000);
