@@ -75,9 +75,12 @@ describe('A JSON document', () => {
     const largest = `"${'x'.repeat(256 * 1024 - 2)}"`;
     respondWith(() => new Response(largest));
     expect((await fetchJson(url, signal)).text).to.equal(largest);
-    respondWith(() => new Response(`${largest} `));
-    await rejects(fetchJson(url, signal), {
-      cause: new Error('the response is larger than 262144 bytes'),
-    });
+    const endless = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(1024)) });
+    for (const tooLarge of [`${largest} `, endless]) {
+      respondWith(() => new Response(tooLarge));
+      await rejects(fetchJson(url, signal), {
+        cause: new Error('the response is larger than 262144 bytes'),
+      });
+    }
   });
 });
