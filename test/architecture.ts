@@ -236,8 +236,12 @@ const IMPORTS = /(?<!['.])\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']
 /** The imports at the top of a test, whose texts may look like another form. */
 const IMPORTS_OF_TESTS = /^(?:import|(?:import|export|\}) .*?\bfrom) '([^']+)';$/gm;
 
+/** The lines of the examples in doc comments, which import what their readers import. */
+const LINES_OF_COMMENTS = /^ +\* .*/gm;
+
 function moduleOf(file: string, text: string, pattern = IMPORTS): Module {
-  return { file, text, imports: [...text.matchAll(pattern)].map((it) => it[1] ?? '') };
+  const code = text.replaceAll(LINES_OF_COMMENTS, '');
+  return { file, text, imports: [...code.matchAll(pattern)].map((it) => it[1] ?? '') };
 }
 
 /** The package that an import names. `#name` is an entry of `imports` in the manifest, for the package `name`. */

@@ -188,8 +188,15 @@ describe('The monitoring of the service', () => {
     ];
     expect(lines).to.have.length.above(15);
     expect(reasons).to.have.length(5);
+    const quoted = [...page.matchAll(/the log has `([^`]+)`/g)];
+    const parts = quoted.flatMap(([, line = '']) => line.split(/ … | \(|: …\)?/)).filter(Boolean);
+    expect(parts).to.have.length.above(5);
     const printed = read('docs/operations.md') + read('docs/authentication.md') + sources();
-    const named = [...lines.map((it) => it.slice(1, -1)), ...reasons.map(([, it = '']) => it)];
+    const named = [
+      ...lines.map((it) => it.slice(1, -1)),
+      ...reasons.map(([, it = '']) => it),
+      ...parts,
+    ];
     const unknown = named.filter((it) => !/^"|=/.test(it) && !printed.includes(it));
     expect(unknown).to.deep.equal([]);
   });

@@ -164,8 +164,10 @@ describe('A service with instrumentation preloaded', function () {
     const { spans } = await tracesOf(service);
     const batches = spans.filter(({ name }) => name === 'insert plants');
     expect(batches.filter(({ parentSpanId }) => parentSpanId !== undefined)).to.deep.equal([]);
+    // A plant that waits long for its insert is inserted again.
+    const linked = new Set(batches.flatMap(({ links }) => links));
     expectSame(
-      batches.flatMap(({ links }) => links.map((trace) => [trace])),
+      [...linked].map((trace) => [trace]),
       all.filter(isPlant).map((index) => [traceOf(index)]),
     );
     const inserts = spans.filter(({ scope, name }) => scope === MONGODB && /insert/.test(name));

@@ -14,14 +14,14 @@ import { root } from '../root.js';
 const run = promisify(execFile);
 const clients = join(root, 'examples/clients');
 
-/** The compiler that `.ci/kotlinc` fetches, otherwise that of the machine. */
-const kotlinc = findProgram('kotlinc', [join(root, '.cache/kotlinc/bin')]);
+/** The compiler and the JSON library that `.ci/kotlinc` fetches. */
+const kotlin = join(root, '.cache/kotlinc');
 
 /** Programs that run for a second: the JVM must not spend it on optimising them. */
 const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 
 /** What the fake in front of the service does with a request: an error number, or one of these. */
-type Step = number | 'cut after' | 'crash after' | 'pass on' | keyof typeof PROXY;
+type Step = number | 'cut after' | 'cut within' | 'crash after' | 'pass on' | keyof typeof PROXY;
 
 const NAME = 'Ficus "elastica" \u{1F33F}';
 
@@ -36,6 +36,8 @@ const STATUSES: Readonly<Record<number, number>> = {
   5033: 503,
 };
 
+const JSON_TYPE = { 'Content-Type': 'application/json' };
+
 /** Responses that a proxy makes itself. */
 const PROXY = {
   'bad gateway': [
@@ -46,6 +48,12 @@ const PROXY = {
   'negative pause': [503, { 'Retry-After': '-30' }, ''],
   'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
   'redirect to a login page': [302, { Location: '/login' }, ''],
+  'maintenance page': [200, {}, '<h1>Back soon</h1>'],
+  'empty page': [200, {}, ''],
+  'no content': [204, {}, ''],
+  'health of a proxy': [200, JSON_TYPE, '{"status":"ok"}'],
+  'JSON that is no object': [200, JSON_TYPE, 'null'],
+  'another name': [200, JSON_TYPE, '{"name":"a proxy","tag":null}'],
 } as const;
 
 /** What a client does with the steps of its requests, and the number of requests that it sends. */
@@ -71,6 +79,20 @@ const CASES: readonly [title: string, steps: Step[], outcome: string, requests: 
   ],
   ['does not repeat a request that meets a bug', [5000], 'unknown', 1],
   ['does not repeat a request that cannot succeed', [4005], 'refused 4005', 1],
+  [
+    'takes a success that is not of the service for an unknown outcome',
+    [
+      'maintenance page',
+      'empty page',
+      'no content',
+      'health of a proxy',
+      'JSON that is no object',
+      'another name',
+    ],
+    'unknown',
+    6,
+  ],
+  ['takes a 200 that is cut for an unknown outcome', ['cut within'], 'stored', 2],
   ['does not follow a redirect', ['redirect to a login page'], 'refused 302', 1],
   [
     'reports an unknown outcome when it gives up',
@@ -110,16 +132,20 @@ const CLIENTS: readonly Client[] = [
   },
   {
     language: 'Kotlin',
-    needs: ['kotlinc', kotlinc],
+    needs: ['.ci/kotlinc', existsSync(kotlin) ? kotlin : undefined],
     async prepare() {
       const jar = join(root, 'test/dist/clients/create-plant.jar');
       const source = join(clients, 'kotlin/CreatePlant.kt');
       const env = { ...process.env, JDK_JAVA_OPTIONS: SHORT_LIVED.join(' ') };
       mkdirSync(dirname(jar), { recursive: true });
       if (changedAt(jar) < changedAt(source)) {
-        await run(kotlinc ?? '', [source, '-include-runtime', '-d', jar], { env });
+        const libraries = ['core', 'json'].map(
+          (part) => `${kotlin}/lib/kotlinx-serialization-${part}-jvm.jar`,
+        );
+        const args = [source, '-cp', libraries.join(':'), '-d', jar];
+        await run(join(kotlin, 'bin/kotlinc'), args, { env });
       }
-      return ['java', ...SHORT_LIVED, '-jar', jar];
+      return ['java', ...SHORT_LIVED, '-cp', `${jar}:${kotlin}/lib/*`, 'CreatePlantKt'];
     },
   },
 ];
@@ -215,8 +241,13 @@ describe('The clients of docs/clients.md', function () {
     const reply = await fetch(`${service}/plants`, { method: 'POST', headers, body });
     if (step === 'cut after') return void request.socket.destroy();
     if (step === 'crash after') return client.crash();
-    response.writeHead(reply.status, { 'Content-Type': 'application/json' });
-    response.end(await reply.text());
+    const text = await reply.text();
+    if (step === 'cut within') {
+      const length = Buffer.byteLength(text) + 1;
+      response.writeHead(reply.status, { ...JSON_TYPE, 'Content-Length': length });
+      return void response.write(text, () => response.destroy());
+    }
+    response.writeHead(reply.status, JSON_TYPE).end(text);
   }
 
   for (const { language, needs, prepare } of CLIENTS) {
@@ -245,6 +276,12 @@ describe('The clients of docs/clients.md', function () {
         expect((await printed).stdout).to.equal('');
         expect(run.outcomeOf((await start(run).printed).stdout)).to.equal('stored');
         expect(run.bodies).to.have.length(2);
+      });
+
+      it('sends a saved body that ends with a newline', async () => {
+        const run = new Run(folder, []);
+        writeFileSync(run.saved, `{"id":9007199254740993,"name":${JSON.stringify(NAME)}}\n`);
+        expect(run.outcomeOf((await start(run).printed).stdout)).to.equal('stored');
       });
 
       for (const [what, make] of [

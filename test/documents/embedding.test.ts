@@ -7,11 +7,30 @@ import { watch } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Manifest, readManifest } from '../manifest.js';
 import { root } from '../root.js';
+import { examples } from './support/examples.js';
 import { installPacked } from './support/packed.js';
 
 const run = promisify(execFile);
 
 const folders = readdirSync(join(root, 'packages'));
+
+/** What others call first. */
+const SHOWN_BY_AN_EXAMPLE = [
+  'newPlant',
+  'createApp',
+  'createServer',
+  'plantStoreRoutes',
+  'MemoryPlantRepository',
+  'mongoPlantRepository',
+  'postgresqlPlantRepository',
+  'GroupCommitPlantRepository',
+  'StaticTokenVerifier',
+  'JwtTokenVerifier',
+  'FetchedKeys',
+  'describePlantRepository',
+  'describePlantReader',
+  'describeTokenVerifier',
+];
 
 const manifests = folders.map((folder) => readManifest(join(root, 'packages', folder)));
 
@@ -37,6 +56,15 @@ describe('The packages, packed and unpacked elsewhere', function () {
 
   const installed = (...path: string[]) => join(place, 'node_modules', ...path);
 
+  /** Resolves with what the compiler reports about files of the place. */
+  async function compile(...args: string[]): Promise<string> {
+    const tsc = join(root, 'node_modules/typescript/bin/tsc');
+    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    const command = [tsc, ...strict, ...args];
+    const { stdout } = await run(process.execPath, command, { cwd: place }).catch((error) => error);
+    return stdout;
+  }
+
   /** Starts a program. Resolves with the first match in its output. */
   async function printed(pattern: RegExp, ...command: string[]): Promise<string> {
     const child = spawn(process.execPath, command, {
@@ -61,6 +89,14 @@ describe('The packages, packed and unpacked elsewhere', function () {
     }
   });
 
+  it('have doc comments whose examples compile', async () => {
+    const shown = examples();
+    expect(shown.map(({ name }) => name)).to.include.members(SHOWN_BY_AN_EXAMPLE);
+    for (const { name, code } of shown) writeFileSync(join(place, `${name}.example.ts`), code);
+    const files = shown.map(({ name }) => `${name}.example.ts`);
+    expect(await compile('--noEmit', ...files)).to.equal('');
+  });
+
   it('start the service with its command', async () => {
     const { bin } = readManifest(installed('plant-store'));
     const command = installed('plant-store', bin?.['plant-store'] ?? '');
@@ -76,13 +112,7 @@ describe('The packages, packed and unpacked elsewhere', function () {
       for (const name of programs) {
         cpSync(join(root, `test/documents/embedding/${name}.ts`), join(place, `${name}.ts`));
       }
-      const tsc = join(root, 'node_modules/typescript/bin/tsc');
-      const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
-      const sources = programs.map((name) => `${name}.ts`);
-      const { stdout } = await run(process.execPath, [tsc, ...strict, ...sources], {
-        cwd: place,
-      }).catch((error) => error);
-      expect(stdout).to.equal('');
+      expect(await compile(...programs.map((name) => `${name}.ts`))).to.equal('');
     });
 
     for (const [program, path, header] of [

@@ -109,6 +109,13 @@ describe('The architecture', () => {
     expect(violations(files)).to.deep.equal([]);
   });
 
+  it('does not take the example of a doc comment for an import', () => {
+    const path = 'packages/domain/src/plant.ts';
+    const example = "/**\n * @example\n * import { x } from '@plant-store/http-koa';\n */\n";
+    const files = new Map(project).set(path, `${project.get(path)}${example}`);
+    expect(violations(files)).to.deep.equal([]);
+  });
+
   for (const [file, specifier] of imports) {
     it(`does not allow ${file} to import ${specifier}`, () => {
       expectForbidden(file, specifier, `import '${specifier}';`);

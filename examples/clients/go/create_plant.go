@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log"
 	mathrand "math/rand"
@@ -38,6 +39,7 @@ type newPlant struct {
 
 type reply struct {
 	status     int
+	name       any // in the body: only the service knows it
 	code       int // the error number; the status when the body has none
 	retryAfter time.Duration
 }
@@ -54,15 +56,19 @@ func send(address string, body []byte) (reply, error) {
 		return reply{}, err
 	}
 	defer response.Body.Close()
-	var failure struct {
-		Error int `json:"error"`
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return reply{}, err
 	}
+	var members map[string]any
+	_ = json.Unmarshal(text, &members) // leaves it empty for a page of a proxy
 	code := response.StatusCode
-	if json.NewDecoder(response.Body).Decode(&failure) == nil && failure.Error != 0 {
-		code = failure.Error
+	if number, isNumber := members["error"].(float64); isNumber {
+		code = int(number)
 	}
 	seconds, _ := strconv.Atoi(response.Header.Get("Retry-After")) // 0 for the date of a proxy
-	return reply{response.StatusCode, code, time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second}, nil
+	retryAfter := time.Duration(min(max(seconds, 0), maxRetryAfter)) * time.Second
+	return reply{response.StatusCode, members["name"], code, retryAfter}, nil
 }
 
 // Saves a body before it is sent.
@@ -88,13 +94,17 @@ func savedBody(file string) ([]byte, newPlant) {
 	return body, plant
 }
 
-func createPlant(address string, body []byte, unknown bool) string {
+func createPlant(address string, body []byte, name string, unknown bool) string {
 	for attempt := 1; attempt <= maxAttempts; attempt++ {
 		got, err := send(address, body)
 		switch {
 		case err != nil:
 			unknown = true
-		case got.status == 200 || got.code == 4006 && unknown:
+		case got.status == 200 && got.name == name:
+			return "stored"
+		case got.status < 300: // a page of a proxy
+			unknown = true
+		case got.code == 4006 && unknown:
 			return "stored"
 		case got.status == 429 || got.code == 4080 || got.code == 5030 || got.code == 5032:
 			// Nothing was stored, and the same request can succeed later.
@@ -132,7 +142,7 @@ func main() {
 		saveNewBody(file, name)
 	}
 	body, plant := savedBody(file)
-	outcome := createPlant(address, body, mayBeSent)
+	outcome := createPlant(address, body, plant.Name, mayBeSent)
 	if outcome == "stored" || strings.HasPrefix(outcome, "refused") {
 		check(os.Remove(file))
 	}

@@ -1,4 +1,4 @@
-// Creates a plant with a random id: ACCESS_TOKEN=… java -jar create-plant.jar http://127.0.0.1:3000 'Monstera deliciosa' body.json
+// Creates a plant with a random id: ACCESS_TOKEN=… create-plant http://127.0.0.1:3000 'Monstera deliciosa' body.json
 // The file keeps the body until the plant is stored or refused. If it exists, its body is sent, and the name is ignored.
 import java.io.File
 import java.net.URI
@@ -11,6 +11,15 @@ import java.util.concurrent.CompletionException
 import java.util.concurrent.TimeUnit
 import kotlin.random.Random
 import kotlin.system.exitProcess
+import kotlinx.serialization.json.Json
+import kotlinx.serialization.json.JsonElement
+import kotlinx.serialization.json.JsonPrimitive
+import kotlinx.serialization.json.buildJsonObject
+import kotlinx.serialization.json.intOrNull
+import kotlinx.serialization.json.jsonObject
+import kotlinx.serialization.json.jsonPrimitive
+import kotlinx.serialization.json.long
+import kotlinx.serialization.json.put
 
 const val MAX_ATTEMPTS = 6
 const val MAX_RETRY_AFTER_S = 60.0
@@ -20,11 +29,6 @@ val NOT_STORED = setOf(4080, 5030, 5032)
 
 /** Does not follow redirects, by default: a redirect can lead to a login page, whose status is 200. */
 val client: HttpClient = HttpClient.newHttpClient()
-
-/** Writes a string as JSON. Use a JSON library instead if your app has one. */
-fun json(text: String): String = text.asSequence().joinToString("", "\"", "\"") {
-    if (it < ' ' || it == '"' || it == '\\') "\\u%04x".format(it.code) else it.toString()
-}
 
 fun send(address: String, body: String): HttpResponse<String> {
     val request = HttpRequest.newBuilder(URI("$address/plants"))
@@ -36,42 +40,55 @@ fun send(address: String, body: String): HttpResponse<String> {
     return response.orTimeout(20, TimeUnit.SECONDS).join() // longer than the deadline of the service, which is 15 s
 }
 
-/** The error number. The status when the body has none, as in a response of a proxy. */
-fun codeOf(response: HttpResponse<String>): Int =
-    Regex("\"error\"\\s*:\\s*(\\d+)").find(response.body())?.groupValues?.get(1)?.toIntOrNull() ?: response.statusCode()
+/** The members of a JSON object; none for a page of a proxy. */
+fun membersOf(text: String): Map<String, JsonElement> = try {
+    Json.parseToJsonElement(text).jsonObject
+} catch (failure: IllegalArgumentException) { // not JSON, or not an object
+    emptyMap()
+}
 
 /** 0 for the date of a proxy. */
 fun retryAfterMs(response: HttpResponse<String>): Long =
     response.headers().firstValue("Retry-After").orElse("").toDoubleOrNull()
         ?.let { (it.coerceIn(0.0, MAX_RETRY_AFTER_S) * 1000).toLong() } ?: 0
 
-/** Saves a body before it is sent. */
+/** A body that was saved before it was sent. */
+class Saved(val body: String) {
+    private val plant = Json.parseToJsonElement(body).jsonObject
+    val id = plant.getValue("id").jsonPrimitive.long
+    val name = plant.getValue("name")
+}
+
 fun saveNewBody(file: File, name: String) {
+    val plant = buildJsonObject {
+        put("id", SecureRandom().nextLong())
+        put("name", name)
+    }
     val new = File("$file.new")
-    new.writeText("""{"id":${SecureRandom().nextLong()},"name":${json(name)}}""")
+    new.writeText("$plant")
     Files.move(new.toPath(), file.toPath())
 }
 
-/** Returns the saved body, and its id. */
-fun savedBody(file: File): Pair<String, String> = try {
-    val body = file.readText()
-    val (id) = checkNotNull(Regex("(?s)\\{\\s*\"id\"\\s*:\\s*(-?\\d+)\\D.*}").matchEntire(body)).destructured
-    body to id
+fun savedIn(file: File): Saved = try {
+    Saved(file.readText())
 } catch (failure: Exception) {
     throw IllegalStateException("$file: expected a saved body. To create another plant, remove the file.", failure)
 }
 
-fun createPlant(address: String, body: String, mayBeSent: Boolean): String {
+fun createPlant(address: String, saved: Saved, mayBeSent: Boolean): String {
     var unknown = mayBeSent
     for (attempt in 1..MAX_ATTEMPTS) {
         var delayMs = Random.nextLong(100L shl attempt)
         try {
-            val response = send(address, body)
+            val response = send(address, saved.body)
             val status = response.statusCode()
-            val code = codeOf(response)
+            val members = membersOf(response.body())
+            val code = (members["error"] as? JsonPrimitive)?.intOrNull ?: status // a proxy sends no error number
             delayMs += retryAfterMs(response)
             when {
-                status == 200 || (code == 4006 && unknown) -> return "stored"
+                status == 200 && members["name"] == saved.name -> return "stored"
+                status < 300 -> unknown = true // a page of a proxy
+                code == 4006 && unknown -> return "stored"
                 status == 429 || code in NOT_STORED -> {}
                 code == 5000 -> return "unknown" // a bug, which a retry would meet again
                 status >= 500 -> unknown = true
@@ -90,9 +107,9 @@ fun main(args: Array<String>) {
     val file = File(args[2])
     val mayBeSent = file.exists()
     if (!mayBeSent) saveNewBody(file, args[1])
-    val (body, id) = savedBody(file)
-    val outcome = createPlant(args[0], body, mayBeSent)
+    val saved = savedIn(file)
+    val outcome = createPlant(args[0], saved, mayBeSent)
     if (outcome == "stored" || outcome.startsWith("refused")) file.delete()
-    println("$id $outcome")
+    println("${saved.id} $outcome")
     exitProcess(if (outcome == "stored") 0 else 1)
 }

@@ -20,7 +20,7 @@ NOT_STORED = {4080, 5030, 5032}  # the same request can succeed later
 
 
 def send(address, body):
-    """Returns the status, the error number or again the status when the body has none, and the seconds of Retry-After."""
+    """Returns the status, the name in the body, the error number or again the status, and the seconds of Retry-After."""
     url = urllib.parse.urlsplit(address)
     connect = {"http": http.client.HTTPConnection, "https": http.client.HTTPSConnection}[url.scheme]
     headers = {"Authorization": f"Bearer {os.environ['ACCESS_TOKEN']}", "Content-Type": "application/json"}
@@ -29,19 +29,22 @@ def send(address, body):
         response = connection.getresponse()  # also a redirect, which can lead to a login page, whose status is 200
         seconds = response.headers.get("Retry-After", "")  # a proxy may send a date
         retry_after = min(float(seconds), MAX_RETRY_AFTER) if seconds.isdecimal() else 0
-        return response.status, error_of(response.read()) or response.status, retry_after
+        members = members_of(response.read())
+        error = members.get("error")  # not a number in a response of a proxy
+        code = error if isinstance(error, int) else response.status
+        return response.status, members.get("name"), code, retry_after
 
 
-def error_of(text):
+def members_of(text):
     try:
-        error = json.loads(text)["error"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    return error if isinstance(error, int) else None
+        members = json.loads(text)
+    except ValueError:
+        return {}
+    return members if isinstance(members, dict) else {}
 
 
 def saved_body(file, name):
-    """Saves a body before it is sent, unless an earlier run has done so. Returns it, its id, and whether it may have been sent."""
+    """Saves a body before it is sent, unless an earlier run has. Returns it, its id, its name, and whether it may have been sent."""
     may_be_sent = os.path.exists(file)
     if not may_be_sent:
         with open(file + ".new", "w") as new:
@@ -50,23 +53,28 @@ def saved_body(file, name):
     try:
         with open(file, "rb") as saved:
             body = saved.read()
-        return body, json.loads(body)["id"], may_be_sent
+        plant = json.loads(body)
+        return body, plant["id"], plant["name"], may_be_sent
     except (OSError, ValueError, KeyError, TypeError) as error:
         sys.exit(f"{file}: expected a saved body ({error}). To create another plant, remove the file.")
 
 
-def create_plant(address, body, unknown):
+def create_plant(address, body, name, unknown):
     for attempt in range(1, MAX_ATTEMPTS + 1):
         retry_after = 0
         try:
-            status, code, retry_after = send(address, body)
-            if status == 200 or (code == 4006 and unknown):
+            status, stored_name, code, retry_after = send(address, body)
+            if status == 200 and stored_name == name:
                 return "stored"
-            if status != 429 and code not in NOT_STORED:
-                if status < 500:
-                    return "unknown" if unknown else f"refused {code}"
+            elif status < 300:  # a page of a proxy
+                unknown = True
+            elif code == 4006 and unknown:
+                return "stored"
+            elif status != 429 and code not in NOT_STORED:
                 if code == 5000:  # a bug, which a retry would meet again
                     return "unknown"
+                if status < 500:
+                    return "unknown" if unknown else f"refused {code}"
                 unknown = True
         except (OSError, http.client.HTTPException):  # no connection, a broken one, a time-out
             unknown = True
@@ -75,9 +83,9 @@ def create_plant(address, body, unknown):
     return "unknown" if unknown else "not stored"
 
 
-address, name, file = sys.argv[1:]
-body, plant_id, may_be_sent = saved_body(file, name)
-outcome = create_plant(address, body, unknown=may_be_sent)
+address, new_name, file = sys.argv[1:]
+body, plant_id, name, may_be_sent = saved_body(file, new_name)
+outcome = create_plant(address, body, name, unknown=may_be_sent)
 if outcome == "stored" or outcome.startswith("refused"):
     os.remove(file)
 print(plant_id, outcome)

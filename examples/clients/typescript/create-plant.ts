@@ -10,24 +10,25 @@ const MAX_RETRY_AFTER_S = 60;
 /** Nothing was stored, and the same request can succeed later. */
 const NOT_STORED = [4080, 5030, 5032];
 
-const [address, name, file = 'body.json'] = process.argv.slice(2);
+const [address, newName, file = 'body.json'] = process.argv.slice(2);
 /** Whether an earlier run may have sent the body. */
 const mayBeSent = existsSync(file);
 if (!mayBeSent) saveNewBody();
-const body = savedBody();
+const { body, name } = savedBody();
 
 /** Saves the body before it is sent: one for all attempts. A template writes all digits of a bigint. */
 function saveNewBody(): void {
   const id = randomBytes(8).readBigInt64BE();
-  writeFileSync(`${file}.new`, `{"id":${id},"name":${JSON.stringify(name)}}`);
+  writeFileSync(`${file}.new`, `{"id":${id},"name":${JSON.stringify(newName)}}`);
   renameSync(`${file}.new`, file);
 }
 
-function savedBody(): string {
+function savedBody(): { body: string; name: string } {
   try {
-    const saved = readFileSync(file, 'utf8');
-    JSON.parse(saved);
-    return saved;
+    const body = readFileSync(file, 'utf8');
+    const { name } = JSON.parse(body);
+    if (typeof name !== 'string') throw new Error('name is not a string');
+    return { body, name };
   } catch (cause) {
     const advice = 'To create another plant, remove the file.';
     throw new Error(`${file}: expected a saved body. ${advice}`, { cause });
@@ -36,6 +37,8 @@ function savedBody(): string {
 
 interface Reply {
   readonly status: number;
+  /** The `name` in the body: only the service knows it. */
+  readonly name: unknown;
   /** The error number. The status when the body has none, as in a response of a proxy. */
   readonly code: number;
   readonly retryAfterMs: number;
@@ -55,22 +58,23 @@ async function send(): Promise<Reply | undefined> {
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const { status } = response;
-    const code = errorOf(await response.text()) ?? status;
+    const { name, error } = membersOf(await response.text());
+    const code = typeof error === 'number' ? error : status;
     // A proxy may send a date, which is not a number.
     const seconds = Number(response.headers.get('Retry-After')) || 0;
     const retryAfterMs = Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_S) * 1_000;
-    return { status, code, retryAfterMs };
+    return { status, name, code, retryAfterMs };
   } catch {
     return undefined;
   }
 }
 
-function errorOf(text: string): number | undefined {
+/** Returns the members of a JSON object, and none of a body that is something else. */
+function membersOf(text: string): { name?: unknown; error?: unknown } {
   try {
-    const { error } = JSON.parse(text);
-    return typeof error === 'number' ? error : undefined;
+    return JSON.parse(text) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }
 
@@ -84,12 +88,14 @@ async function createPlant(): Promise<string> {
   let unknown = mayBeSent;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
     const reply = await send();
-    if (reply?.status === 200 || (reply?.code === 4006 && unknown)) return 'stored';
-    if (reply === undefined) {
-      unknown = true;
-    } else if (reply.status !== 429 && !NOT_STORED.includes(reply.code)) {
-      if (reply.status < 500) return unknown ? 'unknown' : `refused ${reply.code}`;
+    if (reply === undefined) unknown = true;
+    else if (reply.status === 200 && reply.name === name) return 'stored';
+    else if (reply.status < 300)
+      unknown = true; // A page of a proxy.
+    else if (reply.code === 4006 && unknown) return 'stored';
+    else if (reply.status !== 429 && !NOT_STORED.includes(reply.code)) {
       if (reply.code === 5000) return 'unknown'; // A bug, which a retry would meet again.
+      if (reply.status < 500) return unknown ? 'unknown' : `refused ${reply.code}`;
       unknown = true;
     }
     if (attempt < MAX_ATTEMPTS) await pause(attempt, reply?.retryAfterMs ?? 0);

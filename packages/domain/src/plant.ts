@@ -34,6 +34,13 @@ export class InvalidNewPlantError extends Error {
  *
  * @throws {InvalidNewPlantError} when `id` is outside int64, or `name` or `tag` holds a lone
  * surrogate: such a string has no UTF-8 form.
+ *
+ * @example
+ * ```ts
+ * import { newPlant } from '@plant-store/domain';
+ *
+ * const plant = newPlant({ id: 9007199254740993n, name: 'Monstera', tag: 'tropical' });
+ * ```
  */
 export function newPlant(fields: NewPlantFields): NewPlant {
   const { id, name, tag } = fields;

@@ -58,6 +58,23 @@ export interface AppOptions extends RoutesOptions {
  * @throws {TypeError | RangeError} when an option is not as {@link AppOptions} describes it.
  *
  * Source: docs/specification.md, "Endpoints".
+ *
+ * @example
+ * ```ts
+ * import { CreatePlant } from '@plant-store/domain';
+ * import { createApp, createServer } from '@plant-store/http-koa';
+ * import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+ * import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
+ *
+ * const plants = new MemoryPlantRepository();
+ * const app = createApp({
+ *   createPlant: new CreatePlant(plants),
+ *   tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest('demo'), label: 'nursery' }]),
+ *   ready: () => plants.ready(),
+ *   observer: { begun() {}, ended() {}, failed: ({ cause }) => console.error(cause) },
+ * });
+ * createServer(app).listen(3000, '127.0.0.1');
+ * ```
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
   const routes = plantStoreRoutesOf(dependencies, options);
@@ -87,6 +104,15 @@ export function appOf(
  * the service as `error` on your application.
  *
  * @throws {TypeError | RangeError} when an option is not as {@link RoutesOptions} describes it.
+ *
+ * @example
+ * ```ts
+ * import { type AppDependencies, plantStoreRoutes } from '@plant-store/http-koa';
+ * import Koa from 'koa';
+ *
+ * declare const dependencies: AppDependencies; // as for `createApp`
+ * const app = new Koa().use(plantStoreRoutes(dependencies, { docs: false }));
+ * ```
  */
 export function plantStoreRoutes(
   dependencies: AppDependencies,

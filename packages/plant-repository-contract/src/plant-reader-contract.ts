@@ -8,6 +8,14 @@ export const readerCases = reading;
 /**
  * Declares the Mocha suite that every `PlantReader` must pass: for the name of the adapter, and a function that opens
  * a new, empty store for each case. The suite closes its repository.
+ *
+ * @example
+ * ```ts
+ * import { describePlantReader, type OpenReader } from '@plant-store/plant-repository-contract';
+ *
+ * declare function open(): Promise<OpenReader>; // as for `describePlantRepository`
+ * describePlantReader('MyPlantRepository', open, { without: 'there is no server' });
+ * ```
  */
 export const describePlantReader = suiteOf<OpenReader, keyof StorageFaults>(
   'PlantReader',

@@ -34,6 +34,15 @@ export interface GroupCommitPlantRepositoryOptions {
 /**
  * Keeps plants in a storage with a server. Concurrent adds share inserts. Connects in the background, so it can be
  * constructed while the server is unreachable.
+ *
+ * @example
+ * ```ts
+ * import { GroupCommitPlantRepository, type PlantStorage } from '@plant-store/plant-repository-group-commit';
+ *
+ * declare const storage: PlantStorage; // of your adapter
+ * const plants = new GroupCommitPlantRepository(storage);
+ * await plants.ready();
+ * ```
  */
 export class GroupCommitPlantRepository implements PlantRepository, PlantReader {
   readonly #storage: PlantStorage;
@@ -57,7 +66,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   }
 
   async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
-    this.#refuseWhenClosed();
+    this.#expectOpen();
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const limit = new AbortController();
     const stopTimer = CLOCK.after(timeLimitMs, () => limit.abort(new NoResponseError()));
@@ -67,7 +76,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
 
   /** Settles within 1.5 seconds. Concurrent calls share one check of the storage. */
   async ready(): Promise<void> {
-    this.#refuseWhenClosed();
+    this.#expectOpen();
     await this.#availability.ready();
   }
 
@@ -76,7 +85,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     return this.#closed;
   }
 
-  #refuseWhenClosed(): void {
+  #expectOpen(): void {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
 

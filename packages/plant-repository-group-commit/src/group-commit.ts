@@ -193,7 +193,7 @@ export class GroupCommit {
     if (plant.mayBeWritten) return;
     const { cause } = this.#options.storage.explain(error);
     const why = error instanceof StorageUnavailableError ? error : cause;
-    plant.expire(`the plant was not stored: ${why.message}`, error);
+    plant.giveUp(`the plant was not stored: ${why.message}`, error);
   }
 
   /** A storage that refuses a plant now may have stored it before the rule was added. */
@@ -235,7 +235,7 @@ export class GroupCommit {
   }
 
   #expire(plant: PendingPlant): void {
-    plant.expire('the plant was not stored', this.#latestError);
+    plant.giveUp('the plant was not stored', this.#latestError);
   }
 
   #trace<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {

@@ -102,7 +102,7 @@ export class PendingPlant implements MarkedPlant {
    * No caller waits for it any more: its time limit has passed, or the storage denies access. The outcome is unknown if and
    * only if an insert that may have written it is open.
    */
-  expire(message: string, latestError: unknown): void {
+  giveUp(message: string, latestError: unknown): void {
     const cause = this.#cause ?? latestError;
     this.#settle(
       this.mayBeWritten

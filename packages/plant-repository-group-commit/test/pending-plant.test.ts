@@ -16,7 +16,7 @@ const foundItself: Act = (it) => it.found(MARK);
 const foundAnother: Act = (it) => it.found('another mark');
 const foundForeign: Act = (it) => it.found(undefined);
 const refused: Act = (it) => it.refused(new Error('refused'));
-const expire: Act = (it) => it.expire('the plant was not stored', late);
+const giveUp: Act = (it) => it.giveUp('the plant was not stored', late);
 
 const taken = ['PLANT_ID_TAKEN', 'a plant with this id was stored before', undefined];
 const unknown = (cause: Error) => ['OUTCOME_UNKNOWN', 'the outcome was not known in time', cause];
@@ -34,24 +34,24 @@ const cases: readonly (readonly [what: string, acts: readonly Act[], outcome: un
   ['a late reply reports it', [sent, sent, notWritten, stored], 'stored'],
   ['it is found with another mark', [sent, notWritten, foundAnother], taken],
   ['another program has stored its id', [sent, notWritten, foundForeign], taken],
-  ['no insert of it was sent in time', [expire], unavailable(late)],
-  ['no insert has written it', [sent, notWritten, sent, notWritten, expire], unavailable(lost)],
-  ['an insert is open', [sent, expire], unknown(late)],
-  ['an insert is unclear', [sent, unclear, expire], unknown(lost)],
-  ['one of two inserts is open', [sent, sent, notWritten, expire], unknown(lost)],
+  ['no insert of it was sent in time', [giveUp], unavailable(late)],
+  ['no insert has written it', [sent, notWritten, sent, notWritten, giveUp], unavailable(lost)],
+  ['an insert is open', [sent, giveUp], unknown(late)],
+  ['an insert is unclear', [sent, unclear, giveUp], unknown(lost)],
+  ['one of two inserts is open', [sent, sent, notWritten, giveUp], unknown(lost)],
   [
     'one was unclear, and a later one has not written it',
-    [sent, unclear, sent, notWritten, expire],
+    [sent, unclear, sent, notWritten, giveUp],
     unknown(lost),
   ],
   ['the storage refuses it', [sent, notWritten, refused], refusal],
   [
     'it is refused while another insert is open',
-    [sent, sent, notWritten, refused, expire],
+    [sent, sent, notWritten, refused, giveUp],
     unknown(lost),
   ],
-  ['it was stored before its time limit passed', [sent, stored, expire], 'stored'],
-  ['its time limit passed before the reply', [sent, expire, stored], unknown(late)],
+  ['it was stored before its time limit passed', [sent, stored, giveUp], 'stored'],
+  ['its time limit passed before the reply', [sent, giveUp, stored], unknown(late)],
 ];
 
 describe('A pending plant', () => {

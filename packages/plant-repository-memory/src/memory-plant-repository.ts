@@ -7,7 +7,18 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 
-/** Stores plants in a `Map` until the process ends, for demos and tests. */
+/**
+ * Stores plants in a `Map` until the process ends, for demos and tests.
+ *
+ * @example
+ * ```ts
+ * import { newPlant } from '@plant-store/domain';
+ * import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+ *
+ * const plants = new MemoryPlantRepository();
+ * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 1_000);
+ * ```
+ */
 export class MemoryPlantRepository implements PlantRepository, PlantReader {
   readonly #plants: Map<bigint, NewPlant>;
   #inOrder: readonly NewPlant[] = [];
@@ -19,14 +30,14 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   }
 
   async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
-    this.#refuse(timeLimitMs);
+    this.#expectUsable(timeLimitMs);
     if (this.#plants.has(plant.id)) throw new PlantIdTakenError('a plant with this id exists');
     this.#plants.set(plant.id, Object.freeze({ ...plant }));
   }
 
   /** Sorts all plants if some were added since the last page; otherwise, a page costs only its own plants. */
   async read({ after, limit }: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
-    this.#refuse(timeLimitMs);
+    this.#expectUsable(timeLimitMs);
     if (this.#inOrder.length !== this.#plants.size) {
       this.#inOrder = [...this.#plants.values()].sort((a, b) => Number(a.id - b.id));
     }
@@ -35,19 +46,19 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   }
 
   async ready(): Promise<void> {
-    this.#refuseWhenClosed();
+    this.#expectOpen();
   }
 
   async close(): Promise<void> {
     this.#closed = true;
   }
 
-  #refuse(timeLimitMs: number): void {
-    this.#refuseWhenClosed();
+  #expectUsable(timeLimitMs: number): void {
+    this.#expectOpen();
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
   }
 
-  #refuseWhenClosed(): void {
+  #expectOpen(): void {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
 }

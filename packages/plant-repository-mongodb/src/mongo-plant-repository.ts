@@ -23,6 +23,16 @@ export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryO
  * insert. Connects in the background, so the database may be unreachable.
  *
  * @throws {InvalidMongoUriError} when `uri` is invalid; the message contains no credentials.
+ *
+ * @example
+ * ```ts
+ * import { newPlant } from '@plant-store/domain';
+ * import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+ *
+ * const plants = mongoPlantRepository({ uri: 'mongodb://127.0.0.1:27017/?replicaSet=plants' });
+ * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 15_000);
+ * await plants.close();
+ * ```
  */
 export function mongoPlantRepository(
   options: MongoPlantRepositoryOptions,

@@ -18,7 +18,7 @@ describeOnMongod('A set whose writeConcernMajorityJournalDefault is false', func
     // There, the fail point also stops writes with `j: true`.
     if (version.startsWith('4.')) this.skip();
     await insert(0, 'majority', true);
-    await server.command({ configureFailPoint: 'pauseJournalFlusherThread', mode: 'alwaysOn' });
+    await pauseJournalFlusher();
   });
 
   after(async () => {
@@ -26,6 +26,14 @@ describeOnMongod('A set whose writeConcernMajorityJournalDefault is false', func
     await closeClient(uri());
     await server.stop();
   });
+
+  /** Resolves when the thread stands still: it may be flushing while the fail point is set. */
+  async function pauseJournalFlusher(): Promise<void> {
+    const pause = 'pauseJournalFlusherThread';
+    const { count } = await server.command({ configureFailPoint: pause, mode: 'alwaysOn' });
+    const maxTimeMS = 20_000;
+    await server.command({ waitForFailPoint: pause, timesEntered: count + 1, maxTimeMS });
+  }
 
   const uri = () => `mongodb://${server.host}/?replicaSet=plants`;
   const run = (command: Document) => clientOf(uri()).db(DATABASE).command(command);

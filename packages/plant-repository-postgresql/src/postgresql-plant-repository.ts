@@ -16,6 +16,16 @@ export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantReposi
  * so the database may be unreachable.
  *
  * @throws {Error} when `uri` is invalid: see {@link postgresqlUriProblem}.
+ *
+ * @example
+ * ```ts
+ * import { newPlant } from '@plant-store/domain';
+ * import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
+ *
+ * const plants = postgresqlPlantRepository({ uri: 'postgresql://plant_store@127.0.0.1/plants' });
+ * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 15_000);
+ * await plants.close();
+ * ```
  */
 export function postgresqlPlantRepository({
   uri,

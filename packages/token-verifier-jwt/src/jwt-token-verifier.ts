@@ -33,6 +33,18 @@ const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
  *
  * Starts to fetch the keys when constructed; {@link ready} reports when they cannot be fetched. Fetched
  * keys are trusted for an hour.
+ *
+ * @example
+ * ```ts
+ * import { JwtTokenVerifier } from '@plant-store/token-verifier-jwt';
+ *
+ * const tokens = new JwtTokenVerifier({
+ *   issuer: 'https://login.example.com/realms/plants',
+ *   audience: 'plant-store',
+ *   scopes: { 'create plants': 'plants:create' },
+ * });
+ * await tokens.ready();
+ * ```
  */
 export class JwtTokenVerifier implements TokenVerifier {
   readonly #options: JwtTokenVerifierOptions;

@@ -14,6 +14,15 @@ import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js
  *
  * Finds a token by its digest. The time that this takes reveals nothing about a token: a client cannot choose a token
  * whose digest begins with given digits.
+ *
+ * @example
+ * ```ts
+ * import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
+ *
+ * const token = newToken();
+ * const tokens = new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]);
+ * const client = await tokens.verify(token);
+ * ```
  */
 export class StaticTokenVerifier implements TokenVerifier {
   #known: ReadonlyMap<string, Client>;

@@ -73,7 +73,7 @@ const mongodb = adapter({
         /^mongodb(?:\+srv)?:\/\/./,
         {
           expected: 'a connection string of MongoDB',
-          example: 'mongodb://127.0.0.1:27017/?replicaSet=rs0',
+          example: 'mongodb://127.0.0.1:27017/?replicaSet=plants',
         },
       ),
       secret: true,

@@ -103,11 +103,11 @@ describe('A problem of the configuration', () => {
     ],
     [
       { MONGODB_URI: ' mongodb://a' },
-      'MONGODB_URI: expected a connection string of MongoDB, found white space around it. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=rs0',
+      'MONGODB_URI: expected a connection string of MongoDB, found white space around it. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants',
     ],
     [
       { MONGODB_URI: 'postgres://a' },
-      'MONGODB_URI: expected a connection string of MongoDB, found something else. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=rs0',
+      'MONGODB_URI: expected a connection string of MongoDB, found something else. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants',
     ],
     [
       { STORAGE: 'mongodb' },
@@ -281,7 +281,7 @@ describe('A secret', () => {
       await problemsOf({ MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: file('mongodb://b') }),
     ).to.deep.equal(['MONGODB_URI, MONGODB_URI_FILE: expected only one of them. Unset the other']);
     expect(await problemsOf({ MONGODB_URI_FILE: file('a-secret') })).to.deep.equal([
-      'MONGODB_URI: expected a connection string of MongoDB, found something else. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=rs0',
+      'MONGODB_URI: expected a connection string of MongoDB, found something else. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants',
     ]);
   });
 });

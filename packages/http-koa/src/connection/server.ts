@@ -47,6 +47,16 @@ const KEEP_ALIVE_BUFFER_MS = 1000;
  * the parser of Node.js refuses, late requests, pipelining, half-closed and lingering connections.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
+ *
+ * @example
+ * ```ts
+ * import { createServer } from '@plant-store/http-koa';
+ * import Koa from 'koa';
+ *
+ * const app = new Koa(); // or an application of `createApp`
+ * const server = createServer(app).listen(3000, '127.0.0.1');
+ * process.once('SIGTERM', () => server.drain(35_000));
+ * ```
  */
 export function createServer(
   app: Pick<Koa, 'callback'>,
