@@ -23,7 +23,10 @@ describe('A JSON document', () => {
 
   it('is returned as text and as JSON', async () => {
     const keys = ' {"keys":[]} ';
-    respondWith(({ headers }) => new Response(/jwk-set/.test(JSON.stringify(headers)) ? keys : ''));
+    respondWith(({ headers, redirect }) => {
+      expect(redirect, 'redirects are not followed').to.equal('manual');
+      return new Response(/jwk-set/.test(JSON.stringify(headers)) ? keys : '');
+    });
     const expected = { text: keys, json: { keys: [] } };
     expect(await fetchJson(url, signal)).to.deep.equal(expected);
   });

@@ -56,7 +56,10 @@ describe('The log of the service', () => {
     const logger = await openServiceLogger({ LOG_FORMAT, LOG_LEVEL: 'info' }, output, () => {
       lost += 1;
     });
-    while (lost === 0) logger.info({ padding: 'x'.repeat(20_000) }, 'a line');
+    // More than the pipe and the log keep.
+    for (let line = 0; line < 100 && lost === 0; line += 1) {
+      logger.info({ padding: 'x'.repeat(20_000) }, 'a line');
+    }
     return () => lost;
   }
 
@@ -71,6 +74,7 @@ describe('The log of the service', () => {
       execFileSync('mkfifo', [pipe]);
       fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
       const lost = await fill(LOG_FORMAT);
+      expect(lost()).to.equal(1);
       const part = Buffer.alloc(65_536);
       let log = '';
       while (!log.includes('EAGAIN') || !log.includes('lines of the log were lost')) {
