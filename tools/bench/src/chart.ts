@@ -1,4 +1,4 @@
-/** A group of bars that share one scale. */
+/** A group of bars. */
 export interface Group {
   readonly title: string;
   readonly bars: readonly { readonly label: string; readonly value: number }[];
@@ -13,11 +13,12 @@ const STYLE =
   'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}rect{fill:#9aa4ae}.own{fill:#2da44e}' +
   '@media(prefers-color-scheme:dark){text{fill:#e6edf3}}';
 
-/** Draws the groups below one another, as an SVG that is readable on light and dark backgrounds. */
+/** Draws the groups below one another with one scale, as an SVG that is readable on light and dark backgrounds. */
 export function chart(groups: readonly Group[]): string {
+  const most = Math.max(...groups.flatMap(({ bars }) => bars.map(({ value }) => value)));
   let y = 0;
   const parts = groups.map((group) => {
-    const part = drawn(group, y);
+    const part = drawn(group, y, most);
     y += TITLE + group.bars.length * ROW;
     return part;
   });
@@ -30,8 +31,7 @@ export function chart(groups: readonly Group[]): string {
   ].join('\n');
 }
 
-function drawn({ title, bars }: Group, top: number): string {
-  const most = Math.max(...bars.map(({ value }) => value));
+function drawn({ title, bars }: Group, top: number, most: number): string {
   const rows = bars.map(({ label, value }, row) => {
     const y = top + TITLE + row * ROW;
     const width = ((value / most) * MAX_BAR).toFixed(1);
