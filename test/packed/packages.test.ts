@@ -106,7 +106,8 @@ describe('The packages, installed from their tarballs', function () {
       const tarball = createPackageFromTarballData(readFileSync(project.tarball(manifest)));
       const prefix = `/node_modules/${manifest.name}/`;
       const files = tarball.listFiles().map((file) => file.replace(prefix, ''));
-      expect(files).to.have.members(filesOf(folder, '.' in manifest.exports));
+      const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
+      expect(files, stale).to.have.members(filesOf(folder, '.' in manifest.exports));
       const types = await checkPackage(tarball);
       expect(types.types === false ? [] : types.problems).to.deep.equal([]);
       const { messages } = await publint({ pkgDir: project.installed(manifest.name), pack: false });
