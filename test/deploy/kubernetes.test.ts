@@ -18,13 +18,13 @@ import {
 import { expect } from 'chai';
 import { type parse, parseAllDocuments } from 'yaml';
 import { root } from '../root.js';
-import { type Checker, findChecker } from './checkers.js';
+import { type Checker, findChecker } from './support/checkers.js';
 import {
   documentedDefaults,
   FREE_ADDRESSES,
   longestStop,
   STOP_MARGIN_MS,
-} from './documented-settings.js';
+} from './support/documented-settings.js';
 
 const folder = join(root, 'deploy/kubernetes');
 const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');

@@ -16,18 +16,18 @@ import {
   http2Client,
   type Parts,
   type Reply,
-} from './proxies/clients.js';
-import { CrashingInstances, type Ending } from './proxies/crashing-instances.js';
-import { Instance } from './proxies/instance.js';
-import { freshPlant, Load } from './proxies/load.js';
+} from './support/proxies/clients.js';
+import { CrashingInstances, type Ending } from './support/proxies/crashing-instances.js';
+import { Instance } from './support/proxies/instance.js';
+import { freshPlant, Load } from './support/proxies/load.js';
 import {
   asksReadyz,
   findProxy,
   type ProxyName,
   proxyNames,
   RunningProxy,
-} from './proxies/running-proxy.js';
-import { until } from './proxies/until.js';
+} from './support/proxies/running-proxy.js';
+import { until } from './support/proxies/until.js';
 
 /** The delay that haproxy.cfg and Caddyfile require. */
 const SHUTDOWN_DELAY_MS = '3000';

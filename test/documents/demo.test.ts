@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { needsMongod } from '@plant-store/mongod';
 import { expect } from 'chai';
 import { root } from '../root.js';
-import { snippet } from './snippets/snippet.js';
+import { snippet } from './support/snippet.js';
 
 interface Figures {
   readonly name: string;

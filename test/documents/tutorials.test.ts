@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { root } from '../root.js';
 import { followed, tutorials } from '../tutorial.js';
-import { withReal } from './snippets/snippet.js';
-import { Terminal } from './snippets/terminal.js';
 import { ProjectCopy } from './support/project-copy.js';
+import { withReal } from './support/snippet.js';
+import { Terminal } from './support/terminal.js';
 
 /** Commands that run until they are stopped. */
 const STARTS = /^(?:\w+=\S+ )*(?:npm start|npm run postgresql)$/m;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';
-import { Command } from './in-process.js';
+import { Command } from './support/in-process.js';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const page = read('../../../../docs/configuration.md');
@@ -94,12 +94,6 @@ describe('The plant-store command', () => {
     ['toString', "unknown command 'toString'. See plant-store --help"],
     ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
     ['import --rejects', 'import: --rejects: expected a value. See plant-store --help'],
-    [
-      'import --rejects --from-line 3',
-      'import: --rejects: expected a value. See plant-store --help',
-    ],
-    ['export --after', 'export: --after: expected a value. See plant-store --help'],
-    ['export --after --limit 3', 'export: --after: expected a value. See plant-store --help'],
     ['import --reject a', "import: Unknown option '--reject'. See plant-store --help"],
   ] as const) {
     it(`refuses '${line}' with 2, and reports what is wrong`, async () => {

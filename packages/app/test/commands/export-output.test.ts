@@ -14,7 +14,7 @@ import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { openOutput } from '../../src/commands/export-output.js';
 import { UsageError } from '../../src/commands/host.js';
-import { PlantFiles } from '../plant-files.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 const LINES = '{"id":-8,"name":"a"}\n{"id":-7,"name":"b"}\n';
 const LAST = '{"id":9,"name":"ä"}\n';

@@ -16,6 +16,8 @@ describe('The arguments of an export', () => {
 
   for (const [line, problem] of [
     ['a b', 'export: expected one FILE'],
+    ['--after', 'export: --after: expected a value'],
+    ['--after --limit 3', 'export: --after: expected a value'],
     ['--after 1e3', 'export: --after: expected an id from -9223372036854775808 to'],
     ['--after 9223372036854775808', 'export: --after: expected an id from'],
     ['--limit 0', 'export: --limit: expected a number of 1 or more'],

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { UsageError } from '../../src/commands/host.js';
 import { openInput, sizeOf } from '../../src/commands/import.js';
-import { PlantFiles } from '../plant-files.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 describe('The input of an import', () => {
   const plantFiles = new PlantFiles();

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
-import { listeningApp } from '../listening-app.js';
+import { listeningApp } from '../support/listening-app.js';
 
 const { readFile, readdir } = files;
 const HTML = 'text/html; charset=utf-8';

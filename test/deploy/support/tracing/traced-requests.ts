@@ -1,5 +1,5 @@
-import type { RawConnection } from '../../http-contract/raw-connection.js';
-import { create, plantText } from '../../http-contract/requests.js';
+import type { RawConnection } from '../../../http-contract/support/raw-connection.js';
+import { create, plantText } from '../../../http-contract/support/requests.js';
 
 /** Returns the trace of the request with this index. */
 export function traceOf(index: number): string {

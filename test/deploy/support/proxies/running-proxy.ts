@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, freePort } from '@plant-store/programs';
-import { root } from '../../root.js';
+import { root } from '../../../root.js';
 import { until } from './until.js';
 
 const CADDY = join(root, '.cache/caddy');

@@ -3,13 +3,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/service-process';
-import { TOKEN, VISITOR_TOKEN } from './requests.js';
+import { SECOND_TOKEN, TOKEN, VISITOR_TOKEN } from './requests.js';
 
 /** One token with every permission, and one with none. */
 const TOKENS = [
   `${sha256(TOKEN)} gardener [${PERMISSIONS.join(', ')}]`,
   `${sha256(VISITOR_TOKEN)} visitor []`,
 ];
+
+/** The origins whose pages may call a service with {@link OTHER_SETTINGS}. */
+export const ORIGINS = ['https://nursery.example', 'http://localhost:5173'] as const;
+
+/** Settings that do not affect each other, for one service. */
+export const OTHER_SETTINGS = {
+  ...{ BODY_LIMIT: '100', CORS_ALLOWED_ORIGINS: ORIGINS.join(', ') },
+  ACCESS_TOKEN_SHA256: [TOKEN, SECOND_TOKEN].map(sha256).join(','),
+};
 
 /** Starts the service as a process of its own. */
 export async function startService(settings: Record<string, string> = {}): Promise<Service> {

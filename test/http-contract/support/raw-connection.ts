@@ -78,6 +78,10 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+
   /** Whether the other side is known to have ended the connection. */
   get ended(): boolean {
     return this.#ending !== undefined;

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { findProgram, skipWithout } from '@plant-store/programs';
-import { root } from '../root.js';
+import { root } from '../../root.js';
 
 const checkers = join(root, '.cache/checkers');
 

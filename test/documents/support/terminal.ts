@@ -10,7 +10,7 @@ const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;
 
 /** The programs of `bin`, then the Node.js of the tests and the commands of the project. */
 const PATH = [
-  join(root, 'test/documents/snippets/bin'),
+  join(root, 'test/documents/support/bin'),
   dirname(process.execPath),
   join(root, 'node_modules/.bin'),
   join(root, '.cache/checkers/python/bin'),

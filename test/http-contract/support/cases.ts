@@ -13,15 +13,24 @@ export interface Case {
 
 const BODY_WAS_READ = new Set<unknown>([undefined, 4001, 4004, 4005, 4006]);
 
+/** Expectations, or only the number of the error. */
+type Expectation = Expected | number;
+
+/** Returns a case of any bytes. */
+export function sending(title: string, bytes: Uint8Array, expectation: Expectation): Case {
+  return { title, bytes, expected: expectedBy(expectation) };
+}
+
 /** Returns a case that creates a plant. `parts` are its differences from a valid request. */
-export function creating(title: string, parts: Parts, expected: Expected = {}): Case {
+export function creating(title: string, parts: Parts, expectation: Expectation = {}): Case {
+  const expected = expectedBy(expectation);
   return { title, bytes: create(parts), expected: { ...operation(expected), ...expected } };
 }
 
 /** Returns a case of a request without a body. */
-export function asking(title: string, parts: Parts, expected: Expected): Case {
-  const toHead = parts.method === 'HEAD';
-  return { title, bytes: request({ method: 'GET', ...parts }), expected: { toHead, ...expected } };
+export function asking(title: string, parts: Parts, expectation: Expectation): Case {
+  const expected = { toHead: parts.method === 'HEAD', ...expectedBy(expectation) };
+  return { title, bytes: request({ method: 'GET', ...parts }), expected };
 }
 
 /** A case that was declared as a test, the settings of its service, and its response when there is one. */
@@ -62,16 +71,12 @@ export function testEach(service: UsedService, cases: readonly Case[]): void {
 export async function exchange(
   port: number,
   bytes: Uint8Array,
-  expected: Expected,
+  expectation: Expectation = {},
 ): Promise<ReceivedResponse> {
-  const connection = await RawConnection.open(port);
-  try {
-    const response = await exchangeOn(connection, bytes, expected);
-    if (!saysClose(response)) await expectService(connection);
-    return response;
-  } finally {
-    connection.destroy();
-  }
+  using connection = await RawConnection.open(port);
+  const response = await exchangeOn(connection, bytes, expectedBy(expectation));
+  if (!saysClose(response)) await expectService(connection);
+  return response;
 }
 
 /** Half-closes a new connection after `send`, and resolves with the responses until the service ends it. */
@@ -80,19 +85,15 @@ export async function responsesAfter(
   send: (connection: RawConnection) => void | Promise<void>,
   toHead = false,
 ): Promise<ReceivedResponse[]> {
-  const connection = await RawConnection.open(port);
-  try {
-    await send(connection);
-    connection.halfClose();
-    return await connection.responsesUntilEnd(toHead);
-  } finally {
-    connection.destroy();
-  }
+  using connection = await RawConnection.open(port);
+  await send(connection);
+  connection.halfClose();
+  return await connection.responsesUntilEnd(toHead);
 }
 
 /** Checks that the plant was not created: its id is still free. */
 export async function expectFree(port: number, id: bigint): Promise<void> {
-  await exchange(port, create({ body: plantText(id) }), {});
+  await exchange(port, create({ body: plantText(id) }));
 }
 
 async function exchangeOn(
@@ -116,6 +117,10 @@ export async function expectEnd(connection: RawConnection): Promise<void> {
 export async function expectService(connection: RawConnection): Promise<void> {
   connection.send(request({ method: 'GET', target: '/livez' }));
   checkResponse(await connection.response(), { otherContent: true });
+}
+
+function expectedBy(expectation: Expectation): Expected {
+  return typeof expectation === 'number' ? { error: expectation } : expectation;
 }
 
 function operation({ error }: Expected): Expected {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { Host } from '../src/commands/host.js';
-import { main } from '../src/main.js';
+import type { Host } from '../../src/commands/host.js';
+import { main } from '../../src/main.js';
 
 const running = new Set<Command>();
 

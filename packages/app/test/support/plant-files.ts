@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Reject } from '@plant-store/import-ndjson';
 import {
   ACCESS_TOKEN_SHA256,
@@ -129,7 +130,7 @@ export class KeptPlants {
     void ended.then(() => {
       isOver = true;
     });
-    while (!isOver && (await this.#plants.estimatedDocumentCount()) < count);
+    while (!isOver && (await this.#plants.estimatedDocumentCount()) < count) await pause(5);
   }
 
   count(): Promise<number> {

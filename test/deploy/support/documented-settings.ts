@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../root.js';
+import { root } from '../../root.js';
 
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
 
