@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
-import { createFailures } from '@plant-store/plant-json';
+import { failuresOfCreate } from '@plant-store/plant-json';
 import { freePort, type MochaContext, skipWithout } from '@plant-store/programs';
 import { endAll } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -48,7 +48,7 @@ const SLOW = '127.0.0.3';
 
 const WRONG = { authorization: 'Bearer unknown' };
 
-const { OUTCOME_UNKNOWN } = createFailures('the body');
+const { OUTCOME_UNKNOWN } = failuresOfCreate('the body');
 
 /** For tests that need a proxy: when it is not installed they are pending; with `CI` set they fail. */
 function needsProxy(context: MochaContext, name: ProxyName): void {

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readExportArguments, resumeCommand } from '../../src/commands/export.js';
-import { UsageError } from '../../src/commands/host.js';
+import { UsageError } from '../../src/commands/own-process.js';
 
 describe('The arguments of an export', () => {
   for (const [line, expected] of [

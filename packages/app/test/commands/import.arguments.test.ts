@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { UsageError } from '../../src/commands/host.js';
 import { readImportArguments, resumeCommand } from '../../src/commands/import.js';
+import { UsageError } from '../../src/commands/own-process.js';
 
 describe('The arguments of an import', () => {
   for (const [line, expected] of [

@@ -1,8 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { UsageError } from '../../src/commands/host.js';
 import { openInput, sizeOf } from '../../src/commands/import.js';
+import { UsageError } from '../../src/commands/own-process.js';
 import { PlantFiles } from '../support/plant-files.js';
 
 describe('The input of an import', () => {

@@ -1,7 +1,7 @@
 import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { urlOf } from '../../src/commands/host.js';
+import { urlOf } from '../../src/commands/own-process.js';
 import { Command, serveHere, stopAll } from '../support/in-process.js';
 
 /** Starts a service, and runs the command with the same settings. */

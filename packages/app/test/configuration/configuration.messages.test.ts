@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { variablesThatChoose } from '../../src/configuration/adapter.js';
+import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import {
   advice,
   readClientConfiguration,

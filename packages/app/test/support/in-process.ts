@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
 import { PassThrough } from 'node:stream';
-import type { Host } from '../../src/commands/host.js';
+import type { OwnProcess } from '../../src/commands/own-process.js';
 import { main } from '../../src/main.js';
 
 const running = new Set<Command>();
 
 /** A `plant-store` command that runs in the process of the test. It gets the signals that the test emits. */
-export class Command extends EventEmitter implements Host {
+export class Command extends EventEmitter implements OwnProcess {
   readonly stdout = new PassThrough({ encoding: 'utf8' });
   readonly stderr = new PassThrough({ encoding: 'utf8' });
   /** What it has printed to standard output so far. */

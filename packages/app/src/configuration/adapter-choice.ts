@@ -6,8 +6,8 @@ import {
   type ValuesWith,
 } from './setting.js';
 
-/** An adapter of a port that the service can be configured to use. */
-export interface Adapter<Configured> {
+/** The choice of an adapter by the configuration. */
+export interface AdapterChoice<Configured> {
   /** Its environment variables. Setting any of them chooses the adapter. */
   readonly settings: Settings;
   /** The variables that the adapter requires. */
@@ -16,10 +16,10 @@ export interface Adapter<Configured> {
   configure(env: NodeJS.ProcessEnv): Promise<Configured>;
 }
 
-/** All adapters of one port, by name. */
-export type Adapters<Configured> = Readonly<Record<string, Adapter<Configured>>>;
+/** The choices of one port, by the names of the adapters. */
+export type AdapterChoices<Configured> = Readonly<Record<string, AdapterChoice<Configured>>>;
 
-/** The definition of an adapter. */
+/** The definition of a choice. */
 interface Definition<Table extends Settings, Required extends keyof Table & string, Configured> {
   readonly settings: Table;
   readonly required: readonly Required[];
@@ -30,12 +30,16 @@ interface Definition<Table extends Settings, Required extends keyof Table & stri
   ) => Configured | Promise<Configured>;
 }
 
-/** Defines an adapter: `configure` gets the values of its variables, each with its own type. */
-export function adapter<
+/** Defines a choice: `configure` gets the values of its variables, each with its own type. */
+export function choice<
   Configured,
   const Table extends Settings,
   const Required extends keyof Table & string = never,
->({ settings, required, configure }: Definition<Table, Required, Configured>): Adapter<Configured> {
+>({
+  settings,
+  required,
+  configure,
+}: Definition<Table, Required, Configured>): AdapterChoice<Configured> {
   return {
     settings,
     required,
@@ -57,11 +61,11 @@ export function adapter<
  * @param selector A variable that belongs to the adapter that it names.
  */
 export async function configureChosen<Configured>(
-  adapters: Adapters<Configured>,
+  choices: AdapterChoices<Configured>,
   env: NodeJS.ProcessEnv,
   selector?: string,
 ): Promise<(Configured & { readonly name: string }) | undefined> {
-  const given = Object.entries(adapters)
+  const given = Object.entries(choices)
     .map(([name, candidate]) => ({
       ...candidate,
       name,
@@ -79,7 +83,7 @@ export async function configureChosen<Configured>(
 }
 
 /** An adapter, and the variables of it that are set. */
-interface Candidate extends Pick<Adapter<unknown>, 'required'> {
+interface Candidate extends Pick<AdapterChoice<unknown>, 'required'> {
   readonly name: string;
   readonly given: readonly string[];
 }
@@ -98,16 +102,16 @@ function missing({ required, given }: Candidate, env: NodeJS.ProcessEnv): string
 }
 
 /** Returns the variables that choose an adapter, as a text for messages. */
-export function variablesThatChoose(adapters: Adapters<unknown>): string {
-  const ways = Object.values(adapters)
+export function variablesThatChoose(choices: AdapterChoices<unknown>): string {
+  const ways = Object.values(choices)
     .map(({ required }) => required.join(' with '))
     .filter((way) => way !== '');
   return ways.length > 1 ? `${ways.slice(0, -1).join(', ')} or ${ways.at(-1)}` : ways.join();
 }
 
 /** Returns the variables of all adapters of a port. */
-export function settingsOf(adapters: Adapters<unknown>): Settings {
+export function settingsOf(choices: AdapterChoices<unknown>): Settings {
   return Object.fromEntries(
-    Object.values(adapters).flatMap(({ settings }) => Object.entries(settings)),
+    Object.values(choices).flatMap(({ settings }) => Object.entries(settings)),
   );
 }

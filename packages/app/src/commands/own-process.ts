@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
 /** What a command uses of its process. `process` is one; tests run commands with others. */
-export interface Host {
+export interface OwnProcess {
   readonly env: NodeJS.ProcessEnv;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -29,8 +29,8 @@ export class Signals {
   readonly #arrived: string[] = [];
   #receive = (signal: string) => void this.#arrived.push(signal);
 
-  constructor(host: Host, ...signals: readonly NodeJS.Signals[]) {
-    for (const signal of signals) host.on(signal, () => this.#receive(signal));
+  constructor(process: OwnProcess, ...signals: readonly NodeJS.Signals[]) {
+    for (const signal of signals) process.on(signal, () => this.#receive(signal));
   }
 
   /** Resolves with the next signal. Not for concurrent callers. */
