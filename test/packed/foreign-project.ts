@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Manifest, readManifest } from '../manifest.js';
 import { root } from '../root.js';
@@ -10,9 +10,13 @@ const run = promisify(execFile);
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 
 /** Every package of the project that can be published. */
-export const packed = readdirSync(join(root, 'packages')).map((folder) => ({
+export const packed = [
+  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`),
+  'tools/faulty-network',
+].map((folder) => ({
   folder,
-  manifest: readManifest(join(root, 'packages', folder)),
+  name: basename(folder),
+  manifest: readManifest(join(root, folder)),
 }));
 
 /** What the programs of the tests import besides these packages. */
@@ -29,8 +33,9 @@ export class ForeignProject {
   static async install(): Promise<ForeignProject> {
     const project = new ForeignProject();
     mkdirSync(join(project.folder, 'tarballs'));
-    const pack = ['pack', '--workspace', 'packages', '--pack-destination'];
-    await run(npm, [...pack, join(project.folder, 'tarballs')], { cwd: root });
+    const workspaces = packed.flatMap(({ folder }) => ['--workspace', folder]);
+    const destination = ['--pack-destination', join(project.folder, 'tarballs')];
+    await run(npm, ['pack', ...workspaces, ...destination], { cwd: root });
     const packages = packed.map(({ manifest }) => [manifest.name, project.tarball(manifest)]);
     const libraries = LIBRARIES.map((name) => [name, versionOf(name)]);
     const dependencies = Object.fromEntries([...libraries, ...packages]);

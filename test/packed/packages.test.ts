@@ -77,8 +77,8 @@ describe('The packages, installed from their tarballs', function () {
     }
     project.write('commonjs/classes.ts', sourceOf('test/packed/foreign/classes.ts'));
     project.write('module/entries.ts', sameEntries(libraries.map(({ manifest }) => manifest.name)));
-    for (const { folder } of libraries) {
-      project.write(`module/${folder}.ts`, blockOf(folder, 'ts'));
+    for (const { name } of libraries) {
+      project.write(`module/${name}.ts`, blockOf(name, 'ts'));
     }
     for (const { name, code } of examples()) project.write(`module/${name}.example.ts`, code);
     for (const format of formats) await compile(format, '--module', 'node16');
@@ -106,7 +106,8 @@ describe('The packages, installed from their tarballs', function () {
       const tarball = createPackageFromTarballData(readFileSync(project.tarball(manifest)));
       const prefix = `/node_modules/${manifest.name}/`;
       const files = tarball.listFiles().map((file) => file.replace(prefix, ''));
-      expect(files).to.have.members(filesOf(folder, '.' in manifest.exports));
+      const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
+      expect(files, stale).to.have.members(filesOf(folder, '.' in manifest.exports));
       const types = await checkPackage(tarball);
       expect(types.types === false ? [] : types.problems).to.deep.equal([]);
       const { messages } = await publint({ pkgDir: project.installed(manifest.name), pack: false });
@@ -181,23 +182,23 @@ describe('The packages, installed from their tarballs', function () {
   describe('print what the first example of their README shows', () => {
     /** Runs the example, with real values in place of those that it shows. */
     async function expectExample(
-      folder: string,
+      name: string,
       real: Readonly<Record<string, string>> = {},
       env: NodeJS.ProcessEnv = {},
     ): Promise<void> {
-      const program = `module/${folder}.js`;
+      const program = `module/${name}.js`;
       const text = readFileSync(join(project.folder, program), 'utf8');
       project.write(program, withReal(text, real));
-      const mocha = folder.startsWith('contract') || folder.endsWith('contract');
+      const mocha = name.startsWith('contract') || name.endsWith('contract');
       const args = mocha ? [project.installed('mocha/bin/mocha.js'), program] : [program];
       const { stdout } = await node(args, env);
-      const shown = blockOf(folder, 'text');
+      const shown = blockOf(name, 'text');
       if (mocha) expect(stdout).to.include(shown);
       else expect(stdout).to.equal(shown);
     }
 
-    for (const { folder } of libraries.filter((it) => !NEEDS_SERVER.test(it.folder))) {
-      it(folder, () => expectExample(folder));
+    for (const { name } of libraries.filter((it) => !NEEDS_SERVER.test(it.name))) {
+      it(name, () => expectExample(name));
     }
 
     it('token-verifier-jwt, token-verifier-keys', async () => {
@@ -265,8 +266,9 @@ function sourceOf(file: string): string {
 }
 
 /** Returns the first block of the README in a language. */
-function blockOf(folder: string, language: string): string {
-  const { path, blocks } = readDocument(root, `packages/${folder}/README.md`);
+function blockOf(name: string, language: string): string {
+  const folder = packed.find((it) => it.name === name)?.folder;
+  const { path, blocks } = readDocument(root, `${folder}/README.md`);
   const block = blocks.find((it) => it.language === language);
   if (block === undefined) throw new Error(`${path} has no block of ${language}`);
   return block.text;
@@ -274,7 +276,7 @@ function blockOf(folder: string, language: string): string {
 
 /** Returns the files that the tarball of a package must have. */
 function filesOf(folder: string, isLibrary: boolean): string[] {
-  const place = join(root, 'packages', folder);
+  const place = join(root, folder);
   const files = readdirSync(place, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ parentPath, name }) => join(parentPath, name).slice(place.length + 1));

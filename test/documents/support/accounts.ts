@@ -16,7 +16,7 @@ const MARK = /(?<!`)<!-- *not run/g;
 const TUTORIALS = /^docs\/tutorials\//;
 
 /** Pages whose example, and what it prints, `packages.test.ts` compares. */
-const PACKAGES = /^packages\/[^/]+\/README\.md$/;
+const PACKAGES = /^(?:packages\/[^/]+|tools\/faulty-network)\/README\.md$/;
 const EXAMPLE = ['ts', 'text'];
 
 /** Returns every call of `snippet` in the tests of a folder. */
