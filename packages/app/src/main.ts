@@ -1,9 +1,9 @@
+import { build } from './build.js';
 import { type Host, Signals, StartError, UsageError } from './commands/host.js';
 import { readConfiguration } from './configuration/configuration.js';
 import { nearest } from './configuration/nearest.js';
 import { ConfigurationError, readSettings } from './configuration/setting.js';
 import { serviceSettings } from './configuration/settings.js';
-import { version } from './version.js';
 
 const COMMANDS = `Usage: plant-store [command]
 
@@ -18,7 +18,7 @@ Commands:
 
 Options:
   --help     print this text; after \`import\` or \`export\`, that of the command
-  --version  print the version
+  --version  print the version and the commit
 `;
 
 const IMPORT = `Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
@@ -93,10 +93,13 @@ const commands: Readonly<Record<string, Command>> = {
     const { interfaceDescription } = await import('@plant-store/http-koa');
     const { values, problems } = readSettings(serviceSettings, host.env);
     if (problems.length > 0) throw new ConfigurationError(problems);
-    return print(host, `${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
+    return print(
+      host,
+      `${JSON.stringify(interfaceDescription(values.BASE_PATH, build), null, 2)}\n`,
+    );
   },
   '--help': async (host) => print(host, usage()),
-  '--version': async (host) => print(host, `${version}\n`),
+  '--version': async (host) => print(host, `${build.version}\n`),
 };
 
 const SEE = 'See plant-store --help';

@@ -1,6 +1,7 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
 import { createPlantOperation } from './create-plant/create-plant.js';
+import type { Build } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health.js';
 import { checkedCount, plainPath } from './options.js';
@@ -34,6 +35,8 @@ export interface RoutesOptions {
   readonly requestDeadlineMs?: number;
   /** Whether the interface description and the docs page are served. True by default. */
   readonly docs?: boolean;
+  /** The build that the interface description names. None by default. */
+  readonly build?: Build;
 }
 
 /**
@@ -142,6 +145,6 @@ function plantStoreRoutesOf(dependencies: AppDependencies, options: RoutesOption
   return {
     [`${basePath}/plants`]: { POST: createPlantOperation({ ...shared, useCase, bodyLimit }) },
     ...healthRoutes(ready),
-    ...(options.docs === false ? {} : docsRoutes(basePath)),
+    ...(options.docs === false ? {} : docsRoutes(basePath, options.build)),
   };
 }

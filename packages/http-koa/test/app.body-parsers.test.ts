@@ -6,7 +6,7 @@ import Koa, { type Middleware } from 'koa';
 import { koaBody } from 'koa-body';
 import koaBodyParser from 'koa-bodyparser';
 import connect from 'koa-connect';
-import { create, createSlowly, Embedding, errorOf } from './embedding.js';
+import { create, createSlowly, Embedding, errorOf } from './support/embedding.js';
 
 const disabled: Middleware = (ctx, next) => {
   ctx.disableBodyParser = true;

@@ -15,8 +15,8 @@ import inject from 'light-my-request';
 import { Strategy } from 'passport-http-bearer';
 import serverless from 'serverless-http';
 import supertest from 'supertest';
-import { create, Embedding, errorOf, MONSTERA } from './embedding.js';
-import { TOKEN } from './listening-app.js';
+import { create, Embedding, errorOf, MONSTERA } from './support/embedding.js';
+import { TOKEN } from './support/listening-app.js';
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 

@@ -9,8 +9,8 @@ import { CertificateAuthority } from '@plant-store/certificates';
 import { createApp } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import type { Middleware } from 'koa';
-import { Embedding, MONSTERA } from './embedding.js';
-import { TOKEN } from './listening-app.js';
+import { Embedding, MONSTERA } from './support/embedding.js';
+import { TOKEN } from './support/listening-app.js';
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 

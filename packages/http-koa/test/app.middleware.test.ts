@@ -14,7 +14,7 @@ import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import mount from 'koa-mount';
 import session from 'koa-session';
-import { create, Embedding, errorOf } from './embedding.js';
+import { create, Embedding, errorOf } from './support/embedding.js';
 
 const ORIGIN = 'https://nursery.example';
 

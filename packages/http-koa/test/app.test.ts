@@ -14,8 +14,8 @@ import {
 } from '@plant-store/domain';
 import { type AppOptions, createApp, StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
-import { Embedding } from './embedding.js';
-import { TOKEN } from './listening-app.js';
+import { Embedding } from './support/embedding.js';
+import { TOKEN } from './support/listening-app.js';
 
 const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
 const monstera = '{"id":9007199254740993,"name":"Monstera deliciosa","tag":"tropical"}';

@@ -1,6 +1,6 @@
 import { createManagementApp } from '@plant-store/http-koa';
 import { expect } from 'chai';
-import { Embedding, errorOf } from './embedding.js';
+import { Embedding, errorOf } from './support/embedding.js';
 
 describe('The management application', () => {
   it('serves the metrics and the health checks, and reports its own failures', async () => {

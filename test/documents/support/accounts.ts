@@ -15,6 +15,10 @@ const MARK = /(?<!`)<!-- *not run/g;
 /** Pages whose commands are run by `tutorials.test.ts`. */
 const TUTORIALS = /^docs\/tutorials\//;
 
+/** Pages whose example, and what it prints, `packages.test.ts` compares. */
+const PACKAGES = /^packages\/[^/]+\/README\.md$/;
+const EXAMPLE = ['ts', 'text'];
+
 /** Returns every call of `snippet` in the tests of a folder. */
 export function claimsIn(folder: string): Claim[] {
   return filesBelow(folder)
@@ -35,7 +39,10 @@ export function unaccounted(page: Markdown, claims: readonly Claim[]): string[] 
 
 function problemOf({ path }: Markdown, block: CodeBlock, isRun: boolean): string[] {
   const isTested =
-    isRun || block.file !== undefined || (block.language === 'sh' && TUTORIALS.test(path));
+    isRun ||
+    block.file !== undefined ||
+    (block.language === 'sh' && TUTORIALS.test(path)) ||
+    (EXAMPLE.includes(block.language) && PACKAGES.test(path));
   if (isTested && block.notRun !== undefined) return ['is run by a test, and marked as not run'];
   if (isTested || block.notRun !== undefined || block.language === 'json') return [];
   if (block.language === 'mermaid') return diagramProblems(block.text);

@@ -14,6 +14,9 @@ describe('HTTP syntax', () => {
   describe('A request line that is not valid is a 4000', () => {
     const requestLines: [title: string, line: string][] = [
       ['only a method', 'POST'],
+      ['no version', 'POST /plants'],
+      ['the version 0.9', 'POST /plants HTTP/0.9'],
+      ['the version 2.0', 'POST /plants HTTP/2.0'],
       ['more after the version', 'POST /plants HTTP/1.1 x'],
       ['an unknown method', `${MARK.toUpperCase()} /plants HTTP/1.1`],
       ['a method in lower case', 'post /plants HTTP/1.1'],
@@ -84,6 +87,12 @@ describe('HTTP syntax', () => {
         'a doubled one is a 4000',
         { headers: { host: ['a.example', 'b.example'] } },
         REFUSED,
+      ),
+      ...[`${MARK} b`, `${MARK}/b`, `${MARK}@b`, 'a:b', 'a:1:2', '[::1', '"a"'].map((host) =>
+        creating(`${host} is a 4000, and nothing is stored`, { headers: { host } }, REFUSED),
+      ),
+      ...['a_b.example', 'a%20b', '127.0.0.1:80', 'a.example:'].map((host) =>
+        creating(`${host} is accepted`, { headers: { host } }),
       ),
       creating('an empty one is accepted', { headers: { host: '' } }),
       creating('one with a port is accepted', { headers: { host: 'a.example:8080' } }),

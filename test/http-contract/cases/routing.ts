@@ -1,6 +1,8 @@
 import { METHODS } from 'node:http';
 import { expect } from 'chai';
 import { asking, creating, exchange, responsesAfter, sending, testEach } from '../support/cases.js';
+import { checkResponse } from '../support/check-response.js';
+import type { ReceivedResponse } from '../support/raw-connection.js';
 import { create, MARK, request, SERVED, UNSERVED } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
@@ -24,6 +26,7 @@ describe('Paths and methods', () => {
       ...['/%70lants', '/%zz', '//plants', '//example/plants', '/./plants', '/x/../plants'],
       ...['/plants;x=1', '/plants.json', '/plants\\', '/\\plants', '/__proto__', '/livez/'],
       ...[`/${MARK}`, '*', 'http://a.example', 'http://a.example?/plants', 'http://a.example/'],
+      ...['http:///plants', 'HTTPS:///plants', 'http://?/plants'],
       ...['http://a.example/plants/', 'http://a.example/%70lants'],
     ]) {
       testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
@@ -56,13 +59,14 @@ describe('Paths and methods', () => {
     );
     testEach(service, [asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, 4040)]);
 
-    it('CONNECT is closed, after the response to the request before it', async () => {
+    it('CONNECT is a 4040 that closes, after the response to the request before it', async () => {
       const livez = request({ method: 'GET', target: '/livez' });
       const tunnel = request({ method: 'CONNECT', target: 'a.example:443' });
       const responses = await responsesAfter(service.port, (it) =>
         it.send(Buffer.concat([livez, tunnel, livez])),
       );
-      expect(responses.map(({ status }) => status)).to.deep.equal([200]);
+      expect(responses.map(({ status }) => status)).to.deep.equal([200, 404]);
+      checkResponse(responses[1] as ReceivedResponse, { error: 4040, connection: 'close' });
     });
   });
 

@@ -4,12 +4,12 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
+import { build } from '../build.js';
 import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError, messageOf } from '../configuration/setting.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openServiceLogger } from '../telemetry/logger.js';
-import { version } from '../version.js';
 import { type Host, maxFiles, type Output, type Signals, StartError, urlOf } from './host.js';
 
 /**
@@ -140,11 +140,11 @@ function announce(
 ): void {
   const storage = configuration.storage.note;
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
-    logger.info({ version, address: api, management, storage }, 'listening');
+    logger.info({ ...build, address: api, management, storage }, 'listening');
     return;
   }
   const lines = [
-    `Plant Store ${version} listens on ${api}`,
+    `Plant Store ${build.version} listens on ${api}`,
     ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
     `Storage: ${storage}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),

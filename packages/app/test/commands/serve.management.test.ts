@@ -3,6 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { build } from '../../src/build.js';
 import { type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const start = (env: Record<string, string> = {}) =>
@@ -43,6 +44,16 @@ describe('The management listener', function () {
     }
     expect((await fetch(`${address}/metrics`)).status).to.equal(404);
     expect((await fetch(`${management}/plants`, { method: 'POST' })).status).to.equal(404);
+  });
+
+  it('names the same build in metrics, in the log and in the interface description', async () => {
+    const { address, management, out } = await start();
+    const line = JSON.parse(out.split('\n').find((it) => it.includes('"listening"')) ?? '');
+    const { info } = JSON.parse(await (await fetch(`${address}/openapi.json`)).text());
+    const metrics = await (await fetch(`${management}/metrics`)).text();
+    expect(line).to.include(build);
+    expect(info['x-build']).to.deep.equal(build);
+    expect(metrics).to.include(`plant_store_build_info{version="${build.version}",commit="`);
   });
 
   it('uses few label values, whatever clients send', async () => {

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { HttpError } from '../request/failures.js';
+import { HttpError } from '../request/failures.js';
 import type { OwnRequest } from '../request/fast-koa.js';
 import { checkHttp, type RequestIds } from '../request/headers.js';
 import { countedMethod, type HttpObserver } from '../request/http-observer.js';
@@ -11,6 +11,8 @@ import { failureResponse, rawResponse, sendAtOnce } from '../request/response.js
 export interface ConnectionOptions {
   readonly handle: RequestListener;
   readonly turn: Turn;
+  /** Lets Node.js read a socket with a new parser. */
+  readonly attach: (socket: Socket) => void;
   readonly requestIds: RequestIds;
   readonly observer: HttpObserver | undefined;
   /** The most milliseconds from the first byte of a request to its last byte. */
@@ -44,71 +46,43 @@ const LINGER_MS = 500;
 /** How long an idle connection stays open while stopping, so that its client gets a response that closes it. */
 const IDLE_GRACE_MS = 1000;
 
-/** Ends the headers of every request, and every body in chunks (RFC 9112 sections 2.1 and 7.1). */
-const BLANK_LINE = '\r\n\r\n';
-const CR = 13;
-const LF = 10;
-
-/**
- * The most bytes that a stream takes in advance. For each chunk of a body, also one of a byte, a stream uses 500 bytes of
- * memory.
- */
-export const HIGH_WATER_MARK = 256;
-
-/** The listeners of Node.js with which its parser reads a socket. */
+/** What Node.js calls with each request that its parser has read, up to the end of the headers. */
 interface Parser {
-  readonly parse: (bytes: Buffer) => void;
-  readonly end: () => void;
+  onIncoming: (request: OwnRequest & { upgrade?: boolean }, keepsAlive: boolean) => number;
 }
 
-/** The headers and the body of a short request are parsed at once, together with the begin of the next request. */
-const SHORT_BYTES = 1024;
+/** How much of the bytes that follow the headers is parsed at once. */
+const PIECE_BYTES = 1024;
 
-const NOTHING: Buffer = Buffer.alloc(0);
+/** Returned by `onIncoming`, ends the work of the parser: Node.js emits `upgrade` with the bytes that follow. */
+const STOP = 2;
 
 /**
- * One connection, which carries out one request at a time. It is between the socket and the parser of Node.js: the
- * parser gets the bytes of the next request only after the response to the one before. Node.js would make objects of all
- * requests that it has read, start them at once, even those after a response that closes the connection, send the errors
- * of its parser before earlier responses, and drop what it has read after a request with `Upgrade`.
+ * One connection, which carries out one request at a time. Node.js would make objects of all requests that it has read,
+ * start them at once, even those after a response that closes the connection, send the errors of its parser before
+ * earlier responses, and drop what it has read after a request with `Upgrade`. So a request that is read before its
+ * turn becomes bytes again, and these wait in the socket.
  */
 export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  readonly #parser: Parser;
   /** In the asynchronous context of the connection, not of the request that was responded to. */
   readonly #next = AsyncResource.bind(() => this.#responded());
-  readonly #feedLater = () => process.nextTick(() => this.#feed());
-  /** What was read and not yet parsed. */
-  #unread = NOTHING;
-  /** The latest parsed bytes, in which a blank line may have begun. */
-  #tail = '';
-  /** How many of the latest parsed bytes are after the headers. */
-  #bytesAfterHead = 0;
-  /** How much of the body is not yet parsed, if it has a `Content-Length`. */
-  #bodyLeft = 0;
   #request: OwnRequest | undefined;
   #response: ServerResponse | undefined;
-  /** The failure of the next request, which waits for the response to this one. */
+  /** Whether the next request was given back to the socket. */
+  #isNextPrepared = false;
+  /** Whether the next request waits for the response to this one, or its failure does. */
+  #isNextRead = false;
   #failure: HttpError | undefined;
-  #hasEnded = false;
-  #isStopping = false;
+  /** How many bytes had been read when the server was stopped. */
+  #readAtStop: number | undefined;
   #isClosing = false;
 
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    const parse = socket.listeners('data').at(-1) as Parser['parse'];
-    const end = socket.listeners('end').at(-1) as Parser['end'];
-    this.#parser = { parse, end };
-    socket
-      .off('data', parse)
-      .off('end', end)
-      .on('data', (bytes) => this.#read(bytes))
-      .on('end', () => {
-        this.#hasEnded = true;
-        this.#feed();
-      });
+    this.#watchParser();
     // Node.js would close immediately after the last response, and a reset may overtake the response.
     socket.destroySoon = () => this.#close();
   }
@@ -117,20 +91,43 @@ export class Connection {
   begin(request: OwnRequest, response: ServerResponse): void {
     this.#request = request;
     this.#response = response;
-    request.wantsMore = this.#feedLater;
-    this.#expectBody(request, response);
-    this.#closeAfterLast();
     response.on('close', this.#next);
     void this.#options.turn.end().then(() => this.#handle(request, response));
   }
 
+  /**
+   * Gives the headers of a request back to the socket, in front of the bytes that follow them. They are parsed again
+   * after the response to the request before, without the offer of an upgrade.
+   */
+  postpone(request: OwnRequest, rest: Buffer): void {
+    const socket = this.#socket;
+    this.#isNextPrepared = true;
+    this.#isNextRead = this.#response !== undefined;
+    if (this.#isNextRead) socket.pause();
+    for (let end = rest.length; end > 0; end -= PIECE_BYTES) {
+      socket.unshift(rest.subarray(Math.max(0, end - PIECE_BYTES), end));
+    }
+    socket.unshift(headOf(request));
+    this.#options.attach(socket);
+    // Node.js stops reading at this event. It may be about to read on, because a request is complete.
+    if (this.#isNextRead) process.nextTick(() => socket.emit('pause'));
+    this.#watchParser();
+    if (!this.#isNextRead && request.method === 'CONNECT') {
+      this.#refuse(new HttpError('PATH_NOT_FOUND'), request);
+    }
+  }
+
   /** Responds to what the parser refuses, or what is late. Nothing more can be parsed, so the response closes. */
   fail(error: HttpError): void {
-    if (this.#isClosing) return;
+    // The time limits of Node.js hold for a request that waits, too.
+    if (this.#isClosing || this.#isNextRead) return;
     const response = this.#response;
     if (this.#request === undefined || response === undefined) this.#refuse(error);
-    else if (this.#request.complete && !response.writableFinished) this.#failure = error;
-    else if (response.writableEnded) this.#close();
+    else if (this.#request.complete && !response.writableFinished) {
+      this.#failure = error;
+      this.#isNextRead = true;
+      this.#socket.pause();
+    } else if (response.writableEnded) this.#close();
     else {
       response.shouldKeepAlive = false;
       this.#request.destroy(error);
@@ -139,7 +136,7 @@ export class Connection {
 
   /** Closes after the response to the last request that has arrived, or else after the next one. */
   closeAfterResponse(): void {
-    this.#isStopping = true;
+    this.#readAtStop = this.#socket.bytesRead;
     this.#closeAfterLast();
     this.#closeWhenIdle();
   }
@@ -162,69 +159,27 @@ export class Connection {
     if (!this.#isClosing) this.#socket.destroy();
   }
 
-  #read(bytes: Buffer): void {
-    this.#unread = this.#unread.length === 0 ? bytes : Buffer.concat([this.#unread, bytes]);
-    this.#feed();
-  }
-
-  /** Node.js closes after the last request that it knows, so it gets to know the end after all requests. */
-  #end(): void {
-    this.#hasEnded = false;
-    this.#parser.end();
-  }
-
-  /** Parses what was read, as far as it may be parsed now, and reads on when nothing is left. */
-  #feed(): void {
-    if (this.#isClosing) return;
-    while (this.#unread.length > 0 && this.#mayParse()) {
-      this.#parser.parse(this.#nextPiece());
-    }
-    const socket = this.#socket;
-    if (this.#unread.length > 0) socket.pause();
-    else if (this.#hasEnded) this.#end();
-    else if (socket.isPaused() && !isFull(this.#request)) socket.resume();
-  }
-
-  /** The rest of a request may be parsed at any time, but chunks only while its stream takes them. */
-  #mayParse(): boolean {
-    if (this.#socket.destroyed || this.#failure !== undefined) return false;
-    const request = this.#request;
-    if (request === undefined) return true;
-    if (request.complete) return this.#response?.writableFinished === true;
-    return this.#bodyLeft > 0 || !isFull(request);
-  }
-
-  /** Takes bytes in which at most one request ends. */
-  #nextPiece(): Buffer {
-    const unread = this.#unread;
-    const end = this.#bodyLeft > 0 ? Math.min(this.#bodyLeft, unread.length) : this.#endOfHead();
-    this.#bodyLeft = Math.max(0, this.#bodyLeft - end);
-    this.#unread = end < unread.length ? unread.subarray(end) : NOTHING;
-    return unread.subarray(0, end);
-  }
-
-  /** Returns where the first blank line ends, or the end of what was read when no second one follows closely. */
-  #endOfHead(): number {
-    const { length } = this.#unread;
-    const blankLineEnd = endOfBlankLine(this.#tail, this.#unread);
-    let end = blankLineEnd;
-    if (this.#request !== undefined) end = Math.min(end, HIGH_WATER_MARK);
-    else if (length <= SHORT_BYTES && this.#unread.indexOf(BLANK_LINE, end) === -1) end = length;
-    end = Math.min(end, length);
-    this.#bytesAfterHead = Math.max(0, end - blankLineEnd);
-    this.#tail = end === blankLineEnd ? '' : lastThree(this.#tail, this.#unread.subarray(0, end));
-    return end;
-  }
-
-  #expectBody({ headers }: OwnRequest, response: ServerResponse): void {
-    const bodyLeft = Number(headers['content-length'] ?? 0) - this.#bytesAfterHead;
-    this.#bodyLeft = Math.max(0, bodyLeft);
-    // Node.js drops what was parsed after such a request; a body in chunks goes on.
-    const isDropped = headers.upgrade !== undefined && bodyLeft < 0;
-    if (isDropped && headers['transfer-encoding'] === undefined) response.shouldKeepAlive = false;
+  /**
+   * Stops the parser at a request before its turn, and at one that offers an upgrade or has a body in chunks, which may
+   * be of a byte: these are parsed in pieces, as long as the stream of the body takes them.
+   */
+  #watchParser(): void {
+    const { parser } = this.#socket as Socket & { parser?: Parser };
+    if (!parser) return;
+    const { onIncoming } = parser;
+    parser.onIncoming = (request, keepsAlive) => {
+      const isPlain = !request.upgrade && request.headers['transfer-encoding'] === undefined;
+      if (this.#response === undefined && (isPlain || this.#isNextPrepared)) {
+        this.#isNextPrepared = false;
+        return onIncoming(request, keepsAlive);
+      }
+      request.upgrade = true;
+      return STOP;
+    };
   }
 
   #handle(request: OwnRequest, response: ServerResponse): void {
+    this.#closeAfterLast();
     try {
       checkHttp(request);
       this.#options.handle(request, response);
@@ -238,20 +193,25 @@ export class Connection {
       this.#request = undefined;
       this.#response = undefined;
     }
-    if (this.#failure !== undefined && !this.#isClosing) this.#refuse(this.#failure);
-    this.#feed();
+    if (this.#isClosing) return;
+    const isNextRead = this.#isNextRead;
+    this.#isNextRead = false;
+    if (this.#failure !== undefined) this.#refuse(this.#failure);
+    else if (isNextRead) this.#socket.resume();
     this.#closeWhenIdle();
   }
 
   #closeWhenIdle(): void {
-    if (!this.#isStopping || this.#isClosing || this.#request !== undefined) return;
+    if (this.#readAtStop === undefined || this.#isClosing || this.#request !== undefined) return;
     this.#socket.setTimeout(IDLE_GRACE_MS);
   }
 
-  /** While stopping, the response closes unless another request was read. */
+  /** While stopping, the response closes unless another request waits that had arrived before. */
   #closeAfterLast(): void {
-    if (!this.#isStopping || this.#response === undefined) return;
-    if (!this.#unread.includes(BLANK_LINE)) this.#response.shouldKeepAlive = false;
+    if (this.#readAtStop === undefined || this.#response === undefined) return;
+    const { bytesRead, readableLength } = this.#socket;
+    const hasNext = this.#isNextRead && bytesRead - readableLength < this.#readAtStop;
+    if (!hasNext) this.#response.shouldKeepAlive = false;
   }
 
   /** Responds without the application. */
@@ -280,16 +240,14 @@ export class Connection {
    */
   #close(): void {
     this.#isClosing = true;
-    this.#unread = NOTHING;
     const socket = this.#socket;
     if (socket.destroyed) return;
-    let left = LINGER_BYTES;
+    const limit = socket.bytesRead + LINGER_BYTES;
     const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.removeAllListeners('data');
     socket
-      .on('data', (bytes: Buffer) => {
-        left -= bytes.length;
-        if (left <= 0) socket.pause();
+      .on('data', () => {
+        if (socket.bytesRead >= limit) socket.pause();
       })
       .once('close', () => clearTimeout(timer))
       .resume()
@@ -297,24 +255,12 @@ export class Connection {
   }
 }
 
-/** Whether the stream of the body takes no more, so that Node.js has paused the connection. */
-function isFull(request: OwnRequest | undefined): boolean {
-  return request !== undefined && request.readableLength >= request.readableHighWaterMark;
-}
-
-/** Returns where the first blank line ends, which may begin in the bytes before; `Infinity` when there is none. */
-function endOfBlankLine(tail: string, bytes: Buffer): number {
-  if (tail !== '') {
-    const begun = `${tail}${bytes.toString('latin1', 0, 3)}`.indexOf(BLANK_LINE);
-    if (begun !== -1) return begun + BLANK_LINE.length - tail.length;
+/** Returns the request line and the headers of a request as they were sent, except the offer of an upgrade. */
+function headOf({ method, url, httpVersion, rawHeaders }: OwnRequest): Buffer {
+  let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at] ?? '';
+    if (name.toLowerCase() !== 'upgrade') head += `${name}: ${rawHeaders[at + 1]}\r\n`;
   }
-  const at = bytes.indexOf(BLANK_LINE);
-  return at === -1 ? Number.POSITIVE_INFINITY : at + BLANK_LINE.length;
-}
-
-/** Returns the last bytes if a blank line may have begun in them. */
-function lastThree(tail: string, bytes: Buffer): string {
-  const last = bytes[bytes.length - 1];
-  if (last !== CR && last !== LF) return '';
-  return `${tail}${bytes.toString('latin1', Math.max(0, bytes.length - 3))}`.slice(-3);
+  return Buffer.from(`${head}\r\n`, 'latin1');
 }

@@ -7,7 +7,7 @@ import { HttpError } from '../request/failures.js';
 import { OwnRequest } from '../request/fast-koa.js';
 import { RequestIds } from '../request/headers.js';
 import type { HttpObserver } from '../request/http-observer.js';
-import { Connection, type ConnectionOptions, HIGH_WATER_MARK, Turn } from './connection.js';
+import { Connection, type ConnectionOptions, Turn } from './connection.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -68,7 +68,6 @@ export function createServer(
   const server = createHttpServer({
     IncomingMessage: OwnRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
-    highWaterMark: HIGH_WATER_MARK,
     requireHostHeader: false,
     headersTimeout,
     requestTimeout,
@@ -79,7 +78,8 @@ export function createServer(
   server.maxHeadersCount = 0;
   server.maxConnections = checkedCount('maxConnections', options.maxConnections ?? 10_000);
   const { observer } = options;
-  const connections = new Connections({ handle: app.callback(), observer, requestTimeout });
+  const attach = server.listeners('connection')[0]?.bind(server) as ConnectionOptions['attach'];
+  const connections = new Connections({ handle: app.callback(), observer, requestTimeout, attach });
   route(server, connections);
   return Object.assign(server, {
     httpAllowHalfOpen: true,
@@ -91,6 +91,8 @@ export function createServer(
 function route(server: Server<typeof OwnRequest>, connections: Connections): void {
   const begin = (request: OwnRequest, response: ServerResponse) =>
     connections.of(request.socket).begin(request, response);
+  const postpone = (request: OwnRequest, socket: Socket, rest: Buffer) =>
+    connections.of(socket).postpone(request, rest);
   server
     .on('listening', () => {
       const timer = setInterval(() => connections.limitUnread(), CHECK_INTERVAL_MS).unref();
@@ -100,6 +102,8 @@ function route(server: Server<typeof OwnRequest>, connections: Connections): voi
     .on('request', begin)
     .on('checkContinue', begin)
     .on('checkExpectation', begin)
+    .on('upgrade', postpone)
+    .on('connect', postpone)
     .on('timeout', (socket) => connections.of(socket).timedOut())
     .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
       const connection = connections.of(socket);

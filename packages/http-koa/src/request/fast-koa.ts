@@ -3,22 +3,51 @@ import { createRequire } from 'node:module';
 import type { Context, default as KoaApplication } from 'koa';
 import { HttpError } from './failures.js';
 
+/** For each chunk of a body, also one of a byte, a stream uses 500 bytes of memory. Smaller chunks are joined. */
+const SMALL_CHUNK = 256;
+const JOINED_BYTES = 4096;
+
 /**
  * A request that a server of `createServer` received. Only such a request takes the fast paths: its body, when it has
  * arrived completely, is taken without the steps of a stream, and a {@link FastKoa} sends its response in one write.
  */
 export class OwnRequest extends IncomingMessage {
-  /** Called when the stream of the body takes more. */
-  wantsMore: (() => void) | undefined;
+  #joined: Buffer | undefined;
+  #joinedLength = 0;
 
-  override _read(): void {
-    this.wantsMore?.();
+  /** Node.js calls this with each chunk of the body, and with `null` after the last. Joins small chunks that wait, and pauses. */
+  override push(chunk: Buffer | null): boolean {
+    if (chunk !== null && chunk.length < SMALL_CHUNK && this.readableLength > 0) {
+      return this.#join(chunk);
+    }
+    this.#pushJoined();
+    return super.push(chunk);
+  }
+
+  override _read(size: number): void {
+    this.#pushJoined();
+    super._read(size);
   }
 
   /** Destroyed with the failure of its arrival, a request keeps its socket: its response reports the failure. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     if (error instanceof HttpError) callback(this.listenerCount('error') > 0 ? error : null);
     else super._destroy(error, callback);
+  }
+
+  #join(chunk: Buffer): boolean {
+    this.#joined ??= Buffer.allocUnsafe(JOINED_BYTES);
+    this.#joinedLength += chunk.copy(this.#joined, this.#joinedLength);
+    if (this.#joinedLength > JOINED_BYTES - SMALL_CHUNK) this.#pushJoined();
+    return false;
+  }
+
+  #pushJoined(): void {
+    if (this.#joined === undefined) return;
+    const joined = this.#joined.subarray(0, this.#joinedLength);
+    this.#joined = undefined;
+    this.#joinedLength = 0;
+    super.push(joined);
   }
 }
 

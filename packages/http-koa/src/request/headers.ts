@@ -35,16 +35,26 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
  * @throws {HttpError} `MALFORMED_REQUEST`.
  */
 export function checkHttp(request: IncomingMessage): void {
+  const { httpVersion } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    throw malformed('the version must be HTTP/1.1 or HTTP/1.0');
+  }
   checkHost(request);
   if (request.headers['transfer-encoding'] !== undefined) checkTransferEncoding(request);
   if (request.headers.expect !== undefined) checkExpect(request);
 }
 
-/** RFC 9112 section 3.2: exactly one `Host`, which is optional in HTTP/1.0. */
+/** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
+const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
+
+/** RFC 9112 section 3.2: exactly one valid `Host`, which is optional in HTTP/1.0. */
 function checkHost(request: IncomingMessage): void {
   const [host, another] = headerValues(request, 'host');
   if (another !== undefined || (host === undefined && request.httpVersion !== '1.0')) {
     throw malformed('the request must have exactly one Host header');
+  }
+  if (host !== undefined && !HOST.test(host)) {
+    throw malformed('Host must be a name or an address, with or without a port');
   }
 }
 

@@ -16,8 +16,8 @@ interface PlainRoute {
   readonly step: Middleware;
 }
 
-/** The absolute form of a request target (RFC 9112 section 3.2.2). */
-const ABSOLUTE_FORM = /^https?:\/\/[^/?]*/i;
+/** The absolute form of a request target, which names a host (RFC 9112 section 3.2.2). */
+const ABSOLUTE_FORM = /^https?:\/\/[^/?]+/i;
 
 /**
  * Creates the middleware that carries out the requests to these routes, refuses other methods of their paths, and

@@ -7,7 +7,7 @@ import { createApp, createServer, type Exchange } from '@plant-store/http-koa';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { rawCreate, TOKEN } from '../listening-app.js';
+import { rawCreate, TOKEN } from '../support/listening-app.js';
 
 const CLIENTS = 120;
 

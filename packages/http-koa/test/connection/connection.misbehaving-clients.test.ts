@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { Middleware } from 'koa';
-import { listeningApp, rawCreate } from '../listening-app.js';
-import { connected, onWrite } from './accepted-sockets.js';
+import { connected, onWrite } from '../support/accepted-sockets.js';
+import { listeningApp, rawCreate } from '../support/listening-app.js';
 
 /** Node.js reads at most this many bytes at once. */
 const CHUNK = 65_536;

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { listeningApp, rawCreate } from '../listening-app.js';
-import { connected } from './accepted-sockets.js';
+import { connected } from '../support/accepted-sockets.js';
+import { listeningApp, rawCreate } from '../support/listening-app.js';
 
 const SHORT_LIMITS = { headersTimeout: 100, requestTimeout: 100 };
 

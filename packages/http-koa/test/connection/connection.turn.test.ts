@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { listeningApp, rawCreate } from '../listening-app.js';
-import { connected, onWrite } from './accepted-sockets.js';
+import { connected, onWrite } from '../support/accepted-sockets.js';
+import { listeningApp, rawCreate } from '../support/listening-app.js';
 
 /** A map of plants that calls `stored` whenever one is stored. */
 class ObservedPlants extends Map<bigint, NewPlant> {

@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
 import { createApp, type Exchange } from '@plant-store/http-koa';
 import { expect } from 'chai';
-import { Embedding } from '../embedding.js';
-import { rawCreate } from '../listening-app.js';
+import { Embedding } from '../support/embedding.js';
+import { rawCreate } from '../support/listening-app.js';
 
 describe('A body that ends early, on a server of Node.js', () => {
   it('is counted as a malformed request of a client that has gone', async () => {

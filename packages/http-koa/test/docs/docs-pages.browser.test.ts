@@ -3,8 +3,8 @@ import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { failureGuide } from '../../src/docs/failure-guide.js';
-import { listeningApp, TOKEN } from '../listening-app.js';
-import { faintTexts, overflowing } from './readability.js';
+import { listeningApp, TOKEN } from '../support/listening-app.js';
+import { faintTexts, overflowing } from '../support/readability.js';
 
 /** Returns the part of the docs page about creating a plant. */
 const createPlant = (page: Page) => page.locator('[id$="-createPlant"]');

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { listeningApp, TOKEN } from '../listening-app.js';
+import { listeningApp, TOKEN } from '../support/listening-app.js';
 
 const AUTHORIZED = `Host: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json`;
 
@@ -34,6 +34,16 @@ describe('The message of a refusal names the rule', () => {
       'GET /livez HTTP/1.1\r\nHost: a\r\nHost: a',
       4000,
       'the request must have exactly one Host header',
+    ],
+    'of the syntax of Host': [
+      'GET /livez HTTP/1.1\r\nHost: a b',
+      4000,
+      'Host must be a name or an address, with or without a port',
+    ],
+    'of versions': [
+      'GET /livez HTTP/2.0\r\nHost: a',
+      4000,
+      'the version must be HTTP/1.1 or HTTP/1.0',
     ],
     'of transfer codings': [
       'POST /plants HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked',

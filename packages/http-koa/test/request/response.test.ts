@@ -5,7 +5,7 @@ import { createApp, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { EVERY_RESPONSE } from '../../src/request/response.js';
-import { create, Embedding } from '../embedding.js';
+import { create, Embedding } from '../support/embedding.js';
 
 describe('A header that is added to the list of every response', () => {
   let embedding: Embedding;

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
 import { type Routes, serveRoutes } from '../../src/request/routes.js';
-import { Embedding } from '../embedding.js';
+import { Embedding } from '../support/embedding.js';
 
 describe('The routes', () => {
   let embedding: Embedding;
