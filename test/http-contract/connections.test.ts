@@ -195,7 +195,6 @@ describe('Connections', () => {
       expect(await connection.nextStatus()).to.equal(100);
       connection.send(`4e20\r\n${'x'.repeat(20_000)}\r\n0\r\n\r\n`);
       checkResponse(await connection.response(), { error: 4003 });
-      connection.destroy();
     });
 
     it('gets the interim response after another request', async () => {

@@ -104,6 +104,8 @@ export class ServerProcess {
 
 async function untilPrinted(output: Readable | null, ready: RegExp): Promise<void> {
   if (output === null) throw new Error('the output of the server is not read');
+  // The end of a server that is killed can be a reset.
+  output.on('error', () => undefined);
   let printed = '';
   for await (const line of createInterface({ input: output })) {
     printed += `${line}\n`;

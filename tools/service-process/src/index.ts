@@ -55,6 +55,8 @@ export function watch(child: ChildProcessByStdio<Writable | null, Readable, Read
   child.stderr.setEncoding('utf8').on('data', (text) => {
     err += text;
   });
+  // The end of a process that is killed can be a reset.
+  for (const output of [child.stdout, child.stderr]) output.on('error', () => undefined);
   const ended = once(child, 'close').then(([code, signal]) => code ?? signal);
   const printed = async (pattern: RegExp) => {
     for (;;) {

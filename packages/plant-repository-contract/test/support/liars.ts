@@ -307,9 +307,7 @@ const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
       let forgotten = false;
       return {
         add: (plant, timeLimitMs) =>
-          correct
-            .add(plant, timeLimitMs)
-            .finally(() => (forgotten ? new Promise(() => {}) : undefined)),
+          correct.add(plant, timeLimitMs).finally(() => (forgotten ? wait(1_000) : undefined)),
         async close() {
           forgotten = true;
         },
