@@ -1,24 +1,33 @@
-FROM node:24-bookworm-slim AS build
+# Both are in the log, in the metrics and in the labels: see "Which build runs" in docs/upgrades.md.
+ARG BUILD_VERSION=1.1.0-dev
+ARG BUILD_COMMIT
+
+# No file depends on the platform of the image, so nothing is built in an emulator.
+FROM --platform=$BUILDPLATFORM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
-# Leaves only what the service loads: no compiler, no tests, no npm scripts. `--omit=optional` leaves out
-# TypeScript, which is an optional peer of a dependency. Source maps and types of the dependencies are deleted.
-# Of Swagger UI, only the two files of the docs page stay. Licences stay. test/deploy/image.test.ts runs this
-# instruction.
-RUN npm ci --ignore-scripts --omit=dev --omit=optional \
+ARG BUILD_VERSION BUILD_COMMIT
+RUN node tools/identify.js
+# Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of the
+# dependencies are deleted. Licences stay. test/deploy/image.test.ts runs this instruction.
+RUN npm ci --ignore-scripts --omit=dev \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
- && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete \
- && find node_modules/swagger-ui-dist -type f ! -name 'swagger-ui.css' ! -name 'swagger-ui-bundle.js' \
-    ! -name 'package.json' ! -name '*LICENSE*' ! -name 'NOTICE' -delete
+ && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete
 
 FROM node:24-bookworm-slim
+ARG BUILD_VERSION BUILD_COMMIT
+LABEL org.opencontainers.image.title="Plant Store" \
+  org.opencontainers.image.description="A service that creates plants over HTTP" \
+  org.opencontainers.image.licenses="MIT" \
+  org.opencontainers.image.version="$BUILD_VERSION" \
+  org.opencontainers.image.revision="$BUILD_COMMIT"
 ENV NODE_ENV=production HOST=0.0.0.0
 # For `docker exec` and `kubectl exec`: plant-store check
 ENV PATH=/app/node_modules/.bin:$PATH
 WORKDIR /app
-COPY --from=build /app/package.json ./
+COPY --from=build /app/LICENSE /app/package.json ./
 COPY --from=build /app/node_modules ./node_modules
 COPY --from=build /app/packages ./packages
 # A number, so that Kubernetes can verify that the user is not root.

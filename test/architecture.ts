@@ -50,6 +50,7 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
 interface Manifest {
   readonly name: string;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly devDependencies?: Readonly<Record<string, string>>;
 }
 
@@ -174,7 +175,7 @@ function strayTests({ modules, tests }: Package): string[] {
 }
 
 function undeclaredImports({ manifest, modules }: Package): string[] {
-  const declared = Object.keys(manifest.dependencies ?? {});
+  const declared = Object.keys(installedWith(manifest));
   return modules.flatMap(({ file, imports }) =>
     imports
       .filter((it) => !it.startsWith('.') && !isBuiltin(it) && !declared.includes(packageOf(it)))
@@ -182,9 +183,14 @@ function undeclaredImports({ manifest, modules }: Package): string[] {
   );
 }
 
+/** What npm installs together with a package. */
+function installedWith({ dependencies, peerDependencies }: Manifest): Record<string, string> {
+  return { ...dependencies, ...peerDependencies };
+}
+
 function undeclaredImportsOfTests({ manifest, tests }: Package): string[] {
-  const { name, dependencies, devDependencies } = manifest;
-  const declared = [name, ...Object.keys({ ...dependencies, ...devDependencies })];
+  const { name, devDependencies } = manifest;
+  const declared = [name, ...Object.keys({ ...installedWith(manifest), ...devDependencies })];
   return tests.flatMap(({ file, imports }) =>
     imports
       .filter((it) => !/^[.#]/.test(it) && !isBuiltin(it) && !declared.includes(packageOf(it)))
@@ -194,7 +200,7 @@ function undeclaredImportsOfTests({ manifest, tests }: Package): string[] {
 
 function unusedDependencies({ manifest, modules }: Package): string[] {
   const imported = new Set(modules.flatMap(({ imports }) => imports.map(packageOf)));
-  return Object.keys(manifest.dependencies ?? {})
+  return Object.keys(installedWith(manifest))
     .filter((it) => !imported.has(it.replace(/^@types\//, '')))
     .map((it) => `${manifest.name} depends on ${it}, which it never imports`);
 }

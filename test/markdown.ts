@@ -26,10 +26,10 @@ export interface Markdown {
   readonly blocks: readonly CodeBlock[];
 }
 
-/** Returns every document below `root`. */
+/** Returns every document below `root`, but for the notes that a release makes. */
 export function readDocuments(root: string): Markdown[] {
   return filesBelow(root)
-    .filter((file) => file.endsWith('.md'))
+    .filter((file) => file.endsWith('.md') && !file.startsWith(join(root, 'release')))
     .map((file) => readDocument(root, relative(root, file)));
 }
 

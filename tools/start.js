@@ -26,11 +26,12 @@ function isOutOfDate(folder) {
 }
 
 if (builtFolders().some(isOutOfDate)) {
-  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
   const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {
     cwd: root,
     stdio: 'inherit',
   });
   if (status !== 0) process.exit(status ?? 1);
 }
+await import('./identify.js');
 await import('../packages/app/bin/plant-store.js');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { root } from '../root.js';
-import { type Checker, findChecker } from './checkers.js';
+import { type Checker, findChecker } from './support/checkers.js';
 
 const folder = join(root, 'deploy/monitoring');
 const RULES = 'prometheus-alerts.yaml';

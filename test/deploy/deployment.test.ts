@@ -12,7 +12,7 @@ import {
   FREE_ADDRESSES,
   longestStop,
   STOP_MARGIN_MS,
-} from './documented-settings.js';
+} from './support/documented-settings.js';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const PLANT_STORE = 'packages/app/bin/plant-store.js';

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ACCESS_TOKEN_SHA256, createPlant, watch } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, command, createPlant, watch } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { root } from '../root.js';
 
@@ -87,6 +87,10 @@ describe('The application in the image', function () {
     expect(files.filter((file) => unused.test(file))).to.deep.equal([]);
   });
 
+  it('has no machine code, so that it can be built on another platform', () => {
+    expect(files.filter((file) => /\.node$|\.so$/.test(file))).to.deep.equal([]);
+  });
+
   it('has the licence of every package', () => {
     const licencesOf = (folder: string) => readdirSync(folder).filter((it) => LICENCE.test(it));
     const packages = files
@@ -130,6 +134,7 @@ describe('The application in the image', function () {
     expect([node, flag, name]).to.deep.equal(['node', '--import', preload]);
     const flags = [flag, '@opentelemetry/api', ...rest, '--version'];
     const { stdout } = await promisify(execFile)(process.execPath, flags, { cwd: app });
-    expect(stdout).to.equal('1.0.0\n');
+    const built = await promisify(execFile)(process.execPath, [command, '--version']);
+    expect(stdout).to.equal(built.stdout);
   });
 });

@@ -18,13 +18,13 @@ import {
 import { expect } from 'chai';
 import { type parse, parseAllDocuments } from 'yaml';
 import { root } from '../root.js';
-import { type Checker, findChecker } from './checkers.js';
+import { type Checker, findChecker } from './support/checkers.js';
 import {
   documentedDefaults,
   FREE_ADDRESSES,
   longestStop,
   STOP_MARGIN_MS,
-} from './documented-settings.js';
+} from './support/documented-settings.js';
 
 const folder = join(root, 'deploy/kubernetes');
 const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
@@ -144,7 +144,7 @@ describe('The Kubernetes manifests', function () {
     cpSync(folder, place, { recursive: true });
     edit(join(place, 'base/kustomization.yaml'), {
       'newName: plant-store': `newName: ${REGISTRY}/plant-store`,
-      'newTag: 1.0.0': 'newTag: 1.0.1',
+      'newTag: 1.1.0-dev': 'newTag: of-the-image',
     });
     edit(
       join(place, 'overlays', overlay, 'kustomization.yaml'),
@@ -259,7 +259,7 @@ describe('The Kubernetes manifests', function () {
     }
 
     it(`${overlay} runs the image that was set`, () => {
-      expect(of(overlay).container.image).to.equal(`${REGISTRY}/plant-store:1.0.1`);
+      expect(of(overlay).container.image).to.equal(`${REGISTRY}/plant-store:of-the-image`);
     });
 
     it(`${overlay} is applied in docs/operations.md`, () => {

@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
-import { createFailures } from '@plant-store/plant-json';
+import { failuresOfCreate } from '@plant-store/plant-json';
 import { freePort, type MochaContext, skipWithout } from '@plant-store/programs';
 import { endAll } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -16,18 +16,18 @@ import {
   http2Client,
   type Parts,
   type Reply,
-} from './proxies/clients.js';
-import { CrashingInstances, type Ending } from './proxies/crashing-instances.js';
-import { Instance } from './proxies/instance.js';
-import { freshPlant, Load } from './proxies/load.js';
+} from './support/proxies/clients.js';
+import { CrashingInstances, type Ending } from './support/proxies/crashing-instances.js';
+import { Instance } from './support/proxies/instance.js';
+import { freshPlant, Load } from './support/proxies/load.js';
 import {
   asksReadyz,
   findProxy,
   type ProxyName,
   proxyNames,
   RunningProxy,
-} from './proxies/running-proxy.js';
-import { until } from './proxies/until.js';
+} from './support/proxies/running-proxy.js';
+import { until } from './support/proxies/until.js';
 
 /** The delay that haproxy.cfg and Caddyfile require. */
 const SHUTDOWN_DELAY_MS = '3000';
@@ -48,7 +48,7 @@ const SLOW = '127.0.0.3';
 
 const WRONG = { authorization: 'Bearer unknown' };
 
-const { OUTCOME_UNKNOWN } = createFailures('the body');
+const { OUTCOME_UNKNOWN } = failuresOfCreate('the body');
 
 /** For tests that need a proxy: when it is not installed they are pending; with `CI` set they fail. */
 function needsProxy(context: MochaContext, name: ProxyName): void {

@@ -6,12 +6,12 @@ import { pathToFileURL } from 'node:url';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { endAll, type Service } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { snippet } from '../documents/snippets/snippet.js';
-import { RawConnection } from '../http-contract/raw-connection.js';
-import { lines, type Parts, plantText, request } from '../http-contract/requests.js';
-import { startService } from '../http-contract/service.js';
+import { snippet } from '../documents/support/snippet.js';
+import { RawConnection } from '../http-contract/support/raw-connection.js';
+import { lines, type Parts, plantText, request } from '../http-contract/support/requests.js';
+import { startService } from '../http-contract/support/service.js';
 import { root } from '../root.js';
-import { isServer, type Span, strays } from './tracing/spans.js';
+import { isServer, type Span, strays } from './support/tracing/spans.js';
 import {
   inOnePiece,
   isPlant,
@@ -20,7 +20,7 @@ import {
   requestIdOf,
   tracedCreate,
   traceOf,
-} from './tracing/traced-requests.js';
+} from './support/tracing/traced-requests.js';
 
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
 const [, PRELOAD = ''] =

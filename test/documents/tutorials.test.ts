@@ -6,19 +6,19 @@ import { expect } from 'chai';
 import { Client } from 'pg';
 import { root } from '../root.js';
 import { followed, tutorials } from '../tutorial.js';
-import { withReal } from './snippets/snippet.js';
-import { Terminal } from './snippets/terminal.js';
 import { ProjectCopy } from './support/project-copy.js';
+import { withReal } from './support/snippet.js';
+import { Terminal } from './support/terminal.js';
 
 /** Commands that run until they are stopped. */
 const STARTS = /^(?:\w+=\S+ )*(?:npm start|npm run postgresql)$/m;
 
-/** All tests, except this one, and those of stores that no tutorial changes. */
+/** All tests, except this one, those of stores that no tutorial changes, and the release and the demo, which have much of their own. */
 const TESTS = [
   '{packages,tools}/*/dist/test/**/*.test.js',
   'test/dist/{workspace,http-contract,deploy,documents}/**/*.test.js',
   '--ignore=packages/plant-repository-{mongodb,postgresql}/**',
-  '--ignore=test/dist/documents/tutorials.test.js',
+  '--ignore=test/dist/{documents/{demo,tutorials},deploy/release}.test.js',
 ];
 
 describe('The tutorials, followed in one copy of the project', function () {

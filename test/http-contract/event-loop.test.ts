@@ -1,8 +1,8 @@
 import type { Service } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { RawConnection } from './raw-connection.js';
-import { create, freshId, headOf, type Parts, request } from './requests.js';
-import { startService } from './service.js';
+import { RawConnection } from './support/raw-connection.js';
+import { create, freshId, headOf, type Parts, request } from './support/requests.js';
+import { startService } from './support/service.js';
 
 const SIZE = 16_384;
 const TRIES = 15;

@@ -10,11 +10,11 @@ import './cases/order-of-checks.js';
 import './cases/request-id.js';
 import './cases/routing.js';
 import { expect } from 'chai';
-import { suite } from './cases.js';
-import { RawConnection, type ReceivedResponse } from './raw-connection.js';
-import { create } from './requests.js';
-import { startService, stopSharedServices, useSharedService } from './service.js';
-import { type Validated, ValidatingProxy } from './validating-proxy.js';
+import { suite } from './support/cases.js';
+import { RawConnection, type ReceivedResponse } from './support/raw-connection.js';
+import { create } from './support/requests.js';
+import { startService, stopSharedServices, useSharedService } from './support/service.js';
+import { type Validated, ValidatingProxy } from './support/validating-proxy.js';
 
 const VARYING = new Set(['connection', 'content-length', 'date', 'keep-alive', 'x-request-id']);
 

@@ -1,9 +1,15 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { exchange, responsesAfter } from './cases.js';
-import { checkResponse, type Expected, errorOf, STATUS, saysClose } from './check-response.js';
-import { verdictOn, wholeNumber } from './oracle.js';
-import { RawConnection, type ReceivedResponse } from './raw-connection.js';
+import { exchange, responsesAfter } from './support/cases.js';
+import {
+  checkResponse,
+  type Expected,
+  errorOf,
+  STATUS,
+  saysClose,
+} from './support/check-response.js';
+import { verdictOn, wholeNumber } from './support/oracle.js';
+import { RawConnection, type ReceivedResponse } from './support/raw-connection.js';
 import {
   chunked,
   create,
@@ -14,8 +20,8 @@ import {
   request,
   TOKEN,
   UNSERVED,
-} from './requests.js';
-import { useService } from './service.js';
+} from './support/requests.js';
+import { useService } from './support/service.js';
 
 /**
  * The seed, which a failure prints together with its path. `FUZZ_SEED` sets it; `FUZZ_FACTOR` multiplies the runs.
@@ -72,14 +78,14 @@ describe('Fuzzing', function () {
           await compare(body);
         },
       ),
-      parameters(125),
+      parameters(75),
     );
   });
 
   it('a random JSON text gets the response that an independent reader expects', async () => {
     await fc.assert(
       fc.asyncProperty(jsonPlant(), (text) => compare(Buffer.from(text))),
-      parameters(200),
+      parameters(120),
     );
   });
 
@@ -88,7 +94,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(jsonPlant(), damages(JSON_SCRAPS), (text, all) =>
         compare(damaged(Buffer.from(text), all)),
       ),
-      parameters(225),
+      parameters(130),
     );
   });
 
@@ -114,14 +120,14 @@ describe('Fuzzing', function () {
         expect(wholeNumber(spelling)).to.be.oneOf([limit + offset, undefined]);
         await compare(Buffer.from(plantText(spelling)));
       }),
-      parameters(125),
+      parameters(75),
     );
   });
 
   it('random bytes get a listed response or none', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), (bytes) => survives(service.port, bytes)),
-      parameters(75),
+      parameters(45),
     );
   });
 
@@ -130,7 +136,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
         survives(service.port, damaged(bytes, all)),
       ),
-      parameters(200),
+      parameters(120),
     );
   });
 
@@ -140,7 +146,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(scraps, (all) =>
         survives(service.port, Buffer.from(all.join(''), 'latin1')),
       ),
-      parameters(150),
+      parameters(90),
     );
   });
 
@@ -164,12 +170,12 @@ describe('Fuzzing', function () {
           await exchange(service.port, again, created ? { error: 4006 } : {});
         }
       }),
-      parameters(75),
+      parameters(45),
     );
   });
 
   it('the service still works afterwards', async () => {
-    await exchange(service.port, create(), {});
+    await exchange(service.port, create());
   });
 });
 

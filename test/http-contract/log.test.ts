@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { exchange } from './cases.js';
-import { create, lines, MARK, type Parts } from './requests.js';
-import { startService } from './service.js';
+import { exchange } from './support/cases.js';
+import { create, lines, MARK, type Parts } from './support/requests.js';
+import { startService } from './support/service.js';
 
 describe('The log', () => {
   it('has the id of each request at level debug, and neither tokens nor plants', async () => {
@@ -22,7 +22,7 @@ describe('The log', () => {
       const bytes = create({ ...parts, headers: { ...headers, 'x-request-id': id } });
       await exchange(service.port, bytes, { requestId: id, ...(error && { error }) });
     }
-    const unparsed = await exchange(service.port, lines(MARK), { error: 4000 });
+    const unparsed = await exchange(service.port, lines(MARK), 4000);
     const [, made = '?'] = /x-request-id: (\S+)/i.exec(unparsed.head) ?? [];
     expect(await service.stop()).to.equal(0);
     const output = service.stdout() + service.stderr();

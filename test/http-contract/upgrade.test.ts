@@ -1,7 +1,7 @@
 import { expect } from 'chai';
-import { exchange, expectEnd, expectFree, expectService, responsesAfter } from './cases.js';
-import { checkResponse, type Expected, errorOf, saysClose } from './check-response.js';
-import { RawConnection, type ReceivedResponse } from './raw-connection.js';
+import { exchange, expectEnd, expectFree, expectService, responsesAfter } from './support/cases.js';
+import { checkResponse, type Expected, errorOf, saysClose } from './support/check-response.js';
+import { RawConnection, type ReceivedResponse } from './support/raw-connection.js';
 import {
   chunked,
   create,
@@ -13,8 +13,8 @@ import {
   plantText,
   request,
   UNSERVED,
-} from './requests.js';
-import { stopSharedServices, useSharedService } from './service.js';
+} from './support/requests.js';
+import { stopSharedServices, useSharedService } from './support/service.js';
 
 type Fields = NonNullable<Parts['headers']>;
 
@@ -96,12 +96,11 @@ describe('HTTP/2 without an upgrade', () => {
   };
   for (const [title, segments] of Object.entries(deliveries)) {
     it(`is a 4000 that is received before any reset, ${title}`, async () => {
-      const connection = await RawConnection.open(service.port);
+      using connection = await RawConnection.open(service.port);
       for (const segment of segments) await connection.sent(segment);
       if (segments[0] === livez) checkResponse(await connection.response(), { otherContent: true });
       checkResponse(await connection.response(), { error: 4000, connection: 'close' });
       expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
-      connection.destroy();
     });
   }
 
@@ -113,7 +112,7 @@ describe('HTTP/2 without an upgrade', () => {
   });
 
   it('is a 4000 when the preface is not exactly that of HTTP/2', async () => {
-    await exchange(service.port, lines('PRI * HTTP/1.1', 'Host: a'), { error: 4000 });
+    await exchange(service.port, lines('PRI * HTTP/1.1', 'Host: a'), 4000);
   });
 });
 
@@ -132,17 +131,13 @@ describe('A request that offers an upgrade', () => {
 
   /** Checks the one response to one request, and that the connection serves another request. */
   async function expectOneKept(segments: readonly Uint8Array[], expected: Expected) {
-    const connection = await RawConnection.open(service.port);
-    try {
-      await sendApart(connection, segments);
-      checkResponse(await connection.response(), { connection: 'keep-alive', ...expected });
-      await expectService(connection);
-      await expectService(connection);
-      connection.halfClose();
-      await expectEnd(connection);
-    } finally {
-      connection.destroy();
-    }
+    using connection = await RawConnection.open(service.port);
+    await sendApart(connection, segments);
+    checkResponse(await connection.response(), { connection: 'keep-alive', ...expected });
+    await expectService(connection);
+    await expectService(connection);
+    connection.halfClose();
+    await expectEnd(connection);
   }
 
   describe('keeps its connection open when nothing is pipelined', () => {
@@ -209,17 +204,16 @@ describe('A request that offers an upgrade', () => {
   });
 
   it('in HTTP/1.0 is served, and closes', async () => {
-    const connection = await RawConnection.open(service.port);
+    using connection = await RawConnection.open(service.port);
     connection.send(create({ version: 'HTTP/1.0', headers: JAVA }));
     checkResponse(await connection.response(), { toOperation: true, connection: 'close' });
     await expectEnd(connection);
-    connection.destroy();
   });
 
   describe('with Expect: 100-continue', () => {
     for (const framing of Object.keys(FRAMINGS)) {
       it(`gets the interim response, then the final one, ${framing}`, async () => {
-        const connection = await RawConnection.open(service.port);
+        using connection = await RawConnection.open(service.port);
         const { head, payload } = post({ ...JAVA, expect: '100-continue' }, framing);
         connection.send(head);
         expect(await connection.nextStatus()).to.equal(100);
@@ -228,12 +222,11 @@ describe('A request that offers an upgrade', () => {
         checkResponse(response, { toOperation: true, connection: 'keep-alive' });
         expect(response.interim).to.deep.equal([100]);
         await expectService(connection);
-        connection.destroy();
       });
     }
 
     it('gets no interim response when it is refused', async () => {
-      const connection = await RawConnection.open(service.port);
+      using connection = await RawConnection.open(service.port);
       const { head } = post(
         { ...JAVA, expect: '100-continue', authorization: undefined },
         'with Content-Length',
@@ -243,7 +236,6 @@ describe('A request that offers an upgrade', () => {
       checkResponse(response, { error: 4010, connection: 'close' });
       expect(response.interim).to.deep.equal([]);
       await expectEnd(connection);
-      connection.destroy();
     });
   });
 

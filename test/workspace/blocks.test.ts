@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { claimsIn, unaccounted } from '../documents/snippets/accounts.js';
+import { claimsIn, unaccounted } from '../documents/support/accounts.js';
 import { type CodeBlock, type Markdown, readDocuments } from '../markdown.js';
 import { root } from '../root.js';
 

@@ -6,18 +6,28 @@ import { root } from '../root.js';
 
 describe('A package', () => {
   const { version, engines } = readManifest(root);
-  const licence = (folder: string) => readFileSync(join(folder, 'LICENSE'), 'utf8');
 
   for (const name of readdirSync(join(root, 'packages'))) {
-    it(`has a licence, a README and the fields that npm shows: ${name}`, () => {
+    it(`has a README and the fields that npm shows: ${name}`, () => {
       const folder = join(root, 'packages', name);
       const manifest = readManifest(folder);
       expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
       expect(manifest).to.have.property('description').that.is.a('string');
       expect(manifest).to.have.deep.property('engines', engines);
+      expect(manifest).to.have.nested.property('scripts.prepack');
       const readme = readFileSync(join(folder, 'README.md'), 'utf8').split('\n');
       expect(readme.slice(0, 2)).to.deep.equal([`# ${manifest.name}`, '']);
-      expect(licence(folder)).to.equal(licence(root));
     });
   }
+});
+
+describe('npm ci --omit=dev', () => {
+  it('does not install TypeScript, the optional peer dependency of valibot', () => {
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+    const compilers = Object.entries<{ dev?: boolean }>(packages).filter(([path]) =>
+      /(?:^|\/)node_modules\/typescript(?:-7)?$/.test(path),
+    );
+    expect(compilers).to.have.lengthOf.above(1);
+    expect(compilers.filter(([, { dev }]) => dev !== true)).to.deep.equal([]);
+  });
 });

@@ -8,6 +8,7 @@ import {
 } from '@plant-store/http-koa';
 import { Container, type ServiceIdentifier } from 'inversify';
 import type { Logger } from 'pino';
+import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
 import type { Store } from './configuration/storages.js';
 import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
@@ -128,7 +129,7 @@ function isReader(plants: Store): plants is Store & PlantReader {
 async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
   if (configuration.MANAGEMENT_PORT === undefined) return undefined;
   const { Metrics } = await import('./telemetry/metrics.js');
-  return new Metrics();
+  return new Metrics(build);
 }
 
 async function openServer(
@@ -146,6 +147,7 @@ async function openServer(
       maxInFlight: configuration.MAX_IN_FLIGHT,
       requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
       docs: configuration.DOCS === 'on',
+      build,
       before: await corsFor(configuration.CORS_ALLOWED_ORIGINS),
     },
   );

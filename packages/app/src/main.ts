@@ -1,9 +1,9 @@
-import { type Host, Signals, StartError, UsageError } from './commands/host.js';
+import { build } from './build.js';
+import { type OwnProcess, Signals, StartError, UsageError } from './commands/own-process.js';
 import { readConfiguration } from './configuration/configuration.js';
 import { nearest } from './configuration/nearest.js';
 import { ConfigurationError, readSettings } from './configuration/setting.js';
 import { serviceSettings } from './configuration/settings.js';
-import { version } from './version.js';
 
 const COMMANDS = `Usage: plant-store [command]
 
@@ -18,7 +18,7 @@ Commands:
 
 Options:
   --help     print this text; after \`import\` or \`export\`, that of the command
-  --version  print the version
+  --version  print the version and the commit
 `;
 
 const IMPORT = `Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
@@ -54,49 +54,52 @@ function usage(command?: string): string {
 }
 
 /** Resolves with the exit code. Takes arguments if it declares `args`. */
-type Command = (host: Host, args: readonly string[]) => Promise<number>;
+type Command = (process: OwnProcess, args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = {
-  async serve(host) {
-    const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
-    const hangUps = new Signals(host, 'SIGHUP');
-    const configuration = await readConfiguration(host.env, host.stdout.isTTY === true);
+  async serve(process) {
+    const stopping = new Signals(process, 'SIGTERM', 'SIGINT');
+    const hangUps = new Signals(process, 'SIGHUP');
+    const configuration = await readConfiguration(process.env, process.stdout.isTTY === true);
     const { serve } = await import('./commands/serve.js');
-    return serve(host, configuration, stopping, hangUps);
+    return serve(process, configuration, stopping, hangUps);
   },
-  async import(host, args) {
-    const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
+  async import(process, args) {
+    const stopping = new Signals(process, 'SIGTERM', 'SIGINT');
     const { importPlants } = await import('./commands/import.js');
-    return importPlants(host, args, stopping);
+    return importPlants(process, args, stopping);
   },
-  async export(host, args) {
-    const stopping = new Signals(host, 'SIGTERM', 'SIGINT');
+  async export(process, args) {
+    const stopping = new Signals(process, 'SIGTERM', 'SIGINT');
     const { exportPlants } = await import('./commands/export.js');
-    return exportPlants(host, args, stopping);
+    return exportPlants(process, args, stopping);
   },
-  async check(host) {
+  async check(process) {
     const { check } = await import('./commands/check.js');
-    const code = await check(host);
-    host.exit(code);
+    const code = await check(process);
+    process.exit(code);
     return code;
   },
-  async ready(host) {
+  async ready(process) {
     const { ready } = await import('./commands/ready.js');
-    return ready(host);
+    return ready(process);
   },
-  async token(host) {
+  async token(process) {
     const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
     const token = newToken();
-    return print(host, `${token}\n${tokenDigest(token)}\n`);
+    return print(process, `${token}\n${tokenDigest(token)}\n`);
   },
-  async openapi(host) {
+  async openapi(process) {
     const { interfaceDescription } = await import('@plant-store/http-koa');
-    const { values, problems } = readSettings(serviceSettings, host.env);
+    const { values, problems } = readSettings(serviceSettings, process.env);
     if (problems.length > 0) throw new ConfigurationError(problems);
-    return print(host, `${JSON.stringify(interfaceDescription(values.BASE_PATH), null, 2)}\n`);
+    return print(
+      process,
+      `${JSON.stringify(interfaceDescription(values.BASE_PATH, build), null, 2)}\n`,
+    );
   },
-  '--help': async (host) => print(host, usage()),
-  '--version': async (host) => print(host, `${version}\n`),
+  '--help': async (process) => print(process, usage()),
+  '--version': async (process) => print(process, `${build.version}\n`),
 };
 
 const SEE = 'See plant-store --help';
@@ -104,21 +107,21 @@ const FAILED = 1;
 const INVALID_USE = 2;
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
-export async function main(args: readonly string[], host: Host): Promise<number> {
+export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
   const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
-  if (['help', '--help', '-h'].includes(word)) return print(host, usage(rest[0]));
-  if (command === undefined) return complain(host, unknown(word));
-  if (asksForHelp(rest)) return print(host, usage(word));
+  if (['help', '--help', '-h'].includes(word)) return print(process, usage(rest[0]));
+  if (command === undefined) return complain(process, unknown(word));
+  if (asksForHelp(rest)) return print(process, usage(word));
   if (rest.length > 0 && command.length < 2) {
-    return complain(host, `'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
+    return complain(process, `'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
   }
   try {
-    return await command(host, rest);
+    return await command(process, rest);
   } catch (error) {
-    if (error instanceof UsageError) return complain(host, `${error.message}. ${SEE}`);
-    if (error instanceof ConfigurationError) return complain(host, error.message);
-    if (error instanceof StartError) return complain(host, error.message, FAILED);
+    if (error instanceof UsageError) return complain(process, `${error.message}. ${SEE}`);
+    if (error instanceof ConfigurationError) return complain(process, error.message);
+    if (error instanceof StartError) return complain(process, error.message, FAILED);
     throw error;
   }
 }
@@ -136,12 +139,12 @@ function unknown(word: string): string {
   return `unknown ${kind} '${word}'. ${hint}`;
 }
 
-function complain({ stderr }: Host, problem: string, code = INVALID_USE): number {
+function complain({ stderr }: OwnProcess, problem: string, code = INVALID_USE): number {
   stderr.write(`plant-store: ${problem}\n`);
   return code;
 }
 
-function print({ stdout }: Host, text: string): number {
+function print({ stdout }: OwnProcess, text: string): number {
   stdout.write(text);
   return 0;
 }

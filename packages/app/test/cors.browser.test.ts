@@ -5,7 +5,7 @@ import { launchChromium } from '@plant-store/chromium';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { type Service, serveHere, stopAll } from './in-process.js';
+import { type Service, serveHere, stopAll } from './support/in-process.js';
 
 /** The part of a response that a page can read, or the name of the error of `fetch`. */
 interface Read {

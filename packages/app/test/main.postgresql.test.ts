@@ -5,8 +5,8 @@ import { findMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { Command, serveHere, stopAll } from './in-process.js';
-import { numbered, PlantFiles, startExport, startImport } from './plant-files.js';
+import { Command, serveHere, stopAll } from './support/in-process.js';
+import { numbered, PlantFiles, startExport, startImport } from './support/plant-files.js';
 
 /** In the order of their ids. */
 const PLANTS = [

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { createPlant, endAll, type Running, run } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { Command, type Service, serveHere, stopAll } from './in-process.js';
+import { Command, type Service, serveHere, stopAll } from './support/in-process.js';
 import {
   CLIENT,
   countsOf,
@@ -13,13 +13,13 @@ import {
   plantLine,
   rejectsIn,
   startExport,
-} from './plant-files.js';
+} from './support/plant-files.js';
 
-const LINES = 9_000;
+const LINES = 4_000;
 /** Every line with a multiple of this number is invalid. */
-const INVALID_EVERY = 1000;
+const INVALID_EVERY = 500;
 /** More plants than the pages that an export reads ahead. */
-const EXPORTED = 50_000;
+const EXPORTED = 30_001;
 const CLIENTS = 10;
 /** Longer than the driver waits for a primary, so that every command must try again. */
 const ELECTION_MS = 3_000;

@@ -11,10 +11,10 @@ const POLL_INTERVAL_MS = 10;
  *
  * @param what The call, for the failure, such as `add of plant 7`.
  */
-export async function inTime<T>(call: Promise<T>, limitMs: number, what: string): Promise<T> {
+export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: string): Promise<T> {
   const timeout = new AbortController();
-  const late = wait(Math.max(0, limitMs + MAX_DELAY_MS), undefined, timeout).then(() =>
-    expect.fail(`${what} has not settled ${MAX_DELAY_MS} ms after its limit of ${limitMs} ms`),
+  const late = wait(Math.max(0, timeLimitMs + MAX_DELAY_MS), undefined, timeout).then(() =>
+    expect.fail(`${what} has not settled ${MAX_DELAY_MS} ms after its limit of ${timeLimitMs} ms`),
   );
   return Promise.race([call, late]).finally(() => timeout.abort());
 }
@@ -33,13 +33,13 @@ export async function errorOf(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Resolves as soon as `attempt` resolves with true. Rejects after 20 seconds, or `limitMs`, with what `failure` returns. */
+/** Resolves as soon as `attempt` resolves with true. Rejects after 20 seconds, or `timeLimitMs`, with what `failure` returns. */
 export async function until(
   attempt: () => Promise<boolean>,
   failure: () => string,
-  limitMs = MAX_WAIT_MS,
+  timeLimitMs = MAX_WAIT_MS,
 ): Promise<void> {
-  const end = performance.now() + limitMs;
+  const end = performance.now() + timeLimitMs;
   while (!(await attempt())) {
     if (performance.now() > end) expect.fail(failure());
     await wait(POLL_INTERVAL_MS);

@@ -1,9 +1,10 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
 import { createPlantOperation } from './create-plant/create-plant.js';
+import type { Build } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health.js';
-import { checkedCount, plainPath } from './options.js';
+import { plainPath, positiveInteger } from './options.js';
 import { type Context, Exchanges } from './request/exchange.js';
 import { HttpError } from './request/failures.js';
 import { FastKoa, Koa } from './request/fast-koa.js';
@@ -34,6 +35,8 @@ export interface RoutesOptions {
   readonly requestDeadlineMs?: number;
   /** Whether the interface description and the docs page are served. True by default. */
   readonly docs?: boolean;
+  /** The build that the interface description names. None by default. */
+  readonly build?: Build;
 }
 
 /**
@@ -130,18 +133,21 @@ function refusePath(): never {
 }
 
 function maxInFlight({ maxInFlight = 1000 }: RoutesOptions): number {
-  return checkedCount('maxInFlight', maxInFlight);
+  return positiveInteger('maxInFlight', maxInFlight);
 }
 
 function plantStoreRoutesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {
   const { createPlant: useCase, tokenVerifier, ready } = dependencies;
   const basePath = plainPath('basePath', options.basePath ?? '');
-  const bodyLimit = checkedCount('bodyLimit', options.bodyLimit ?? 16_384);
-  const requestDeadlineMs = checkedCount('requestDeadlineMs', options.requestDeadlineMs ?? 15_000);
+  const bodyLimit = positiveInteger('bodyLimit', options.bodyLimit ?? 16_384);
+  const requestDeadlineMs = positiveInteger(
+    'requestDeadlineMs',
+    options.requestDeadlineMs ?? 15_000,
+  );
   const shared = { tokenVerifier, requestDeadlineMs };
   return {
     [`${basePath}/plants`]: { POST: createPlantOperation({ ...shared, useCase, bodyLimit }) },
     ...healthRoutes(ready),
-    ...(options.docs === false ? {} : docsRoutes(basePath)),
+    ...(options.docs === false ? {} : docsRoutes(basePath, options.build)),
   };
 }

@@ -6,7 +6,7 @@ export {
   type RoutesOptions,
 } from './app.js';
 export { createServer, type DrainableServer, type ServerOptions } from './connection/server.js';
-export { interfaceDescription } from './docs/interface-description.js';
+export { type Build, interfaceDescription } from './docs/interface-description.js';
 export { StoppingError } from './health.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';
 export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';

@@ -6,7 +6,7 @@ const BASE_PATH = /^(?:\/[A-Za-z0-9._~-]+)*$/;
  *
  * @throws {RangeError} with the name of the option.
  */
-export function checkedCount(name: string, value: number): number {
+export function positiveInteger(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new RangeError(`${name} must be a whole number above 0, found ${value}`);
 }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { type CreateFailure, createFailures } from '@plant-store/plant-json';
+import { type CreateFailure, failuresOfCreate } from '@plant-store/plant-json';
 import type { Line } from './read-lines.js';
 
 /** The outcome of a line. A `blank` one has only white space. */
@@ -25,7 +25,7 @@ export interface Progress {
   readonly nextLine: number;
 }
 
-const failures = createFailures('the line');
+const failures = failuresOfCreate('the line');
 
 type FailureCode = keyof typeof failures;
 

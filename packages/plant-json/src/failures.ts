@@ -12,7 +12,7 @@ export interface CreateFailure {
  *
  * @param what What contains the plant, for the messages, such as "the body".
  */
-export function createFailures(what: string) {
+export function failuresOfCreate(what: string) {
   return {
     TOO_LARGE: { error: 4003, message: `${what} is larger than the limit` },
     INVALID_JSON: { error: 4004, message: `${what} is not valid JSON` },

@@ -1,7 +1,7 @@
 import { InvalidNewPlantError, type NewPlant } from '@plant-store/domain';
 import * as v from 'valibot';
 import { InvalidJsonError, type JsonValue, parseJson } from './exact-json.js';
-import { createFailures } from './failures.js';
+import { failuresOfCreate } from './failures.js';
 import { newPlantSchema } from './new-plant-schema.js';
 
 /**
@@ -14,7 +14,7 @@ import { newPlantSchema } from './new-plant-schema.js';
  */
 export function newPlantReader(what: string): (bytes: Buffer) => NewPlant {
   const schema = newPlantSchema(what);
-  const { message } = createFailures(what).INVALID_JSON;
+  const { message } = failuresOfCreate(what).INVALID_JSON;
   return function readNewPlant(bytes) {
     const result = v.safeParse(schema, parsed(bytes, message));
     if (result.success) return result.output;

@@ -1,9 +1,9 @@
-import { createFailures } from '@plant-store/plant-json';
+import { failuresOfCreate } from '@plant-store/plant-json';
 import { expect } from 'chai';
 
 describe('The failures of a create', () => {
   it('have fixed numbers, and messages that name what contains the plant', () => {
-    expect(createFailures('the line')).to.deep.equal({
+    expect(failuresOfCreate('the line')).to.deep.equal({
       TOO_LARGE: { error: 4003, message: 'the line is larger than the limit' },
       INVALID_JSON: { error: 4004, message: 'the line is not valid JSON' },
       INVALID_NEW_PLANT: { error: 4005, message: 'the line is not a NewPlant' },

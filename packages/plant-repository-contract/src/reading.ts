@@ -92,8 +92,12 @@ async function expectReads(
 }
 
 /** Rejects unless a read is rejected as unavailable. `why` continues the sentence of the failure. */
-async function expectUnavailable(opened: OpenReader, limitMs: number, why: string): Promise<void> {
-  const error = await errorOf(page(opened, limitMs));
+async function expectUnavailable(
+  opened: OpenReader,
+  timeLimitMs: number,
+  why: string,
+): Promise<void> {
+  const error = await errorOf(page(opened, timeLimitMs));
   expectNothingRevealed(opened, error, 'the error of read');
   if (error instanceof StorageUnavailableError) return;
   expect.fail(
@@ -204,8 +208,8 @@ export const reading = [
     },
   ),
   sentence('is unavailable with a time limit of 0 or less, and after close', [], async (opened) => {
-    for (const limitMs of [0, -1])
-      await expectUnavailable(opened, limitMs, 'there is no time left');
+    for (const timeLimitMs of [0, -1])
+      await expectUnavailable(opened, timeLimitMs, 'there is no time left');
     await opened.repository.close();
     await expectUnavailable(opened, TIME_LIMIT_MS, 'the repository is closed');
   }),

@@ -8,7 +8,7 @@ import { ConcurrentCreates } from './support/concurrent-creates.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { closeClient, DATABASE, freshCollection } from './support/open-store.js';
 
-const CALLERS = 60;
+const CALLERS = 30;
 /** Longer than the driver waits for a primary, so that a store must try again. */
 const ELECTION_MS = 3_000;
 /** MongoDB's default. */
@@ -18,7 +18,7 @@ const LIMIT_MS = 15_000;
 /** When the primary freezes, MongoDB 4.4 has no majority for 36 s: the other member still replicates from it. */
 const FROZEN_LIMIT_MS = 60_000;
 /** How many plants are stored before the disruption. */
-const MIN_STORED = 500;
+const MIN_STORED = 150;
 
 describeOnMongod('Three nodes', function () {
   this.timeout(90_000);

@@ -202,30 +202,25 @@ describe('JwtTokenVerifier', () => {
   });
 
   describe('A token that brings its own key', () => {
-    async function attack(header: (forger: FakeIssuer, jwk: JWK) => Record<string, unknown>) {
-      const forger = await FakeIssuer.start(forgerKey);
-      try {
-        await refuses(await issuer.token({}, header(forger, forgerKey.published), forgerKey));
-        expect(forger.requests).to.deep.equal([]);
-      } finally {
-        await forger.close();
-      }
+    type Header = (forger: FakeIssuer, jwk: JWK) => Record<string, unknown>;
+    const headers: Readonly<Record<string, Header>> = {
+      jku: ({ url }) => ({ jku: `${url}/jwks` }),
+      'jku and an unknown key name': ({ url }) => ({ jku: `${url}/jwks`, kid: 'forged' }),
+      x5u: ({ url }) => ({ x5u: `${url}/jwks` }),
+      jwk: (_, jwk) => ({ jwk }),
+      'jwk and without a key name': (_, jwk) => ({ jwk, kid: undefined }),
+      x5c: (_, { n }) => ({ x5c: [n] }),
+    };
+    for (const [what, header] of Object.entries(headers)) {
+      it(`is refused with ${what}, and no request is made`, async () => {
+        const forger = await FakeIssuer.start(forgerKey);
+        try {
+          await refuses(await issuer.token({}, header(forger, forgerKey.published), forgerKey));
+          expect(forger.requests).to.deep.equal([]);
+        } finally {
+          await forger.close();
+        }
+      });
     }
-
-    it('is refused with jku, and no request is made', () =>
-      attack((forger) => ({ jku: `${forger.url}/jwks` })));
-
-    it('is refused with jku and an unknown key name, and no request is made', () =>
-      attack((forger) => ({ jku: `${forger.url}/jwks`, kid: 'forged' })));
-
-    it('is refused with x5u, and no request is made', () =>
-      attack((forger) => ({ x5u: `${forger.url}/jwks` })));
-
-    it('is refused with jwk', () => attack((_, jwk) => ({ jwk })));
-
-    it('is refused with jwk and without a key name', () =>
-      attack((_, jwk) => ({ jwk, kid: undefined })));
-
-    it('is refused with x5c', () => attack((_, { n }) => ({ x5c: [n] })));
   });
 });

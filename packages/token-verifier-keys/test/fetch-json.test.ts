@@ -23,7 +23,10 @@ describe('A JSON document', () => {
 
   it('is returned as text and as JSON', async () => {
     const keys = ' {"keys":[]} ';
-    respondWith(({ headers }) => new Response(/jwk-set/.test(JSON.stringify(headers)) ? keys : ''));
+    respondWith(({ headers, redirect }) => {
+      expect(redirect, 'redirects are not followed').to.equal('manual');
+      return new Response(/jwk-set/.test(JSON.stringify(headers)) ? keys : '');
+    });
     const expected = { text: keys, json: { keys: [] } };
     expect(await fetchJson(url, signal)).to.deep.equal(expected);
   });
@@ -75,9 +78,12 @@ describe('A JSON document', () => {
     const largest = `"${'x'.repeat(256 * 1024 - 2)}"`;
     respondWith(() => new Response(largest));
     expect((await fetchJson(url, signal)).text).to.equal(largest);
-    respondWith(() => new Response(`${largest} `));
-    await rejects(fetchJson(url, signal), {
-      cause: new Error('the response is larger than 262144 bytes'),
-    });
+    const endless = new ReadableStream({ pull: (to) => to.enqueue(new Uint8Array(1024)) });
+    for (const tooLarge of [`${largest} `, endless]) {
+      respondWith(() => new Response(tooLarge));
+      await rejects(fetchJson(url, signal), {
+        cause: new Error('the response is larger than 262144 bytes'),
+      });
+    }
   });
 });

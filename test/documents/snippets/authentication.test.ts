@@ -4,8 +4,8 @@ import { freePort } from '@plant-store/programs';
 import { createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { root } from '../../root.js';
-import { session, snippet, withReal } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { session, snippet, withReal } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 describe('The commands of docs/authentication.md', function () {
   this.timeout(30_000);

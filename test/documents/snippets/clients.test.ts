@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { snippet, withReal } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { snippet, withReal } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 /** In Node.js 20, `JSON.rawJSON` needs a flag. */
 const NODE = 'rawJSON' in JSON ? 'node' : 'node --harmony-json-parse-with-source';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { session, snippet, withReal } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { session, snippet, withReal } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 describe('The commands of a page', function () {
   this.timeout(30_000);

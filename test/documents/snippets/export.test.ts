@@ -6,8 +6,8 @@ import { newPlantReader } from '@plant-store/plant-json';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { snippet } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { snippet } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 const ID = '9007199254740993';
 const readNewPlant = newPlantReader('the line');

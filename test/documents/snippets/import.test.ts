@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { findChecker } from '../../deploy/checkers.js';
-import { snippet, withReal } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { findChecker } from '../../deploy/support/checkers.js';
+import { snippet, withReal } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 const NUMBER = /\d+$/;
 const ID = '9007199254740993';

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
-import { findChecker } from '../../deploy/checkers.js';
-import { snippet } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { findChecker } from '../../deploy/support/checkers.js';
+import { snippet } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 describe('The commands of docs/operations.md', function () {
   this.timeout(30_000);

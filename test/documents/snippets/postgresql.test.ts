@@ -2,7 +2,7 @@ import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { snippet } from './snippet.js';
+import { snippet } from '../support/snippet.js';
 
 const PASSWORD = 'choose-a-password';
 

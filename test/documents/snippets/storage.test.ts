@@ -5,9 +5,9 @@ import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
-import { mongosh, typedCredentials } from './mongosh.js';
-import { snippet, withReal } from './snippet.js';
-import { Terminal } from './terminal.js';
+import { mongosh, typedCredentials } from '../support/mongosh.js';
+import { snippet, withReal } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
 
 const WARNING = /"level":"warn"/;
 const HOSTS = ['node1.example', 'node2.example', 'node3.example'];

@@ -1,11 +1,17 @@
 import { expect } from 'chai';
-import { asking, type Case, creating, exchange, expectService, testEach } from '../cases.js';
-import { fieldValues, RawConnection, type ReceivedResponse } from '../raw-connection.js';
-import { create, lines, type Parts, request, SERVED, UNSERVED } from '../requests.js';
-import { useSharedService } from '../service.js';
+import {
+  asking,
+  type Case,
+  creating,
+  exchange,
+  expectService,
+  testEach,
+} from '../support/cases.js';
+import { fieldValues, RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
+import { create, lines, type Parts, request, SERVED, UNSERVED } from '../support/requests.js';
+import { ORIGINS, OTHER_SETTINGS, useSharedService } from '../support/service.js';
 
-const SHOP = 'https://nursery.example';
-const DEVELOPMENT = 'http://localhost:5173';
+const [SHOP, DEVELOPMENT] = ORIGINS;
 const STRANGERS = [
   'http://nursery.example',
   `${SHOP}:8443`,
@@ -26,18 +32,14 @@ function preflight(origin: string, parts: Parts = {}): Buffer {
 }
 
 describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
-  const service = useSharedService({ CORS_ALLOWED_ORIGINS: `${SHOP}, ${DEVELOPMENT}` });
+  const service = useSharedService(OTHER_SETTINGS);
 
   async function preflightResponse(bytes: Buffer): Promise<ReceivedResponse> {
-    const connection = await RawConnection.open(service.port);
-    try {
-      connection.send(bytes);
-      const response = await connection.response();
-      await expectService(connection);
-      return response;
-    } finally {
-      connection.destroy();
-    }
+    using connection = await RawConnection.open(service.port);
+    connection.send(bytes);
+    const response = await connection.response();
+    await expectService(connection);
+    return response;
   }
 
   describe('A preflight without a token is allowed, with the headers that the service reads,', () => {
@@ -63,11 +65,11 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     const headers = { origin: SHOP };
     const cases: Case[] = [
       creating('a 200', { headers }),
-      creating('a 4003', { headers, body: 'x'.repeat(20_000) }, { error: 4003 }),
-      creating('a 4004', { headers, body: '{' }, { error: 4004 }),
-      creating('a 4005', { headers, body: '{}' }, { error: 4005 }),
-      creating('a 4010', { headers: { ...headers, authorization: undefined } }, { error: 4010 }),
-      creating('a 4011', { headers: { ...headers, authorization: 'Bearer x' } }, { error: 4011 }),
+      creating('a 4003', { headers, body: 'x'.repeat(20_000) }, 4003),
+      creating('a 4004', { headers, body: '{' }, 4004),
+      creating('a 4005', { headers, body: '{}' }, 4005),
+      creating('a 4010', { headers: { ...headers, authorization: undefined } }, 4010),
+      creating('a 4011', { headers: { ...headers, authorization: 'Bearer x' } }, 4011),
       creating('a 4040', { headers, target: '/x' }, { error: 4040, toOperation: false }),
       asking('a 4050', { headers, method: UNSERVED }, { error: 4050, allow: SERVED }),
     ];
@@ -93,7 +95,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
         expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
       it(`a request of ${JSON.stringify(origin)} has a response without CORS headers`, async () => {
-        const response = await exchange(service.port, create({ headers: { origin } }), {});
+        const response = await exchange(service.port, create({ headers: { origin } }));
         expect(corsFields(response)).to.deep.equal({});
         expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
       });
@@ -110,12 +112,12 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
       { method: 'OPTIONS', target: '/plants', headers: { origin: SHOP } },
       { error: 4050, allow: SERVED },
     ),
-    asking('OPTIONS * is a 4040', { method: 'OPTIONS', target: '*' }, { error: 4040 }),
+    asking('OPTIONS * is a 4040', { method: 'OPTIONS', target: '*' }, 4040),
   ]);
 
   it('a request that is not valid HTTP has a response without CORS headers', async () => {
     const bytes = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);
-    const response = await exchange(service.port, bytes, { error: 4000 });
+    const response = await exchange(service.port, bytes, 4000);
     expect(corsFields(response)).to.deep.equal({});
   });
 });

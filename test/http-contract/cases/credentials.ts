@@ -1,8 +1,16 @@
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { creating, exchange, testEach } from '../cases.js';
-import { create, MARK, plantText, request, TOKEN, VISITOR_TOKEN } from '../requests.js';
-import { useSharedService } from '../service.js';
+import { creating, exchange, sending, testEach } from '../support/cases.js';
+import {
+  create,
+  MARK,
+  plantText,
+  request,
+  SECOND_TOKEN,
+  TOKEN,
+  VISITOR_TOKEN,
+} from '../support/requests.js';
+import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
 
 describe('Credentials', () => {
   const service = useSharedService();
@@ -18,31 +26,29 @@ describe('Credentials', () => {
     ];
     testEach(
       service,
-      none.map(([title, authorization]) =>
-        creating(title, { headers: { authorization } }, { error: 4010 }),
-      ),
+      none.map(([title, authorization]) => creating(title, { headers: { authorization } }, 4010)),
     );
     const withoutField = { authorization: undefined };
     testEach(service, [
       creating(
         'a token in the query is ignored',
         { target: `/plants?access_token=${encodeURIComponent(TOKEN)}`, headers: withoutField },
-        { error: 4010 },
+        4010,
       ),
       creating(
         'a token in the body is ignored',
         { body: plantText(undefined, `"access_token":"${TOKEN}"`), headers: withoutField },
-        { error: 4010 },
+        4010,
       ),
       creating(
         'a token in a cookie is ignored',
         { headers: { ...withoutField, cookie: `access_token=${TOKEN}` } },
-        { error: 4010 },
+        4010,
       ),
       creating(
         'a token in a trailer is ignored',
         { headers: { ...withoutField, trailer: 'Authorization' } },
-        { error: 4010 },
+        4010,
       ),
     ]);
   });
@@ -73,7 +79,7 @@ describe('Credentials', () => {
     testEach(
       service,
       refused.map(([title, authorization]) =>
-        creating(title, { headers: { authorization } }, { error: 4011 }),
+        creating(title, { headers: { authorization } }, 4011),
       ),
     );
     testEach(service, [
@@ -88,7 +94,7 @@ describe('Credentials', () => {
       const bodies = new Set<string>();
       for (const [, authorization] of refused) {
         const bytes = create({ headers: { authorization } });
-        const response = await exchange(service.port, bytes, { error: 4011 });
+        const response = await exchange(service.port, bytes, 4011);
         bodies.add(response.body.toString());
       }
       expect([...bodies]).to.have.length(1);
@@ -104,11 +110,11 @@ describe('Credentials', () => {
   describe('A request without valid credentials', () => {
     for (const body of ['{', '', plantText(), 'x'.repeat(16_385)]) {
       testEach(service, [
-        {
-          title: `gets the same response for a body of ${body.length} bytes`,
-          bytes: request({ body, headers: { authorization: `Bearer ${MARK}` } }),
-          expected: { error: 4011, toOperation: true },
-        },
+        sending(
+          `gets the same response for a body of ${body.length} bytes`,
+          request({ body, headers: { authorization: `Bearer ${MARK}` } }),
+          { error: 4011, toOperation: true },
+        ),
       ]);
     }
   });
@@ -118,21 +124,16 @@ describe('A token without the permission', () => {
   const service = useSharedService();
   const headers = { authorization: `Bearer ${VISITOR_TOKEN}` };
 
-  testEach(service, [creating('is a 4030', { headers }, { error: 4030 })]);
+  testEach(service, [creating('is a 4030', { headers }, 4030)]);
 });
 
 describe('Several tokens', () => {
-  const second = `${MARK}-second`;
-  const service = useSharedService({ ACCESS_TOKEN_SHA256: [TOKEN, second].map(sha256).join(',') });
+  const service = useSharedService(OTHER_SETTINGS);
 
   testEach(service, [
     creating('the first is accepted', {}),
-    creating('the second is accepted', { headers: { authorization: `Bearer ${second}` } }),
-    creating(
-      'another is refused',
-      { headers: { authorization: `Bearer ${MARK}` } },
-      { error: 4011 },
-    ),
+    creating('the second is accepted', { headers: { authorization: `Bearer ${SECOND_TOKEN}` } }),
+    creating('another is refused', { headers: { authorization: `Bearer ${MARK}` } }, 4011),
   ]);
 });
 

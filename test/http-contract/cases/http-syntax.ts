@@ -1,7 +1,7 @@
-import { type Case, creating, testEach } from '../cases.js';
-import type { Expected } from '../check-response.js';
-import { headOf, lines, MARK, type Parts, plantText, TOKEN } from '../requests.js';
-import { useSharedService } from '../service.js';
+import { type Case, creating, sending, testEach } from '../support/cases.js';
+import type { Expected } from '../support/check-response.js';
+import { headOf, lines, MARK, type Parts, plantText, TOKEN } from '../support/requests.js';
+import { useSharedService } from '../support/service.js';
 
 const HOST = `Host: ${MARK}.example`;
 const MALFORMED: Expected = { error: 4000, connection: 'close' };
@@ -34,11 +34,7 @@ describe('HTTP syntax', () => {
     ];
     testEach(
       service,
-      requestLines.map(([title, line]) => ({
-        title,
-        bytes: lines(line, HOST),
-        expected: { error: 4000 },
-      })),
+      requestLines.map(([title, line]) => sending(title, lines(line, HOST), { error: 4000 })),
     );
   });
 
@@ -56,23 +52,17 @@ describe('HTTP syntax', () => {
     ];
     testEach(
       service,
-      fieldLines.map(([title, line]) => ({
-        title,
-        bytes: lines('POST /plants HTTP/1.1', HOST, line),
-        expected: MALFORMED,
-      })),
+      fieldLines.map(([title, line]) =>
+        sending(title, lines('POST /plants HTTP/1.1', HOST, line), MALFORMED),
+      ),
     );
     testEach(service, [
-      {
-        title: 'a space before the first field',
-        bytes: lines('POST /plants HTTP/1.1', ` ${HOST}`),
-        expected: MALFORMED,
-      },
-      {
-        title: 'bare line feeds only',
-        bytes: Buffer.from(`GET /livez HTTP/1.1\n${HOST}\n\n`),
-        expected: MALFORMED,
-      },
+      sending(
+        'a space before the first field',
+        lines('POST /plants HTTP/1.1', ` ${HOST}`),
+        MALFORMED,
+      ),
+      sending('bare line feeds only', Buffer.from(`GET /livez HTTP/1.1\n${HOST}\n\n`), MALFORMED),
     ]);
   });
 
@@ -112,11 +102,7 @@ describe('HTTP syntax', () => {
         { version: 'HTTP/1.0', headers: { host: undefined } },
         { connection: 'close' },
       ),
-      {
-        title: 'a missing one is a 4000 for any path',
-        bytes: lines('GET /livez HTTP/1.1'),
-        expected: REFUSED,
-      },
+      sending('a missing one is a 4000 for any path', lines('GET /livez HTTP/1.1'), REFUSED),
     ]);
   });
 
@@ -141,21 +127,20 @@ describe('HTTP syntax', () => {
           connection: 'close',
         },
       ),
-      {
-        title: 'empty lines before the request line are ignored',
-        bytes: Buffer.concat([Buffer.from('\r\n\r\n'), creating('', {}).bytes]),
-        expected: { toOperation: true },
-      },
-      {
-        title: 'field names in any case are accepted',
-        bytes: mixedCase(),
-        expected: { toOperation: true, requestId: 'mixed-case' },
-      },
-      {
-        title: 'a field without white space after the colon is accepted',
-        bytes: Buffer.from(`GET /livez HTTP/1.1\r\nHost:${MARK}\r\n\r\n`),
-        expected: { otherContent: true },
-      },
+      sending(
+        'empty lines before the request line are ignored',
+        Buffer.concat([Buffer.from('\r\n\r\n'), creating('', {}).bytes]),
+        { toOperation: true },
+      ),
+      sending('field names in any case are accepted', mixedCase(), {
+        toOperation: true,
+        requestId: 'mixed-case',
+      }),
+      sending(
+        'a field without white space after the colon is accepted',
+        Buffer.from(`GET /livez HTTP/1.1\r\nHost:${MARK}\r\n\r\n`),
+        { otherContent: true },
+      ),
       creating('bytes beyond ASCII in an unknown field are accepted', {
         headers: { 'x-note': 'pfl\xe4nzchen \xff' },
       }),
@@ -194,14 +179,14 @@ describe('HTTP syntax', () => {
         'content-length': '0',
       }),
       withCoding('chunked in any case is accepted', 'CHUNKED', {}),
-      {
-        title: 'another coding is a 4000 on any path',
-        bytes: Buffer.concat([
+      sending(
+        'another coding is a 4000 on any path',
+        Buffer.concat([
           lines('GET /livez HTTP/1.1', HOST, 'Transfer-Encoding: gzip, chunked'),
           Buffer.from('0\r\n\r\n'),
         ]),
-        expected: { error: 4000 },
-      },
+        4000,
+      ),
     ]);
   });
 
@@ -290,16 +275,16 @@ describe('HTTP syntax', () => {
     testEach(service, [
       creating('100-continue is fine', { headers: { expect: '100-continue' } }),
       creating('100-continue in any case is fine', { headers: { expect: '100-CONTINUE' } }),
-      {
-        title: 'another one is a 4000 on a path that does not exist',
-        bytes: lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`),
-        expected: { error: 4000 },
-      },
-      {
-        title: '100-continue without a body is fine',
-        bytes: lines('GET /livez HTTP/1.1', HOST, 'Expect: 100-continue'),
-        expected: { otherContent: true },
-      },
+      sending(
+        'another one is a 4000 on a path that does not exist',
+        lines(`GET /${MARK} HTTP/1.1`, HOST, `Expect: ${MARK}`),
+        4000,
+      ),
+      sending(
+        '100-continue without a body is fine',
+        lines('GET /livez HTTP/1.1', HOST, 'Expect: 100-continue'),
+        { otherContent: true },
+      ),
     ]);
   });
 });
@@ -336,7 +321,7 @@ function withCoding(
 ): Case {
   const changed = { ...headers, 'transfer-encoding': value };
   const { bytes } = creating('', { version, chunks: [plantText()], headers: changed });
-  return { title, bytes, expected };
+  return sending(title, bytes, expected);
 }
 
 function chunkedRaw(
@@ -346,5 +331,5 @@ function chunkedRaw(
   headers: Parts['headers'] = {},
 ): Case {
   const head = headOf({ headers: { ...headers, 'transfer-encoding': 'chunked' } });
-  return { title, bytes: Buffer.concat([head, Buffer.from(body, 'latin1')]), expected };
+  return sending(title, Buffer.concat([head, Buffer.from(body, 'latin1')]), expected);
 }

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
-import { creating, exchange, testEach } from '../cases.js';
-import { fieldValues } from '../raw-connection.js';
-import { create, lines, type Parts, UNSERVED } from '../requests.js';
-import { useSharedService } from '../service.js';
+import { creating, exchange, testEach } from '../support/cases.js';
+import { fieldValues } from '../support/raw-connection.js';
+import { create, lines, type Parts, UNSERVED } from '../support/requests.js';
+import { useSharedService } from '../support/service.js';
 
 const EVERY_CHARACTER = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-';
 

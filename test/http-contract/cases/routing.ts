@@ -1,10 +1,10 @@
 import { METHODS } from 'node:http';
 import { expect } from 'chai';
-import { asking, creating, exchange, responsesAfter, testEach } from '../cases.js';
-import { checkResponse } from '../check-response.js';
-import type { ReceivedResponse } from '../raw-connection.js';
-import { create, MARK, request, SERVED, UNSERVED } from '../requests.js';
-import { useSharedService } from '../service.js';
+import { asking, creating, exchange, responsesAfter, sending, testEach } from '../support/cases.js';
+import { checkResponse } from '../support/check-response.js';
+import type { ReceivedResponse } from '../support/raw-connection.js';
+import { create, MARK, request, SERVED, UNSERVED } from '../support/requests.js';
+import { useSharedService } from '../support/service.js';
 
 const NOT_FOUND = { error: 4040, toOperation: false } as const;
 
@@ -55,9 +55,9 @@ describe('Paths and methods', () => {
     const methods = METHODS.filter((it) => it !== 'CONNECT');
     testEach(
       service,
-      methods.map((method) => asking(method, { method, target: `/${MARK}` }, { error: 4040 })),
+      methods.map((method) => asking(method, { method, target: `/${MARK}` }, 4040)),
     );
-    testEach(service, [asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, { error: 4040 })]);
+    testEach(service, [asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, 4040)]);
 
     it('CONNECT is a 4040 that closes, after the response to the request before it', async () => {
       const livez = request({ method: 'GET', target: '/livez' });
@@ -123,11 +123,11 @@ describe('Paths and methods', () => {
           { target, headers: { authorization: 'Bearer x', 'x-request-id': 'probe-1' } },
           { otherContent: true, requestId: 'probe-1' },
         ),
-        {
-          title: 'responds to a GET that has a body',
-          bytes: request({ method: 'GET', target, body: '{}' }),
-          expected: { otherContent: true },
-        },
+        sending(
+          'responds to a GET that has a body',
+          request({ method: 'GET', target, body: '{}' }),
+          { otherContent: true },
+        ),
       ]);
       testEach(
         service,
@@ -143,14 +143,14 @@ describe('Paths and methods', () => {
       testEach(service, [
         asking(`GET ${target}`, bare(target), { otherContent: true }),
         asking(`HEAD ${target}`, { ...bare(target), method: 'HEAD' }, {}),
-        asking(`POST ${target} is a 4050`, { method: 'POST', target }, { error: 4050 }),
+        asking(`POST ${target} is a 4050`, { method: 'POST', target }, 4050),
       ]);
     }
     for (const target of [
       ...[`/docs/${MARK}`, '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/%00'],
       ...['/docs//etc/passwd', '/docs/__proto__', '/docsx', '/openapi.json/'],
     ]) {
-      testEach(service, [asking(`GET ${target} is a 4040`, bare(target), { error: 4040 })]);
+      testEach(service, [asking(`GET ${target} is a 4040`, bare(target), 4040)]);
     }
     it('is OpenAPI 3.1', async () => {
       const bytes = request({ method: 'GET', target: '/openapi.json' });
@@ -177,11 +177,11 @@ describe('Paths under BASE_PATH', () => {
     ),
     asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
     asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
-    {
-      title: 'refuses a request without credentials below it',
-      bytes: create({ target: '/garden/v1/plants', headers: { authorization: undefined } }),
-      expected: { error: 4010, toOperation: true },
-    },
+    sending(
+      'refuses a request without credentials below it',
+      create({ target: '/garden/v1/plants', headers: { authorization: undefined } }),
+      { error: 4010, toOperation: true },
+    ),
   ]);
   for (const target of [
     ...['/plants', '/garden/v1', '/garden/v1/plants/', '/garden/v1//plants', '//garden/v1/plants'],
@@ -190,9 +190,7 @@ describe('Paths under BASE_PATH', () => {
     testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
   }
   for (const target of ['/openapi.json', '/openapi.yaml', '/docs', '/docs/']) {
-    testEach(service, [
-      asking(`GET ${target} is a 4040 with DOCS=off`, { target }, { error: 4040 }),
-    ]);
+    testEach(service, [asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040)]);
   }
 });
 

@@ -1,11 +1,8 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compare, type Sample } from './compare.js';
 import { tables, writeDocument } from './report.js';
 import { startStorage, storages } from './storages.js';
-import { root } from './subjects.js';
 
 const USAGE = `npm run bench -- [options]
 
@@ -33,7 +30,6 @@ if (values.help) process.stdout.write(USAGE);
 else await bench();
 
 async function bench(): Promise<void> {
-  installPeers();
   const rounds = values.quick ? 1 : Number(values.rounds);
   const seconds = values.quick ? 1 : Number(values.seconds);
   const base = values.base === undefined ? undefined : resolve(values.base);
@@ -48,10 +44,4 @@ async function bench(): Promise<void> {
   const whole = !values.quick && values.storage === undefined && base === undefined;
   if (whole) writeDocument(results, rounds, seconds);
   for (const [name, table] of tables(results)) process.stdout.write(`${name}:\n\n${table}\n\n`);
-}
-
-function installPeers(): void {
-  const cwd = join(root, 'tools/bench/peers');
-  if (existsSync(join(cwd, 'node_modules/.package-lock.json'))) return;
-  execFileSync('npm', ['ci', '--engine-strict=false'], { cwd, stdio: 'inherit' });
 }

@@ -1,6 +1,6 @@
+import { type Subject, start } from '@plant-store/peers';
 import { type Figures, load } from './load.js';
 import type { Storage } from './storages.js';
-import { type Subject, start } from './subjects.js';
 
 /** The figures of one window of one subject. */
 export interface Sample extends Figures {

@@ -2,7 +2,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type RunningSubject, root } from './subjects.js';
+import { type RunningSubject, root } from '@plant-store/peers';
 
 /** What a load generator reports. Times are milliseconds. */
 interface Responses {
@@ -69,7 +69,7 @@ function command(
   const tools = join(root, 'tools/bench');
   if (generator === 'autocannon') {
     const args = [url, token, `${connections}`, `${seconds}`];
-    return [process.execPath, [join(tools, 'peers/autocannon.js'), ...args]];
+    return [process.execPath, [join(tools, 'autocannon.js'), ...args]];
   }
   const script = `--script=${join(tools, 'create-plants.lua')}`;
   const limits = ['--threads=1', `--connections=${connections}`, `--duration=${seconds}s`];

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
+import { root } from '@plant-store/peers';
 import { chart } from './chart.js';
 import { CONNECTIONS, median, type Sample } from './compare.js';
 import { generator, sum } from './load.js';
-import { root } from './subjects.js';
 
 const DOCUMENT = join(root, 'docs/performance.md');
 const CHART = join(root, 'docs/performance.svg');

@@ -1,9 +1,8 @@
 import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
-import { join } from 'node:path';
 import { ReplicaSet } from '@plant-store/mongod';
+import { peer, type Subject, service } from '@plant-store/peers';
 import { PostgresqlServer } from '@plant-store/postgresql';
-import { root, type Subject } from './subjects.js';
 
 /** Where subjects that are compared store plants. */
 export interface Storage {
@@ -36,15 +35,8 @@ const PEER_TABLE = 'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NU
 
 /** Returns the service of this checkout, and that of another one, for a comparison before and after a change. */
 function services(base: string | undefined): Subject[] {
-  const service = (name: string, checkout: string): Subject => {
-    return { name, program: join(checkout, 'packages/app/bin/plant-store.js'), env: {} };
-  };
-  const own = service('Plant Store', root);
+  const own = service('Plant Store');
   return base === undefined ? [own] : [own, service('base', base)];
-}
-
-function peer(name: string, file: string): Subject {
-  return { name, program: join(root, 'tools/bench/peers', file), env: {} };
 }
 
 async function memory(base?: string): Promise<Storage> {

@@ -85,7 +85,8 @@ export class ReplicaSet {
   async settled(): Promise<void> {
     await this.#onPrimary(async (run) => {
       for (;;) {
-        const { members } = await run({ replSetGetStatus: 1 });
+        // A member that steps down closes the connection.
+        const { members } = await run({ replSetGetStatus: 1 }).catch(() => ({ members: [{}] }));
         if (members.every(({ state }: Document) => state === 1 || state === 2)) return;
         await pause(POLL_INTERVAL_MS);
       }

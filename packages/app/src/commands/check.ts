@@ -6,7 +6,7 @@ import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
-import { type Host, maxFiles } from './host.js';
+import { maxFiles, type OwnProcess } from './own-process.js';
 
 /** When a check gives up, in milliseconds since the process started. The rest of its 5 seconds is for ending. */
 const END_MS = 4_600;
@@ -20,37 +20,37 @@ const READY_MS = 2_000;
  *
  * Rejects with `ConfigurationError`, also when a variable is probably misspelt.
  */
-export async function check(host: Host): Promise<number> {
-  const warn = (line: string) => host.stderr.write(`plant-store: warning: ${line}\n`);
-  const configuration = await readConfiguration(host.env, false);
+export async function check(process: OwnProcess): Promise<number> {
+  const warn = (line: string) => process.stderr.write(`plant-store: warning: ${line}\n`);
+  const configuration = await readConfiguration(process.env, false);
   if (configuration.misspelt.length > 0) throw new ConfigurationError(configuration.misspelt);
   for (const line of advice(configuration, maxFiles())) warn(line);
   const verifier = configuration.verifier ?? demoVerifier();
   const storage = readOnly(configuration.storage, warn);
   const container = createContainer({ ...configuration, storage }, verifier, () =>
-    openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, host.stderr),
+    openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, process.stderr),
   );
   const plants = await container.getAsync(ids.plantRepository);
   const tokens = await container.getAsync(ids.tokenVerifier);
   const reached = await Promise.all([
-    report(host, `storage (${storage.name})`, plants, storage.variables),
-    report(host, `token verifier (${verifier.name})`, tokens, verifier.variables),
+    report(process, `storage (${storage.name})`, plants, storage.variables),
+    report(process, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
   void container.unbindAllAsync();
-  host.stdout.write('checked by connecting: nothing was created or changed\n');
+  process.stdout.write('checked by connecting: nothing was created or changed\n');
   return reached.every(Boolean) ? 0 : 1;
 }
 
 async function report(
-  host: Host,
+  process: OwnProcess,
   name: string,
   part: { ready(): Promise<void> },
   variables: string | undefined,
 ): Promise<boolean> {
-  const timeLimitMs = Math.max(READY_MS, END_MS - host.uptime() * 1000);
+  const timeLimitMs = Math.max(READY_MS, END_MS - process.uptime() * 1000);
   const problem = await reasonNotReady(part, timeLimitMs);
   const result = problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, variables)}`;
-  host.stdout.write(`${name}: ${result}\n`);
+  process.stdout.write(`${name}: ${result}\n`);
   return problem === undefined;
 }
 

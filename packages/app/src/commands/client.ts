@@ -15,7 +15,7 @@ import type { ConfiguredStorage } from '../configuration/storages.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
-import { type Host, type Signals, StartError, UsageError } from './host.js';
+import { type OwnProcess, type Signals, StartError, UsageError } from './own-process.js';
 import { type ProgressDisplay, readable } from './progress.js';
 
 /** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
@@ -33,7 +33,7 @@ export interface Session {
  * @param opened Returns the storage as the command opens it.
  */
 export async function asClient<T>(
-  { env }: Host,
+  { env }: OwnProcess,
   display: ProgressDisplay,
   opened: <Storage extends ConfiguredStorage>(storage: Storage) => Storage,
   work: (session: Session) => Promise<T>,
@@ -83,7 +83,7 @@ export interface Resumable {
 /** Stops the work at the first signal. The second one ends the process at once. @param wait What it waits for. */
 export async function stopAt(
   stopping: Signals,
-  host: Host,
+  process: OwnProcess,
   work: Resumable,
   { log }: ProgressDisplay,
   wait: string,
@@ -92,8 +92,8 @@ export async function stopAt(
   log.write(`${signal}: waiting for ${wait}\n`);
   work.stop();
   await stopping.next();
-  host.stderr.write(`${work.howToResume()}\n`);
-  host.exit(1);
+  process.stderr.write(`${work.howToResume()}\n`);
+  process.exit(1);
 }
 
 /**

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { PlantId } from '@plant-store/domain';
 import { messageOf } from '../configuration/setting.js';
-import { type Output, UsageError } from './host.js';
 import { isCutOff, lastLine } from './last-line.js';
+import { type Output, UsageError } from './own-process.js';
 
 /** Receives the lines of an export. */
 export interface ExportOutput {

@@ -22,7 +22,7 @@ import {
   stopAt,
 } from './client.js';
 import { type ExportOutput, openOutput } from './export-output.js';
-import { type Host, type Signals, UsageError } from './host.js';
+import { type OwnProcess, type Signals, UsageError } from './own-process.js';
 import {
   openProgressDisplay,
   Pace,
@@ -40,22 +40,22 @@ import {
  * @param stopping The first signal stops the export; the second one ends the process.
  */
 export async function exportPlants(
-  host: Host,
+  process: OwnProcess,
   args: readonly string[],
   stopping: Signals,
 ): Promise<number> {
   const given = readExportArguments(args);
-  const display = await openDisplay(host, given);
+  const display = await openDisplay(process, given);
   return asClient(
-    host,
+    process,
     display,
     (storage) => readOnly(storage),
     async (session) => {
       const plantExport = await openExport(session, given);
-      const output = await openOutput(given.file, given.after, host.stdout);
+      const output = await openOutput(given.file, given.after, process.stdout);
       const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
       const work = { stop: () => plantExport.stop(), howToResume };
-      void stopAt(stopping, host, work, display, 'the lines in progress');
+      void stopAt(stopping, process, work, display, 'the lines in progress');
       display.start(exportProgress(plantExport));
       const began = performance.now();
       const end = await endOf(plantExport, output, session.configuration.storage);
@@ -67,7 +67,7 @@ export async function exportPlants(
         ...end.problems.map((problem) => `plant-store: export: ${problem}`),
         ...(end.isComplete ? [] : [howToResume()]),
       ];
-      host.stderr.write(`${lines.join('\n')}\n`);
+      process.stderr.write(`${lines.join('\n')}\n`);
       return end.isComplete ? 0 : 1;
     },
   );
@@ -121,7 +121,7 @@ export function resumeCommand({ file, limit }: ExportArguments, progress: Progre
 
 /** A terminal shows the progress, unless it shows the plants. */
 async function openDisplay(
-  { stdout, stderr }: Host,
+  { stdout, stderr }: OwnProcess,
   { file }: ExportArguments,
 ): Promise<ProgressDisplay> {
   const isShown = stderr.isTTY && !(file === undefined && stdout.isTTY);

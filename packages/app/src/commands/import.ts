@@ -14,7 +14,7 @@ import {
   speedSince,
   stopAt,
 } from './client.js';
-import { type Host, type Signals, UsageError } from './host.js';
+import { type OwnProcess, type Signals, UsageError } from './own-process.js';
 import { openProgressDisplay, Pace, type ProgressSource, readable } from './progress.js';
 import { type Rejects, RejectsFile, ShownRejects } from './rejects.js';
 
@@ -29,13 +29,13 @@ const PATIENCE_MS = 10 * 60_000;
  * @param stopping The first signal stops the import; the second one ends the process.
  */
 export async function importPlants(
-  host: Host,
+  process: OwnProcess,
   args: readonly string[],
   stopping: Signals,
 ): Promise<number> {
   const given = readImportArguments(args);
   const input = await openInput(given.file);
-  const display = await openProgressDisplay(host.stderr);
+  const display = await openProgressDisplay(process.stderr);
   const run = async (session: Session) => {
     const rejects =
       given.rejects === undefined
@@ -48,19 +48,21 @@ export async function importPlants(
       howToResume: () => `${underWay(plantImport.progress)}${howToResume()}`,
     };
     const wait = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
-    void stopAt(stopping, host, work, display, wait);
+    void stopAt(stopping, process, work, display, wait);
     display.start(importProgress(plantImport), sizeOf(input));
     const began = performance.now();
     const end = await endOf(plantImport.run(input.stream)).finally(() => rejects.close());
     display.stop();
     const { progress } = plantImport;
-    host.stdout.write(`${countsOf(progress)}${speedSince(began, progress.outcomes.stored)}\n`);
+    process.stdout.write(`${countsOf(progress)}${speedSince(began, progress.outcomes.stored)}\n`);
     const problem = end.isComplete ? afterTheEnd(given, progress) : end.problem;
-    if (problem !== undefined) host.stderr.write(`plant-store: import: ${problem}\n`);
-    if (!end.isComplete) host.stdout.write(`${howToResume()}\n`);
+    if (problem !== undefined) process.stderr.write(`plant-store: import: ${problem}\n`);
+    if (!end.isComplete) process.stdout.write(`${howToResume()}\n`);
     return end.isComplete && problem === undefined && notStored(progress) === 0 ? 0 : 1;
   };
-  return asClient(host, display, (storage) => storage, run).finally(() => input.stream.destroy());
+  return asClient(process, display, (storage) => storage, run).finally(() =>
+    input.stream.destroy(),
+  );
 }
 
 /** The arguments of an import. */

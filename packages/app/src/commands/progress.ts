@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { MultiBar } from 'cli-progress';
-import type { Output } from './host.js';
+import type { Output } from './own-process.js';
 
 const number = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 

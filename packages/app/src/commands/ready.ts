@@ -1,11 +1,11 @@
 import { readConfiguration } from '../configuration/configuration.js';
 import { messageOf } from '../configuration/setting.js';
-import { type Host, urlOf } from './host.js';
+import { type OwnProcess, urlOf } from './own-process.js';
 
 const TIME_LIMIT_MS = 5000;
 
 /** Checks whether the service that runs with this configuration is ready. Resolves with the exit code: 0 or 1. */
-export async function ready({ env, stdout, stderr }: Host): Promise<number> {
+export async function ready({ env, stdout, stderr }: OwnProcess): Promise<number> {
   const { HOST, PORT } = await readConfiguration(env, false);
   try {
     const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, {

@@ -9,8 +9,8 @@ import {
 } from 'node:fs';
 import type { Reject } from '@plant-store/import-ndjson';
 import { messageOf } from '../configuration/setting.js';
-import { UsageError } from './host.js';
 import { isCutOff, type LastLine, lastLine } from './last-line.js';
+import { UsageError } from './own-process.js';
 
 /** Receives the lines that were not stored. */
 export interface Rejects {

@@ -4,13 +4,20 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import type { Logger } from 'pino';
+import { build } from '../build.js';
 import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError, messageOf } from '../configuration/setting.js';
 import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openServiceLogger } from '../telemetry/logger.js';
-import { version } from '../version.js';
-import { type Host, maxFiles, type Output, type Signals, StartError, urlOf } from './host.js';
+import {
+  maxFiles,
+  type Output,
+  type OwnProcess,
+  type Signals,
+  StartError,
+  urlOf,
+} from './own-process.js';
 
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
@@ -19,25 +26,25 @@ import { type Host, maxFiles, type Output, type Signals, StartError, urlOf } fro
  * @param hangUps At each of them, the service reads the tokens file again.
  */
 export async function serve(
-  host: Host,
+  process: OwnProcess,
   configuration: Configuration,
   stopping: Signals,
   hangUps: Signals,
 ): Promise<number> {
   const verifier = configuration.verifier ?? demoVerifier();
   const container = createContainer(configuration, verifier, (lost) =>
-    openServiceLogger(configuration, host.stdout, lost),
+    openServiceLogger(configuration, process.stdout, lost),
   );
   const logger = await container.getAsync(ids.logger);
   const { reload } = await container.getAsync(ids.openVerifier);
   void rereadTokens(hangUps, reload, verifier.variables, logger);
   try {
     const addresses = await listen(configuration, container);
-    announce(host.stdout, configuration, addresses, verifier.demoToken, logger);
+    announce(process.stdout, configuration, addresses, verifier.demoToken, logger);
     for (const line of advice(configuration, maxFiles())) logger.warn(line);
     const signal = await stopping.next();
     logger.info({ signal }, 'stopping');
-    void endAtOnce(host, stopping, logger);
+    void endAtOnce(process, stopping, logger);
     (await container.getAsync(ids.health)).stop();
     await wait(configuration.SHUTDOWN_DELAY_MS);
   } finally {
@@ -56,10 +63,10 @@ export async function close(container: Container): Promise<void> {
   await container.unbindAllAsync();
 }
 
-async function endAtOnce(host: Host, stopping: Signals, logger: Logger): Promise<void> {
+async function endAtOnce(process: OwnProcess, stopping: Signals, logger: Logger): Promise<void> {
   const signal = await stopping.next();
   logger.warn({ signal }, 'stopping at once');
-  host.exit(1);
+  process.exit(1);
 }
 
 /** Reads the tokens again at each SIGHUP. When they are invalid, the old ones stay accepted. */
@@ -140,11 +147,11 @@ function announce(
 ): void {
   const storage = configuration.storage.note;
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
-    logger.info({ version, address: api, management, storage }, 'listening');
+    logger.info({ ...build, address: api, management, storage }, 'listening');
     return;
   }
   const lines = [
-    `Plant Store ${version} listens on ${api}`,
+    `Plant Store ${build.version} listens on ${api}`,
     ...(configuration.DOCS === 'on' ? [`Docs: ${api}/docs`] : []),
     `Storage: ${storage}`,
     ...(management === undefined ? [] : [`Metrics: ${management}/metrics`]),

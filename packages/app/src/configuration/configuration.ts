@@ -1,4 +1,4 @@
-import { configureChosen, variablesThatChoose } from './adapter.js';
+import { configureChosen, variablesThatChoose } from './adapter-choice.js';
 import { nearest } from './nearest.js';
 import {
   areComplete,
@@ -70,7 +70,7 @@ export async function readConfiguration(
   if (found.length > 0 || !areComplete(serviceSettings, values)) {
     throw new ConfigurationError([...found, ...misspelt, ...foreign]);
   }
-  const memory = { ...(await demoStorage.adapter.configure(env)), name: demoStorage.name };
+  const memory = { ...(await demoStorage.choice.configure(env)), name: demoStorage.name };
   return {
     ...values,
     production,

@@ -1,4 +1,4 @@
-import { settingsOf } from './adapter.js';
+import { settingsOf } from './adapter-choice.js';
 import {
   host,
   matching,

@@ -2,7 +2,7 @@ import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import type { StorageObserver } from '../telemetry/observer.js';
 import type { BatchTracer } from '../telemetry/tracer.js';
-import { type Adapters, adapter, variablesThatChoose } from './adapter.js';
+import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, matching } from './setting.js';
 
 /** The store of a storage. One that is not a `PlantReader` cannot be exported. */
@@ -52,7 +52,7 @@ const DRAWBACK = 'memory loses every plant when the process ends';
 /** The longest election of a replica set with default settings, and one second to notice its end. */
 const ELECTION_MS = 12_000;
 
-const memory = adapter({
+const memory = choice({
   settings: {},
   required: [],
   configure: (): ConfiguredStorage => ({
@@ -65,7 +65,7 @@ const memory = adapter({
   }),
 });
 
-const mongodb = adapter({
+const mongodb = choice({
   settings: {
     MONGODB_URI: {
       ...matching(
@@ -119,7 +119,7 @@ const mongodb = adapter({
   },
 });
 
-const postgresql = adapter({
+const postgresql = choice({
   settings: {
     POSTGRESQL_URI: {
       ...matching(
@@ -155,11 +155,11 @@ const postgresql = adapter({
 });
 
 /** All storages, by their values of `STORAGE`. */
-export const storages: Adapters<ConfiguredStorage> = {
+export const storages: AdapterChoices<ConfiguredStorage> = {
   memory,
   mongodb,
   postgresql,
 };
 
 /** The storage outside of production when none is chosen. */
-export const demoStorage = { name: 'memory', adapter: memory, drawback: DRAWBACK };
+export const demoStorage = { name: 'memory', choice: memory, drawback: DRAWBACK };

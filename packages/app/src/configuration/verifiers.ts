@@ -10,7 +10,7 @@ import {
   tokenDigest,
 } from '@plant-store/token-verifier-static';
 import type { TokenObserver } from '../telemetry/observer.js';
-import { type Adapters, adapter } from './adapter.js';
+import { type AdapterChoices, choice } from './adapter-choice.js';
 import { ConfigurationError, messageOf, text } from './setting.js';
 
 /** A token verifier whose variables have been read. */
@@ -35,7 +35,7 @@ export interface OpenVerifier {
   readonly reload?: () => number;
 }
 
-const list = adapter({
+const list = choice({
   settings: {
     ACCESS_TOKEN_SHA256: {
       ...text('hexadecimal SHA-256 digests of the accepted tokens, comma-separated', {
@@ -55,7 +55,7 @@ const list = adapter({
   },
 });
 
-const file = adapter({
+const file = choice({
   settings: {
     ACCESS_TOKENS_FILE: text(
       'a file with a `digest label` on each line and `#` comments; read again on `SIGHUP`',
@@ -83,7 +83,7 @@ const file = adapter({
   },
 });
 
-const jwt = adapter({
+const jwt = choice({
   settings: {
     JWT_ISSUER: text('the issuer of signed tokens', {
       expected: 'the issuer of tokens',
@@ -145,7 +145,7 @@ const jwt = adapter({
 });
 
 /** All token verifiers, by name. */
-export const verifiers: Adapters<ConfiguredVerifier> = {
+export const verifiers: AdapterChoices<ConfiguredVerifier> = {
   static: list,
   file,
   jwt,

@@ -4,7 +4,7 @@ import {
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { type Exchange, failures } from '@plant-store/http-koa';
+import { type Build, type Exchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StorageEvent, TokenEvent } from './observer.js';
 
@@ -97,8 +97,14 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  constructor() {
+  constructor({ version, commit = 'unknown' }: Build) {
     collectDefaultMetrics({ register: this.#registry });
+    new Gauge({
+      name: 'plant_store_build_info',
+      help: 'Always 1. The labels have the version and the commit of the service, and the version of Node.js.',
+      labelNames: ['version', 'commit', 'node'],
+      registers: [this.#registry],
+    }).set({ version, commit, node: process.version }, 1);
     for (const outcome of PLANT_OUTCOMES) this.#plants.inc({ outcome }, 0);
     for (const cache of ['hit', 'miss']) this.#tokenChecks.inc({ cache }, 0);
     for (const result of ['success', 'failure']) this.#keyFetches.inc({ result }, 0);

@@ -1,4 +1,4 @@
-import { version } from '../version.js';
+import { build } from '../build.js';
 
 /** The global in which OpenTelemetry's API keeps a registered SDK. It exists when an SDK was preloaded. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
@@ -19,7 +19,7 @@ export interface BatchTracer {
 export async function openBatchTracer(): Promise<BatchTracer | undefined> {
   if (!(REGISTERED in globalThis)) return undefined;
   const { context, trace } = await import('@opentelemetry/api');
-  const tracer = trace.getTracer('plant-store', version);
+  const tracer = trace.getTracer('plant-store', build.version);
   return {
     caller: () => trace.getSpanContext(context.active()),
     run(name, callers: readonly ReturnType<typeof trace.getSpanContext>[], command) {

@@ -9,7 +9,7 @@ import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { Command, serveHere, stopAll } from '../in-process.js';
+import { Command, serveHere, stopAll } from '../support/in-process.js';
 
 /** One that is found before the start, and some after it: `serve` reports them too. */
 const ALSO_SERVED = [

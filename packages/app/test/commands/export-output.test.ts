@@ -13,8 +13,8 @@ import { PassThrough } from 'node:stream';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { openOutput } from '../../src/commands/export-output.js';
-import { UsageError } from '../../src/commands/host.js';
-import { PlantFiles } from '../plant-files.js';
+import { UsageError } from '../../src/commands/own-process.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 const LINES = '{"id":-8,"name":"a"}\n{"id":-7,"name":"b"}\n';
 const LAST = '{"id":9,"name":"ä"}\n';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { readExportArguments, resumeCommand } from '../../src/commands/export.js';
-import { UsageError } from '../../src/commands/host.js';
+import { UsageError } from '../../src/commands/own-process.js';
 
 describe('The arguments of an export', () => {
   for (const [line, expected] of [
@@ -16,6 +16,8 @@ describe('The arguments of an export', () => {
 
   for (const [line, problem] of [
     ['a b', 'export: expected one FILE'],
+    ['--after', 'export: --after: expected a value'],
+    ['--after --limit 3', 'export: --after: expected a value'],
     ['--after 1e3', 'export: --after: expected an id from -9223372036854775808 to'],
     ['--after 9223372036854775808', 'export: --after: expected an id from'],
     ['--limit 0', 'export: --limit: expected a number of 1 or more'],

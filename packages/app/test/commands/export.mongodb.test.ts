@@ -4,7 +4,7 @@ import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { stopAll } from '../in-process.js';
+import { stopAll } from '../support/in-process.js';
 import {
   CLIENT,
   KeptPlants,
@@ -14,7 +14,7 @@ import {
   startExport,
   startImport,
   startWithFullDisk,
-} from '../plant-files.js';
+} from '../support/plant-files.js';
 
 /** More plants than three pages. */
 const MANY = 30_001;

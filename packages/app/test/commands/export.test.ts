@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { exportProgress } from '../../src/commands/export.js';
-import { Command, stopAll } from '../in-process.js';
-import { CLIENT, PlantFiles, startExport } from '../plant-files.js';
+import { Command, stopAll } from '../support/in-process.js';
+import { CLIENT, PlantFiles, startExport } from '../support/plant-files.js';
 
 const MEMORY = { STORAGE: 'memory' };
 const LAST = newPlant({ id: -7n, name: '' }).id;
@@ -80,28 +80,10 @@ describe('plant-store export', function () {
     );
   });
 
-  for (const [what, args, env, problem] of [
-    ['with an id that is not one', ['--after', '1e3'], {}, /^export: --after: expected an id from/],
-    ['into a file that exists', ['/etc/hostname'], {}, /^export: \/etc\/hostname exists/],
-    [
-      'into a folder that does not exist',
-      ['/gone/plants'],
-      {},
-      /^export: expected a file .*ENOENT/,
-    ],
-    ['without a storage', [], { STORAGE: undefined }, /STORAGE: expected to be set/],
-    [
-      'with a token that is refused',
-      [],
-      { ACCESS_TOKEN: 'a-secret' },
-      /ACCESS_TOKEN: expected a t/,
-    ],
-  ] as const) {
-    it(`ends with 2, and writes nothing, ${what}`, async () => {
-      const it = startExport(args, { ...MEMORY, ...env });
-      expect(await it.ended).to.equal(2);
-      expect(it.out).to.equal('');
-      expect(it.err.replace('plant-store: ', '')).to.match(problem);
-    });
-  }
+  it('ends with 2, and writes nothing, into a file that exists', async () => {
+    const it = startExport(['/etc/hostname'], MEMORY);
+    expect(await it.ended).to.equal(2);
+    expect(it.out).to.equal('');
+    expect(it.err).to.match(/^plant-store: export: \/etc\/hostname exists/);
+  });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
-import { UsageError } from '../../src/commands/host.js';
 import { readImportArguments, resumeCommand } from '../../src/commands/import.js';
+import { UsageError } from '../../src/commands/own-process.js';
 
 describe('The arguments of an import', () => {
   for (const [line, expected] of [
@@ -21,8 +21,7 @@ describe('The arguments of an import', () => {
 
   for (const [line, problem] of [
     ['a b', "import: expected one FILE, found 'b' too"],
-    ['--reject r', "import: Unknown option '--reject'"],
-    ['--rejects', 'import: --rejects: expected a value'],
+    ['--rejects --from-line 3', 'import: --rejects: expected a value'],
     ['--from-line 0', "import: --from-line: expected a line number of 1 or more, found '0'"],
     ['--from-line 1e3', "import: --from-line: expected a line number of 1 or more, found '1e3'"],
     [

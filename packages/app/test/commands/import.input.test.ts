@@ -1,9 +1,9 @@
 import { rejects } from 'node:assert/strict';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
-import { UsageError } from '../../src/commands/host.js';
 import { openInput, sizeOf } from '../../src/commands/import.js';
-import { PlantFiles } from '../plant-files.js';
+import { UsageError } from '../../src/commands/own-process.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 describe('The input of an import', () => {
   const plantFiles = new PlantFiles();

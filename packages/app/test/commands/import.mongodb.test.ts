@@ -5,7 +5,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { stopAll } from '../in-process.js';
+import { stopAll } from '../support/in-process.js';
 import {
   CLIENT,
   countsOf,
@@ -17,7 +17,7 @@ import {
   rejectsIn,
   startImport,
   startWithFullDisk,
-} from '../plant-files.js';
+} from '../support/plant-files.js';
 
 const MANY = 15_000;
 const FEW = 5_000;

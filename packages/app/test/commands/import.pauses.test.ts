@@ -3,8 +3,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
-import { stopAll } from '../in-process.js';
-import { countsOf, KeptPlants, numbered, PlantFiles, startImport } from '../plant-files.js';
+import { stopAll } from '../support/in-process.js';
+import { countsOf, KeptPlants, numbered, PlantFiles, startImport } from '../support/plant-files.js';
 
 const LINES = 12_000;
 /** More lines than are imported at once. */
@@ -74,7 +74,7 @@ describe('An import, while the database', function () {
 
     it('stands still for 20 s, waits, and stores every line', async () => {
       const it = startImport([file], env);
-      while ((await count()) === 0);
+      while ((await count()) === 0) await wait(5);
       const processes = await processesOf(server);
       for (const pid of processes) process.kill(pid, 'SIGSTOP');
       await wait(PAUSE_MS);

@@ -1,8 +1,8 @@
 import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { urlOf } from '../../src/commands/host.js';
-import { Command, serveHere, stopAll } from '../in-process.js';
+import { urlOf } from '../../src/commands/own-process.js';
+import { Command, serveHere, stopAll } from '../support/in-process.js';
 
 /** Starts a service, and runs the command with the same settings. */
 async function result(env: Record<string, string>) {

@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { UsageError } from '../../src/commands/host.js';
+import { UsageError } from '../../src/commands/own-process.js';
 import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
 
 const reject = (line: number) => ({

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { type Service, serveHere, stopAll } from '../in-process.js';
+import { build } from '../../src/build.js';
+import { type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const start = (env: Record<string, string> = {}) =>
   serveHere({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
@@ -43,6 +44,16 @@ describe('The management listener', function () {
     }
     expect((await fetch(`${address}/metrics`)).status).to.equal(404);
     expect((await fetch(`${management}/plants`, { method: 'POST' })).status).to.equal(404);
+  });
+
+  it('names the same build in metrics, in the log and in the interface description', async () => {
+    const { address, management, out } = await start();
+    const line = JSON.parse(out.split('\n').find((it) => it.includes('"listening"')) ?? '');
+    const { info } = JSON.parse(await (await fetch(`${address}/openapi.json`)).text());
+    const metrics = await (await fetch(`${management}/metrics`)).text();
+    expect(line).to.include(build);
+    expect(info['x-build']).to.deep.equal(build);
+    expect(metrics).to.include(`plant_store_build_info{version="${build.version}",commit="`);
   });
 
   it('uses few label values, whatever clients send', async () => {
@@ -111,42 +122,5 @@ describe('The management listener', function () {
     expect(refused.bytesRead).to.equal(0);
     expect(await valueIn(service, 'plant_store_connections_refused_total')).to.equal(1);
     kept.destroy();
-  });
-});
-
-/** The default of each limit is longer than the time limit of the test. */
-describe('A slow connection', function () {
-  this.timeout(9_000);
-  afterEach(stopAll);
-
-  for (const [limits, request] of [
-    [{ HEADERS_TIMEOUT_MS: '200' }, 'GET /livez HTTP/1.1\r\nX-Slow: '],
-    [
-      { HEADERS_TIMEOUT_MS: '200', REQUEST_TIMEOUT_MS: '200' },
-      `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n`,
-    ],
-    [{ KEEP_ALIVE_TIMEOUT_MS: '200' }, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'],
-  ] as const) {
-    it(`is closed at ${Object.keys(limits).at(-1)}, and others are served meanwhile`, async () => {
-      const service = await start(limits);
-      const slow = open(service, request);
-      expect((await createPlant(service.address, 1)).status).to.equal(200);
-      await once(slow.resume(), 'end');
-    });
-  }
-});
-
-describe('The log of the service', () => {
-  afterEach(stopAll);
-
-  it('has a line for each refused request at level info, and never a token', async () => {
-    const service = await start();
-    for (const token of [TOKEN, `${TOKEN}-unknown`, '']) {
-      await createPlant(service.address, 1, 'Monstera', token);
-    }
-    expect(await service.stop()).to.equal(0);
-    expect(service.out.match(/"responded"/g) ?? []).to.have.length(2);
-    expect(service.out + service.err).not.to.include(TOKEN);
-    expect(service.out + service.err).not.to.include(ACCESS_TOKEN_SHA256);
   });
 });

@@ -3,7 +3,7 @@ import { MongodServer, needsMongod, sharedReplicaSet } from '@plant-store/mongod
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { Command, serveHere, stopAll } from '../in-process.js';
+import { Command, serveHere, stopAll } from '../support/in-process.js';
 
 /** Resolves with the settings of a database of its own. */
 async function database(): Promise<{ MONGODB_URI: string; ACCESS_TOKEN_SHA256: string }> {

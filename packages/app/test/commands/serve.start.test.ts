@@ -5,7 +5,7 @@ import { silentServer } from '@plant-store/faulty-network';
 import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { Command, serveHere, stopAll } from '../in-process.js';
+import { Command, serveHere, stopAll } from '../support/in-process.js';
 
 const ADDRESS = String.raw`http:\/\/127\.0\.0\.1:[1-9][0-9]*`;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { type Service, serveHere, stopAll } from '../in-process.js';
+import { type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const CLIENTS = 20;
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
@@ -63,5 +63,13 @@ describe('Stopping', function () {
     const ended = service.stop();
     await once(socket.resume(), 'close');
     expect(await ended).to.equal(0);
+  });
+
+  it('ends at once at the second signal', async () => {
+    const service = await start({ SHUTDOWN_DELAY_MS: '60000' });
+    service.emit('SIGTERM');
+    await service.printed(/"stopping"/);
+    service.emit('SIGINT');
+    expect(await service.ended).to.equal(1);
   });
 });

@@ -5,7 +5,7 @@ import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issue
 import { createPlant, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { importJWK, type JWTPayload, SignJWT } from 'jose';
-import { serveHere, stopAll } from '../in-process.js';
+import { serveHere, stopAll } from '../support/in-process.js';
 
 async function start(env: Record<string, string>) {
   const service = await serveHere({ LOG_LEVEL: 'debug', ...env });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { variablesThatChoose } from '../../src/configuration/adapter.js';
+import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import {
   advice,
   readClientConfiguration,
@@ -13,7 +13,7 @@ import {
 import { settings } from '../../src/configuration/settings.js';
 import { storages } from '../../src/configuration/storages.js';
 import { verifiers } from '../../src/configuration/verifiers.js';
-import { DIGEST, JWT, problemsOf } from './broken-configurations.js';
+import { DIGEST, JWT, problemsOf } from '../support/broken-configurations.js';
 
 const DAY = 86_400_000;
 

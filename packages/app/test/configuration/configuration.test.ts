@@ -8,7 +8,7 @@ import {
 } from '../../src/configuration/configuration.js';
 import { settings } from '../../src/configuration/settings.js';
 import { demoVerifier } from '../../src/configuration/verifiers.js';
-import { DIGEST, invalid, problemsOf } from './broken-configurations.js';
+import { DIGEST, invalid, problemsOf } from '../support/broken-configurations.js';
 
 const PRODUCTION = { NODE_ENV: 'production', ACCESS_TOKEN_SHA256: DIGEST };
 

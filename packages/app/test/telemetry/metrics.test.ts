@@ -28,7 +28,7 @@ describe('The metrics', () => {
   const value = async (series: string) => valueIn(await metrics.text(), series);
 
   beforeEach(() => {
-    metrics = new Metrics();
+    metrics = new Metrics({ version: '2.4.0-dev+abc1234', commit: 'abc1234d' });
     const variables = { storage: undefined, verifier: undefined };
     observer = observe(pino({ level: 'silent' }), metrics, variables);
   });
@@ -71,6 +71,14 @@ describe('The metrics', () => {
       expect([...buckets].map(([, limit]) => limit).join(' ')).to.equal(expected);
     });
   }
+
+  it('name the build', async () => {
+    const series = (commit: string) =>
+      `plant_store_build_info{version="2.4.0-dev+abc1234",commit="${commit}",node="${process.version}"}`;
+    expect(await value(series('abc1234d'))).to.equal(1);
+    const text = await new Metrics({ version: '2.4.0-dev+abc1234' }).text();
+    expect(valueIn(text, series('unknown'))).to.equal(1);
+  });
 
   it('include those of Node.js about the process', async () => {
     expect(await value('process_resident_memory_bytes')).to.be.above(0);

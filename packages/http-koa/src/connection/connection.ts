@@ -31,7 +31,7 @@ export class Turn {
    * Resolves at the end of this turn. Every request of the turn awaits the same promise, so each continues in its own
    * asynchronous context, and an error of one does not affect others.
    */
-  end(): Promise<void> {
+  whenOver(): Promise<void> {
     this.#end ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
       this.#end = undefined;
     });
@@ -92,7 +92,7 @@ export class Connection {
     this.#request = request;
     this.#response = response;
     response.on('close', this.#next);
-    void this.#options.turn.end().then(() => this.#handle(request, response));
+    void this.#options.turn.whenOver().then(() => this.#handle(request, response));
   }
 
   /**

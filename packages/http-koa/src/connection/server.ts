@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import type Koa from 'koa';
-import { checkedCount } from '../options.js';
+import { positiveInteger } from '../options.js';
 import { HttpError } from '../request/failures.js';
 import { OwnRequest } from '../request/fast-koa.js';
 import { RequestIds } from '../request/headers.js';
@@ -27,10 +27,10 @@ export interface ServerOptions {
 export interface DrainableServer extends Server<typeof OwnRequest> {
   /**
    * Stops the server: accepts waiting connections, responds to every request that has arrived, and closes each
-   * connection after its last response. Resolves when all are closed. Connections that are open after `limitMs`
+   * connection after its last response. Resolves when all are closed. Connections that are open after `timeLimitMs`
    * milliseconds are cut off.
    */
-  drain(limitMs: number): Promise<void>;
+  drain(timeLimitMs: number): Promise<void>;
 }
 
 /** The largest request line and headers together, in bytes. Node.js counts no separators. */
@@ -63,9 +63,9 @@ export function createServer(
   app: Pick<Koa, 'callback'>,
   options: ServerOptions = {},
 ): DrainableServer {
-  const headersTimeout = checkedCount('headersTimeout', options.headersTimeout ?? 10_000);
-  const requestTimeout = checkedCount('requestTimeout', options.requestTimeout ?? 15_000);
-  const keepAliveTimeout = checkedCount('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
+  const headersTimeout = positiveInteger('headersTimeout', options.headersTimeout ?? 10_000);
+  const requestTimeout = positiveInteger('requestTimeout', options.requestTimeout ?? 15_000);
+  const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
     IncomingMessage: OwnRequest,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -77,7 +77,7 @@ export function createServer(
   });
   // With a number, Node.js drops headers beyond it, perhaps `Authorization`. The bytes are limited.
   server.maxHeadersCount = 0;
-  server.maxConnections = checkedCount('maxConnections', options.maxConnections ?? 10_000);
+  server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   const { observer } = options;
   const [listener] = server.listeners('connection');
   const attach = (socket: Socket) => void listener?.call(server, socket);
@@ -85,7 +85,7 @@ export function createServer(
   route(server, connections);
   return Object.assign(server, {
     httpAllowHalfOpen: true,
-    drain: (limitMs: number) => drain(server, connections, limitMs),
+    drain: (timeLimitMs: number) => drain(server, connections, timeLimitMs),
   });
 }
 
@@ -166,9 +166,9 @@ class Connections {
 }
 
 /** Stops a server, as `DrainableServer.drain` describes. */
-async function drain(server: Server, connections: Connections, limitMs: number): Promise<void> {
-  const timer = setTimeout(() => connections.destroy(), limitMs);
-  await acceptWaiting(server, Math.max(MIN_ACCEPTING_MS, Math.min(limitMs, MAX_ACCEPTING_MS)));
+async function drain(server: Server, connections: Connections, timeLimitMs: number): Promise<void> {
+  const timer = setTimeout(() => connections.destroy(), timeLimitMs);
+  await acceptWaiting(server, Math.max(MIN_ACCEPTING_MS, Math.min(timeLimitMs, MAX_ACCEPTING_MS)));
   const closed = once(server, 'close');
   // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
   NetServer.prototype.close.call(server);
@@ -189,9 +189,9 @@ const MIN_ACCEPTING_MS = 1000;
  * Accepts the connections that wait in the queue of the operating system, because closing the listener would
  * reset them. Node.js accepts one in each turn of the event loop.
  */
-async function acceptWaiting(server: Server, withinMs: number): Promise<void> {
+async function acceptWaiting(server: Server, timeLimitMs: number): Promise<void> {
   shortenQueue(server);
-  const until = performance.now() + withinMs;
+  const until = performance.now() + timeLimitMs;
   let quietTurns = 0;
   const accepted = () => {
     quietTurns = 0;

@@ -1,6 +1,14 @@
 import { type Failure, type FailureCode, failures } from '../request/failures.js';
 import { failureGuide } from './failure-guide.js';
 
+/** Identifies a build of the service. */
+export interface Build {
+  /** A semantic version, such as `2.3.0+abc1234`, or `2.4.0-dev+abc1234` for a state that is no release. */
+  readonly version: string;
+  /** The whole hash, if it is known. */
+  readonly commit?: string | undefined;
+}
+
 type FailureStatus = (typeof failures)[FailureCode]['status'];
 
 /** The description of each status. */
@@ -36,8 +44,10 @@ const CREATE_PLANT = [
  * every failure from the table of failures.
  *
  * @param basePath The path before `/plants`.
+ * @param build What serves the interface, as `x-build`. The version of the interface itself stays that of the
+ * specification.
  */
-export function interfaceDescription(basePath = '') {
+export function interfaceDescription(basePath = '', build?: Build) {
   return {
     openapi: '3.1.0',
     info: {
@@ -47,6 +57,7 @@ export function interfaceDescription(basePath = '') {
       description:
         'An authenticated client creates plants with `POST /plants`. Every response with a 4xx or 5xx status has an `Error` as its body. Its number keeps its meaning in every release.',
       license: { name: 'MIT', identifier: 'MIT' },
+      ...(build && { 'x-build': build }),
     },
     servers: [{ url: basePath || '/', description: 'This service' }],
     security: [{ bearerAuth: [] }],

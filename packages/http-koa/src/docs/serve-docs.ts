@@ -5,7 +5,7 @@ import type { Operation } from '../request/exchange.js';
 import type { Headers } from '../request/response.js';
 import type { Routes } from '../request/routes.js';
 import { errorsPage, tryItPage } from './docs-pages.js';
-import { interfaceDescription } from './interface-description.js';
+import { type Build, interfaceDescription } from './interface-description.js';
 
 /** Forbids requests to other origins, and all code except the files listed below. */
 const POLICY =
@@ -25,8 +25,8 @@ const SCRIPT = 'text/javascript; charset=utf-8';
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
 /** Returns the routes of the interface description and the docs pages. Each is read or made at its first request. */
-export function docsRoutes(basePath: string): Routes {
-  const description = () => interfaceDescription(basePath);
+export function docsRoutes(basePath: string, build?: Build): Routes {
+  const description = () => interfaceDescription(basePath, build);
   const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
     ['/openapi.json', JSON_TYPE, () => JSON.stringify(description(), null, 2)],
     ['/openapi.yaml', 'application/yaml', () => toYaml(description())],
@@ -36,8 +36,8 @@ export function docsRoutes(basePath: string): Routes {
     ['/docs/docs.css', CSS, () => own('docs.css')],
     ['/docs/docs.js', SCRIPT, () => own('docs.js')],
     ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
-    ['/docs/swagger-ui.css', CSS, () => swagger('swagger-ui.css')],
-    ['/docs/swagger-ui-bundle.js', SCRIPT, () => swagger('swagger-ui-bundle.js')],
+    ['/docs/swagger-ui.css', CSS, () => own('swagger-ui/swagger-ui.css')],
+    ['/docs/swagger-ui-bundle.js', SCRIPT, () => own('swagger-ui/swagger-ui-bundle.js')],
   ];
   return Object.fromEntries(
     documents.map(([path, type, source]) => [path, { GET: document(type, source) }]),
@@ -52,10 +52,6 @@ async function toYaml(value: object): Promise<string> {
 
 function own(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
-}
-
-function swagger(name: string): Promise<Buffer> {
-  return readFile(new URL(name, import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
 }
 
 function document(type: string, source: Source): Operation {

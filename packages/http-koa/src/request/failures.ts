@@ -1,4 +1,4 @@
-import { createFailures } from '@plant-store/plant-json';
+import { failuresOfCreate } from '@plant-store/plant-json';
 
 /** The response to a failed request. Stable across releases. */
 export interface Failure {
@@ -22,7 +22,7 @@ export interface Failure {
 
 const CHALLENGE = 'Bearer realm="plant-store"';
 
-const create = createFailures('the body');
+const create = failuresOfCreate('the body');
 
 /** All failures, by the `code` of the error that causes each. */
 export const failures = {

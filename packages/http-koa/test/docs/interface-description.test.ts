@@ -102,6 +102,11 @@ describe('The interface description', () => {
     const bearerAuth = { type: 'http', scheme: 'bearer' };
     expect(printed.components.securitySchemes).to.deep.equal({ bearerAuth });
     expect(printed.info).to.include({ version: '1.0.0' });
+    expect(interfaceDescription('', { version: '2.4.0' }).info).to.deep.include({
+      version: '1.0.0',
+      'x-build': { version: '2.4.0' },
+    });
+    expect(printed.info).not.to.have.property('x-build');
     expect(printed.info.license.name).to.equal('MIT');
   });
 

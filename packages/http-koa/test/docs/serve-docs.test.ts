@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
 import { listeningApp } from '../support/listening-app.js';
 
-const { readFile } = files;
+const { readFile, readdir } = files;
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
@@ -32,11 +32,13 @@ const FIELDS = {
   'x-content-type-options': 'nosniff',
 };
 
+const build = { version: '2.4.0-dev+abc1234', commit: 'abc1234d' };
+
 describe('The docs', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
 
   beforeEach(async () => {
-    app = await listeningApp({ basePath: '/store' });
+    app = await listeningApp({ basePath: '/store', build });
   });
 
   afterEach(async () => {
@@ -47,7 +49,7 @@ describe('The docs', () => {
   it('serve the description in JSON and YAML, with the base path', async () => {
     const json = await fetch(`${app.origin}/openapi.json`);
     const yaml = await (await fetch(`${app.origin}/openapi.yaml`)).text();
-    const expected = JSON.parse(JSON.stringify(interfaceDescription('/store')));
+    const expected = JSON.parse(JSON.stringify(interfaceDescription('/store', build)));
     const text = await json.text();
     expect(JSON.parse(text)).to.deep.equal(expected);
     expect(text).to.match(/^\{\n {2}"openapi": /);
@@ -77,6 +79,17 @@ describe('The docs', () => {
       expect(Object.fromEntries(again.headers)).to.include({ ...FIELDS, etag: headers.etag });
     });
   }
+
+  it('have the files of Swagger UI as they were published', async () => {
+    const copies = new URL('../../../static/swagger-ui/', import.meta.url);
+    const published = import.meta.resolve('swagger-ui-dist/package.json');
+    for (const name of await readdir(copies)) {
+      const isSame = (await readFile(new URL(name, copies))).equals(
+        await readFile(new URL(name, published)),
+      );
+      expect(isSame, `${name}: copy it from swagger-ui-dist to static/swagger-ui`).to.equal(true);
+    }
+  });
 
   it('are read again after reading has failed', async () => {
     const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;

@@ -28,21 +28,68 @@ const SECOND_ADD =
 const ONE_WINS = 'stores exactly one of 100 concurrent adds with one id';
 const KILL =
   'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart';
+const REOPENED = 'keeps a plant durably: it is there when the store is opened again';
 const TEXTS_KEPT = 'keeps every text exactly, as name and as tag, and an absent tag absent';
 
-/** A store that breaks one sentence, and the titles of the cases that must fail. */
-interface BrokenStore {
-  readonly caughtBy: string | readonly string[];
+/** Returns the methods that differ from those of the correct store. */
+type Breaks = (correct: PlantRepository, storage: SimulatedStorage) => Partial<PlantRepository>;
+
+/** What else is to be known about a store that breaks a sentence. */
+interface Details {
   readonly hangs?: true;
-  /** The methods that differ from those of the correct store. */
-  breaks?(correct: PlantRepository, storage: SimulatedStorage): Partial<PlantRepository>;
   /** The plants that are stored when it is opened. */
   readonly initialPlants?: readonly NewPlant[];
   /** Whether it breaks nothing before its first add, which opens a connection. */
   readonly connects?: true;
   /** What happens to its storage when it is opened again. */
-  onReopen?(storage: SimulatedStorage): void;
+  readonly onReopen?: (storage: SimulatedStorage) => void;
 }
+
+type Titles = string | readonly string[];
+
+/** A store that breaks one sentence. */
+const lie = (caughtBy: Titles, breaks: Breaks, details: Details = {}): Liar<OpenStore> => ({
+  ...{ caughtBy, hangs: details.hangs },
+  open: () => open(breaks, details),
+});
+
+/** A store with another `add`. */
+const adding = (
+  caughtBy: Titles,
+  add: (correct: PlantRepository, storage: SimulatedStorage) => PlantRepository['add'],
+  details?: Details,
+) => lie(caughtBy, (correct, storage) => ({ add: add(correct, storage) }), details);
+
+/** Returns a repository that adds its first plant as the correct one does. */
+function onceConnected(correct: PlantRepository, broken: PlantRepository): PlantRepository {
+  let add: PlantRepository['add'] = async (plant, timeLimitMs) => {
+    await correct.add(plant, timeLimitMs);
+    add = broken.add;
+  };
+  return { ...broken, add: (plant, timeLimitMs) => add(plant, timeLimitMs) };
+}
+
+function open(breaks: Breaks, { initialPlants = [], connects, onReopen }: Details): OpenStore {
+  const storage = new SimulatedStorage();
+  for (const plant of initialPlants) storage.keep(plant);
+  const liar = () => {
+    const correct = correctStore(storage);
+    const broken = { ...correct, ...breaks(correct, storage) };
+    return connects ? onceConnected(correct, broken) : broken;
+  };
+  return {
+    ...storage,
+    repository: liar(),
+    stored: async (id) => storage.stored(id),
+    async reopen() {
+      onReopen?.(storage);
+      return liar();
+    },
+    secrets: [CONNECTION_STRING, PASSWORD],
+  };
+}
+
+const nothing: Breaks = () => ({});
 
 /** How a store may change a text, by what it does not keep then. */
 const TEXTS: Readonly<Record<string, (text: string) => string>> = {
@@ -59,306 +106,238 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'more than 64 KiB': (text) => text.slice(0, 32_768),
 };
 
-/** How a store may change an id. */
-const IDS: Readonly<Record<string, (id: bigint) => bigint>> = {
-  ...Object.fromEntries(
-    [
-      ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n, -1n, 0n, 1n],
-      ...[2n ** 31n - 1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n],
-      ...[MAX_PLANT_ID - 1n, MAX_PLANT_ID],
-    ].map((id) => [`mistakes ${id}`, (it: bigint) => (it === id ? it ^ 1n : it)]),
-  ),
-};
+/** Ids that a store may mistake for their neighbours. */
+const IDS = [
+  ...[MIN_PLANT_ID, MIN_PLANT_ID + 1n, -(2n ** 53n) - 1n, -(2n ** 31n) - 1n, -1n, 0n, 1n],
+  ...[2n ** 31n - 1n, 2n ** 31n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n],
+  ...[MAX_PLANT_ID - 1n, MAX_PLANT_ID],
+];
 
 const changing = (change: (plant: NewPlant) => NewPlant) => (correct: PlantRepository) => ({
   add: (plant: NewPlant) => correct.add(change(plant), 1000),
 });
 
 /** The stores that break a sentence while no fault occurs. */
-const brokenWithoutFaults: Record<string, BrokenStore> = {
+const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
   ...Object.fromEntries(
     Object.entries(TEXTS).flatMap(([what, change]) =>
       (['name', 'tag'] as const).map((field) => [
         `does not keep ${what} as a ${field}`,
-        {
-          caughtBy: TEXTS_KEPT,
-          breaks: changing((plant) => ({ ...plant, [field]: change(plant[field] ?? '') })),
-        },
+        lie(
+          TEXTS_KEPT,
+          changing((plant) => ({ ...plant, [field]: change(plant[field] ?? '') })),
+        ),
       ]),
     ),
   ),
   ...Object.fromEntries(
-    Object.entries(IDS).map(([how, change]) => [
-      how,
-      {
-        caughtBy: 'distinguishes ids across the whole range of int64',
-        breaks: changing((plant) => ({ ...plant, id: change(plant.id) as NewPlant['id'] })),
-      },
+    IDS.map((mistaken) => [
+      `mistakes ${mistaken}`,
+      lie(
+        'distinguishes ids across the whole range of int64',
+        changing((plant) =>
+          plant.id === mistaken ? newPlant({ ...plant, id: plant.id ^ 1n }) : plant,
+        ),
+      ),
     ]),
   ),
-  'stores an absent tag as an empty one': {
-    caughtBy: TEXTS_KEPT,
-    breaks: changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
-  },
-  'overwrites the first plant': {
-    caughtBy: SECOND_ADD,
-    breaks: (_, storage) => ({
-      async add(plant) {
-        storage.keep({ ...plant });
-      },
-    }),
-  },
-  'reports a plant whose id is taken as stored': {
-    caughtBy: SECOND_ADD,
-    breaks: (correct) => ({
-      add: (plant, timeLimitMs) =>
-        correct.add(plant, timeLimitMs).catch((error: unknown) => {
-          if (!(error instanceof PlantIdTakenError)) throw error;
-        }),
-    }),
-  },
-  'takes the same content for the same create': {
-    caughtBy: SECOND_ADD,
-    breaks: (correct, storage) => ({
-      async add(plant) {
-        if (storage.stored(plant.id)?.name !== plant.name) await correct.add(plant, 1000);
-      },
-    }),
-  },
-  'lets a plant that it refuses replace the first one': {
-    caughtBy: [ONE_WINS, SECOND_ADD],
-    breaks: (correct, storage) => ({
-      add: (plant, timeLimitMs) =>
-        correct.add(plant, timeLimitMs).catch((error: unknown) => {
-          storage.keep(plant);
-          throw error;
-        }),
-    }),
-  },
-  'lets equal concurrent adds share one call': {
-    caughtBy: ONE_WINS,
-    breaks(correct) {
-      const calls = new Map<string, Promise<void>>();
-      return {
-        add(plant, timeLimitMs) {
-          const key = `${plant.id} ${plant.name}`;
-          const call = calls.get(key) ?? correct.add(plant, timeLimitMs);
-          calls.set(key, call);
-          return call.finally(() => calls.delete(key));
-        },
-      };
+  'stores an absent tag as an empty one': lie(
+    TEXTS_KEPT,
+    changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
+  ),
+  'overwrites the first plant': adding(SECOND_ADD, (_, storage) => async (plant) => {
+    storage.keep({ ...plant });
+  }),
+  'reports a plant whose id is taken as stored': adding(
+    SECOND_ADD,
+    (correct) => (plant, timeLimitMs) =>
+      correct.add(plant, timeLimitMs).catch((error: unknown) => {
+        if (!(error instanceof PlantIdTakenError)) throw error;
+      }),
+  ),
+  'takes the same content for the same create': adding(
+    SECOND_ADD,
+    (correct, storage) => async (plant) => {
+      if (storage.stored(plant.id)?.name !== plant.name) await correct.add(plant, 1000);
     },
-  },
-  'looks up the id first and writes later': {
-    caughtBy: ONE_WINS,
-    breaks: (_, storage) => ({
-      async add(plant) {
-        const taken = storage.stored(plant.id) !== undefined;
-        await Promise.resolve();
-        if (taken) throw new PlantIdTakenError('taken');
-        storage.keep({ ...plant });
-      },
-    }),
-  },
-  'checks ids only against its own concurrent adds': {
-    caughtBy: 'stores exactly one of two concurrent adds with one id through two repositories',
-    breaks(_, storage) {
-      const underWay = new Set<bigint>();
-      return {
-        async add(plant) {
-          if (underWay.has(plant.id) || storage.stored(plant.id) !== undefined)
-            throw new PlantIdTakenError('taken');
-          underWay.add(plant.id);
-          await setImmediate();
-          await setImmediate();
-          storage.keep({ ...plant });
-        },
-      };
-    },
-  },
-  'accepts only ten plants at once': {
-    caughtBy: 'reports the outcome of its own plant to each of 100 concurrent callers',
-    breaks(correct) {
-      let adding = 0;
-      return {
-        async add(plant, timeLimitMs) {
-          if (adding === 10) throw new StorageUnavailableError('full');
-          adding += 1;
-          await setImmediate();
-          await correct.add(plant, timeLimitMs).finally(() => {
-            adding -= 1;
-          });
-        },
-      };
-    },
-  },
-  'reports one outcome to all callers at the same time': {
-    caughtBy: 'reports the outcome of its own plant to each of 100 concurrent callers',
-    breaks(correct) {
-      let batch: Promise<unknown>[] = [];
-      return {
-        async add(plant, timeLimitMs) {
-          const adding = correct.add(plant, timeLimitMs);
-          adding.catch(() => undefined);
-          batch.push(adding);
-          await setImmediate();
-          await Promise.all(batch);
-          batch = [];
-        },
-      };
-    },
-  },
-  'reports a plant as stored when no time is left': {
-    caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
-    breaks: (correct) => ({
-      add: async (plant, timeLimitMs) =>
-        timeLimitMs === 0 ? undefined : correct.add(plant, timeLimitMs),
-    }),
-  },
-  'stores a plant that it reports as unavailable, because no time is left': {
-    caughtBy: 'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
-    breaks: (correct) => ({
-      async add(plant, timeLimitMs) {
-        await correct.add(plant, Math.max(timeLimitMs, 1000)).catch(() => undefined);
-        if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
-      },
-    }),
-  },
-  'waits for its storage without a limit': {
-    connects: true,
-    hangs: true,
-    caughtBy: STALL,
-    breaks: (correct, storage) => ({
-      async add(plant, timeLimitMs) {
-        if (storage.silent) await new Promise(() => undefined);
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
-  },
-  'settles an add 3 seconds late': {
-    hangs: true,
-    caughtBy: STALL,
-    breaks: (correct) => ({
-      add: (plant, timeLimitMs) => correct.add(plant, timeLimitMs + 3_000),
-    }),
-  },
-  'stores the object of its caller, not a copy': {
-    caughtBy: 'keeps a copy: its caller may change the object later',
-    breaks: (_, storage) => ({
-      async add(plant) {
+  ),
+  'lets a plant that it refuses replace the first one': adding(
+    [ONE_WINS, SECOND_ADD],
+    (correct, storage) => (plant, timeLimitMs) =>
+      correct.add(plant, timeLimitMs).catch((error: unknown) => {
         storage.keep(plant);
+        throw error;
+      }),
+  ),
+  'lets equal concurrent adds share one call': adding(ONE_WINS, (correct) => {
+    const calls = new Map<string, Promise<void>>();
+    return (plant, timeLimitMs) => {
+      const key = `${plant.id} ${plant.name}`;
+      const call = calls.get(key) ?? correct.add(plant, timeLimitMs);
+      calls.set(key, call);
+      return call.finally(() => calls.delete(key));
+    };
+  }),
+  'looks up the id first and writes later': adding(ONE_WINS, (_, storage) => async (plant) => {
+    const taken = storage.stored(plant.id) !== undefined;
+    await Promise.resolve();
+    if (taken) throw new PlantIdTakenError('taken');
+    storage.keep({ ...plant });
+  }),
+  'checks ids only against its own concurrent adds': adding(
+    'stores exactly one of two concurrent adds with one id through two repositories',
+    (_, storage) => {
+      const underWay = new Set<bigint>();
+      return async (plant) => {
+        if (underWay.has(plant.id) || storage.stored(plant.id) !== undefined)
+          throw new PlantIdTakenError('taken');
+        underWay.add(plant.id);
+        await setImmediate();
+        await setImmediate();
+        storage.keep({ ...plant });
+      };
+    },
+  ),
+  'accepts only ten plants at once': adding(
+    'reports the outcome of its own plant to each of 100 concurrent callers',
+    (correct) => {
+      let adding = 0;
+      return async (plant, timeLimitMs) => {
+        if (adding === 10) throw new StorageUnavailableError('full');
+        adding += 1;
+        await setImmediate();
+        await correct.add(plant, timeLimitMs).finally(() => {
+          adding -= 1;
+        });
+      };
+    },
+  ),
+  'reports one outcome to all callers at the same time': adding(
+    'reports the outcome of its own plant to each of 100 concurrent callers',
+    (correct) => {
+      let batch: Promise<unknown>[] = [];
+      return async (plant, timeLimitMs) => {
+        const adding = correct.add(plant, timeLimitMs);
+        adding.catch(() => undefined);
+        batch.push(adding);
+        await setImmediate();
+        await Promise.all(batch);
+        batch = [];
+      };
+    },
+  ),
+  'reports a plant as stored when no time is left': adding(
+    'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
+    (correct) => async (plant, timeLimitMs) =>
+      timeLimitMs === 0 ? undefined : correct.add(plant, timeLimitMs),
+  ),
+  'stores a plant that it reports as unavailable, because no time is left': adding(
+    'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
+    (correct) => async (plant, timeLimitMs) => {
+      await correct.add(plant, Math.max(timeLimitMs, 1000)).catch(() => undefined);
+      if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
+    },
+  ),
+  'waits for its storage without a limit': adding(
+    STALL,
+    (correct, storage) => async (plant, timeLimitMs) => {
+      if (storage.silent) await new Promise(() => undefined);
+      await correct.add(plant, timeLimitMs);
+    },
+    { connects: true, hangs: true },
+  ),
+  'settles an add 3 seconds late': adding(
+    STALL,
+    (correct) => (plant, timeLimitMs) => correct.add(plant, timeLimitMs + 3_000),
+    { hangs: true },
+  ),
+  'stores the object of its caller, not a copy': adding(
+    'keeps a copy: its caller may change the object later',
+    (_, storage) => async (plant) => {
+      storage.keep(plant);
+    },
+  ),
+  'is never ready': lie(LIFETIME, () => ({
+    ready: () => Promise.reject(new StorageUnavailableError('never')),
+  })),
+  'is ready while its storage does not respond': lie(STALL, () => ({ async ready() {} })),
+  'reuses the result of ready for 5 seconds': lie(OUTAGE, (correct) => {
+    let checked = Number.NEGATIVE_INFINITY;
+    return {
+      async ready() {
+        if (performance.now() - checked < 5_000) return;
+        await correct.ready();
+        checked = performance.now();
       },
-    }),
-  },
-  'is never ready': {
-    caughtBy: LIFETIME,
-    breaks: () => ({ ready: () => Promise.reject(new StorageUnavailableError('never')) }),
-  },
-  'is ready while its storage does not respond': {
-    caughtBy: STALL,
-    breaks: () => ({ async ready() {} }),
-  },
-  'reuses the result of ready for 5 seconds': {
-    caughtBy: OUTAGE,
-    breaks(correct) {
-      let checked = Number.NEGATIVE_INFINITY;
-      return {
-        async ready() {
-          if (performance.now() - checked < 5_000) return;
-          await correct.ready();
-          checked = performance.now();
-        },
-      };
-    },
-  },
-  'has a ready that never settles': {
+    };
+  }),
+  'has a ready that never settles': lie(STALL, () => ({ ready: () => new Promise(() => {}) }), {
     hangs: true,
-    caughtBy: STALL,
-    breaks: () => ({ ready: () => new Promise(() => {}) }),
-  },
-  'cannot be closed again later': {
-    caughtBy: LIFETIME,
-    breaks: (correct) => {
-      let isClosed = false;
-      return {
-        async close() {
-          if (isClosed) throw new Error('closed already');
-          await correct.close();
-          isClosed = true;
-        },
-      };
-    },
-  },
-  'cannot be closed twice': {
-    caughtBy: LIFETIME,
-    breaks: (correct) => {
-      let closings = 0;
-      return {
-        async close() {
-          closings += 1;
-          if (closings > 1) throw new Error('closed already');
-          await correct.close();
-        },
-      };
-    },
-  },
-  'does not close while its storage does not respond': {
-    hangs: true,
-    caughtBy:
-      'closes in time when the storage does not respond, after the calls under way have settled in time',
-    breaks: (correct, storage) => ({
+  }),
+  'cannot be closed again later': lie(LIFETIME, (correct) => {
+    let isClosed = false;
+    return {
+      async close() {
+        if (isClosed) throw new Error('closed already');
+        await correct.close();
+        isClosed = true;
+      },
+    };
+  }),
+  'cannot be closed twice': lie(LIFETIME, (correct) => {
+    let closings = 0;
+    return {
+      async close() {
+        closings += 1;
+        if (closings > 1) throw new Error('closed already');
+        await correct.close();
+      },
+    };
+  }),
+  'does not close while its storage does not respond': lie(
+    'closes in time when the storage does not respond, after the calls under way have settled in time',
+    (correct, storage) => ({
       close: () => (storage.silent ? new Promise(() => {}) : correct.close()),
     }),
-  },
-  'forgets the adds that wait when it is closed': {
-    hangs: true,
-    connects: true,
-    caughtBy:
-      'closes in time when the storage does not respond, after the calls under way have settled in time',
-    breaks(correct) {
-      let forget: () => void = () => undefined;
-      const closed = new Promise<void>((resolve) => {
-        forget = resolve;
-      });
-      const never = closed.then(() => new Promise<never>(() => {}));
+    { hangs: true },
+  ),
+  'forgets the adds that wait when it is closed': lie(
+    'closes in time when the storage does not respond, after the calls under way have settled in time',
+    (correct) => {
+      let forgotten = false;
       return {
-        add: (plant, timeLimitMs) => Promise.race([correct.add(plant, timeLimitMs), never]),
+        add: (plant, timeLimitMs) =>
+          correct
+            .add(plant, timeLimitMs)
+            .finally(() => (forgotten ? new Promise(() => {}) : undefined)),
         async close() {
-          forget();
+          forgotten = true;
         },
       };
     },
-  },
-  'closes while an add is under way': {
-    caughtBy: 'settles an add that is under way before it closes',
-    breaks: (_, storage) => ({
-      async add(plant) {
-        await wait(10);
-        storage.keep(plant);
-      },
-    }),
-  },
-  'loses its plants when it is opened again': {
-    caughtBy: 'keeps a plant durably: it is there when the store is opened again',
+    { hangs: true, connects: true },
+  ),
+  'closes while an add is under way': adding(
+    'settles an add that is under way before it closes',
+    (_, storage) => async (plant) => {
+      await wait(10);
+      storage.keep(plant);
+    },
+  ),
+  'loses its plants when it is opened again': lie(REOPENED, nothing, {
     onReopen: ({ rows }) => rows.clear(),
-  },
-  'loses the tags of its plants when it is opened again': {
-    caughtBy: 'keeps a plant durably: it is there when the store is opened again',
+  }),
+  'loses the tags of its plants when it is opened again': lie(REOPENED, nothing, {
     onReopen(storage) {
       for (const { plant } of storage.rows.values())
         storage.keep(newPlant({ id: plant.id, name: plant.name }));
     },
-  },
-  'still stores plants after close': {
-    caughtBy: LIFETIME,
-    breaks: (_, storage) => ({
-      add: (plant, timeLimitMs) => correctStore(storage).add(plant, timeLimitMs),
-    }),
-  },
-  'is still ready after close': {
-    caughtBy: LIFETIME,
-    breaks: () => ({ async ready() {} }),
-  },
+  }),
+  'still stores plants after close': adding(
+    LIFETIME,
+    (_, storage) => (plant, timeLimitMs) => correctStore(storage).add(plant, timeLimitMs),
+  ),
+  'is still ready after close': lie(LIFETIME, () => ({ async ready() {} })),
 };
 
 const writesOnce = async (storage: SimulatedStorage, plant: NewPlant) => {
@@ -384,107 +363,95 @@ const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 const PASSWORD = 'a-pass/word';
 
 /** The stores that break a sentence when the storage fails. */
-const brokenUnderFaults: Record<string, BrokenStore> = {
-  'has plants that were not added': {
-    caughtBy: TEXTS_KEPT,
+const brokenUnderFaults: Record<string, Liar<OpenStore>> = {
+  'has plants that were not added': lie(TEXTS_KEPT, nothing, {
     initialPlants: [newPlant({ id: 1n, name: 'of another test' })],
-  },
-  'reports a write without a response as unavailable': {
-    caughtBy: [
+  }),
+  'reports a write without a response as unavailable': adding(
+    [
       'settles in time, and reports the truth, when the storage stops responding after the write',
       STALL,
       'reports the truth to each of 100 concurrent callers while the storage does not respond',
     ],
-    breaks: (_, storage) => ({
-      add: (plant, timeLimitMs) =>
-        within(
-          timeLimitMs,
-          writesOnce(storage, plant),
-          () => new StorageUnavailableError('timed out'),
-        ),
-    }),
-  },
-  'still tries to write a plant that it has reported as unavailable': {
-    connects: true,
-    caughtBy: OUTAGE,
-    breaks: (correct, storage) => ({
-      async add(plant, timeLimitMs) {
-        const again = async () => {
-          while (!storage.reachable) await setImmediate();
-          await correct.add(plant, timeLimitMs);
-        };
-        if (!storage.reachable) void again().catch(() => undefined);
+    (_, storage) => (plant, timeLimitMs) =>
+      within(
+        timeLimitMs,
+        writesOnce(storage, plant),
+        () => new StorageUnavailableError('timed out'),
+      ),
+  ),
+  'still tries to write a plant that it has reported as unavailable': adding(
+    OUTAGE,
+    (correct, storage) => async (plant, timeLimitMs) => {
+      const again = async () => {
+        while (!storage.reachable) await setImmediate();
         await correct.add(plant, timeLimitMs);
-      },
-    }),
-  },
-  'takes fractions of milliseconds for a bug': {
-    caughtBy: LIFETIME,
-    breaks: (correct) => ({
-      async add(plant, timeLimitMs) {
-        if (timeLimitMs > 0) AbortSignal.timeout(timeLimitMs);
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
-  },
-  'reports an id as taken before the other plant is durable': {
-    caughtBy: [
+      };
+      if (!storage.reachable) void again().catch(() => undefined);
+      await correct.add(plant, timeLimitMs);
+    },
+    { connects: true },
+  ),
+  'takes fractions of milliseconds for a bug': adding(
+    LIFETIME,
+    (correct) => async (plant, timeLimitMs) => {
+      if (timeLimitMs > 0) AbortSignal.timeout(timeLimitMs);
+      await correct.add(plant, timeLimitMs);
+    },
+  ),
+  'reports an id as taken before the other plant is durable': lie(
+    [
       KILL,
       'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
     ],
-    breaks: (_, storage) =>
+    (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
         return (await storage.write(plant.id, { plant: { ...plant }, mark })) === mark;
       }),
-  },
-  'reports its own plant as stored before it is durable, when it tries again': {
-    connects: true,
-    caughtBy: 'keeps a plant that it finds when it tries again, when the storage is killed',
-    breaks: (_, storage) =>
+  ),
+  'reports its own plant as stored before it is durable, when it tries again': lie(
+    'keeps a plant that it finds when it tries again, when the storage is killed',
+    (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
         const found = await storage.write(plant.id, { plant: { ...plant }, mark });
         if (found !== mark) await storage.flush(plant.id);
         return found === mark;
       }),
-  },
-  'reports an id as taken by a plant that is not committed': {
-    connects: true,
-    caughtBy: 'does not report an id as taken by a plant that is rolled back',
-    breaks: (correct, storage) => ({
-      async add(plant, timeLimitMs) {
-        if (storage.dirtyRead(plant.id) !== undefined) throw new PlantIdTakenError('taken');
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
-  },
-  'reports refused access or an outage as unavailable, also after a write without a response': {
-    connects: true,
-    caughtBy: [
-      'reports the truth when an acknowledgement is lost, and then the storage cannot be reached',
-      'reports the truth when an acknowledgement is lost, and then the storage refuses access',
-    ],
-    breaks: (correct, storage) => ({
-      add: (plant, timeLimitMs) =>
+    { connects: true },
+  ),
+  'reports an id as taken by a plant that is not committed': adding(
+    'does not report an id as taken by a plant that is rolled back',
+    (correct, storage) => async (plant, timeLimitMs) => {
+      if (storage.dirtyRead(plant.id) !== undefined) throw new PlantIdTakenError('taken');
+      await correct.add(plant, timeLimitMs);
+    },
+    { connects: true },
+  ),
+  'reports refused access or an outage as unavailable, also after a write without a response':
+    adding(
+      [
+        'reports the truth when an acknowledgement is lost, and then the storage cannot be reached',
+        'reports the truth when an acknowledgement is lost, and then the storage refuses access',
+      ],
+      (correct, storage) => (plant, timeLimitMs) =>
         correct.add(plant, timeLimitMs).catch((error: unknown) => {
           if (storage.reachable && storage.accessible) throw error;
           throw new StorageUnavailableError('refused');
         }),
-    }),
-  },
-  'stops waiting for a lock, and looks the id up in what is not committed': {
-    hangs: true,
-    caughtBy: 'does not report an id as taken by a plant that is rolled back',
-    breaks: (_, storage) =>
+      { connects: true },
+    ),
+  'stops waiting for a lock, and looks the id up in what is not committed': lie(
+    'does not report an id as taken by a plant that is rolled back',
+    (_, storage) =>
       correctStore(storage, async (_storage, plant, mark) => {
         const lockTimeout = wait(1_000).then(() => storage.dirtyRead(plant.id)?.mark === mark);
         return Promise.race([writeOnce(storage, plant, mark), lockTimeout]);
       }),
-  },
-  'reports an add under way as unavailable when it is closed': {
-    connects: true,
-    caughtBy:
-      'reports the truth when an acknowledgement is lost, and then the repository is closed',
-    breaks: (correct) => {
+    { hangs: true },
+  ),
+  'reports an add under way as unavailable when it is closed': lie(
+    'reports the truth when an acknowledgement is lost, and then the repository is closed',
+    (correct) => {
       let closed = false;
       return {
         add: (plant, timeLimitMs) =>
@@ -497,24 +464,20 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
         },
       };
     },
-  },
-  'takes the last fraction of a millisecond for no limit': {
-    connects: true,
-    hangs: true,
-    caughtBy:
-      'settles in time in the last millisecond of a limit, when the storage does not respond',
-    breaks: (correct, storage) => ({
-      async add(plant, timeLimitMs) {
-        const limited = timeLimitMs <= 0 || timeLimitMs >= 1;
-        if (storage.silent && !limited) await new Promise(() => undefined);
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
-  },
-  'looks an id up as a double after a lost acknowledgement': {
-    caughtBy:
-      'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
-    breaks: (_, storage) =>
+    { connects: true },
+  ),
+  'takes the last fraction of a millisecond for no limit': adding(
+    'settles in time in the last millisecond of a limit, when the storage does not respond',
+    (correct, storage) => async (plant, timeLimitMs) => {
+      const limited = timeLimitMs <= 0 || timeLimitMs >= 1;
+      if (storage.silent && !limited) await new Promise(() => undefined);
+      await correct.add(plant, timeLimitMs);
+    },
+    { connects: true, hangs: true },
+  ),
+  'looks an id up as a double after a lost acknowledgement': lie(
+    'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
+    (_, storage) =>
       correctStore(storage, (_storage, plant, mark) =>
         writeOnce(storage, plant, mark).catch((error: unknown) => {
           const rows = [...storage.rows.values()];
@@ -523,219 +486,142 @@ const brokenUnderFaults: Record<string, BrokenStore> = {
           return found.mark === mark;
         }),
       ),
-  },
-  'reports a lost acknowledgement as unavailable': {
-    connects: true,
-    caughtBy: 'reports the truth when an acknowledgement is lost',
-    breaks: (_, storage) => ({
-      add: (plant) =>
-        writesOnce(storage, plant).catch((error: unknown) => {
-          throw error instanceof WriteError ? new StorageUnavailableError('lost') : error;
-        }),
-    }),
-  },
-  'takes a plant that it does not find for one that is not stored': {
-    connects: true,
-    caughtBy:
-      'does not take a plant that it does not find for one that is not stored: the write may be late',
-    breaks: (_, storage) => ({
-      add: (plant) =>
-        writesOnce(storage, plant).catch((error: unknown) => {
-          if (!(error instanceof WriteError)) throw error;
-          if (storage.stored(plant.id) === undefined)
-            throw new StorageUnavailableError('not found');
-          throw new OutcomeUnknownError('found');
-        }),
-    }),
-  },
-  "mistakes its own plant for another's when it retries": {
-    caughtBy: 'reports the truth when an acknowledgement is lost',
-    breaks: (_, storage) => ({
-      add: (plant) =>
-        writesOnce(storage, plant).catch((error: unknown) => {
-          if (error instanceof WriteError) return writesOnce(storage, plant);
-          throw error;
-        }),
-    }),
-  },
-  'recognises its own plant by the content when it retries': {
-    caughtBy:
-      'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
-    breaks: (_, storage) => ({
-      add: (plant) =>
-        writesOnce(storage, plant).catch((error: unknown) => {
-          const same = storage.stored(plant.id)?.name === plant.name;
-          if (!(error instanceof WriteError && same)) throw error;
-        }),
-    }),
-  },
-  'loses a connection with each add that times out': {
-    caughtBy:
-      'reports the truth to each of 100 concurrent callers while the storage does not respond',
-    breaks(correct) {
+  ),
+  'reports a lost acknowledgement as unavailable': adding(
+    'reports the truth when an acknowledgement is lost',
+    (_, storage) => (plant) =>
+      writesOnce(storage, plant).catch((error: unknown) => {
+        throw error instanceof WriteError ? new StorageUnavailableError('lost') : error;
+      }),
+    { connects: true },
+  ),
+  'takes a plant that it does not find for one that is not stored': adding(
+    'does not take a plant that it does not find for one that is not stored: the write may be late',
+    (_, storage) => (plant) =>
+      writesOnce(storage, plant).catch((error: unknown) => {
+        if (!(error instanceof WriteError)) throw error;
+        if (storage.stored(plant.id) === undefined) throw new StorageUnavailableError('not found');
+        throw new OutcomeUnknownError('found');
+      }),
+    { connects: true },
+  ),
+  "mistakes its own plant for another's when it retries": adding(
+    'reports the truth when an acknowledgement is lost',
+    (_, storage) => (plant) =>
+      writesOnce(storage, plant).catch((error: unknown) => {
+        if (error instanceof WriteError) return writesOnce(storage, plant);
+        throw error;
+      }),
+  ),
+  'recognises its own plant by the content when it retries': adding(
+    'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
+    (_, storage) => (plant) =>
+      writesOnce(storage, plant).catch((error: unknown) => {
+        const same = storage.stored(plant.id)?.name === plant.name;
+        if (!(error instanceof WriteError && same)) throw error;
+      }),
+  ),
+  'loses a connection with each add that times out': adding(
+    'reports the truth to each of 100 concurrent callers while the storage does not respond',
+    (correct) => {
       let connections = 100;
-      return {
-        async add(plant, timeLimitMs) {
-          if (connections === 0) throw new StorageUnavailableError('no connection');
-          connections -= 1;
-          await correct.add(plant, timeLimitMs);
-          connections += 1;
-        },
+      return async (plant, timeLimitMs) => {
+        if (connections === 0) throw new StorageUnavailableError('no connection');
+        connections -= 1;
+        await correct.add(plant, timeLimitMs);
+        connections += 1;
       };
     },
-  },
-  'never closes the connection of an add that timed out': {
-    hangs: true,
-    caughtBy: 'leaves no connection open, however often the storage does not respond',
-    breaks: (correct, storage) => ({
-      async add(plant, timeLimitMs) {
-        storage.connected += 1;
-        await correct.add(plant, timeLimitMs);
-        storage.connected -= 1;
-      },
-    }),
-  },
-  'acknowledges what is not durable': {
-    caughtBy: KILL,
-    breaks: (_, storage) => ({
-      async add(plant) {
-        await storage.write(plant.id, { plant, mark: Symbol('mark') }, false);
-      },
-    }),
-  },
-  'leaves it to the configuration of its storage whether a plant is durable': {
-    connects: true,
-    caughtBy:
-      'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
-    breaks: (_, storage) =>
+  ),
+  'never closes the connection of an add that timed out': adding(
+    'leaves no connection open, however often the storage does not respond',
+    (correct, storage) => async (plant, timeLimitMs) => {
+      storage.connected += 1;
+      await correct.add(plant, timeLimitMs);
+      storage.connected -= 1;
+    },
+    { hangs: true },
+  ),
+  'acknowledges what is not durable': adding(KILL, (_, storage) => async (plant) => {
+    await storage.write(plant.id, { plant, mark: Symbol('mark') }, false);
+  }),
+  'leaves it to the configuration of its storage whether a plant is durable': lie(
+    'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
+    (_, storage) =>
       correctStore(storage, async (_storage, plant, mark = Symbol('mark')) => {
         if (!storage.relaxed) return writeOnce(storage, plant, mark);
         return (await storage.write(plant.id, { plant: { ...plant }, mark }, false)) === mark;
       }),
-  },
-  'is ready while its storage loses what it acknowledges, and it stores nothing': {
-    connects: true,
-    caughtBy:
-      'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
-    breaks: (correct, storage) => ({
-      async add(plant, timeLimitMs) {
-        if (storage.relaxed) throw new StorageUnavailableError('flushes are off');
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
-  },
-  'reports every outage as unknown': {
-    caughtBy: OUTAGE,
-    breaks: (correct) => ({
-      add: (plant, timeLimitMs) =>
-        correct.add(plant, timeLimitMs).catch((error: unknown) => {
-          throw isOutage(error) ? new OutcomeUnknownError('unknown') : error;
-        }),
-    }),
-  },
-  'is ready while its storage cannot be reached': {
-    caughtBy: OUTAGE,
-    breaks: () => ({ async ready() {} }),
-  },
-  'reports missing permissions as a bug': {
-    caughtBy: REFUSAL,
-    breaks: (correct) => ({
-      add: (plant, timeLimitMs) =>
-        correct.add(plant, timeLimitMs).catch((error: unknown) => {
-          throw isOutage(error) ? new Error('permission denied') : error;
-        }),
-    }),
-  },
-  'accepts no more plants after one that failed': {
-    connects: true,
-    caughtBy: [OUTAGE, STALL, REFUSAL],
-    breaks(correct) {
+    { connects: true },
+  ),
+  'is ready while its storage loses what it acknowledges, and it stores nothing': adding(
+    'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
+    (correct, storage) => async (plant, timeLimitMs) => {
+      if (storage.relaxed) throw new StorageUnavailableError('flushes are off');
+      await correct.add(plant, timeLimitMs);
+    },
+    { connects: true },
+  ),
+  'reports every outage as unknown': adding(
+    OUTAGE,
+    (correct) => (plant, timeLimitMs) =>
+      correct.add(plant, timeLimitMs).catch((error: unknown) => {
+        throw isOutage(error) ? new OutcomeUnknownError('unknown') : error;
+      }),
+  ),
+  'is ready while its storage cannot be reached': lie(OUTAGE, () => ({ async ready() {} })),
+  'reports missing permissions as a bug': adding(
+    REFUSAL,
+    (correct) => (plant, timeLimitMs) =>
+      correct.add(plant, timeLimitMs).catch((error: unknown) => {
+        throw isOutage(error) ? new Error('permission denied') : error;
+      }),
+  ),
+  'accepts no more plants after one that failed': adding(
+    [OUTAGE, STALL, REFUSAL],
+    (correct) => {
       let failed = false;
-      return {
-        async add(plant, timeLimitMs) {
-          if (failed) throw new StorageUnavailableError('it failed before');
-          failed = true;
-          await correct.add(plant, timeLimitMs);
-          failed = false;
-        },
+      return async (plant, timeLimitMs) => {
+        if (failed) throw new StorageUnavailableError('it failed before');
+        failed = true;
+        await correct.add(plant, timeLimitMs);
+        failed = false;
       };
     },
-  },
-  'never connects a second time': {
-    caughtBy: KILL,
-    breaks(correct, storage) {
-      let generation: number | undefined;
-      return {
-        async add(plant, timeLimitMs) {
-          generation ??= storage.generation;
-          if (storage.generation > generation) throw new StorageUnavailableError('disconnected');
-          await correct.add(plant, timeLimitMs);
-        },
-      };
-    },
-  },
-  'names the plant when it is closed': {
-    caughtBy: LIFETIME,
-    breaks: failing((error, plant) =>
+    { connects: true },
+  ),
+  'never connects a second time': adding(KILL, (correct, storage) => {
+    let generation: number | undefined;
+    return async (plant, timeLimitMs) => {
+      generation ??= storage.generation;
+      if (storage.generation > generation) throw new StorageUnavailableError('disconnected');
+      await correct.add(plant, timeLimitMs);
+    };
+  }),
+  'names the plant when it is closed': lie(
+    LIFETIME,
+    failing((error, plant) =>
       error.message === 'closed' ? new StorageUnavailableError(`${plant?.name} is late`) : error,
     ),
-  },
-  'carries the plant of a write without a response': {
-    caughtBy:
-      'settles in time, and reports the truth, when the storage stops responding after the write',
-    breaks: failing((error, plant) => Object.assign(error, { parameters: [{ tag: plant?.tag }] })),
-  },
-  'shows its connection string in the cause of an outage': {
-    caughtBy: OUTAGE,
-    breaks: failing(() => {
+  ),
+  'carries the plant of a write without a response': lie(
+    'settles in time, and reports the truth, when the storage stops responding after the write',
+    failing((error, plant) => Object.assign(error, { parameters: [{ tag: plant?.tag }] })),
+  ),
+  'shows its connection string in the cause of an outage': lie(
+    OUTAGE,
+    failing(() => {
       const cause = new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]);
       return new StorageUnavailableError('not reachable', { cause });
     }),
-  },
-  'has its password in a hidden property of an error of ready': {
-    caughtBy: REFUSAL,
-    breaks: (correct) => ({
-      ready: () =>
-        correct.ready().catch((error: Error) => {
-          throw Object.defineProperty(error, 'options', { value: { password: PASSWORD } });
-        }),
-    }),
-  },
+  ),
+  'has its password in a hidden property of an error of ready': lie(REFUSAL, (correct) => ({
+    ready: () =>
+      correct.ready().catch((error: Error) => {
+        throw Object.defineProperty(error, 'options', { value: { password: PASSWORD } });
+      }),
+  })),
 };
 
-/** Returns a repository that adds its first plant as the correct one does. */
-function onceConnected(correct: PlantRepository, broken: PlantRepository): PlantRepository {
-  let add: PlantRepository['add'] = async (plant, timeLimitMs) => {
-    await correct.add(plant, timeLimitMs);
-    add = broken.add;
-  };
-  return { ...broken, add: (plant, timeLimitMs) => add(plant, timeLimitMs) };
-}
-
-function open({ breaks, initialPlants = [], connects, onReopen }: BrokenStore): OpenStore {
-  const storage = new SimulatedStorage();
-  for (const plant of initialPlants) storage.keep(plant);
-  const liar = () => {
-    const correct = correctStore(storage);
-    const broken = { ...correct, ...breaks?.(correct, storage) };
-    return connects ? onceConnected(correct, broken) : broken;
-  };
-  return {
-    ...storage,
-    repository: liar(),
-    stored: async (id) => storage.stored(id),
-    async reopen() {
-      onReopen?.(storage);
-      return liar();
-    },
-    secrets: [CONNECTION_STRING, PASSWORD],
-  };
-}
-
 /** All liars, by what they do. */
-export const liars: Readonly<Record<string, Liar<OpenStore>>> = Object.fromEntries(
-  Object.entries({ ...brokenWithoutFaults, ...brokenUnderFaults }).map(([lie, broken]) => [
-    lie,
-    { caughtBy: broken.caughtBy, hangs: broken.hangs, open: () => open(broken) },
-  ]),
-);
+export const liars = { ...brokenWithoutFaults, ...brokenUnderFaults };

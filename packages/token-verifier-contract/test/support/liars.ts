@@ -31,14 +31,24 @@ const AFTER_CLOSE = 'reports after close that it is unavailable, not that a toke
 const SECRETS = 'reveals no part of a token, and no other secret, in its errors';
 const CLOSE = 'is ready when it is open, and can be closed more than once';
 
-/** A verifier that breaks one sentence, and the titles of the cases that must fail. */
-interface BrokenVerifier {
-  readonly caughtBy: string | readonly string[];
-  readonly naming?: string;
-  readonly hangs?: true;
-  /** The methods that differ from those of the honest one. */
-  breaks(honest: TokenVerifier, issuer: SimulatedIssuer): Partial<TokenVerifier>;
-}
+/** Returns the methods that differ from those of the honest verifier. */
+type Breaks = (honest: TokenVerifier, issuer: SimulatedIssuer) => Partial<TokenVerifier>;
+
+type Details = Pick<Liar<OpenVerifier>, 'naming' | 'hangs'>;
+
+/** A verifier that breaks one sentence. */
+const lie = (
+  caughtBy: string | readonly string[],
+  breaks: Breaks,
+  details: Details = {},
+): Liar<OpenVerifier> => ({ caughtBy, ...details, open: () => openVerifier(breaks) });
+
+/** A verifier with another `verify`. */
+const verifying = (
+  caughtBy: string | readonly string[],
+  verify: (honest: TokenVerifier, issuer: SimulatedIssuer) => TokenVerifier['verify'],
+  details?: Details,
+) => lie(caughtBy, (honest, issuer) => ({ verify: verify(honest, issuer) }), details);
 
 const reading = (read: (token: string) => string) => (honest: TokenVerifier) => ({
   verify: (token: string) => honest.verify(read(token)),
@@ -81,11 +91,11 @@ const accepting = (caughtBy: string, tokens: Readonly<Record<string, string>>) =
   Object.fromEntries(
     Object.entries(tokens).map(([what, accepted]) => [
       `accepts ${what}`,
-      {
+      lie(
         caughtBy,
-        naming: `${what}: expected InvalidTokenError, got`,
-        breaks: reading((token) => (token === accepted ? GARDENER : token)),
-      },
+        reading((token) => (token === accepted ? GARDENER : token)),
+        { naming: `${what}: expected InvalidTokenError, got` },
+      ),
     ]),
   );
 
@@ -94,19 +104,17 @@ const acceptingLater = (caughtBy: string, tokens: Readonly<Record<string, string
   Object.fromEntries(
     Object.entries(tokens).map(([what, accepted]) => [
       `accepts a token ${what} after it has accepted the original`,
-      {
+      verifying(
         caughtBy,
-        naming: `a token ${what}: expected InvalidTokenError, got`,
-        breaks(honest: TokenVerifier) {
+        (honest) => {
           let later = false;
-          return {
-            verify(token: string) {
-              later ||= token === GARDENER;
-              return honest.verify(later && token === accepted ? GARDENER : token);
-            },
+          return (token) => {
+            later ||= token === GARDENER;
+            return honest.verify(later && token === accepted ? GARDENER : token);
           };
         },
-      },
+        { naming: `a token ${what}: expected InvalidTokenError, got` },
+      ),
     ]),
   );
 
@@ -114,75 +122,51 @@ const namingClients = (names: readonly string[]) =>
   Object.fromEntries(
     names.map((name) => [
       `names a client ${JSON.stringify(name).slice(0, 20)}`,
-      {
-        caughtBy: 'names clients by 1 to 128 printable characters that are not the token',
-        breaks: () => ({ verify: async () => authenticatedClient(name, []) }),
-      },
+      verifying(
+        'names clients by 1 to 128 printable characters that are not the token',
+        () => async () => authenticatedClient(name, []),
+      ),
     ]),
   );
 
 /** The verifiers that break a sentence while no fault occurs. */
-const brokenWithoutFaults: Record<string, BrokenVerifier> = {
-  'accepts every token': {
-    caughtBy: 'refuses text that is not a token',
-    breaks: (honest) => ({
-      verify: (token) => honest.verify(token).catch(() => honest.verify(TOKENS.visitor)),
-    }),
-  },
-  'gives every client every permission': {
-    caughtBy: VALID,
-    breaks: (honest) => ({
-      async verify(token) {
-        return authenticatedClient((await honest.verify(token)).name, ['create plants']);
-      },
-    }),
-  },
-  'gives every client one name': {
-    caughtBy: VALID,
-    breaks: (honest) => ({
-      async verify(token) {
-        return authenticatedClient('client', (await honest.verify(token)).permissions);
-      },
-    }),
-  },
-  'accepts a token only once': {
-    caughtBy: VALID,
-    breaks: (honest) => {
-      const used = new Set<string>();
-      return {
-        async verify(token) {
-          if (used.has(token)) throw new InvalidTokenError('used');
-          used.add(token);
-          return honest.verify(token);
-        },
-      };
+const brokenWithoutFaults: Record<string, Liar<OpenVerifier>> = {
+  'accepts every token': verifying(
+    'refuses text that is not a token',
+    (honest) => (token) => honest.verify(token).catch(() => honest.verify(TOKENS.visitor)),
+  ),
+  'gives every client every permission': verifying(VALID, (honest) => async (token) => {
+    return authenticatedClient((await honest.verify(token)).name, ['create plants']);
+  }),
+  'gives every client one name': verifying(VALID, (honest) => async (token) => {
+    return authenticatedClient('client', (await honest.verify(token)).permissions);
+  }),
+  'accepts a token only once': verifying(VALID, (honest) => {
+    const used = new Set<string>();
+    return async (token) => {
+      if (used.has(token)) throw new InvalidTokenError('used');
+      used.add(token);
+      return honest.verify(token);
+    };
+  }),
+  'resolves a check with the client of the latest one': verifying(VALID, (honest) => {
+    let latest = '';
+    return async (token) => {
+      latest = token;
+      await Promise.resolve();
+      return honest.verify(latest);
+    };
+  }),
+  'names clients by their tokens': verifying(
+    'names clients by 1 to 128 printable characters that are not the token',
+    (honest) => async (token) => {
+      return authenticatedClient(token, (await honest.verify(token)).permissions);
     },
-  },
-  'resolves a check with the client of the latest one': {
-    caughtBy: VALID,
-    breaks: (honest) => {
-      let latest = '';
-      return {
-        async verify(token) {
-          latest = token;
-          await Promise.resolve();
-          return honest.verify(latest);
-        },
-      };
-    },
-  },
-  'names clients by their tokens': {
-    caughtBy: 'names clients by 1 to 128 printable characters that are not the token',
-    breaks: (honest) => ({
-      async verify(token) {
-        return authenticatedClient(token, (await honest.verify(token)).permissions);
-      },
-    }),
-  },
-  'accepts an expired token': {
-    caughtBy: 'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
-    breaks: reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
-  },
+  ),
+  'accepts an expired token': lie(
+    'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
+    reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
+  ),
   ...accepting('refuses text that is not a token', FOREIGN),
   ...acceptingLater('refuses an altered token after it has accepted the original', {
     ...ALTERED,
@@ -196,78 +180,58 @@ const brokenWithoutFaults: Record<string, BrokenVerifier> = {
     'a\uD800b',
     'a\u200Eb',
   ]),
-  'reports an invalid token as an outage': {
-    caughtBy: 'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
-    breaks: replacing(() => new TokenVerifierUnavailableError('unknown')),
-  },
-  'repeats the token in its error': {
-    caughtBy: SECRETS,
-    breaks: replacing((token) => new InvalidTokenError(`${token} is not known`)),
-  },
-  'hides the token in the cause of its error': {
-    caughtBy: SECRETS,
-    breaks: replacing((token) => new InvalidTokenError('unknown', { cause: { deep: { token } } })),
-  },
-  'is never ready': {
-    caughtBy: CLOSE,
-    breaks: () => ({ ready: () => Promise.reject(new TokenVerifierUnavailableError('never')) }),
-  },
-  'cannot be closed again later': {
-    caughtBy: CLOSE,
-    breaks: (honest) => {
-      let isClosed = false;
-      return {
-        async close() {
-          if (isClosed) throw new Error('closed already');
-          await honest.close();
-          isClosed = true;
-        },
-      };
-    },
-  },
-  'cannot be closed twice': {
-    caughtBy: CLOSE,
-    breaks: (honest) => {
-      let closings = 0;
-      return {
-        async close() {
-          closings += 1;
-          if (closings > 1) throw new Error('closed already');
-          await honest.close();
-        },
-      };
-    },
-  },
-  'still works after close': {
-    caughtBy: AFTER_CLOSE,
-    breaks: () => ({ async close() {} }),
-  },
-  'is ready after close': {
-    caughtBy: AFTER_CLOSE,
-    breaks: () => ({ async ready() {} }),
-  },
-  'accepts after close what it has accepted before': {
-    caughtBy: AFTER_CLOSE,
-    breaks: (honest) => {
-      const cached = new Map<string, Client>();
-      return {
-        async verify(token) {
-          const client = cached.get(token) ?? (await honest.verify(token));
-          cached.set(token, client);
-          return client;
-        },
-      };
-    },
-  },
-  'refuses every token after close': {
-    caughtBy: AFTER_CLOSE,
-    breaks: (honest) => ({
-      verify: (token) =>
-        honest.verify(token).catch((error: Error) => {
-          throw error.message === 'closed' ? new InvalidTokenError('unknown') : error;
-        }),
-    }),
-  },
+  'reports an invalid token as an outage': lie(
+    'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
+    replacing(() => new TokenVerifierUnavailableError('unknown')),
+  ),
+  'repeats the token in its error': lie(
+    SECRETS,
+    replacing((token) => new InvalidTokenError(`${token} is not known`)),
+  ),
+  'hides the token in the cause of its error': lie(
+    SECRETS,
+    replacing((token) => new InvalidTokenError('unknown', { cause: { deep: { token } } })),
+  ),
+  'is never ready': lie(CLOSE, () => ({
+    ready: () => Promise.reject(new TokenVerifierUnavailableError('never')),
+  })),
+  'cannot be closed again later': lie(CLOSE, (honest) => {
+    let isClosed = false;
+    return {
+      async close() {
+        if (isClosed) throw new Error('closed already');
+        await honest.close();
+        isClosed = true;
+      },
+    };
+  }),
+  'cannot be closed twice': lie(CLOSE, (honest) => {
+    let closings = 0;
+    return {
+      async close() {
+        closings += 1;
+        if (closings > 1) throw new Error('closed already');
+        await honest.close();
+      },
+    };
+  }),
+  'still works after close': lie(AFTER_CLOSE, () => ({ async close() {} })),
+  'is ready after close': lie(AFTER_CLOSE, () => ({ async ready() {} })),
+  'accepts after close what it has accepted before': verifying(AFTER_CLOSE, (honest) => {
+    const cached = new Map<string, Client>();
+    return async (token) => {
+      const client = cached.get(token) ?? (await honest.verify(token));
+      cached.set(token, client);
+      return client;
+    };
+  }),
+  'refuses every token after close': verifying(
+    AFTER_CLOSE,
+    (honest) => (token) =>
+      honest.verify(token).catch((error: Error) => {
+        throw error.message === 'closed' ? new InvalidTokenError('unknown') : error;
+      }),
+  ),
 };
 
 /** Makes a verifier that rejects with changed errors in an outage. */
@@ -286,167 +250,125 @@ const failing =
 const digestOf = (token = '', algorithm = 'sha256') => createHash(algorithm).update(token);
 
 /** The verifiers that break a sentence when their dependency fails. */
-const brokenUnderFaults: Record<string, BrokenVerifier> = {
-  'reports an outage as an invalid token': {
-    caughtBy: [OUTAGE, STALL, MALFUNCTION],
-    breaks: (honest) => ({
-      verify: (token) =>
-        honest.verify(token).catch(() => {
-          throw new InvalidTokenError('it was not accepted');
-        }),
-    }),
-  },
-  'accepts every token during an outage': {
-    caughtBy: OUTAGE,
-    breaks: (honest) => ({
-      verify: (token) =>
-        honest.verify(token).catch((error: unknown) => {
-          if (error instanceof TokenVerifierUnavailableError) return VISITOR;
-          throw error;
-        }),
-    }),
-  },
-  'accepts an expired token during an outage': {
-    caughtBy: OUTAGE,
-    breaks: (honest, issuer) => ({
-      async verify(token) {
-        return token === EXPIRED && issuer.fault !== undefined ? VISITOR : honest.verify(token);
-      },
-    }),
-  },
-  'is ready, but accepts nothing, during an outage': {
-    caughtBy: OUTAGE,
-    breaks: () => ({ async ready() {} }),
-  },
-  'reports an outage as a bug': {
-    caughtBy: MALFUNCTION,
-    breaks: failing(() => new SyntaxError('unexpected token')),
-  },
-  'reports an outage as a bug when it is asked whether it is ready': {
-    caughtBy: MALFUNCTION,
-    breaks: (honest) => ({
-      ready: () => honest.ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
-    }),
-  },
-  'refuses during an outage what it has accepted before': {
-    caughtBy: OUTAGE,
-    breaks(honest, issuer) {
-      const known = new Set<string>();
-      return {
-        async verify(token) {
-          if (issuer.fault !== undefined && known.has(token)) throw new InvalidTokenError('old');
-          const client = await honest.verify(token);
-          known.add(token);
-          return client;
-        },
-      };
+const brokenUnderFaults: Record<string, Liar<OpenVerifier>> = {
+  'reports an outage as an invalid token': verifying(
+    [OUTAGE, STALL, MALFUNCTION],
+    (honest) => (token) =>
+      honest.verify(token).catch(() => {
+        throw new InvalidTokenError('it was not accepted');
+      }),
+  ),
+  'accepts every token during an outage': verifying(
+    OUTAGE,
+    (honest) => (token) =>
+      honest.verify(token).catch((error: unknown) => {
+        if (error instanceof TokenVerifierUnavailableError) return VISITOR;
+        throw error;
+      }),
+  ),
+  'accepts an expired token during an outage': verifying(
+    OUTAGE,
+    (honest, issuer) => async (token) => {
+      return token === EXPIRED && issuer.fault !== undefined ? VISITOR : honest.verify(token);
     },
-  },
-  'reports a malformed token as an outage once it has no fresh keys': {
-    caughtBy: [OUTAGE, STALL, MALFUNCTION],
-    breaks: (honest, issuer) => ({
-      async verify(token) {
-        if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
-        return honest.verify(token);
-      },
+  ),
+  'is ready, but accepts nothing, during an outage': lie(OUTAGE, () => ({ async ready() {} })),
+  'reports an outage as a bug': lie(
+    MALFUNCTION,
+    failing(() => new SyntaxError('unexpected token')),
+  ),
+  'reports an outage as a bug when it is asked whether it is ready': lie(MALFUNCTION, (honest) => ({
+    ready: () => honest.ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
+  })),
+  'refuses during an outage what it has accepted before': verifying(OUTAGE, (honest, issuer) => {
+    const known = new Set<string>();
+    return async (token) => {
+      if (issuer.fault !== undefined && known.has(token)) throw new InvalidTokenError('old');
+      const client = await honest.verify(token);
+      known.add(token);
+      return client;
+    };
+  }),
+  'reports a malformed token as an outage once it has no fresh keys': verifying(
+    [OUTAGE, STALL, MALFUNCTION],
+    (honest, issuer) => async (token) => {
+      if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
+      return honest.verify(token);
+    },
+  ),
+  'refuses texts that no issuer can have issued, but no others, once it has no fresh keys':
+    verifying(OUTAGE, (honest, issuer) => async (token) => {
+      if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
+      return honest.verify(token);
     }),
-  },
-  'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': {
-    caughtBy: OUTAGE,
-    breaks: (honest, issuer) => ({
-      async verify(token) {
-        if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
-        return honest.verify(token);
-      },
-    }),
-  },
-  'waits for a response without a limit': {
-    hangs: true,
-    naming: 'has not settled',
-    caughtBy: STALL,
-    breaks: (honest, issuer) => ({
-      verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token)),
-    }),
-  },
-  'accepts no more tokens after an outage': {
-    caughtBy: [
+  'waits for a response without a limit': verifying(
+    STALL,
+    (honest, issuer) => (token) =>
+      issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token),
+    { hangs: true, naming: 'has not settled' },
+  ),
+  'accepts no more tokens after an outage': verifying(
+    [
       AFTER_OUTAGE,
       'reveals no secret when what it depends on does not respond, and recovers without a restart',
       'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     ],
-    breaks(honest) {
+    (honest) => {
       let failed: Error | undefined;
-      return {
-        async verify(token) {
-          const client = await honest.verify(token).catch((error: Error) => {
-            if (error instanceof TokenVerifierUnavailableError) failed = error;
-            throw error;
-          });
-          if (failed) throw failed;
-          return client;
-        },
+      return async (token) => {
+        const client = await honest.verify(token).catch((error: Error) => {
+          if (error instanceof TokenVerifierUnavailableError) failed = error;
+          throw error;
+        });
+        if (failed) throw failed;
+        return client;
       };
     },
-  },
-  'refuses no more tokens after an outage': {
-    caughtBy: AFTER_OUTAGE,
-    breaks(honest, issuer) {
-      let failed = false;
-      return {
-        async verify(token) {
-          failed ||= issuer.fault !== undefined;
-          return honest.verify(failed && token === EXPIRED ? TOKENS.visitor : token);
-        },
-      };
-    },
-  },
-  'refuses a valid token before it is ready again': {
-    caughtBy: AFTER_OUTAGE,
-    breaks: hesitating(new InvalidTokenError('unknown')),
-  },
-  'names a token by its digest in the error of an outage': {
-    caughtBy: AFTER_OUTAGE,
-    breaks: failing((_, token) => {
+  ),
+  'refuses no more tokens after an outage': verifying(AFTER_OUTAGE, (honest, issuer) => {
+    let failed = false;
+    return async (token) => {
+      failed ||= issuer.fault !== undefined;
+      return honest.verify(failed && token === EXPIRED ? TOKENS.visitor : token);
+    };
+  }),
+  'refuses a valid token before it is ready again': lie(
+    AFTER_OUTAGE,
+    hesitating(new InvalidTokenError('unknown')),
+  ),
+  'names a token by its digest in the error of an outage': lie(
+    AFTER_OUTAGE,
+    failing((_, token) => {
       const cause = new AggregateError([new Error(`GET token:${digestOf(token).digest('hex')}`)]);
       return new TokenVerifierUnavailableError('not reachable', { cause });
     }),
-  },
-  'carries another digest of a token as bytes': {
-    caughtBy:
-      'reveals no secret when what it depends on does not respond, and recovers without a restart',
-    breaks: failing((error, token) => {
+  ),
+  'carries another digest of a token as bytes': lie(
+    'reveals no secret when what it depends on does not respond, and recovers without a restart',
+    failing((error, token) => {
       const key = Buffer.from(digestOf(token, 'sha1').digest('base64url'));
       return Object.assign(error, { command: { arguments: [key] } });
     }),
-  },
-  'quotes the unexpected page in its error': {
-    caughtBy:
-      'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
-    breaks: failing((_, token) => {
+  ),
+  'quotes the unexpected page in its error': lie(
+    'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
+    failing((_, token) => {
       const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 10)}"...`);
       return new TokenVerifierUnavailableError('no response about the token', { cause });
     }),
-  },
-  'shows its password in the error of ready': {
-    caughtBy: AFTER_OUTAGE,
-    breaks: (honest) => ({
-      ready: () =>
-        honest.ready().catch((error: Error) => {
-          const authorization = `Basic ${Buffer.from(PASSWORD).toString('base64')}`;
-          throw Object.defineProperty(error, 'request', { value: new Map([[authorization, 1]]) });
-        }),
-    }),
-  },
-  'repeats the token when it is closed': {
-    caughtBy: SECRETS,
-    breaks: failing((_, token) => new TokenVerifierUnavailableError(`${token}: closed`)),
-  },
+  ),
+  'shows its password in the error of ready': lie(AFTER_OUTAGE, (honest) => ({
+    ready: () =>
+      honest.ready().catch((error: Error) => {
+        const authorization = `Basic ${Buffer.from(PASSWORD).toString('base64')}`;
+        throw Object.defineProperty(error, 'request', { value: new Map([[authorization, 1]]) });
+      }),
+  })),
+  'repeats the token when it is closed': lie(
+    SECRETS,
+    failing((_, token) => new TokenVerifierUnavailableError(`${token}: closed`)),
+  ),
 };
 
 /** All liars, by what they do. */
-export const liars: Readonly<Record<string, Liar<OpenVerifier>>> = Object.fromEntries(
-  Object.entries({ ...brokenWithoutFaults, ...brokenUnderFaults }).map(([lie, broken]) => [
-    lie,
-    { ...broken, open: () => openVerifier(broken.breaks) },
-  ]),
-);
+export const liars = { ...brokenWithoutFaults, ...brokenUnderFaults };

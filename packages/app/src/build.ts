@@ -1,0 +1,12 @@
+import { existsSync, readFileSync } from 'node:fs';
+import type { Build } from '@plant-store/http-koa';
+
+const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
+
+/** Written by `tools/identify.js`. */
+const IDENTITY = './build.json';
+
+/** Identifies what runs. A build without an identity, such as one by `tsc` alone, knows the version of its manifest. */
+export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
+  ? read(IDENTITY)
+  : { version: read('../../package.json').version };

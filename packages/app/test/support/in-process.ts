@@ -1,0 +1,90 @@
+import { EventEmitter, once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { OwnProcess } from '../../src/commands/own-process.js';
+import { main } from '../../src/main.js';
+
+const running = new Set<Command>();
+
+/** A `plant-store` command that runs in the process of the test. It gets the signals that the test emits. */
+export class Command extends EventEmitter implements OwnProcess {
+  readonly stdout = new PassThrough({ encoding: 'utf8' });
+  readonly stderr = new PassThrough({ encoding: 'utf8' });
+  /** What it has printed to standard output so far. */
+  out = '';
+  /** What it has printed to standard error so far. */
+  err = '';
+  /** Resolves with the exit code. */
+  readonly ended: Promise<number>;
+
+  readonly env: NodeJS.ProcessEnv;
+  readonly #startedAt = performance.now();
+
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    super();
+    this.env = env;
+    this.stdout.on('data', (text) => {
+      this.out += text;
+    });
+    this.stderr.on('data', (text) => {
+      this.err += text;
+    });
+    running.add(this);
+    const exited = once(this, 'exit').then(([code]) => code);
+    this.ended = Promise.race([main(args, this), exited]).finally(() => running.delete(this));
+  }
+
+  uptime(): number {
+    return (performance.now() - this.#startedAt) / 1000;
+  }
+
+  exit(code: number): void {
+    this.emit('exit', code);
+  }
+
+  /** Sends SIGTERM. Resolves with the exit code. */
+  stop(): Promise<number> {
+    this.emit('SIGTERM');
+    return this.ended;
+  }
+
+  /** Resolves with the first match in standard output; rejects when the command ends before. */
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#found(pattern, this.stdout, () => this.out);
+  }
+
+  /** As {@link printed}, in standard error. */
+  reported(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#found(pattern, this.stderr, () => this.err);
+  }
+
+  async #found(pattern: RegExp, stream: PassThrough, text: () => string) {
+    for (;;) {
+      const match = pattern.exec(text());
+      if (match) return match;
+      const code = await Promise.race([once(stream, 'data').then(() => undefined), this.ended]);
+      if (code !== undefined && !pattern.test(text())) {
+        throw new Error(`ended with ${code}: ${this.out}${this.err}`);
+      }
+    }
+  }
+}
+
+/** A service that runs in the process of the test, and listens. */
+export interface Service extends Command {
+  readonly address: string;
+  /** The address of the management listener; `undefined` without `MANAGEMENT_PORT`. */
+  readonly management: string | undefined;
+}
+
+/** Starts the service on a free port. Resolves when it listens. One of the settings must choose a token verifier. */
+export async function serveHere(env: Record<string, string>): Promise<Service> {
+  const service = new Command(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
+  const [line] = await service.printed(/^.*"listening".*\n/m);
+  const { address, management } = JSON.parse(line);
+  return Object.assign(service, { address, management });
+}
+
+/** Stops the commands that a failed test has left running. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running].map((command) => command.stop()));
+}

@@ -1,0 +1,154 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Reject } from '@plant-store/import-ndjson';
+import {
+  ACCESS_TOKEN_SHA256,
+  command,
+  type Running,
+  TOKEN,
+  watch,
+} from '@plant-store/service-process';
+import { type Document, MongoClient } from 'mongodb';
+import { Command } from './in-process.js';
+
+/** The first id of a file, which is not exact as a double. */
+const FIRST_ID = 9007199254740993n;
+
+/** Returns the line of a plant whose id follows from the number of the line. */
+export const plantLine = (line: number) =>
+  `{"id":${FIRST_ID + BigInt(line)},"name":"plant ${line}","tag":"tropical"}\n`;
+
+/** A temporary folder for the files of a test, which is made when the first of them is named. */
+export class PlantFiles {
+  #folder: string | undefined;
+  #count = 0;
+
+  get folder(): string {
+    this.#folder ??= mkdtempSync(join(tmpdir(), 'plant-store-import-'));
+    return this.#folder;
+  }
+
+  /** Writes a new file with these lines. Resolves with its path. */
+  async write(lines: Iterable<string>): Promise<string> {
+    const path = this.newPath();
+    const file = createWriteStream(path);
+    for (const line of lines) if (!file.write(line)) await once(file, 'drain');
+    await once(file.end(), 'finish');
+    return path;
+  }
+
+  newPath(): string {
+    this.#count += 1;
+    return join(this.folder, `${this.#count}.ndjson`);
+  }
+
+  remove(): void {
+    if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true });
+  }
+}
+
+/** Yields `count` lines, each made by `line` from its number. */
+export function* numbered(count: number, line = plantLine) {
+  for (let number = 1; number <= count; number += 1) yield line(number);
+}
+
+/** The settings of an accepted token that permits creating and reading plants. */
+export const CLIENT = { ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
+
+/** Starts an import in this process, with an accepted token. */
+export function startImport(args: readonly string[], env: NodeJS.ProcessEnv): Command {
+  return new Command(['import', ...args], { ...CLIENT, ...env });
+}
+
+/** Starts an export in this process, with an accepted token. */
+export function startExport(args: readonly string[], env: NodeJS.ProcessEnv): Command {
+  return new Command(['export', ...args], { ...CLIENT, LOG_LEVEL: 'error', ...env });
+}
+
+/** Starts a command that can write only so many KiB to each file: further writes are short, or fail. */
+export function startWithFullDisk(
+  kib: number,
+  args: readonly string[],
+  env: Record<string, string>,
+): Running {
+  const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$0" "$@"`;
+  return watch(
+    spawn('bash', ['-c', limited, process.execPath, command, ...args], {
+      env: { PATH: process.env.PATH, ...CLIENT, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
+}
+
+/** Returns the counts of a summary that are not 0. */
+export function countsOf(output: string): Record<string, number> {
+  const counts = [...output.matchAll(/^(\w+): ([0-9]+)$/gm)];
+  return Object.fromEntries(
+    counts.map(([, outcome, count]) => [outcome, Number(count)]).filter(([, count]) => count !== 0),
+  );
+}
+
+/** Returns the line at which an import can be resumed, from its output. */
+export function nextLineOf(output: string): number {
+  return Number(/--from-line ([0-9]+)/.exec(output)?.[1]);
+}
+
+export function rejectsIn(path: string): Reject[] {
+  const lines = readFileSync(path, 'utf8')
+    .split('\n')
+    .filter((line) => line !== '');
+  return lines.map((line) => JSON.parse(line));
+}
+
+/** The collection into which an import stores plants, read directly. */
+export class KeptPlants {
+  readonly #client: MongoClient;
+
+  constructor(uri: string) {
+    this.#client = new MongoClient(uri, { serverSelectionTimeoutMS: 30_000 });
+  }
+
+  get #plants() {
+    return this.#client.db().collection('plants', { readConcern: { level: 'majority' } });
+  }
+
+  /** Stores the plants of this many lines, without the service. */
+  async fill(count: number): Promise<void> {
+    const documents = Array.from({ length: count }, (_, at) => ({
+      ...{ _id: FIRST_ID + BigInt(at + 1), name: `plant ${at + 1}`, tag: 'tropical' },
+    }));
+    await this.#client.db().collection<{ _id: bigint }>('plants').insertMany(documents);
+  }
+
+  /** Resolves when there are `count` plants, or when the import has ended. */
+  async reach(count: number, { ended }: Pick<Running, 'ended'>): Promise<void> {
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    while (!isOver && (await this.#plants.estimatedDocumentCount()) < count) await pause(5);
+  }
+
+  count(): Promise<number> {
+    return this.#plants.countDocuments();
+  }
+
+  /** Resolves with the numbers of the lines whose plants are stored as {@link plantLine} makes them. */
+  async lines(): Promise<Set<number>> {
+    const lines = new Set<number>();
+    const documents = this.#plants.find({}, { promoteLongs: false, projection: { mark: 0 } });
+    for await (const { _id, name, tag } of documents as AsyncIterable<Document>) {
+      const line = Number(_id.toBigInt() - FIRST_ID);
+      if (name === `plant ${line}` && tag === 'tropical') lines.add(line);
+    }
+    return lines;
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}

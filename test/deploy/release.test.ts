@@ -1,0 +1,253 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { findProgram, skipWithout } from '@plant-store/programs';
+import { expect } from 'chai';
+import { ProjectCopy } from '../documents/support/project-copy.js';
+import { readManifest } from '../manifest.js';
+import { root } from '../root.js';
+
+/** Nothing of the machine's own settings. */
+const GIT = {
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_CONFIG_SYSTEM: '/dev/null',
+  GIT_AUTHOR_NAME: 'A maintainer',
+  GIT_AUTHOR_EMAIL: 'maintainer@example.com',
+  GIT_COMMITTER_NAME: 'A maintainer',
+  GIT_COMMITTER_EMAIL: 'maintainer@example.com',
+};
+const REPOSITORY_URL = 'git+https://example.com/plants/plant-store.git';
+const [RELEASE, NEXT] = ['7.0.0', '7.1.0-dev'];
+
+const published = ['packages', 'tools'].flatMap((folder) =>
+  readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(
+      (it) => it.isDirectory() && readdirSync(join(root, folder, it.name)).includes('package.json'),
+    )
+    .map((it) => readManifest(join(root, folder, it.name)))
+    .filter((manifest) => manifest.private !== true)
+    .map(({ name }) => name.replace('@', '').replace('/', '-')),
+);
+
+const withoutTargets = (text: string) => text.replaceAll(/\]\([^)]*\)/g, ']').trim();
+
+describe('A release', function () {
+  this.timeout(300_000);
+  let copy: ProjectCopy;
+
+  before(function () {
+    if (findProgram('git') === undefined) skipWithout(this, 'no git: install it');
+    copy = new ProjectCopy(root);
+    copy.write(new Map());
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'a state of the project');
+  });
+  after(() => copy?.remove());
+
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd: copy.folder, encoding: 'utf8', env: env() }).trim();
+  const env = () => ({ ...process.env, ...GIT, REPOSITORY_URL });
+  const path = (...names: string[]) => join(copy.folder, ...names);
+  const read = (file: string) => readFileSync(path(file), 'utf8');
+
+  /** Runs the command with arguments. Returns what it prints to standard error and its exit code. */
+  function release(...args: string[]) {
+    const command = ['run', '--silent', 'release', '--', ...args];
+    const { status, stderr } = spawnSync('npm', command, {
+      ...{ cwd: copy.folder, encoding: 'utf8', env: env() },
+    });
+    return { status, stderr };
+  }
+
+  function expectRefused(reason: RegExp, ...args: string[]): void {
+    const { status, stderr } = release(...args);
+    expect(stderr).to.match(reason);
+    expect(status).to.equal(1);
+    expect(git('tag')).to.equal('');
+    git('checkout', '--quiet', '.');
+  }
+
+  /** What a build in the copy calls itself. */
+  function identity(): { version: string; commit?: string } {
+    execFileSync(process.execPath, [path('tools/identify.js')], { env: env() });
+    const command = [path('packages/app/bin/plant-store.js'), '--version'];
+    const version = execFileSync(process.execPath, command, { encoding: 'utf8' });
+    const build = JSON.parse(read('packages/app/dist/src/build.json'));
+    expect(version).to.equal(`${build.version}\n`);
+    return build;
+  }
+
+  /** A file in the archive of the service. */
+  function packed(version: string, file: string) {
+    const archive = path('release', `plant-store-${version}.tgz`);
+    return JSON.parse(
+      execFileSync('tar', ['-xzOf', archive, `package/${file}`], { encoding: 'utf8' }),
+    );
+  }
+
+  it('is refused when the work tree has changes', () => {
+    appendFileSync(path('README.md'), 'A change.\n');
+    expectRefused(/the work tree has changes/, '--dry-run');
+  });
+
+  it('is refused when a package has another version, or needs another one', () => {
+    const file = 'packages/plant-json/package.json';
+    const { version } = readManifest(copy.folder);
+    writeFileSync(path(file), read(file).replaceAll(`"${version}"`, '"0.9.0"'));
+    expectRefused(/@plant-store\/plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/);
+  });
+
+  it('is refused without changes in the changelog', () => {
+    writeFileSync(
+      path('CHANGELOG.md'),
+      '# Changelog\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n\nAll.\n',
+    );
+    expectRefused(/CHANGELOG\.md has no changes under "Unreleased"/, '--dry-run');
+  });
+
+  it('is refused with a version that npm does not know', () => {
+    expectRefused(/v7 is not a version such as 2\.3\.0/, 'v7');
+  });
+
+  describe('in a dry run', () => {
+    let version: string;
+
+    before(() => {
+      ({ version } = readManifest(copy.folder));
+      expect(release('--dry-run')).to.deep.include({ status: 0 });
+    });
+
+    it('makes an archive of each package, a bill of materials, notes and checksums', () => {
+      const others = ['SHA256SUMS', 'notes.md', 'sbom.cdx.json'];
+      const archives = published.map((name) => `${name}-${version}.tgz`);
+      expect(readdirSync(path('release')).sort()).to.deep.equal([...others, ...archives].sort());
+      const sums = read('release/SHA256SUMS').trim().split('\n');
+      expect(sums).to.have.lengthOf(archives.length + 2);
+      for (const line of sums) {
+        const [sum, name = ''] = line.split('  ');
+        const bytes = readFileSync(path('release', name));
+        expect(createHash('sha256').update(bytes).digest('hex'), name).to.equal(sum);
+      }
+    });
+
+    it('names the commit in the archive of the service, and the repository in its manifest', () => {
+      const commit = git('rev-parse', 'HEAD');
+      expect(packed(version, 'dist/src/build.json')).to.deep.equal({
+        version: `${version}+${commit.slice(0, 7)}`,
+        commit,
+      });
+      const repository = { type: 'git', url: REPOSITORY_URL, directory: 'packages/app' };
+      expect(packed(version, 'package.json')).to.deep.include({ version, repository });
+    });
+
+    it('lists in the bill of materials what the service loads, and no tool', () => {
+      const { components } = JSON.parse(read('release/sbom.cdx.json'));
+      const names = components.map(({ purl }: { purl: string }) => purl.replace(/@[^@]*$/, ''));
+      const needed = ['koa', 'mongodb', 'pg', 'jose', '%40koa/cors', '%40plant-store/domain'];
+      expect(names).to.include.members(needed.map((name) => `pkg:npm/${name}`));
+      expect(
+        names.filter((name: string) => /mocha|typescript|mongod$|chai/.test(name)),
+      ).to.deep.equal([]);
+    });
+
+    it('cuts the notes out of the changelog', () => {
+      const [, unreleased = ''] = /## Unreleased\n([\s\S]*?)\n## /.exec(read('CHANGELOG.md')) ?? [];
+      const files = `](https://example.com/plants/plant-store/blob/${git('rev-parse', 'HEAD')}/docs/`;
+      const notes = read('release/notes.md');
+      expect(notes).to.include(files);
+      expect(notes.replaceAll(files, '](docs/').trim()).to.equal(unreleased.trim());
+    });
+
+    it('changes nothing in the repository, and makes the same files again', () => {
+      expect(git('status', '--porcelain')).to.equal('');
+      const before = read('release/SHA256SUMS');
+      expect(release('--dry-run')).to.deep.include({ status: 0 });
+      expect(read('release/SHA256SUMS')).to.equal(before);
+      expect([git('tag'), git('rev-list', '--count', 'HEAD')]).to.deep.equal(['', '1']);
+    });
+  });
+
+  describe('of a version', () => {
+    let notes: string;
+
+    before(() => {
+      [, notes = ''] = /## Unreleased\n([\s\S]*?)\n## /.exec(read('CHANGELOG.md')) ?? [];
+      expect(release(RELEASE)).to.deep.include({ status: 0 });
+    });
+
+    it('has a commit with the tag, and after it one that begins the next version', () => {
+      const subjects = git('log', '--format=%s%d', '-2').replace('HEAD -> ', '').split('\n');
+      expect(subjects).to.deep.equal([
+        `chore(release): begin ${NEXT} (main)`,
+        `chore(release): ${RELEASE} (tag: v${RELEASE})`,
+      ]);
+      expect(git('status', '--porcelain')).to.equal('');
+      expect(readManifest(copy.folder).version).to.equal(NEXT);
+      expect(identity().version).to.match(/^7\.1\.0-dev\+[0-9a-f]{7}$/);
+    });
+
+    it('has archives of this version, with the commit of the tag', () => {
+      const commit = git('rev-parse', `v${RELEASE}^{commit}`);
+      const build = { version: `${RELEASE}+${commit.slice(0, 7)}`, commit };
+      expect(packed(RELEASE, 'dist/src/build.json')).to.deep.equal(build);
+      const { dependencies } = packed(RELEASE, 'package.json');
+      expect(dependencies).to.include({ '@plant-store/domain': RELEASE });
+      expect(withoutTargets(read('release/notes.md'))).to.equal(withoutTargets(notes));
+    });
+
+    it('leaves no version of the state before in any file', () => {
+      const { version } = readManifest(root);
+      for (const [state, own] of [
+        ['HEAD', NEXT],
+        [`v${RELEASE}`, RELEASE],
+      ] as const) {
+        const files = [
+          'package-lock.json',
+          'Dockerfile',
+          'deploy/kubernetes/base/kustomization.yaml',
+        ];
+        for (const file of files) {
+          expect(git('show', `${state}:${file}`), file)
+            .to.include(own)
+            .and.not.include(version);
+        }
+      }
+    });
+
+    it('can be made again from its tag, as the hosted CI does', () => {
+      const before = read('release/SHA256SUMS');
+      git('checkout', '--quiet', `v${RELEASE}`);
+      expect(release('--dry-run')).to.deep.include({ status: 0 });
+      expect(read('release/SHA256SUMS')).to.equal(before);
+      git('checkout', '--quiet', 'main');
+    });
+  });
+
+  describe('and the identity of a build', () => {
+    before(() => git('tag', '--force', `v${NEXT.replace('-dev', '')}`));
+
+    it('is that of a release only on its tag, without changes', () => {
+      const commit = git('rev-parse', 'HEAD');
+      const short = commit.slice(0, 7);
+      expect(identity()).to.deep.equal({ version: `7.1.0+${short}`, commit });
+      appendFileSync(path('README.md'), 'A change.\n');
+      expect(identity()).to.deep.equal({ version: `7.1.0-dev+${short}.dirty`, commit });
+      git('commit', '--quiet', '--all', '--message', 'a change');
+      expect(identity().version).to.equal(`7.1.0-dev+${git('rev-parse', 'HEAD').slice(0, 7)}`);
+    });
+
+    it('is given by variables where there is no repository', () => {
+      const given = { BUILD_VERSION: '7.2.0+abc1234', BUILD_COMMIT: 'abc1234d' };
+      execFileSync(process.execPath, [path('tools/identify.js')], { env: { ...env(), ...given } });
+      const build = JSON.parse(read('packages/app/dist/src/build.json'));
+      expect(build).to.deep.equal({ version: '7.2.0+abc1234', commit: 'abc1234d' });
+    });
+
+    it('is the version of the manifest without git', () => {
+      rmSync(path('.git'), { recursive: true });
+      expect(identity()).to.deep.equal({ version: NEXT });
+    });
+  });
+});

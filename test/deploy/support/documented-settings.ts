@@ -1,0 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { root } from '../../root.js';
+
+const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+
+/** The defaults by variable, from the table in the documentation, which another test compares with the code. */
+export const documentedDefaults: ReadonlyMap<string, string> = new Map(
+  [...page.matchAll(/^\| `([A-Z0-9_]+)` \| (.*?) \|/gm)].map(([, name = '', fallback = '']) => [
+    name,
+    fallback.replaceAll('`', ''),
+  ]),
+);
+
+/** Replaces the addresses that are meant for a container. */
+export const FREE_ADDRESSES = {
+  HOST: '127.0.0.1',
+  PORT: '0',
+  MANAGEMENT_HOST: '127.0.0.1',
+  MANAGEMENT_PORT: '0',
+};
+
+/** How much longer than the longest stop an orchestrator must wait before it kills the service. */
+export const STOP_MARGIN_MS = 5000;
+
+/** Returns the longest duration of a stop with these variables set, in milliseconds. */
+export function longestStop(env: Readonly<Record<string, string>>): number {
+  return ['SHUTDOWN_DELAY_MS', 'SHUTDOWN_TIMEOUT_MS', 'REQUEST_DEADLINE_MS']
+    .map((name) => Number(env[name] ?? documentedDefaults.get(name)))
+    .reduce((sum, part) => sum + part);
+}

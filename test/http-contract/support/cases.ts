@@ -1,0 +1,130 @@
+import { expect } from 'chai';
+import { checkResponse, type Expected, saysClose } from './check-response.js';
+import { RawConnection, type ReceivedResponse } from './raw-connection.js';
+import { create, type Parts, plantText, request } from './requests.js';
+import type { UsedService } from './service.js';
+
+/** One request and the response it must get. */
+export interface Case {
+  readonly title: string;
+  readonly bytes: Uint8Array;
+  readonly expected: Expected;
+}
+
+const BODY_WAS_READ = new Set<unknown>([undefined, 4001, 4004, 4005, 4006]);
+
+/** Expectations, or only the number of the error. */
+type Expectation = Expected | number;
+
+/** Returns a case of any bytes. */
+export function sending(title: string, bytes: Uint8Array, expectation: Expectation): Case {
+  return { title, bytes, expected: expectedBy(expectation) };
+}
+
+/** Returns a case that creates a plant. `parts` are its differences from a valid request. */
+export function creating(title: string, parts: Parts, expectation: Expectation = {}): Case {
+  const expected = expectedBy(expectation);
+  return { title, bytes: create(parts), expected: { ...operation(expected), ...expected } };
+}
+
+/** Returns a case of a request without a body. */
+export function asking(title: string, parts: Parts, expectation: Expectation): Case {
+  const expected = { toHead: parts.method === 'HEAD', ...expectedBy(expectation) };
+  return { title, bytes: request({ method: 'GET', ...parts }), expected };
+}
+
+/** A case that was declared as a test, the settings of its service, and its response when there is one. */
+export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
+  response?: ReceivedResponse;
+}
+
+/** All cases that {@link testEach} has declared in this process. */
+export const suite: TestedCase[] = [];
+
+/**
+ * Declares a test for each case. A connection ends in order after `Connection: close`, and serves the next case
+ * otherwise.
+ */
+export function testEach(service: UsedService, cases: readonly Case[]): void {
+  let kept: RawConnection | undefined;
+  for (const one of cases) {
+    const tested: TestedCase = { ...one, settings: service.settings };
+    suite.push(tested);
+    it(one.title, async () => {
+      const connection = kept ?? (await RawConnection.open(service.port));
+      kept = undefined;
+      tested.response = await exchangeOn(connection, one.bytes, one.expected);
+      if (saysClose(tested.response)) connection.destroy();
+      else kept = connection;
+    });
+  }
+  after(async () => {
+    if (kept !== undefined) await expectService(kept);
+    kept?.destroy();
+  });
+}
+
+/**
+ * Sends the bytes on a new connection and checks the response. Then checks that the connection ends in order after
+ * `Connection: close`, and serves another request otherwise.
+ */
+export async function exchange(
+  port: number,
+  bytes: Uint8Array,
+  expectation: Expectation = {},
+): Promise<ReceivedResponse> {
+  using connection = await RawConnection.open(port);
+  const response = await exchangeOn(connection, bytes, expectedBy(expectation));
+  if (!saysClose(response)) await expectService(connection);
+  return response;
+}
+
+/** Half-closes a new connection after `send`, and resolves with the responses until the service ends it. */
+export async function responsesAfter(
+  port: number,
+  send: (connection: RawConnection) => void | Promise<void>,
+  toHead = false,
+): Promise<ReceivedResponse[]> {
+  using connection = await RawConnection.open(port);
+  await send(connection);
+  connection.halfClose();
+  return await connection.responsesUntilEnd(toHead);
+}
+
+/** Checks that the plant was not created: its id is still free. */
+export async function expectFree(port: number, id: bigint): Promise<void> {
+  await exchange(port, create({ body: plantText(id) }));
+}
+
+async function exchangeOn(
+  connection: RawConnection,
+  bytes: Uint8Array,
+  expected: Expected,
+): Promise<ReceivedResponse> {
+  connection.send(bytes);
+  const response = await connection.response(expected.toHead);
+  checkResponse(response, expected);
+  if (saysClose(response)) await expectEnd(connection);
+  return response;
+}
+
+/** Checks that the service ends the connection in order and sends nothing more. */
+export async function expectEnd(connection: RawConnection): Promise<void> {
+  expect(await connection.ending()).to.deep.equal({ by: 'end', rest: '' });
+}
+
+/** Checks that the connection serves another request. */
+export async function expectService(connection: RawConnection): Promise<void> {
+  connection.send(request({ method: 'GET', target: '/livez' }));
+  checkResponse(await connection.response(), { otherContent: true });
+}
+
+function expectedBy(expectation: Expectation): Expected {
+  return typeof expectation === 'number' ? { error: expectation } : expectation;
+}
+
+function operation({ error }: Expected): Expected {
+  return BODY_WAS_READ.has(error)
+    ? { toOperation: true, connection: 'keep-alive' }
+    : { toOperation: true };
+}

@@ -1,0 +1,199 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+const MAX_WAIT_MS = 6000;
+
+/** One response as it was received. */
+export interface ReceivedResponse {
+  readonly version: string;
+  readonly status: number;
+  /** Status line and fields, as text. */
+  readonly head: string;
+  /** Names in lower case. */
+  readonly fields: readonly (readonly [name: string, value: string])[];
+  readonly body: Buffer;
+  /** The statuses of the interim responses before it, such as 100. */
+  readonly interim: readonly number[];
+}
+
+/** How a connection ended, and the bytes after the responses that were read. */
+export interface Ending {
+  readonly by: 'end' | 'reset';
+  readonly rest: string;
+}
+
+/** Returns all values of a field. */
+export function fieldValues(response: ReceivedResponse, name: string): string[] {
+  return response.fields.filter(([field]) => field === name).map(([, value]) => value);
+}
+
+/** A connection that can send any bytes and reads responses. */
+export class RawConnection {
+  readonly #socket: Socket;
+  #received: Buffer = Buffer.alloc(0);
+  #ending: Ending['by'] | undefined;
+  #wake = (): void => {};
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay();
+    socket.on('data', (chunk) => {
+      this.#received = Buffer.concat([this.#received, chunk]);
+      this.#wake();
+    });
+    socket.on('end', () => this.#endedBy('end'));
+    socket.on('error', () => this.#endedBy('reset'));
+  }
+
+  static async open(port: number): Promise<RawConnection> {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    await once(socket, 'connect');
+    return new RawConnection(socket);
+  }
+
+  /** Sends bytes, or text as Latin-1, so that a character is a byte. */
+  send(bytes: string | Uint8Array): void {
+    this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
+  }
+
+  /** Sends bytes. Resolves when they have left this process, or when the connection has ended. */
+  sent(bytes: string | Uint8Array): Promise<void> {
+    const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
+    return new Promise((resolve) => {
+      this.#socket.write(buffer, () => resolve());
+    });
+  }
+
+  /** Half-closes the connection: responses can still be received. */
+  halfClose(): void {
+    this.#socket.end();
+  }
+
+  /** Resets the connection. */
+  reset(): void {
+    this.#socket.resetAndDestroy();
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
+
+  /** Whether the other side is known to have ended the connection. */
+  get ended(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** Resolves with the status of the next response, including interim ones, without removing it. */
+  async nextStatus(): Promise<number> {
+    return (await this.#message(false)).message.status;
+  }
+
+  /**
+   * Takes the next final response. Rejects when the connection ends without one.
+   *
+   * @param toHead Whether it is the response to a HEAD, which has no body whatever its fields say.
+   * @param maxWaitMs The longest time to wait for it.
+   */
+  async response(toHead = false, maxWaitMs = MAX_WAIT_MS): Promise<ReceivedResponse> {
+    const interim: number[] = [];
+    for (;;) {
+      const { message, length } = await this.#message(toHead, maxWaitMs);
+      this.#received = this.#received.subarray(length);
+      if (message.status >= 200) return { ...message, interim };
+      interim.push(message.status);
+    }
+  }
+
+  /** Resolves with every response until the other side ends the connection. */
+  async responsesUntilEnd(toHead = false): Promise<ReceivedResponse[]> {
+    await this.ending();
+    const responses: ReceivedResponse[] = [];
+    while (this.#received.length > 0) responses.push(await this.response(toHead));
+    return responses;
+  }
+
+  /** Resolves when the other side has ended the connection. */
+  async ending(maxWaitMs = MAX_WAIT_MS): Promise<Ending> {
+    const by = await this.#until(() => this.#ending, maxWaitMs);
+    return { by, rest: this.#received.toString('latin1') };
+  }
+
+  #endedBy(ending: Ending['by']): void {
+    this.#ending ??= ending;
+    this.#wake();
+  }
+
+  #message(toHead: boolean, maxWaitMs = MAX_WAIT_MS): Promise<Parsed> {
+    return this.#until(() => {
+      const parsed = parseResponse(this.#received, toHead);
+      if (parsed === undefined && this.#ending !== undefined) {
+        throw new Error(`no response before the ${this.#ending}: ${this.#shown()}`);
+      }
+      return parsed;
+    }, maxWaitMs);
+  }
+
+  #until<T>(condition: () => T | undefined, maxWaitMs: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const timer = setTimeout(() => {
+        reject(new Error(`nothing for ${maxWaitMs} ms; received: ${this.#shown()}`));
+      }, maxWaitMs);
+      this.#wake = () => {
+        try {
+          const value = condition();
+          if (value !== undefined) resolve(value);
+          else return;
+        } catch (error) {
+          reject(error);
+        }
+        clearTimeout(timer);
+      };
+      this.#wake();
+    });
+  }
+
+  #shown(): string {
+    return JSON.stringify(this.#received.toString('latin1').slice(0, 400));
+  }
+}
+
+interface Parsed {
+  readonly message: Omit<ReceivedResponse, 'interim'>;
+  readonly length: number;
+}
+
+function parseResponse(bytes: Buffer, toHead: boolean): Parsed | undefined {
+  const end = bytes.indexOf('\r\n\r\n');
+  if (end === -1) return undefined;
+  const head = bytes.toString('latin1', 0, end);
+  const [statusLine = '', ...lines] = head.split('\r\n');
+  const [, version, code] = /^(HTTP\/\d\.\d) (\d{3}) [^\r\n]*$/.exec(statusLine) ?? [];
+  if (version === undefined) throw new Error(`not a status line: ${JSON.stringify(statusLine)}`);
+  const status = Number(code);
+  const fields = lines.map(parseField);
+  const start = end + 4;
+  const size = toHead || status < 200 || status === 204 || status === 304 ? 0 : bodySize(fields);
+  if (bytes.length < start + size) return undefined;
+  const body = bytes.subarray(start, start + size);
+  return { message: { version, status, head, fields, body }, length: start + size };
+}
+
+function parseField(line: string): [string, string] {
+  const [, name, value] = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+  if (name === undefined || value === undefined) {
+    throw new Error(`not a field: ${JSON.stringify(line)}`);
+  }
+  return [name.toLowerCase(), value];
+}
+
+function bodySize(fields: readonly (readonly [string, string])[]): number {
+  const sizes = fields.filter(([name]) => name === 'content-length').map(([, value]) => value);
+  if (sizes.length !== 1 || !/^\d+$/.test(`${sizes}`)) {
+    throw new Error(`not one Content-Length: ${JSON.stringify(fields)}`);
+  }
+  return Number(sizes[0]);
+}

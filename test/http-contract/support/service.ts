@@ -1,0 +1,80 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PERMISSIONS } from '@plant-store/domain';
+import { type Service, serve, sha256 } from '@plant-store/service-process';
+import { SECOND_TOKEN, TOKEN, VISITOR_TOKEN } from './requests.js';
+
+/** One token with every permission, and one with none. */
+const TOKENS = [
+  `${sha256(TOKEN)} gardener [${PERMISSIONS.join(', ')}]`,
+  `${sha256(VISITOR_TOKEN)} visitor []`,
+];
+
+/** The origins whose pages may call a service with {@link OTHER_SETTINGS}. */
+export const ORIGINS = ['https://nursery.example', 'http://localhost:5173'] as const;
+
+/** Settings that do not affect each other, for one service. */
+export const OTHER_SETTINGS = {
+  ...{ BODY_LIMIT: '100', CORS_ALLOWED_ORIGINS: ORIGINS.join(', ') },
+  ACCESS_TOKEN_SHA256: [TOKEN, SECOND_TOKEN].map(sha256).join(','),
+};
+
+/** Starts the service as a process of its own. */
+export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+  const folder = await mkdtemp(join(tmpdir(), 'plant-store-tokens-'));
+  const file = join(folder, 'tokens.txt');
+  await writeFile(file, TOKENS.join('\n'));
+  const tokens = settings.ACCESS_TOKEN_SHA256 === undefined ? { ACCESS_TOKENS_FILE: file } : {};
+  const started = serve({ ...tokens, ...settings });
+  return started.finally(() => rm(folder, { recursive: true }));
+}
+
+/** A service that runs during the tests of a `describe`. */
+export interface UsedService {
+  readonly port: number;
+  readonly settings: Record<string, string>;
+}
+
+/** Starts one service before the tests of the surrounding `describe` and stops it after them. */
+export function useService(settings: Record<string, string> = {}): UsedService {
+  let service: Service | undefined;
+  before(async () => {
+    service = await startService(settings);
+  });
+  after(() => stopService(service));
+  return used(settings, () => service);
+}
+
+const shared = new Map<string, Service>();
+
+/** Like {@link useService}, with one service for all `describe`s with these settings. */
+export function useSharedService(settings: Record<string, string> = {}): UsedService {
+  const key = JSON.stringify(settings);
+  before(async () => {
+    if (!shared.has(key)) shared.set(key, await startService(settings));
+  });
+  return used(settings, () => shared.get(key));
+}
+
+/** Stops the services of {@link useSharedService}. */
+export async function stopSharedServices(): Promise<void> {
+  await Promise.all([...shared.values()].map(stopService));
+  shared.clear();
+}
+
+async function stopService(service?: Service): Promise<void> {
+  const code = await service?.stop();
+  if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
+}
+
+function used(settings: Record<string, string>, running: () => Service | undefined): UsedService {
+  return {
+    settings,
+    get port() {
+      const service = running();
+      if (service === undefined) throw new Error('the service runs during tests only');
+      return service.port;
+    },
+  };
+}

@@ -1,0 +1,317 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { ACCESS_TOKEN_SHA256, TOKEN, watch } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { publint } from 'publint';
+import { examples } from '../documents/support/examples.js';
+import { snippet, withReal } from '../documents/support/snippet.js';
+import { Terminal } from '../documents/support/terminal.js';
+import { readDocument } from '../markdown.js';
+import { root } from '../root.js';
+import { ForeignProject, packed } from './foreign-project.js';
+
+const run = promisify(execFile);
+
+const TSC = join(root, 'node_modules/typescript-7/bin/tsc');
+const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
+
+/** The Node.js of the tests, without the programs that other tests of snippets replace. */
+const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
+
+/** The packages that can be imported: all but the command. */
+const libraries = packed.filter(({ manifest }) => '.' in manifest.exports);
+
+/** What others call first: its doc comment has an example. */
+const SHOWN_BY_AN_EXAMPLE = [
+  'newPlant',
+  'createApp',
+  'createServer',
+  'plantStoreRoutes',
+  'MemoryPlantRepository',
+  'mongoPlantRepository',
+  'postgresqlPlantRepository',
+  'GroupCommitPlantRepository',
+  'StaticTokenVerifier',
+  'JwtTokenVerifier',
+  'FetchedKeys',
+  'describePlantRepository',
+  'describePlantReader',
+  'describeTokenVerifier',
+];
+
+/** The packages whose example needs a server, or an issuer. */
+const NEEDS_SERVER = /mongodb|postgresql|jwt|keys/;
+
+/** The folders of the programs, by the format of their modules. */
+type Format = 'module' | 'commonjs';
+const formats: readonly Format[] = ['module', 'commonjs'];
+
+/** The programs of docs/embedding.md: the path that each serves, and a header of its responses. */
+const EMBEDDING = [
+  ['server', '/plants', 'x-request-id'],
+  ['middleware', '/plants', 'server-timing'],
+  ['mounted', '/nursery/plants', 'x-request-id'],
+] as const;
+
+describe('The packages, installed from their tarballs', function () {
+  this.timeout(600_000);
+  let project: ForeignProject;
+  let terminal: Terminal;
+  const running: ChildProcess[] = [];
+
+  before(async () => {
+    project = await ForeignProject.install();
+    terminal = new Terminal(project.folder);
+    for (const format of formats) {
+      project.write(`${format}/package.json`, JSON.stringify({ type: format }));
+      for (const [name] of EMBEDDING) {
+        project.write(`${format}/${name}.ts`, sourceOf(`test/documents/embedding/${name}.ts`));
+      }
+    }
+    project.write('commonjs/classes.ts', sourceOf('test/packed/foreign/classes.ts'));
+    project.write('module/entries.ts', sameEntries(libraries.map(({ manifest }) => manifest.name)));
+    for (const { folder } of libraries) {
+      project.write(`module/${folder}.ts`, blockOf(folder, 'ts'));
+    }
+    for (const { name, code } of examples()) project.write(`module/${name}.example.ts`, code);
+    for (const format of formats) await compile(format, '--module', 'node16');
+  });
+
+  after(async () => {
+    for (const child of running) child.kill();
+    await terminal.close();
+  });
+
+  const node = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    run(process.execPath, args, { cwd: project.folder, env: { ...process.env, ...env } });
+
+  /** Compiles the programs of a folder, and the declarations of what they import. */
+  async function compile(format: Format, ...options: string[]): Promise<void> {
+    const cwd = join(project.folder, format);
+    const files = readdirSync(cwd).filter((file) => file.endsWith('.ts'));
+    const compiled = run(process.execPath, [TSC, ...STRICT, ...options, ...files], { cwd });
+    const { stdout } = await compiled.catch((error) => error);
+    expect(stdout).to.equal('');
+  }
+
+  for (const { folder, manifest } of packed) {
+    it(`have what they need, and nothing else: ${manifest.name}`, async () => {
+      const tarball = createPackageFromTarballData(readFileSync(project.tarball(manifest)));
+      const prefix = `/node_modules/${manifest.name}/`;
+      const files = tarball.listFiles().map((file) => file.replace(prefix, ''));
+      expect(files).to.have.members(filesOf(folder, '.' in manifest.exports));
+      const types = await checkPackage(tarball);
+      expect(types.types === false ? [] : types.problems).to.deep.equal([]);
+      const { messages } = await publint({ pkgDir: project.installed(manifest.name), pack: false });
+      expect(messages).to.deep.equal([]);
+    });
+  }
+
+  it('have no install script, and neither have their dependencies', () => {
+    const lock = JSON.parse(readFileSync(project.installed('.package-lock.json'), 'utf8'));
+    const installed = Object.entries<object>(lock.packages);
+    expect(installed).to.have.lengthOf.above(100);
+    expect(installed.filter(([, it]) => 'hasInstallScript' in it)).to.deep.equal([]);
+  });
+
+  it('have doc comments with examples, which compile', () => {
+    expect(examples().map(({ name }) => name)).to.include.members(SHOWN_BY_AN_EXAMPLE);
+  });
+
+  describe('in a project of your own', () => {
+    for (const format of formats) {
+      it(`compile with nodenext: ${format}`, () =>
+        compile(format, '--module', 'nodenext', '--noEmit'));
+    }
+
+    it('compile for a bundler', () =>
+      compile('module', '--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit'));
+
+    it('export the same objects to import and to require', async () => {
+      const { stdout } = await node(['module/entries.js']);
+      expect(Number(stdout)).to.be.above(50);
+    });
+
+    it('have classes that CommonJS can extend, and use as types', async () => {
+      const { stdout } = await node(['commonjs/classes.js']);
+      expect(JSON.parse(stdout)).to.deep.equal({ count: 1, code: 'PLANT_ID_TAKEN' });
+    });
+
+    for (const format of formats) {
+      for (const [name, path, header] of EMBEDDING) {
+        it(`create a plant in your own server: ${format}/${name}`, async () => {
+          const child = spawn(process.execPath, [join(project.folder, format, `${name}.js`)]);
+          running.push(child);
+          const [line] = await watch(child).printed(/^\{.*\}(?=\n)/m);
+          const { port, token } = JSON.parse(line);
+          const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            body: '{"id":1,"name":"Monstera"}',
+          });
+          expect(await response.json()).to.deep.equal({ name: 'Monstera' });
+          expect(response.headers.get(header)).to.be.a('string');
+        });
+      }
+    }
+
+    it('test a port of your own, as docs/own-port.md shows', async () => {
+      const seats = { '~/seats': `${project.folder}-seats` };
+      const install = withReal(snippet('docs/own-port.md', 'cp -r examples/own-port'), seats);
+      const test = snippet('docs/own-port.md', 'npm test');
+      const env = { ...process.env, npm_config_prefer_offline: 'true' };
+      const ran = run('bash', ['-e', '-c', install + test], { cwd: root, env });
+      const { stdout } = await ran.catch((error) => error);
+      rmSync(seats['~/seats'], { recursive: true });
+      expect(stdout).to.match(/HttpSeats as a Seats/);
+      expect(stdout).to.match(/✔ catches an adapter that does not know its own reservation/);
+      expect(stdout)
+        .to.match(/8 passing/)
+        .and.not.match(/failing/);
+    });
+  });
+
+  describe('print what the first example of their README shows', () => {
+    /** Runs the example, with real values in place of those that it shows. */
+    async function expectExample(
+      folder: string,
+      real: Readonly<Record<string, string>> = {},
+      env: NodeJS.ProcessEnv = {},
+    ): Promise<void> {
+      const program = `module/${folder}.js`;
+      const text = readFileSync(join(project.folder, program), 'utf8');
+      project.write(program, withReal(text, real));
+      const mocha = folder.startsWith('contract') || folder.endsWith('contract');
+      const args = mocha ? [project.installed('mocha/bin/mocha.js'), program] : [program];
+      const { stdout } = await node(args, env);
+      const shown = blockOf(folder, 'text');
+      if (mocha) expect(stdout).to.include(shown);
+      else expect(stdout).to.equal(shown);
+    }
+
+    for (const { folder } of libraries.filter((it) => !NEEDS_SERVER.test(it.folder))) {
+      it(folder, () => expectExample(folder));
+    }
+
+    it('token-verifier-jwt, token-verifier-keys', async () => {
+      const issuer = await OidcIssuer.start(await signingKey('1'));
+      const real = { 'https://login.example': issuer.url };
+      const ACCESS_TOKEN = await issuer.token();
+      await expectExample('token-verifier-jwt', real, { ACCESS_TOKEN });
+      await expectExample('token-verifier-keys', real);
+      await issuer.stop();
+    });
+
+    describe('with MongoDB', () => {
+      before(needsMongod);
+
+      it('plant-repository-mongodb', async () => {
+        const { uri } = await sharedReplicaSet();
+        const shown = 'mongodb://127.0.0.1:27017/plant-store?replicaSet=rs0';
+        const real = uri.replace('/?', `/${randomUUID()}?`);
+        await expectExample('plant-repository-mongodb', { [shown]: real });
+      });
+    });
+
+    describe('with PostgreSQL', () => {
+      before(needsPostgresql);
+
+      it('plant-repository-postgresql', async () => {
+        const server = await PostgresqlServer.start();
+        await server.createTable('plant_store');
+        const shown = 'postgresql://127.0.0.1:5432/plant_store';
+        const real = { [shown]: server.uri('plant_store') };
+        await expectExample('plant-repository-postgresql', real).finally(() => server.stop());
+      });
+    });
+  });
+
+  describe('as a command', () => {
+    it('serve, as its README shows', async () => {
+      const serve = snippet('packages/app/README.md', 'ACCESS_TOKEN_SHA256=');
+      const address = await terminal.serve(serve, { PATH });
+      const create = snippet('packages/app/README.md', 'curl -sS');
+      const created = await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
+      expect(`${created}\n`).to.equal(snippet('packages/app/README.md', '{"name"'));
+      expect((await fetch(`${address}/docs/swagger-ui-bundle.js`)).status).to.equal(200);
+    });
+
+    describe('with MongoDB', () => {
+      before(needsMongod);
+
+      it('import plants, and export them', async () => {
+        const { uri } = await sharedReplicaSet();
+        const MONGODB_URI = uri.replace('/?', `/${randomUUID()}?`);
+        const tokens = { ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN };
+        const env = { PATH, MONGODB_URI, ...tokens, LOG_LEVEL: 'error' };
+        const lines = '{"id":1,"name":"Monstera"}\n{"id":9007199254740993,"name":"Bellis"}\n';
+        project.write('plants.ndjson', lines);
+        await terminal.run('npx plant-store import plants.ndjson', env);
+        expect(await terminal.run('npx plant-store export 2> /dev/null', env)).to.equal(lines);
+      });
+    });
+  });
+});
+
+function sourceOf(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** Returns the first block of the README in a language. */
+function blockOf(folder: string, language: string): string {
+  const { path, blocks } = readDocument(root, `packages/${folder}/README.md`);
+  const block = blocks.find((it) => it.language === language);
+  if (block === undefined) throw new Error(`${path} has no block of ${language}`);
+  return block.text;
+}
+
+/** Returns the files that the tarball of a package must have. */
+function filesOf(folder: string, isLibrary: boolean): string[] {
+  const place = join(root, 'packages', folder);
+  const files = readdirSync(place, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(place.length + 1));
+  const modules = files
+    .filter((file) => file.startsWith('src/'))
+    .map((file) => `dist/${file.replace(/\.ts$/, '')}`);
+  return [
+    ...['LICENSE', 'README.md', 'package.json'],
+    ...files.filter((file) => /^(?:bin|static)\/|^dist\/src\/.*\.json$/.test(file)),
+    ...modules.flatMap((it) => (isLibrary ? [`${it}.js`, `${it}.d.ts`] : [`${it}.js`])),
+    ...(isLibrary ? ['dist/src/index.cjs', 'dist/src/index.d.cts'] : []),
+  ];
+}
+
+/** Returns a program that compiles if packages have the same types for import and require. It prints how many objects are the same. */
+function sameEntries(names: readonly string[]): string {
+  const compared = names.map(
+    (name, at) => `
+import * as imported${at} from '${name}';
+import type * as required${at} from '${name}' with { 'resolution-mode': 'require' };
+const there${at}: Omit<typeof required${at}, 'default'> = imported${at};
+const back${at}: typeof imported${at} = require('${name}') as typeof required${at};
+compare(there${at}, back${at});`,
+  );
+  return `
+import { strictEqual } from 'node:assert';
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+let same = 0;
+function compare(one: object, other: object): void {
+  strictEqual(Object.keys(one).join(), Object.keys(other).join());
+  for (const name of Object.keys(one)) {
+    strictEqual(Reflect.get(one, name), Reflect.get(other, name), name);
+    same += 1;
+  }
+}
+${compared.join('\n')}
+console.log(same);
+`;
+}

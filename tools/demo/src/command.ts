@@ -1,0 +1,48 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { demo } from './demo.js';
+import { exitCodeOf, figuresOf } from './figures.js';
+import { picture } from './picture.js';
+import { table } from './table.js';
+import { Watch } from './watch.js';
+
+const USAGE = `npm run demo -- [options]
+
+Starts a MongoDB replica set of three members, the built service and three peers. While clients create plants, the
+primary is killed, frozen and stepped down. Then each response is compared with what is stored. Takes about a minute.
+Ends with 1 if a response of the service was wrong.
+
+  --json            prints only the figures, as JSON
+  --picture <file>  also draws what clients were told in each second, as SVG
+  --seconds <n>     how long the primary is killed, and how long it is frozen: 1 to 60 (18)
+`;
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    picture: { type: 'string' },
+    seconds: { type: 'string', default: '18' },
+    help: { type: 'boolean', default: false },
+  },
+});
+const CTRL_C = 130;
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  // All servers end with this process.
+  process.once(signal, () => process.exit(CTRL_C));
+}
+if (values.help) process.stdout.write(USAGE);
+else await run();
+
+async function run(): Promise<void> {
+  const print = (text: string) => process.stdout.write(`${text}\n`);
+  const result = await demo(secondsOf(values.seconds), new Watch(values.json ? () => {} : print));
+  const figures = figuresOf(result);
+  print(values.json ? JSON.stringify(figures, undefined, 2) : `\n${table(figures)}`);
+  if (values.picture !== undefined) writeFileSync(values.picture, picture(result));
+  process.exitCode = exitCodeOf(figures);
+}
+
+function secondsOf(value: string): number {
+  if (/^\d+$/.test(value) && Number(value) >= 1 && Number(value) <= 60) return Number(value);
+  throw new Error(`--seconds: expected a whole number from 1 to 60, got "${value}"`);
+}

@@ -1,0 +1,54 @@
+import type { Create, Told } from './clients.js';
+
+/** What clients were told and what is stored, in the words of the table. */
+export const OUTCOMES = {
+  stored: 'told "stored", and stored',
+  storedNotFailed: 'told "failed", but stored',
+  lostNotStored: 'told "stored", but lost',
+  failed: 'told "failed", and not stored',
+  refused: 'refused, and not stored',
+  unknownStored: 'told "unknown", and stored',
+  unknownNotStored: 'told "unknown", and not stored',
+} as const;
+
+export type Outcome = keyof typeof OUTCOMES;
+
+/** The outcomes of a wrong response. */
+export const WRONG: readonly Outcome[] = ['storedNotFailed', 'lostNotStored'];
+
+/** How many creates have each outcome. */
+export type Tally = Readonly<Record<Outcome, number>>;
+
+const IF_STORED: Readonly<Record<Told, Outcome>> = {
+  stored: 'stored',
+  failed: 'storedNotFailed',
+  refused: 'storedNotFailed',
+  unknown: 'unknownStored',
+};
+
+const IF_NOT: Readonly<Record<Told, Outcome>> = {
+  stored: 'lostNotStored',
+  failed: 'failed',
+  refused: 'refused',
+  unknown: 'unknownNotStored',
+};
+
+/** Returns the outcome of a create. `ids` are the ids that are stored. */
+export function outcomeOf({ id, told }: Create, ids: ReadonlySet<number>): Outcome {
+  return ids.has(id) ? IF_STORED[told] : IF_NOT[told];
+}
+
+/** Counts each create once. */
+export function tally(creates: readonly Create[], ids: ReadonlySet<number>): Tally {
+  const counts: Record<Outcome, number> = {
+    stored: 0,
+    storedNotFailed: 0,
+    lostNotStored: 0,
+    failed: 0,
+    refused: 0,
+    unknownStored: 0,
+    unknownNotStored: 0,
+  };
+  for (const create of creates) counts[outcomeOf(create, ids)] += 1;
+  return counts;
+}

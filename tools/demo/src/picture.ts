@@ -1,0 +1,98 @@
+import type { Create } from './clients.js';
+import type { Column, Happened, Run } from './demo.js';
+import { OUTCOMES, outcomeOf, tally, WRONG } from './outcomes.js';
+
+const WIDTH = 720;
+const TOP = 38;
+const BOTTOM = 28;
+const ROW = 66;
+/** The height of the most creates in a second. */
+const PLOT = 34;
+const LEAST_MARK = 8;
+const SECOND_MS = 1_000;
+const STYLE =
+  'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}.e{text-anchor:end}' +
+  '.stored{fill:#9aa4ae}.own .stored{fill:#2da44e}.unknown{fill:#9a6700}.wrong{fill:#cf222e}.fault{fill:#8c959f;opacity:.18}' +
+  '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.unknown{fill:#d29922}.wrong{fill:#ff7b72}}';
+
+type Kind = 'stored' | 'unknown' | 'wrong';
+
+/** Draws what the clients of each subject were told in each second, all with one scale. */
+export function picture({ began, happened, columns }: Run): string {
+  const ends = columns.flatMap(({ creates }) => creates.map(({ at }) => at));
+  const seconds = Math.ceil((ends.reduce((last, at) => Math.max(last, at), 0) - began) / SECOND_MS);
+  const xOf = (at: number) => ((at - began) / SECOND_MS / seconds) * WIDTH;
+  const series = columns.map((column) => seriesOf(column, began, seconds));
+  const most = Math.max(...series.flat().map(({ stored }) => stored));
+  const height = TOP + columns.length * ROW + BOTTOM;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
+    '<title>What clients were told in each second while the primary failed</title>',
+    `<style>${STYLE}</style>`,
+    ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
+    ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
+    `<text x="0" y="${height - 6}">a bar: creates in a second that were told "stored"</text>`,
+    `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
+    '</svg>\n',
+  ].join('\n');
+}
+
+type Second = Record<Kind, number>;
+
+function seriesOf({ creates, ids }: Column, began: number, seconds: number): Second[] {
+  const series = Array.from({ length: seconds }, () => ({ stored: 0, unknown: 0, wrong: 0 }));
+  for (const create of creates) {
+    const second = series[Math.floor((create.at - began) / SECOND_MS)];
+    const kind = kindOf(create, ids);
+    if (second !== undefined && kind !== undefined) second[kind] += 1;
+  }
+  return series;
+}
+
+function kindOf(create: Create, ids: ReadonlySet<number>): Kind | undefined {
+  if (WRONG.includes(outcomeOf(create, ids))) return 'wrong';
+  return create.told === 'stored' || create.told === 'unknown' ? create.told : undefined;
+}
+
+function band({ name, from, to }: Happened, xOf: (at: number) => number, height: number): string {
+  const [x, end] = [xOf(from), xOf(to)];
+  const title = end - x < 100 ? `<text class="e" x="${WIDTH}"` : `<text x="${x.toFixed(1)}"`;
+  return (
+    `<rect class="fault" x="${x.toFixed(1)}" y="26" width="${(end - x).toFixed(1)}" height="${height - 26}"/>` +
+    `${title} y="18">primary ${name}</text>`
+  );
+}
+
+function drawn(column: Column, series: readonly Second[], row: number, most: number): string {
+  const base = TOP + (row + 1) * ROW - 8;
+  const width = WIDTH / series.length;
+  const bars = series.flatMap((second, index) =>
+    (['stored', 'unknown', 'wrong'] as const)
+      .filter((kind) => second[kind] > 0)
+      .map((kind) => {
+        const size = (second[kind] / most) * PLOT;
+        const height = kind === 'stored' ? size : Math.max(LEAST_MARK, size);
+        const place = `x="${(index * width).toFixed(1)}" y="${(base - height).toFixed(1)}"`;
+        return `<rect class="${kind}" ${place} width="${(width - 1).toFixed(1)}" height="${height.toFixed(1)}"/>`;
+      }),
+  );
+  const title = `y="${base - PLOT - 8}"`;
+  return [
+    `<g${row === 0 ? ' class="own"' : ''}>`,
+    `<text class="t" x="0" ${title}>${column.name}</text>`,
+    `<text class="e" x="${WIDTH}" ${title}>${verdict(column)}</text>`,
+    ...bars,
+    '</g>',
+  ].join('\n');
+}
+
+/** Returns what is to be said about a subject: wrong responses, and those that report an unknown outcome. */
+function verdict({ creates, ids }: Column): string {
+  const counts = tally(creates, ids);
+  const wrong = WRONG.filter((it) => counts[it] > 0).map((it) => `${counts[it]} ${OUTCOMES[it]}`);
+  const unknown = counts.unknownStored + counts.unknownNotStored;
+  return [
+    wrong.length > 0 ? `<tspan class="wrong t">${wrong.join(', ')}</tspan>` : 'no wrong response',
+    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} told "unknown"</tspan>`] : []),
+  ].join(', ');
+}

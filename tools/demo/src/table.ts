@@ -1,0 +1,45 @@
+import type { Figures } from './figures.js';
+import { OUTCOMES, type Outcome, WRONG } from './outcomes.js';
+
+/** Returns the figures as a table in Markdown, which is also readable on a terminal. */
+export function table(figures: readonly Figures[]): string {
+  const outcomes = Object.keys(OUTCOMES) as Outcome[];
+  const faults = Object.keys(figures[0]?.longestWaitMs ?? {});
+  const rows = [
+    ['', ...figures.map(({ name }) => name)],
+    ['creates', ...figures.map(({ sent }) => number(sent))],
+    ...outcomes.map((it) => [titleOf(it), ...figures.map(({ outcomes }) => number(outcomes[it]))]),
+    ...faults.map((fault) => [
+      `longest wait, primary ${fault}`,
+      ...figures.map(
+        ({ longestWaitMs }) => `${((longestWaitMs[fault] ?? 0) / 1_000).toFixed(1)} s`,
+      ),
+    ]),
+  ];
+  return aligned(rows);
+}
+
+function titleOf(outcome: Outcome): string {
+  return WRONG.includes(outcome) ? `**${OUTCOMES[outcome]}**` : OUTCOMES[outcome];
+}
+
+function number(value: number): string {
+  return value.toLocaleString('en');
+}
+
+/** The first column begins at the left, and the others end at the right. */
+function aligned(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
+  const lines = rows.map((row) => {
+    const cells = row.map((cell, column) =>
+      column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+    );
+    return `| ${cells.join(' | ')} |`;
+  });
+  const rule = widths.map((width, column) =>
+    column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`,
+  );
+  return [lines[0], `| ${rule.join(' | ')} |`, ...lines.slice(1)].join('\n');
+}

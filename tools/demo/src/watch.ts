@@ -1,0 +1,64 @@
+import type { Create } from './clients.js';
+
+/** What one who watches sees of a subject. */
+export interface Watched {
+  readonly name: string;
+  readonly creates: readonly Create[];
+}
+
+const SECOND_MS = 1_000;
+const CELL = 22;
+
+/** Prints what happens, and each second what the clients of each subject were told in it. */
+export class Watch {
+  readonly #print: (line: string) => unknown;
+  #watched: readonly Watched[] = [];
+  #seen: number[] = [];
+  #seconds = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(print: (line: string) => unknown) {
+    this.#print = print;
+  }
+
+  say(what: string): void {
+    this.#print(`--- ${what}`);
+  }
+
+  begin(watched: readonly Watched[]): void {
+    this.#watched = watched;
+    this.#seen = watched.map(() => 0);
+    this.#row(
+      '',
+      watched.map(({ name }) => name),
+    );
+    this.#timer = setInterval(() => this.#tick(), SECOND_MS);
+  }
+
+  end(): void {
+    clearInterval(this.#timer);
+  }
+
+  #tick(): void {
+    this.#seconds += 1;
+    const cells = this.#watched.map(({ creates }, index) => {
+      const news = creates.slice(this.#seen[index]);
+      this.#seen[index] = creates.length;
+      return summary(news);
+    });
+    this.#row(`${this.#seconds} s`, cells);
+  }
+
+  #row(title: string, cells: readonly string[]): void {
+    this.#print([title.padStart(5), ...cells.map((cell) => cell.padStart(CELL))].join(''));
+  }
+}
+
+/** Returns how many creates were stored, and what else clients were told. */
+function summary(creates: readonly Create[]): string {
+  const count = (told: Create['told']) => creates.filter((create) => create.told === told).length;
+  const others = (['failed', 'refused', 'unknown'] as const)
+    .filter((told) => count(told) > 0)
+    .map((told) => `${count(told)} ${told}, `);
+  return `${others.join('')}${count('stored')}`;
+}

@@ -1,0 +1,75 @@
+import { expect } from 'chai';
+import type { Create, Told } from '../src/clients.js';
+import { exitCodeOf, figuresOf } from '../src/figures.js';
+import { picture } from '../src/picture.js';
+import { table } from '../src/table.js';
+
+const create = (id: number, told: Told, at = 100, waitMs = 10): Create => ({
+  id,
+  told,
+  at,
+  waitMs,
+});
+
+/** A run in which the plants 1 and 2 are stored. */
+function run(ofService: readonly Create[], ofPeer: readonly Create[] = []) {
+  const ids = new Set([1, 2]);
+  return {
+    began: 0,
+    happened: [
+      { name: 'killed', from: 1_000, to: 5_000 },
+      { name: 'frozen', from: 9_000, to: 20_000 },
+    ],
+    columns: [
+      { name: 'Plant Store', creates: ofService, ids },
+      { name: 'a peer', creates: ofPeer, ids },
+    ],
+  };
+}
+
+const exitCode = (...args: Parameters<typeof run>) => exitCodeOf(figuresOf(run(...args)));
+
+describe('The exit code of the demo', () => {
+  it('is 1 when the service reports a create as failed, and the plant is stored', () => {
+    expect(exitCode([create(1, 'failed')])).to.equal(1);
+    expect(exitCode([create(1, 'refused')])).to.equal(1);
+  });
+
+  it('is 1 when the service reports a plant as stored, and it is lost', () => {
+    expect(exitCode([create(1, 'stored'), create(3, 'stored')])).to.equal(1);
+  });
+
+  it('is 0 when only peers are wrong, and when the service reports an unknown outcome', () => {
+    expect(exitCode([create(1, 'unknown'), create(3, 'unknown')], [create(3, 'stored')])).to.equal(
+      0,
+    );
+  });
+
+  it('is 1 without figures', () => {
+    expect(exitCodeOf([])).to.equal(1);
+  });
+});
+
+describe('The figures of the demo', () => {
+  const creates = [create(1, 'stored', 900, 800), create(2, 'stored', 6_000, 5_000)];
+
+  it('have the longest wait of each fault, up to the next', () => {
+    const [service] = figuresOf(run([...creates, create(3, 'failed', 9_500, 400)]));
+    expect(service?.longestWaitMs).to.deep.equal({ killed: 5_000, frozen: 400 });
+  });
+
+  it('are printed as a table', () => {
+    const lines = table(figuresOf(run(creates, [create(3, 'stored')]))).split('\n');
+    const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
+    expect(rows).to.deep.include(['', 'creates', '2', '1', '']);
+    expect(rows).to.deep.include(['', '**told "stored", but lost**', '0', '1', '']);
+    expect(rows).to.deep.include(['', 'longest wait, primary killed', '5.0 s', '0.0 s', '']);
+  });
+
+  it('are drawn with each wrong response', () => {
+    const drawn = picture(run(creates, [create(3, 'stored')]));
+    expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
+    expect(drawn).to.include('no wrong response').and.to.include('1 told "stored", but lost');
+    expect(drawn).not.to.include('NaN');
+  });
+});

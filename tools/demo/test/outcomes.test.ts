@@ -1,0 +1,43 @@
+import { expect } from 'chai';
+import { type Told, toldBy } from '../src/clients.js';
+import { outcomeOf, tally } from '../src/outcomes.js';
+
+const create = (id: number, told: Told) => ({ id, told, waitMs: 1, at: 1 });
+
+describe('The outcome of a create', () => {
+  it('is what the client was told beside what is stored', () => {
+    const ids = new Set([1]);
+    const outcomes = (['stored', 'failed', 'refused', 'unknown'] as const).map((told) =>
+      [1, 2].map((id) => outcomeOf(create(id, told), ids)),
+    );
+    expect(outcomes).to.deep.equal([
+      ['stored', 'lostNotStored'],
+      ['storedNotFailed', 'failed'],
+      ['storedNotFailed', 'refused'],
+      ['unknownStored', 'unknownNotStored'],
+    ]);
+  });
+
+  it('is counted once for each create', () => {
+    const creates = [create(1, 'stored'), create(2, 'stored'), create(3, 'failed')];
+    expect(tally(creates, new Set([1, 3]))).to.deep.equal({
+      stored: 1,
+      storedNotFailed: 1,
+      lostNotStored: 1,
+      failed: 0,
+      refused: 0,
+      unknownStored: 0,
+      unknownNotStored: 0,
+    });
+  });
+});
+
+describe('What a client is told', () => {
+  it('is "unknown" only when the service says so', () => {
+    expect(toldBy(200, {})).to.equal('stored');
+    expect(toldBy(400, { error: 4006 })).to.equal('refused');
+    expect(toldBy(500, { error: 'Internal Server Error' })).to.equal('failed');
+    expect(toldBy(503, { error: 5030 })).to.equal('failed');
+    expect(toldBy(503, { error: 5031 })).to.equal('unknown');
+  });
+});
