@@ -97,7 +97,8 @@ export class Connection {
 
   /**
    * Gives the headers of a request back to the socket, in front of the bytes that follow them. They are parsed again
-   * after the response to the request before, without the offer of an upgrade.
+   * after the response to the request before, without the offer of an upgrade. `CONNECT` would always be given back, so
+   * it is refused in its turn.
    */
   postpone(request: OwnRequest, rest: Buffer): void {
     const socket = this.#socket;
@@ -119,7 +120,7 @@ export class Connection {
 
   /** Responds to what the parser refuses, or what is late. Nothing more can be parsed, so the response closes. */
   fail(error: HttpError): void {
-    // The time limits of Node.js hold for a request that waits, too.
+    // Node.js also limits the time of a request that waits.
     if (this.#isClosing || this.#isNextRead) return;
     const response = this.#response;
     if (this.#request === undefined || response === undefined) this.#refuse(error);

@@ -44,7 +44,8 @@ const KEEP_ALIVE_BUFFER_MS = 1000;
 
 /**
  * Creates an HTTP server, not yet listening, for a Koa application. It also handles what Koa does not: requests that
- * the parser of Node.js refuses, late requests, pipelining, half-closed and lingering connections.
+ * the parser of Node.js refuses, late requests, pipelining, half-closed and lingering connections. It accepts no offers
+ * of an upgrade, and listens for `upgrade` itself: a WebSocket needs a server of Node.js.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  *
@@ -78,7 +79,8 @@ export function createServer(
   server.maxHeadersCount = 0;
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   const { observer } = options;
-  const attach = server.listeners('connection')[0]?.bind(server) as ConnectionOptions['attach'];
+  const [listener] = server.listeners('connection');
+  const attach = (socket: Socket) => void listener?.call(server, socket);
   const connections = new Connections({ handle: app.callback(), observer, requestTimeout, attach });
   route(server, connections);
   return Object.assign(server, {
