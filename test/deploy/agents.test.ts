@@ -57,7 +57,7 @@ const TESTS = ['--grep', 'was sent to|of an insert|A plant .*(?<!too large for t
 const FILES = [
   `${STORE}.driver-facts.test.js`,
   `${STORE}.unreachable.test.js`,
-  `${FOLDER}/collection/mongo-plant-collection.test.js`,
+  `${FOLDER}/mongo-plant-storage.test.js`,
 ];
 
 /** Resolves with what the tests of the store print. Rejects when one fails. */
