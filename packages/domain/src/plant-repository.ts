@@ -84,8 +84,7 @@ export interface PlantRepository {
    * permissions are missing; with {@link StorageSlowError} when it accepts plants, but acknowledges none in time.
    * Settles within 2 seconds, whatever the storage does, and writes nothing.
    *
-   * The service asks while it starts, for `plant-store check`, and for the metric of the storage. What it rejects
-   * with is what an operator reads.
+   * What it rejects with is what an operator reads.
    */
   ready(): Promise<void>;
 

@@ -20,8 +20,8 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
 /** Longer than any fault, so that a client that stops waiting is the exception. */
 const CLIENT_WAITS_MS = 120_000;
 
-/** Error numbers of the service after which the outcome is unknown (docs/errors.md). */
-const UNKNOWN: readonly unknown[] = [5000, 5031];
+/** The error number with which the service says that the outcome is unknown (docs/errors.md). */
+const OUTCOME_UNKNOWN = 5031;
 
 /** Clients of one subject. Each creates one plant after the other, with a new id each time. */
 export class Clients {
@@ -77,9 +77,9 @@ export class Clients {
   }
 }
 
-/** Returns what a response says: a 500 says that the create failed, except with a number that says something else. */
+/** Returns what a response says: a 500 says that the create failed, except with the number that says something else. */
 export function toldBy(status: number, body: { readonly error?: unknown }): Told {
   if (status === 200) return 'stored';
   if (status < 500) return 'refused';
-  return UNKNOWN.includes(body.error) ? 'unknown' : 'failed';
+  return body.error === OUTCOME_UNKNOWN ? 'unknown' : 'failed';
 }

@@ -31,7 +31,7 @@ export function picture({ began, happened, columns }: Run): string {
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
-    `<text x="0" y="${height - 6}">a bar: creates in a second that were told "stored"</text>`,
+    `<text x="0" y="${height - 6}">bars: creates told "stored" in a second; red, brown: at least one told otherwise</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');
