@@ -19,7 +19,7 @@ async function leftOpen<Opened extends OpenStore>(
   open: () => Opened,
 ): Promise<number> {
   const left = new Set();
-  const running = cases.map(({ run }) => {
+  for (const { run } of cases) {
     const store = open();
     const reopen = async () => {
       const repository = await store.reopen();
@@ -27,9 +27,8 @@ async function leftOpen<Opened extends OpenStore>(
       left.add(close);
       return { ...repository, close };
     };
-    return run({ ...store, reopen });
-  });
-  await Promise.all(running);
+    await run({ ...store, reopen });
+  }
   return left.size;
 }
 

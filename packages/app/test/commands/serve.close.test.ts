@@ -1,11 +1,11 @@
 import { rejects } from 'node:assert/strict';
 import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
-import { pino } from 'pino';
 import { close } from '../../src/commands/serve.js';
 import { readConfiguration } from '../../src/configuration/configuration.js';
 import { demoVerifier } from '../../src/configuration/verifiers.js';
 import { createContainer, ids } from '../../src/container.js';
+import { pino } from '../support/pino.js';
 
 describe('Closing the parts of the service', () => {
   it('closes the token verifier and the storage, also when no server listens', async () => {

@@ -10,9 +10,9 @@ import {
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { type Observer, observe } from '../../src/telemetry/observer.js';
+import { pino } from '../support/pino.js';
 
 /** Returns the value of a series in the text of `/metrics`. */
 function valueIn(text: string, series: string): number {

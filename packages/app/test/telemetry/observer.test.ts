@@ -6,7 +6,6 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
-import { pino } from 'pino';
 import proxyAddress from 'proxy-addr';
 import {
   type Observer,
@@ -15,6 +14,7 @@ import {
   type StorageEvent,
   sentenceOf,
 } from '../../src/telemetry/observer.js';
+import { pino } from '../support/pino.js';
 
 const NONE = { storage: undefined, verifier: undefined };
 
