@@ -23,6 +23,8 @@ const TSC = join(root, 'node_modules/typescript-7/bin/tsc');
 const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
 
 /** The Node.js of the tests, without the programs that other tests of snippets replace. */
+/** Mocha colours what it prints where `CI` is set. */
+const PLAIN = { FORCE_COLOR: '0' };
 const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
 
 /** The packages that can be imported: all but the command. */
@@ -90,7 +92,7 @@ describe('The packages, installed from their tarballs', function () {
   });
 
   const node = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
-    run(process.execPath, args, { cwd: project.folder, env: { ...process.env, ...env } });
+    run(process.execPath, args, { cwd: project.folder, env: { ...process.env, ...PLAIN, ...env } });
 
   /** Compiles the programs of a folder, and the declarations of what they import. */
   async function compile(format: Format, ...options: string[]): Promise<void> {
@@ -167,7 +169,7 @@ describe('The packages, installed from their tarballs', function () {
       const seats = { '~/seats': `${project.folder}-seats` };
       const install = withReal(snippet('docs/own-port.md', 'cp -r examples/own-port'), seats);
       const test = snippet('docs/own-port.md', 'npm test');
-      const env = { ...process.env, npm_config_prefer_offline: 'true' };
+      const env = { ...process.env, ...PLAIN, npm_config_prefer_offline: 'true' };
       const ran = run('bash', ['-e', '-c', install + test], { cwd: root, env });
       const { stdout } = await ran.catch((error) => error);
       rmSync(seats['~/seats'], { recursive: true });
