@@ -24,7 +24,7 @@ const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
 
 /** The Node.js of the tests, without the programs that other tests of snippets replace. */
 /** Mocha colours what it prints where `CI` is set. */
-const PLAIN = { FORCE_COLOR: '0' };
+const PLAIN = { NO_COLOR: '1' };
 const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
 
 /** The packages that can be imported: all but the command. */
