@@ -82,7 +82,7 @@ describe('The tutorials, followed in one copy of the project', function () {
   });
 
   it('leaves every test green', async () => {
-    const flags = ['--no-config', '--timeout', '60000', '--reporter', 'dot'];
+    const flags = ['--no-config', '--timeout', '60000', '--retries', '1', '--reporter', 'dot'];
     await copy.run('mocha', ...flags, '--parallel', '--jobs', '2', ...TESTS);
   });
 });

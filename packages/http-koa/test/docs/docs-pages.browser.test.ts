@@ -1,4 +1,4 @@
-import { launchChromium } from '@plant-store/chromium';
+import { closeChromium, launchChromium } from '@plant-store/chromium';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -28,7 +28,7 @@ describe('The docs page in Chromium', function () {
   });
 
   after(async () => {
-    await browser?.close();
+    await closeChromium(browser);
     await app?.close();
   });
 
@@ -146,6 +146,7 @@ describe('The docs page in Chromium', function () {
         for (const colorScheme of ['light', 'dark'] as const) {
           await other.emulateMedia({ colorScheme });
           expect(await other.evaluate(overflowing), colorScheme).to.deep.equal([]);
+          await other.waitForFunction(`(${faintTexts})().length === 0`).catch(() => undefined);
           expect(await other.evaluate(faintTexts), colorScheme).to.deep.equal([]);
         }
       });
