@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { closeChromium, launchChromium } from '@plant-store/chromium';
+import { launchChromium } from '@plant-store/chromium';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -69,7 +69,7 @@ describe('A page of another origin in Chromium', function () {
   });
 
   after(async () => {
-    await closeChromium(browser);
+    await browser?.close();
     for (const site of sites) site.close();
     await stopAll();
   });

@@ -26,19 +26,6 @@ export async function launchChromium(context: MochaContext): Promise<Browser> {
   });
 }
 
-/** Ends Chromium. Playwright throws the reset of a pipe of a browser that has ended, where nobody can catch it. */
-export async function closeChromium(browser: Browser | undefined): Promise<void> {
-  const event = 'uncaughtException';
-  const listeners = process.listeners(event);
-  const ignoreReset = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ECONNRESET') throw error;
-  };
-  process.removeAllListeners(event).on(event, ignoreReset);
-  await browser?.close();
-  process.off(event, ignoreReset);
-  for (const listener of listeners) process.on(event, listener);
-}
-
 function findChromium(): string | undefined {
   const names = ['chromium', 'chromium-browser', 'google-chrome'];
   const installed = names.map((name) => findProgram(name)).find(Boolean);

@@ -105,8 +105,6 @@ export class ServerProcess {
 async function untilPrinted(output: Readable | null, ready: RegExp): Promise<void> {
   if (output === null) throw new Error('the output of the server is not read');
   const lines = createInterface({ input: output });
-  // The end of a server that is killed can be a reset, which both report.
-  for (const source of [output, lines]) source.on('error', () => undefined);
   let printed = '';
   for await (const line of lines) {
     printed += `${line}\n`;

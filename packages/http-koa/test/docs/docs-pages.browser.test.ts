@@ -1,4 +1,4 @@
-import { closeChromium, launchChromium } from '@plant-store/chromium';
+import { launchChromium } from '@plant-store/chromium';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
@@ -28,7 +28,7 @@ describe('The docs page in Chromium', function () {
   });
 
   after(async () => {
-    await closeChromium(browser);
+    await browser?.close();
     await app?.close();
   });
 
