@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { expectDescribed } from './described-response.js';
 import { fieldValues, type ReceivedResponse } from './raw-connection.js';
 import { MARK, NUMBER_MARK } from './requests.js';
 
@@ -48,6 +49,8 @@ export interface Expected {
   readonly toHead?: boolean;
   readonly requestId?: string;
   readonly allow?: readonly string[];
+  /** The whole message. */
+  readonly says?: string;
   /** The fields of a NewPlant that the message names, exactly. */
   readonly names?: readonly string[];
   readonly connection?: 'close' | 'keep-alive';
@@ -59,8 +62,11 @@ export function checkResponse(response: ReceivedResponse, expected: Expected): v
   if (expected.toHead) {
     expect(response.status).to.be.oneOf(statuses(expected));
     expect(response.body).to.have.length(0);
-  } else if (expected.error === undefined) checkSuccess(response, expected);
-  else checkError(response, expected);
+  } else {
+    if (expected.error === undefined) checkSuccess(response, expected);
+    else checkError(response, expected);
+    if (!expected.otherContent) expectDescribed(response);
+  }
   checkRelatedFields(response, expected);
 }
 
@@ -101,7 +107,6 @@ function checkSuccess(response: ReceivedResponse, { plant, otherContent }: Expec
   expectJson(response);
   const content = JSON.parse(response.body.toString());
   if (plant !== undefined) expect(content).to.deep.equal(plant);
-  expect(content.name).to.be.a('string');
   expect(Object.keys(content).join()).to.be.oneOf(['name', 'name,tag', 'tag,name']);
 }
 
@@ -111,11 +116,10 @@ function checkError(response: ReceivedResponse, expected: Expected): void {
   expect(Object.keys(content).sort()).to.deep.equal(['error', 'message']);
   expect(content.error, content.message).to.be.oneOf([expected.error].flat());
   expect(response.status).to.equal(STATUS[content.error]);
-  expect(content.message)
-    .to.be.a('string')
-    .that.matches(/^\S[^\r\n]{5,}$/);
+  expect(content.message).to.match(/^\S[^\r\n]{5,}$/);
   expect(content.message).not.to.match(/node:|node_modules|\.[jt]s\b|\bat \w+ \(|HPE_|Error\b/);
   expectNoEcho(response);
+  if (expected.says !== undefined) expect(content.message).to.equal(expected.says);
   if (expected.names !== undefined) {
     const named = ['id', 'name', 'tag'].filter((it) =>
       new RegExp(`\\b${it}\\b`).test(content.message),
