@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { expectService, responsesAfter } from './support/cases.js';
 import {
   checkResponse,
+  ERRORS_OF_CLIENTS,
   type Expected,
   errorOf,
-  STATUS,
   saysClose,
 } from './support/check-response.js';
 import { verdictOn } from './support/oracle.js';
@@ -98,17 +98,7 @@ describe('Fuzzing', function () {
       fc.asyncProperty(wholeRequest(), damages(HTTP_SCRAPS), (bytes, all) =>
         survives(service.port, damaged(bytes, all)),
       ),
-      parameters(120),
-    );
-  });
-
-  it('a request made of random parts gets a listed response', async () => {
-    const scraps = fc.array(fc.constantFrom(...HTTP_SCRAPS), { maxLength: 40 });
-    await fc.assert(
-      fc.asyncProperty(scraps, (all) =>
-        survives(service.port, Buffer.from(all.join(''), 'latin1')),
-      ),
-      parameters(60),
+      parameters(150),
     );
   });
 
@@ -170,7 +160,7 @@ function anyRequest(): fc.Arbitrary<AnyRequest> {
     ...{ error, mayClose },
     partsOf: (id: bigint) => ({ body: plantText(id), ...parts }),
   }));
-  return fc.oneof({ arbitrary: validRequest(), weight: 3 }, refused);
+  return fc.oneof({ arbitrary: validRequest(), weight: 3 }, refused, specialRequests());
 }
 
 const OFFER = { connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c', 'http2-settings': 'AA' };
@@ -199,6 +189,22 @@ function pieces(text: string, at: readonly number[]): string[] {
   return places.flatMap((from, index) => text.slice(from, places[index + 1]) || []);
 }
 
+/** Requests whose bodies are themselves requests to create this plant, and one of HTTP/1.0. */
+function specialRequests(): fc.Arbitrary<AnyRequest> {
+  const inner = (id: bigint) => create({ body: plantText(id) });
+  const headers = OFFER;
+  return fc.constantFrom<AnyRequest[]>(
+    { error: 4004, mayClose: false, partsOf: (id) => ({ body: inner(id) }) },
+    { error: 4004, mayClose: false, partsOf: (id) => ({ chunks: [inner(id)] }) },
+    { error: 4004, mayClose: true, partsOf: (id) => ({ body: inner(id), headers }) },
+    { error: 4004, mayClose: true, partsOf: (id) => ({ chunks: [inner(id)], headers }) },
+    {
+      mayClose: true,
+      partsOf: (id, name) => ({ version: 'HTTP/1.0', body: `{"id":${id},"name":"${name}"}` }),
+    },
+  );
+}
+
 /** Requests that are refused, and their errors. After a body that was read, the connection stays open. */
 const REFUSED: readonly [parts: Parts, error: number, mayClose?: boolean][] = [
   [{ body: '{}' }, 4005, false],
@@ -208,11 +214,13 @@ const REFUSED: readonly [parts: Parts, error: number, mayClose?: boolean][] = [
   [{ body: 'x'.repeat(17_000) }, 4003],
   [{ chunks: ['x'.repeat(9000), 'x'.repeat(9000)] }, 4003],
   [{ headers: { authorization: undefined } }, 4010],
+  [{ headers: { authorization: undefined }, body: 'x'.repeat(30_000) }, 4010],
   [{ headers: { 'content-type': undefined } }, 4002],
   [{ headers: { host: undefined } }, 4000],
   [{ headers: { expect: 'x' } }, 4000],
   [{ target: '/x' }, 4040],
   [{ method: UNSERVED }, 4050],
+  [{ method: UNSERVED, body: 'x'.repeat(30_000) }, 4050],
   [{ method: 'GARBAGE' }, 4000],
   [{ headers: { 'content-length': undefined, 'transfer-encoding': 'chunked' } }, 4000],
 ];
@@ -225,11 +233,8 @@ async function survives(port: number, bytes: Uint8Array): Promise<void> {
 }
 
 function checkListed(response: ReceivedResponse): void {
-  const error = errorOf(response);
-  const listed = Object.keys(STATUS)
-    .map(Number)
-    .filter((it) => it < 5000);
-  checkResponse(response, error === undefined ? { otherContent: true } : { error: listed });
+  const isFailure = errorOf(response) !== undefined;
+  checkResponse(response, isFailure ? { error: ERRORS_OF_CLIENTS } : { otherContent: true });
 }
 
 function quoted(text: string, coins: Iterator<boolean>): string {
@@ -248,6 +253,21 @@ function written(value: unknown, coins: Iterator<boolean>): string {
   return typeof value === 'string' ? quoted(value, coins) : `${value}`;
 }
 
+/** Numbers in several spellings, some of which are not valid. The tests of `plant-json` have random ones. */
+const DECIMALS = [
+  ...[
+    '1e3',
+    '1.50e1',
+    '-0.0',
+    '0.5',
+    '10E-1',
+    '123456789012345678901234567890',
+    '9.2e18',
+    '9.3e18',
+  ],
+  ...['0.000e99999', '1e', '1.', '01', '-', '9223372036854775808', '-9223372036854775808.0'],
+];
+
 /** Text that is usually a valid NewPlant, sometimes with a repeated name, a lone surrogate, or deep nesting. */
 function jsonPlant(): fc.Arbitrary<string> {
   const string = fc
@@ -265,7 +285,7 @@ function jsonPlant(): fc.Arbitrary<string> {
     value: fc.oneof(
       { maxDepth: 4 },
       fc.constantFrom('null', 'true', 'false', '0', '-0', '1', '1e400', '"x"'),
-      decimal(),
+      fc.constantFrom(...DECIMALS),
       string,
       fc.array(tie('value'), { maxLength: 3 }).map((all) => `[${all}]`),
       fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map(asObject),
@@ -297,28 +317,6 @@ function asObject(members: [string, string][]): string {
   return `{${members.map(([name, value]) => `${name}:${value}`).join(',')}}`;
 }
 
-/** A decimal number in any spelling of JSON, and in some invalid ones. */
-function decimal(): fc.Arbitrary<string> {
-  const digits = (maxLength: number) =>
-    fc.string({ unit: fc.constantFrom(...'0000123456789'), maxLength });
-  return fc
-    .tuple(
-      fc.constantFrom('', '', '', '-'),
-      fc.oneof(
-        fc.constant('0'),
-        digits(20).map((all) => all.replace(/^0+/, '') || '1'),
-      ),
-      fc.option(digits(25)),
-      fc.option(
-        fc.tuple(fc.constantFrom('e', 'E', 'e+', 'e-', 'E-'), fc.oneof(fc.nat(30), fc.nat(99_999))),
-      ),
-    )
-    .map(([sign, whole, fraction, exponent]) => {
-      const tail = exponent === null ? '' : exponent.join('');
-      return `${sign}${whole}${fraction === null ? '' : `.${fraction}`}${tail}`;
-    });
-}
-
 interface Damage {
   readonly at: number;
   readonly length: number;
@@ -336,7 +334,7 @@ function damages(scraps: readonly string[], minLength = 1): fc.Arbitrary<Damage[
     length: fc.nat(3),
     scrap,
   });
-  return fc.array(damage, { minLength, maxLength: 3 });
+  return fc.array(damage, { minLength, maxLength: 4 });
 }
 
 function damaged(bytes: Uint8Array, all: readonly Damage[]): Buffer {

@@ -1,10 +1,11 @@
 import { once } from 'node:events';
 import { request, type Server } from 'node:http';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { configure } from '@codegenie/serverless-express';
-import { createApp, createServer, plantStoreRoutes } from '@plant-store/http-koa';
+import { createApp, createServer, type Exchange, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 import compress from 'koa-compress';
@@ -16,7 +17,7 @@ import { Strategy } from 'passport-http-bearer';
 import serverless from 'serverless-http';
 import supertest from 'supertest';
 import { create, Embedding, errorOf, MONSTERA } from './support/embedding.js';
-import { TOKEN } from './support/listening-app.js';
+import { rawCreate, TOKEN } from './support/listening-app.js';
 
 const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
@@ -198,5 +199,20 @@ describe('An application that another host serves', () => {
     const response = await create(`${await embedding.serve(app)}/plants`);
     expect(response.status).to.equal(503);
     expect(await response.json()).to.deep.equal({ error: 5030, message: 'maintenance' });
+  });
+
+  it('counts a body that ends early as a malformed request of a client that has gone', async () => {
+    let leave = (): void => undefined;
+    const ended = new Promise<Exchange>((resolve) => {
+      const observer = { begun: () => leave(), ended: resolve, failed() {} };
+      const app = createApp({ ...embedding.dependencies, observer });
+      app.silent = true;
+      void embedding.serve(app, false).then((url) => {
+        const socket = connect(Number(new URL(url).port), '127.0.0.1');
+        leave = () => socket.destroy();
+        socket.write(rawCreate('{"id":1,"name":"Monstera"}').slice(0, -1));
+      });
+    });
+    expect(await ended).to.include({ status: 499, error: 4000 });
   });
 });

@@ -6,22 +6,18 @@ import {
   expectService,
   responsesAfter,
 } from '../support/cases.js';
-import { checkResponse, type Expected, errorOf, saysClose } from '../support/check-response.js';
+import { checkResponse, type Expected, errorOf } from '../support/check-response.js';
 import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
 import {
   create,
   freshId,
   headOf,
   lines,
-  MARK,
   type Parts,
   plantText,
   request,
-  UNSERVED,
 } from '../support/requests.js';
 import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
-
-const LIVEZ = request({ method: 'GET', target: '/livez' });
 
 describe('Connections', () => {
   const service = useSharedService();
@@ -34,75 +30,27 @@ describe('Connections', () => {
   const responsesTo = (...requests: Uint8Array[]) =>
     responsesAfter(service.port, (it) => it.send(Buffer.concat(requests)));
 
-  function checkAll(responses: ReceivedResponse[], expected: Expected[]): void {
-    expect(responses.map(errorOf)).to.deep.equal(expected.map(({ error }) => error));
-    for (const [at, response] of responses.entries()) checkResponse(response, expected[at] ?? {});
-  }
-
+  /** The fuzzer pipelines requests of the other kinds. */
   describe('Pipelined requests', () => {
-    it('get their responses in order, with different statuses', async () => {
-      const responses = await responsesTo(
-        named('first'),
-        LIVEZ,
-        request({ method: 'GET', target: `/${MARK}` }),
-        create({ body: '{}' }),
-        create({ body: '{', headers: { 'x-request-id': 'fifth' } }),
-        create({ chunks: ['{"id":', `${freshId()}`, ',"name":"sixth"}'] }),
-        request({ method: UNSERVED }),
-        named('last'),
-      );
-      checkAll(responses, [
-        { plant: { name: 'first' } },
-        { otherContent: true },
-        { error: 4040 },
-        { error: 4005 },
-        { error: 4004, requestId: 'fifth' },
-        { plant: { name: 'sixth' } },
-        { error: 4050 },
-        { plant: { name: 'last' } },
-      ]);
-    });
-
-    const id = { 'x-request-id': 'broken' };
+    const requestId = 'broken';
+    const headers = { 'x-request-id': requestId };
     const broken: [title: string, bytes: Uint8Array, expected: Expected][] = [
       [
         'an invalid chunk',
-        headOf({ headers: { ...id, 'transfer-encoding': 'chunked' } }),
-        { error: 4000, toOperation: true, requestId: 'broken' },
+        headOf({ headers: { ...headers, 'transfer-encoding': 'chunked' } }),
+        { error: 4000, toOperation: true, requestId },
       ],
       ['headers that are too large', create({ target: `/${'x'.repeat(17_000)}` }), { error: 4310 }],
     ];
     for (const [title, bytes, expected] of broken) {
       it(`get their responses before the error for ${title}`, async () => {
         const responses = await responsesTo(named('first'), bytes, Buffer.from('zz\r\n'), create());
-        checkAll(responses, [{ plant: { name: 'first' } }, { ...expected, connection: 'close' }]);
-      });
-    }
-  });
-
-  describe('A request after a response with Connection: close is not carried out:', () => {
-    /** The fuzzer pipelines requests of the other kinds. */
-    const closing: [title: string, first: Parts, error: number | undefined][] = [
-      ['HTTP/1.0', { version: 'HTTP/1.0' }, undefined],
-      ['no credentials and a large body', { headers: { authorization: undefined } }, 4010],
-      ['another method and a large body', { method: UNSERVED }, 4050],
-    ];
-    for (const [title, parts, error] of closing) {
-      it(title, async () => {
-        const id = freshId();
-        const body = plantText().padEnd(error === undefined ? 100 : 30_000);
-        const first = create({ body, ...parts });
-        const responses = await responsesTo(first, create({ body: plantText(id) }));
-        const [response] = responses;
-        if (response === undefined) throw new Error('no response');
-        checkResponse(response, error === undefined ? {} : { error });
-        expect(responses).to.have.length(saysClose(response) ? 1 : 2);
-        if (saysClose(response)) await expectFree(service.port, id);
-        else expect(responses[1]?.status).to.equal(200);
+        expect(responses.map(errorOf)).to.deep.equal([undefined, expected.error]);
+        checkResponse(responses[1] as ReceivedResponse, { ...expected, connection: 'close' });
       });
     }
 
-    it('one that is sent after the response', async () => {
+    it('are not carried out when they are sent after a response that closes', async () => {
       const id = freshId();
       using connection = await RawConnection.open(service.port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));

@@ -1,29 +1,16 @@
+import { failures } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { expectDescribed } from './described-response.js';
 import { fieldValues, type ReceivedResponse } from './raw-connection.js';
 import { MARK, NUMBER_MARK } from './requests.js';
 
-/** The status of each error number. */
-export const STATUS: Readonly<Record<number, number>> = {
-  4000: 400,
-  4001: 400,
-  4002: 400,
-  4003: 400,
-  4004: 400,
-  4005: 400,
-  4006: 400,
-  4010: 401,
-  4011: 401,
-  4030: 403,
-  4040: 404,
-  4050: 405,
-  4080: 408,
-  4310: 431,
-  5000: 500,
-  5030: 503,
-  5031: 503,
-  5032: 503,
-};
+/** The status of each error number. A test compares them with docs/errors.md. */
+const STATUS: ReadonlyMap<number, number> = new Map(
+  Object.values(failures).map(({ error, status }) => [error, status]),
+);
+
+/** The errors that a client can cause. */
+export const ERRORS_OF_CLIENTS: readonly number[] = [...STATUS.keys()].filter((it) => it < 5000);
 
 const CHALLENGES: Readonly<Record<number, string[]>> = {
   4010: ['Bearer realm="plant-store"'],
@@ -115,7 +102,7 @@ function checkError(response: ReceivedResponse, expected: Expected): void {
   const content = JSON.parse(response.body.toString());
   expect(Object.keys(content).sort()).to.deep.equal(['error', 'message']);
   expect(content.error, content.message).to.be.oneOf([expected.error].flat());
-  expect(response.status).to.equal(STATUS[content.error]);
+  expect(response.status).to.equal(STATUS.get(content.error));
   expect(content.message).to.match(/^\S[^\r\n]{5,}$/);
   expect(content.message).not.to.match(/node:|node_modules|\.[jt]s\b|\bat \w+ \(|HPE_|Error\b/);
   expectNoEcho(response);
@@ -156,5 +143,5 @@ function errorIn(response: ReceivedResponse): number | undefined {
 }
 
 function statuses({ error }: Expected): (number | undefined)[] {
-  return error === undefined ? [200] : [error].flat().map((one) => STATUS[one]);
+  return error === undefined ? [200] : [error].flat().map((one) => STATUS.get(one));
 }
