@@ -18,7 +18,10 @@ const responses: Readonly<Record<string, Described>> = paths['/plants'].post.res
 /** Makes validators from the interface description only. */
 const ajv = new Ajv2020({
   keywords: ['components', 'headers', 'securitySchemes'],
-  formats: { int64: true, int32: { type: 'number', validate: (it) => Math.trunc(it) === it } },
+  formats: {
+    int32: { type: 'number', validate: (it) => (it | 0) === it },
+    int64: { type: 'number', validate: (it) => it >= -(2 ** 63) && it < 2 ** 63 },
+  },
 });
 ajv.addSchema({ $id: 'description', components }, undefined, true);
 
@@ -36,8 +39,16 @@ export function expectDescribed(response: ReceivedResponse): void {
   expectValid(schema, JSON.parse(body.toString()), 'the content');
 }
 
+/** Returns whether a text of JSON is a NewPlant by the interface description. An id is compared as a double. */
+export function isDescribedNewPlant(text: string): boolean {
+  return validatorOf('#/components/schemas/NewPlant')(JSON.parse(text)) === true;
+}
+
 function expectValid({ $ref }: Reference, value: unknown, what: string): void {
-  const validate = ajv.getSchema(`description${$ref}`);
-  if (validate === undefined) throw new Error(`there is no ${$ref}`);
+  const validate = validatorOf($ref);
   expect(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`).to.equal(true);
+}
+
+function validatorOf(reference: string) {
+  return ajv.getSchema(`description${reference}`) ?? expect.fail(`there is no ${reference}`);
 }
