@@ -305,7 +305,11 @@ function jsonPlant(): fc.Arbitrary<string> {
   }));
   const id = fc.oneof({ arbitrary: int64.map(String), weight: 9 }, value);
   const member = fc.oneof(fc.tuple(fc.constant('"id"'), id), fc.tuple(name, value));
-  const usual = fc.tuple(int64.map(String), fc.oneof({ arbitrary: string, weight: 9 }, value));
+  const usualId = fc.oneof(
+    { arbitrary: int64.map(String), weight: 4 },
+    fc.constantFrom(...DECIMALS),
+  );
+  const usual = fc.tuple(usualId, fc.oneof({ arbitrary: string, weight: 9 }, value));
   const plant = fc.tuple(
     usual,
     fc.array(member, { maxLength: 2 }),
