@@ -106,48 +106,45 @@ describe('The check of the documents', () => {
     blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
   });
 
-  it('finds broken links', () => {
-    const text = '[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)';
-    expect(brokenLinks(page(text))).to.deep.equal([
-      'docs/page.md: gone.md',
-      'docs/page.md: errors.md#gone',
-      'docs/page.md: #gone',
-    ]);
-  });
-
-  it('finds names of files that do not exist', () => {
-    const text = '`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`';
-    expect(missingFiles(page(text))).to.deep.equal([
-      'docs/page.md: packages/domain/src/gone.ts',
-      'docs/page.md: docs/gone.md',
-    ]);
-  });
-
-  it('finds names of commands that do not exist', () => {
-    const found = unknownCommands(
-      page('`npm run gone`', { language: 'sh', text: 'A=1 plant-store gone\nplant-store check\n' }),
-      ['build'],
-      ['check'],
-    );
-    expect(found).to.deep.equal(['docs/page.md: npm run gone', 'docs/page.md: plant-store gone']);
-  });
-
-  it('finds names of options that do not exist', () => {
-    const text = { language: 'sh', text: 'A=1 plant-store import a --gone 1 --rejects b\n' };
-    const prose = '`npm run bench -- --quick --gone` `mongod --gone`';
-    expect(unknownOptions(page(prose, text))).to.deep.equal([
-      'docs/page.md: npm run bench --gone',
-      'docs/page.md: plant-store import --gone',
-    ]);
-  });
-
-  it('finds names of variables that do not exist', () => {
-    const text = { language: 'sh', text: 'GONE_NAME=1 PORT=1 plant-store\n' };
-    const prose = '`GONE_TOO` `GONE=1` `PORT` `SELECT`';
-    const found = unknownVariables(page(prose, text), new Set(['PORT']));
-    const gone = ['GONE_TOO', 'GONE', 'GONE_NAME'];
-    expect(found).to.deep.equal(gone.map((name) => `docs/page.md: ${name}`));
-  });
+  const links = '[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)';
+  const files = '`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`';
+  const sh = (text: string) => ({ language: 'sh', text });
+  const wrong: Record<string, readonly [problems: string[], found: string[]]> = {
+    'broken links': [brokenLinks(page(links)), ['gone.md', 'errors.md#gone', '#gone']],
+    'names of files that do not exist': [
+      missingFiles(page(files)),
+      ['packages/domain/src/gone.ts', 'docs/gone.md'],
+    ],
+    'names of commands that do not exist': [
+      unknownCommands(
+        page('`npm run gone`', sh('A=1 plant-store gone\nplant-store check\n')),
+        ['build'],
+        ['check'],
+      ),
+      ['npm run gone', 'plant-store gone'],
+    ],
+    'names of options that do not exist': [
+      unknownOptions(
+        page(
+          '`npm run bench -- --quick --gone` `mongod --gone`',
+          sh('A=1 plant-store import a --gone 1 --rejects b\n'),
+        ),
+      ),
+      ['npm run bench --gone', 'plant-store import --gone'],
+    ],
+    'names of variables that do not exist': [
+      unknownVariables(
+        page('`GONE_TOO` `GONE=1` `PORT` `SELECT`', sh('GONE_NAME=1 PORT=1 plant-store\n')),
+        new Set(['PORT']),
+      ),
+      ['GONE_TOO', 'GONE', 'GONE_NAME'],
+    ],
+  };
+  for (const [what, [problems, found]] of Object.entries(wrong)) {
+    it(`finds ${what}`, () => {
+      expect(problems).to.deep.equal(found.map((it) => `docs/page.md: ${it}`));
+    });
+  }
 
   it('finds invalid JSON, and files that were changed', () => {
     const drifted = { language: 'json', file: 'package.json', text: '{,}' };

@@ -7,27 +7,17 @@ const SECRET = 'a secret/with ünicode&';
 describe('The forms of a secret', () => {
   const forms = formsOf(SECRET);
 
-  it('include the secret itself, and as it is encoded in URLs and forms', () => {
-    expect(forms).to.include.members([
-      SECRET,
-      'a%20secret%2Fwith%20%C3%BCnicode%26',
-      'a+secret%2Fwith+%C3%BCnicode%26',
+  it('are those of URLs and forms, and its bytes and digests in each encoding', () => {
+    const bytes = Buffer.from(SECRET);
+    const digests = ['sha256', 'sha512', 'sha1', 'md5'].map((name) =>
+      createHash(name).update(bytes).digest(),
+    );
+    expect(forms).to.have.members([
+      ...[SECRET, 'a%20secret%2Fwith%20%C3%BCnicode%26', 'a+secret%2Fwith+%C3%BCnicode%26'],
+      ...['hex', 'base64', 'base64url'].flatMap((encoding) =>
+        [bytes, ...digests].map((it) => it.toString(encoding as BufferEncoding)),
+      ),
     ]);
-  });
-
-  for (const encoding of ['hex', 'base64', 'base64url'] as const) {
-    it(`include its bytes and digests in ${encoding}`, () => {
-      const bytes = Buffer.from(SECRET);
-      const digests = ['sha256', 'sha512', 'sha1', 'md5'].map((name) =>
-        createHash(name).update(bytes).digest(encoding),
-      );
-      expect(forms).to.include.members([bytes.toString(encoding), ...digests]);
-    });
-  }
-
-  it('are 18, none of which is empty', () => {
-    expect(forms).to.have.length(18);
-    expect(forms).not.to.include('');
   });
 
   it('exist for a lone surrogate', () => {

@@ -20,56 +20,49 @@ describe('A body parser in front of the routes', () => {
   });
   afterEach(() => embedding.close());
 
-  const apps: Record<string, (before: readonly Middleware[]) => Koa> = {
-    'in front of `createApp`': (before) => createApp(embedding.dependencies, { before }),
-    'around `plantStoreRoutes`': (before) => {
-      const app = new Koa();
-      app.silent = true;
-      for (const middleware of before) app.use(middleware);
-      return app.use(plantStoreRoutes(embedding.dependencies));
-    },
+  const appWith = (before: readonly Middleware[]) => createApp(embedding.dependencies, { before });
+  const routesAfter = (before: readonly Middleware[]) => {
+    const app = new Koa();
+    app.silent = true;
+    for (const middleware of before) app.use(middleware);
+    return app.use(plantStoreRoutes(embedding.dependencies));
   };
-  const parsers: Record<string, () => Middleware> = {
-    'koa-bodyparser': () => koaBodyParser(),
-    '@koa/bodyparser': () => successor(),
-    'koa-body': () => koaBody(),
-    'express.json': () => connect(express.json()),
+  const parsers: Record<string, () => Koa> = {
+    'koa-bodyparser': () => appWith([koaBodyParser()]),
+    'koa-bodyparser, around `plantStoreRoutes`': () => routesAfter([koaBodyParser()]),
+    '@koa/bodyparser': () => appWith([successor()]),
+    'koa-body': () => appWith([koaBody()]),
+    'express.json': () => appWith([connect(express.json())]),
   };
-  const harmless: Record<string, () => readonly Middleware[]> = {
-    'koa-bodyparser for forms': () => [koaBodyParser({ enableTypes: ['form'] })],
-    '@koa/bodyparser for forms': () => [successor({ enableTypes: ['form'] })],
-    'koa-body for forms': () => [koaBody({ json: false })],
-    'koa-bodyparser that is disabled': () => [disabled, koaBodyParser()],
-    '@koa/bodyparser that is disabled': () => [disabled, successor()],
+  const harmless: Record<string, () => Koa> = {
+    'koa-bodyparser for forms': () => appWith([koaBodyParser({ enableTypes: ['form'] })]),
+    '@koa/bodyparser for forms': () => appWith([successor({ enableTypes: ['form'] })]),
+    'koa-body for forms': () => appWith([koaBody({ json: false })]),
+    'koa-bodyparser that is disabled': () => appWith([disabled, koaBodyParser()]),
+    'koa-bodyparser that is disabled, around `plantStoreRoutes`': () =>
+      routesAfter([disabled, koaBodyParser()]),
   };
 
-  for (const [where, appWith] of Object.entries(apps)) {
-    for (const [name, parser] of Object.entries(parsers)) {
-      it(`is a fault of the set-up, whenever the bytes arrive: ${name} ${where}`, async () => {
-        const url = `${await embedding.serve(appWith([parser()]))}/plants`;
-        const response = await create(url);
-        expect([response.status, await errorOf(response)]).to.deep.equal([500, 5000]);
-        expect(await createSlowly(url)).to.equal(500);
-        expect(embedding.plants.size).to.equal(0);
-        for (const { cause } of embedding.failed) {
-          expect(cause)
-            .to.be.an('error')
-            .with.property('message')
-            .that.matches(/body parser/);
-        }
-        expect(embedding.failed).to.have.length(2);
-      });
-    }
+  for (const [name, app] of Object.entries(parsers)) {
+    it(`is a fault of the set-up, whenever the bytes arrive: ${name}`, async () => {
+      const url = `${await embedding.serve(app())}/plants`;
+      const response = await create(url);
+      expect([response.status, await errorOf(response)]).to.deep.equal([500, 5000]);
+      expect(await createSlowly(url)).to.equal(500);
+      expect(embedding.plants.size).to.equal(0);
+      const causes = embedding.failed.map(({ cause }) => `${cause}`.includes('body parser'));
+      expect(causes).to.deep.equal([true, true]);
+    });
+  }
 
-    for (const [name, before] of Object.entries(harmless)) {
-      it(`changes nothing when it leaves the body alone: ${name} ${where}`, async () => {
-        const url = `${await embedding.serve(appWith(before()))}/plants`;
-        expect((await create(url)).status).to.equal(200);
-        expect(await createSlowly(url, '{"id":9007199254740992,"name":""}')).to.equal(200);
-        expect([...embedding.plants.keys()]).to.deep.equal([9007199254740993n, 9007199254740992n]);
-        expect(await createSlowly(url, '{')).to.equal(400);
-        expect(embedding.failed).to.deep.equal([]);
-      });
-    }
+  for (const [name, app] of Object.entries(harmless)) {
+    it(`changes nothing when it leaves the body alone: ${name}`, async () => {
+      const url = `${await embedding.serve(app())}/plants`;
+      expect((await create(url)).status).to.equal(200);
+      expect(await createSlowly(url, '{"id":9007199254740992,"name":""}')).to.equal(200);
+      expect([...embedding.plants.keys()]).to.deep.equal([9007199254740993n, 9007199254740992n]);
+      expect(await createSlowly(url, '{')).to.equal(400);
+      expect(embedding.failed).to.deep.equal([]);
+    });
   }
 });

@@ -12,13 +12,7 @@ import { create, lines, type Parts, request, SERVED, UNSERVED } from '../support
 import { ORIGINS, OTHER_SETTINGS, useSharedService } from '../support/service.js';
 
 const [SHOP, DEVELOPMENT] = ORIGINS;
-const STRANGERS = [
-  'http://nursery.example',
-  `${SHOP}:8443`,
-  `${SHOP}.stranger.example`,
-  'null',
-  '',
-];
+const STRANGERS = [`${SHOP}:8443`, `${SHOP}.stranger.example`, 'null', ''];
 const PREFLIGHT = { 'access-control-request-method': 'POST' };
 
 function corsFields(response: ReceivedResponse): Record<string, string> {
@@ -65,11 +59,8 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     const headers = { origin: SHOP };
     const cases: Case[] = [
       creating('a 200', { headers }),
-      creating('a 4003', { headers, body: 'x'.repeat(20_000) }, 4003),
-      creating('a 4004', { headers, body: '{' }, 4004),
       creating('a 4005', { headers, body: '{}' }, 4005),
       creating('a 4010', { headers: { ...headers, authorization: undefined } }, 4010),
-      creating('a 4011', { headers: { ...headers, authorization: 'Bearer x' } }, 4011),
       creating('a 4040', { headers, target: '/x' }, { error: 4040, toOperation: false }),
       asking('a 4050', { headers, method: UNSERVED }, { error: 4050, allow: SERVED }),
     ];
@@ -87,17 +78,15 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   describe('No headers are sent for another origin:', () => {
     for (const origin of STRANGERS) {
-      it(`a preflight of ${JSON.stringify(origin)} is a 4050`, async () => {
-        const expected = { error: 4050, allow: SERVED };
-        const bytes = preflight(origin);
-        const response = await exchange(service.port, bytes, expected);
-        expect(corsFields(response)).to.deep.equal({});
-        expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
-      });
-      it(`a request of ${JSON.stringify(origin)} has a response without CORS headers`, async () => {
-        const response = await exchange(service.port, create({ headers: { origin } }));
-        expect(corsFields(response)).to.deep.equal({});
-        expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
+      it(`${JSON.stringify(origin)}, whose preflight is a 4050`, async () => {
+        for (const [bytes, expected] of [
+          [preflight(origin), { error: 4050, allow: SERVED }],
+          [create({ headers: { origin } }), {}],
+        ] as const) {
+          const response = await exchange(service.port, bytes, expected);
+          expect(corsFields(response)).to.deep.equal({});
+          expect(fieldValues(response, 'vary')).to.deep.equal(['Origin']);
+        }
       });
     }
     it('a request with two origins has a response without CORS headers', async () => {

@@ -8,30 +8,20 @@ const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 /** A text of each kind: the tests of `plant-json` have all rules, and the fuzzer compares with an independent reader. */
 const NOT_JSON: Readonly<Record<string, string | Uint8Array>> = {
   'white space': ' ',
-  'an object without its end': '{"id":1',
-  'a comma too many': '{"id":1,}',
-  'a comment': '{"id":1/**/}',
   'text after the value': `${plantText()}}`,
   'a form': 'a=1&b=2',
-  'a control character in a string': plantText('1', '"tag":"a\nb"'),
   'a byte order mark': `\ufeff${plantText()}`,
-  'a byte order mark and UTF-16': utf16(`\ufeff${plantText()}`),
   'UTF-16': utf16(plantText()),
-  'a name in Latin-1': Buffer.from('{"id":1,"name":"p\xe4p"}', 'latin1'),
   'a byte that is not UTF-8 in an ignored value': Buffer.from(`{"id":1,"x":"\xff"}`, 'latin1'),
-  'a name twice': '{"id":1,"name":"x","n\\u0061me":"x"}',
-  'a name twice in an ignored value': plantText('1', '"more":[{"a":1,"a":1}]'),
-  'a lone surrogate in the name': '{"id":1,"name":"\\uD800"}',
+  'a name twice in an ignored value': plantText('1', '"more":[{"a":1,"\\u0061":1}]'),
   'a lone surrogate in an ignored name': plantText('1', '"more":[{"\\uDC00":1}]'),
-  '33 levels': arrays(33),
   '33 levels with the plant': plantText('1', `"more":${arrays(32)}`),
   '16,384 levels': '['.repeat(16_384),
 };
 
 /** What JSON allows beside the fields of a plant. */
 const IGNORED: readonly string[] = [
-  ...['null', '-1.5', '123456789012345678901234567890', '0e999999', '1e1000000000', '{"":0}'],
-  ...['"\\u0000\\u001f\\u007f"', '"\u0080\u2028\u2029"', '{"a":{"a":1},"A":1}', arrays(31)],
+  ...['null', '1e1000000000', '{"":0}', '"\\u0000\u2028"', '{"a":{"a":1},"A":1}', arrays(31)],
 ];
 
 describe('JSON', () => {
@@ -40,7 +30,6 @@ describe('JSON', () => {
   const { bytes } = creating('', { body: '' });
   const unframed = Buffer.from(bytes).toString('latin1').replace('content-length: 0\r\n', '');
   testEach(service, [
-    creating('Content-Length: 0 is a 4001', { body: '' }, 4001),
     creating('chunks without bytes are a 4001', { chunks: [] }, 4001),
     { ...creating('no body is a 4001', {}, 4001), bytes: Buffer.from(unframed) },
     creating(
@@ -58,8 +47,8 @@ describe('JSON', () => {
   );
   testEach(
     service,
-    ['null', NUMBER_MARK, '1e400', `"${MARK}"`, '[]', `[${plantText()}]`, arrays(32)].map((body) =>
-      creating(`${body.slice(0, 60)} is a 4005`, { body }, 4005),
+    ['null', NUMBER_MARK, `"${MARK}"`, `[${plantText()}]`].map((body) =>
+      creating(`${body} is a 4005`, { body }, 4005),
     ),
   );
   testEach(
@@ -72,6 +61,11 @@ describe('JSON', () => {
   const body = () => `{"\\u0069d":${freshId()},"n\\u0061me":"\\uD83C\\uDF35","t\\u0061g":"\ufeff"}`;
   const plant = { name: '\u{1f335}', tag: '\ufeff' };
   testEach(service, [
+    creating(
+      'a body that ends early is a 4004 that names the rule',
+      { body: '{' },
+      { error: 4004, says: 'the body is not valid JSON: a name in double quotes is missing' },
+    ),
     creating('escapes are accepted in names and values', { body: body() }, { plant }),
     creating(
       'white space of every kind is accepted, everywhere',

@@ -8,27 +8,23 @@ const ZEROS = '0'.repeat(15_000);
 /** The whole number of a spelling. */
 const IDS: readonly (readonly [spelling: string, value: bigint])[] = [
   ['-0.0e99999999999999999999', 0n],
-  ['10e-1', 1n],
   [`1${ZEROS}e-15000`, 1n],
-  [`1e${ZEROS}3`, 1000n],
-  ['-1.5E+1', -15n],
   ['9007199254740993', 9007199254740993n],
   ['9.223372036854775807e18', 9223372036854775807n],
   ['-9223372036854775808', -9223372036854775808n],
 ];
 
 const OTHER_NUMBERS = [
-  ...['1.5', '9223372036854775807.5', '9223372036854775808', '-9223372036854775809', '1e400'],
-  ...[`1e${'9'.repeat(15_000)}`, '9'.repeat(15_000), `${NUMBER_MARK}.5`],
+  ...['9223372036854775808', '-9223372036854775809', `1e${'9'.repeat(15_000)}`],
+  ...['9'.repeat(15_000), `${NUMBER_MARK}.5`],
 ];
 
-const NO_NUMBERS = ['null', 'true', '"1"', `"${NUMBER_MARK}"`, '[]', '{}'];
-const NO_STRINGS = ['null', 'true', NUMBER_MARK, '1e400', '[]', `{"x":"${MARK}"}`];
+const NO_NUMBERS = ['null', `"${NUMBER_MARK}"`, '[]'];
+const NO_STRINGS = ['null', NUMBER_MARK, `{"x":"${MARK}"}`];
 
 const TEXTS = [
-  ...['', '\t\r\n', 'a\0b', '"', '\\', '<script>alert(1)</script>', 'a\u0308', '\u00e4'],
-  ...['\u{1f469}\u200d\u{1f33e}', '\uffff\ufffe\ufdd0', '\ufeff', '\ufffd', '__proto__'],
-  ...['x'.repeat(7_000), '\u{1f335}'.repeat(1_500)],
+  ...['', '\t\r\n', 'a\0b', '"\\', '<script>alert(1)</script>', 'a\u0308\u00e4', '__proto__'],
+  ...['\u{1f469}\u200d\u{1f33e}\uffff\ufdd0\ufeff\ufffd', '\u{1f335}'.repeat(900)],
 ];
 
 describe('NewPlant', () => {
@@ -57,38 +53,22 @@ describe('NewPlant', () => {
 
   describe('A message names every invalid field', () => {
     testEach(service, [
-      invalid('', 'id', 'name'),
       invalid('"id":null,"name":null,"tag":null', 'id', 'name', 'tag'),
       invalid(`"id":"${MARK}","name":"x","tag":1`, 'id', 'tag'),
       invalid('"ID":1,"Name":"x","TAG":1', 'id', 'name'),
-      invalid('"i\\u0064\\u0000":1,"name":"x"', 'id'),
-      invalid('"__proto__":{"id":1,"name":"x"}', 'id', 'name'),
       invalid('"id":1,"__proto__":{"name":"x"}', 'name'),
+      creating('{}', { body: '{}' }, { error: 4005, says: 'id is required; name is required' }),
     ]);
   });
 
   describe('A name and a tag are returned with the same code points', () => {
-    const texts = TEXTS.flatMap((text): [title: string, text: string, literal: string][] => [
-      [short(JSON.stringify(text)), text, JSON.stringify(text)],
-      ...(text.length > 50
-        ? []
-        : [
-            [`${JSON.stringify(text)}, escaped`, text, `"${escaped(text)}"`] as [
-              string,
-              string,
-              string,
-            ],
-          ]),
-    ]);
     testEach(
       service,
-      texts.map(([title, text, literal]) =>
-        creating(
-          title,
-          { body: `{"tag":${literal},"name":${literal},"id":${freshId()}}` },
-          { plant: { name: text, tag: text } },
-        ),
-      ),
+      TEXTS.map((text) => {
+        const parts = [`"tag":"${escaped(text)}"`, `"name":${JSON.stringify(text)}`];
+        const body = `{${parts.join()},"id":${freshId()}}`;
+        return creating(short(parts.join()), { body }, { plant: { name: text, tag: text } });
+      }),
     );
   });
 
@@ -96,9 +76,9 @@ describe('NewPlant', () => {
     const many = Array.from({ length: 1000 }, (_, it) => `"p${it}":${it}`).join();
     const plant = { name: `${MARK} Monstera` };
     for (const rest of [
-      ...[`"${MARK}":"${MARK}"`, '"":1', '"Id":"x","NAME":1,"Tag":null', '"_id":1', '"then":1'],
+      ...[`"${MARK}":"${MARK}"`, '"":1', '"Id":"x","NAME":1,"Tag":null', '"then":1'],
       ...['"__proto__":{"tag":"polluted"}', '"constructor":{"prototype":{"tag":"polluted"}}'],
-      ...['"toString":1,"valueOf":1,"hasOwnProperty":1', '"error":1,"message":"x"', many],
+      ...['"toString":1,"valueOf":1,"hasOwnProperty":1,"error":1', many],
     ]) {
       testEach(service, [creating(short(rest), { body: plantText(undefined, rest) }, { plant })]);
     }
@@ -108,17 +88,12 @@ describe('NewPlant', () => {
   describe('A second plant with an id is a 4006', () => {
     const send = (body: string, expected: Expected) =>
       exchange(service.port, create({ body }), { toOperation: true, ...expected });
-    for (const [title, second] of [
-      ['with the same content', '"name":"first"'],
-      ['with other content', '"name":"second","tag":"t"'],
-    ] as const) {
-      it(title, async () => {
-        const id = freshId();
-        await send(`{"id":${id},"name":"first"}`, { plant: { name: 'first' } });
-        await send(`{"id":${id},${second}}`, { error: 4006, connection: 'keep-alive' });
-        await send(`{"id":${id},${second}}`, { error: 4006 });
-      });
-    }
+    it('with the same content, or other content', async () => {
+      const id = freshId();
+      await send(`{"id":${id},"name":"first"}`, { plant: { name: 'first' } });
+      await send(`{"id":${id},"name":"first"}`, { error: 4006, connection: 'keep-alive' });
+      await send(`{"id":${id},"name":"second","tag":"t"}`, { error: 4006 });
+    });
 
     it('but a refused plant does not take the id', async () => {
       const id = freshId();

@@ -1,10 +1,12 @@
-import { METHODS } from 'node:http';
 import { expect } from 'chai';
-import { asking, creating, exchange, responsesAfter, sending, testEach } from '../support/cases.js';
+import { asking, creating, responsesAfter, sending, testEach } from '../support/cases.js';
 import { checkResponse } from '../support/check-response.js';
 import type { ReceivedResponse } from '../support/raw-connection.js';
-import { create, MARK, request, SERVED, UNSERVED } from '../support/requests.js';
+import { MARK, request, SERVED, UNSERVED } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
+
+/** Methods of all kinds, of which the service serves some. */
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND'];
 
 const NOT_FOUND = { error: 4040, toOperation: false } as const;
 
@@ -13,38 +15,20 @@ describe('Paths and methods', () => {
 
   describe('The path is compared byte by byte', () => {
     for (const target of [
-      ...[
-        '/',
-        '/plant',
-        '/plants/',
-        '/plants/1',
-        '/Plants',
-        '/plants%20',
-        '/plants%3F',
-        '/plants%2F',
-      ],
-      ...['/%70lants', '/%zz', '//plants', '//example/plants', '/./plants', '/x/../plants'],
-      ...['/plants;x=1', '/plants.json', '/plants\\', '/\\plants', '/__proto__', '/livez/'],
-      ...[`/${MARK}`, '*', 'http://a.example', 'http://a.example?/plants', 'http://a.example/'],
-      ...['http:///plants', 'HTTPS:///plants', 'http://?/plants'],
-      ...['http://a.example/plants/', 'http://a.example/%70lants'],
+      '/plants/1',
+      ...['/', '/plants/', '/Plants', '/plants%20', '/plants%3F', '/%70lants', '/%zz'],
+      ...['//plants', '//example/plants', '/./plants', '/x/../plants', '/plants;x=1', '/plants\\'],
+      ...['/\\plants', '/__proto__', '/livez/', '*', 'http://a.example?/plants'],
+      ...['http://a.example/', 'http:///plants', 'http://?/plants', 'http://a.example/%70lants'],
     ]) {
       testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
     }
-    for (const target of ['/plants#x', '/plants#', '/#/plants']) {
+    for (const target of ['/plants#x', '/#/plants']) {
       const expected = { error: [4000, 4040], toOperation: false };
       testEach(service, [creating(`POST ${target} does not create`, { target }, expected)]);
     }
     for (const target of [
-      ...[
-        '/plants?',
-        '/plants??',
-        '/plants?x=1',
-        '/plants?/../x',
-        '/plants?%zz',
-        '/plants?a=b&a=c',
-      ],
-      ...['/plants?__proto__[x]=1', `/plants?access_token=${MARK}`, 'http://a.example/plants'],
+      ...['/plants??', '/plants?/../x', '/plants?%zz', '/plants?__proto__[x]=1'],
       ...['http://a.example:80/plants?x', 'HTTP://A.EXAMPLE/plants', 'https://a.example/plants'],
     ]) {
       testEach(service, [creating(`POST ${target} creates`, { target })]);
@@ -52,12 +36,10 @@ describe('Paths and methods', () => {
   });
 
   describe('A path that does not exist is a 4040 whatever the method', () => {
-    const methods = METHODS.filter((it) => it !== 'CONNECT');
     testEach(
       service,
-      methods.map((method) => asking(method, { method, target: `/${MARK}` }, 4040)),
+      METHODS.map((method) => asking(method, { method, target: `/${MARK}` }, 4040)),
     );
-    testEach(service, [asking('OPTIONS *', { method: 'OPTIONS', target: '*' }, 4040)]);
 
     it('CONNECT is a 4040 that closes, after the response to the request before it', async () => {
       const livez = request({ method: 'GET', target: '/livez' });
@@ -71,7 +53,7 @@ describe('Paths and methods', () => {
   });
 
   describe('Another method on /plants is a 4050', () => {
-    const methods = METHODS.filter((it) => ![...SERVED, 'CONNECT'].includes(it));
+    const methods = METHODS.filter((it) => !SERVED.includes(it));
     testEach(
       service,
       methods.map((method) =>
@@ -93,13 +75,8 @@ describe('Paths and methods', () => {
         { error: 4050, allow: SERVED },
       ),
       asking(
-        'one with a query',
-        { method: UNSERVED, target: '/plants?_method=POST' },
-        { error: 4050, allow: SERVED },
-      ),
-      asking(
-        'one without credentials',
-        { ...bare('/plants'), method: UNSERVED },
+        'one with a query, without credentials',
+        { ...bare('/plants?_method=POST'), method: UNSERVED },
         { error: 4050, allow: SERVED },
       ),
     ]);
@@ -114,13 +91,9 @@ describe('Paths and methods', () => {
           { ...bare(target), method: 'HEAD' },
           { connection: 'keep-alive' },
         ),
-        asking('responds to a target with a query', bare(`${target}?x=1`), { otherContent: true }),
-        asking('responds to an absolute target', bare(`http://a.example${target}`), {
-          otherContent: true,
-        }),
         asking(
-          'ignores the token, and responds with the id of the request',
-          { target, headers: { authorization: 'Bearer x', 'x-request-id': 'probe-1' } },
+          'ignores the token and the query, and responds with the id of the request',
+          { target: `${target}?x=1`, headers: { authorization: 'x', 'x-request-id': 'probe-1' } },
           { otherContent: true, requestId: 'probe-1' },
         ),
         sending(
@@ -131,7 +104,7 @@ describe('Paths and methods', () => {
       ]);
       testEach(
         service,
-        ['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE'].map((method) =>
+        METHODS.slice(2).map((method) =>
           asking(`refuses ${method}`, { method, target }, { error: 4050, allow: ['GET', 'HEAD'] }),
         ),
       );
@@ -139,59 +112,17 @@ describe('Paths and methods', () => {
   }
 
   describe('The interface description and its page', () => {
-    for (const target of ['/openapi.json', '/openapi.yaml', '/docs']) {
-      testEach(service, [
-        asking(`GET ${target}`, bare(target), { otherContent: true }),
-        asking(`HEAD ${target}`, { ...bare(target), method: 'HEAD' }, {}),
-        asking(`POST ${target} is a 4050`, { method: 'POST', target }, 4050),
-      ]);
-    }
+    testEach(service, [
+      asking('GET /docs', bare('/docs'), { otherContent: true }),
+      asking('POST /docs is a 4050', { method: 'POST', target: '/docs' }, 4050),
+    ]);
     for (const target of [
       ...[`/docs/${MARK}`, '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/%00'],
-      ...['/docs//etc/passwd', '/docs/__proto__', '/docsx', '/openapi.json/'],
+      ...['/docs//etc/passwd', '/docs/__proto__'],
     ]) {
       testEach(service, [asking(`GET ${target} is a 4040`, bare(target), 4040)]);
     }
-    it('is OpenAPI 3.1', async () => {
-      const bytes = request({ method: 'GET', target: '/openapi.json' });
-      const response = await exchange(service.port, bytes, { otherContent: true });
-      const { openapi, info } = JSON.parse(response.body.toString());
-      if (!/^3\.1\./.test(openapi) || info.version !== '1.0.0') throw new Error(openapi);
-    });
   });
-});
-
-describe('Paths under BASE_PATH', () => {
-  const service = useSharedService({ BASE_PATH: '/garden/v1', DOCS: 'off' });
-
-  testEach(service, [
-    creating('creates below it', { target: '/garden/v1/plants' }),
-    creating('creates below it with a query', { target: '/garden/v1/plants?x' }),
-    creating('creates below it with an absolute target', {
-      target: 'http://a.example/garden/v1/plants',
-    }),
-    asking(
-      'refuses another method below it',
-      { method: UNSERVED, target: '/garden/v1/plants' },
-      { error: 4050, allow: SERVED },
-    ),
-    asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
-    asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
-    sending(
-      'refuses a request without credentials below it',
-      create({ target: '/garden/v1/plants', headers: { authorization: undefined } }),
-      { error: 4010, toOperation: true },
-    ),
-  ]);
-  for (const target of [
-    ...['/plants', '/garden/v1', '/garden/v1/plants/', '/garden/v1//plants', '//garden/v1/plants'],
-    ...['/Garden/v1/plants', '/garden/v1/livez', '/garden/v1/garden/v1/plants'],
-  ]) {
-    testEach(service, [creating(`POST ${target} is a 4040`, { target }, NOT_FOUND)]);
-  }
-  for (const target of ['/openapi.json', '/openapi.yaml', '/docs', '/docs/']) {
-    testEach(service, [asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040)]);
-  }
 });
 
 function bare(target: string) {

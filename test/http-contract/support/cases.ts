@@ -33,28 +33,17 @@ export function asking(title: string, parts: Parts, expectation: Expectation): C
   return { title, bytes: request({ method: 'GET', ...parts }), expected };
 }
 
-/** A case that was declared as a test, the settings of its service, and its response when there is one. */
-export interface TestedCase extends Case, Pick<UsedService, 'settings'> {
-  response?: ReceivedResponse;
-}
-
-/** All cases that {@link testEach} has declared in this process. */
-export const suite: TestedCase[] = [];
-
 /**
  * Declares a test for each case. A connection ends in order after `Connection: close`, and serves the next case
  * otherwise.
  */
 export function testEach(service: UsedService, cases: readonly Case[]): void {
   let kept: RawConnection | undefined;
-  for (const one of cases) {
-    const tested: TestedCase = { ...one, settings: service.settings };
-    suite.push(tested);
-    it(one.title, async () => {
+  for (const { title, bytes, expected } of cases) {
+    it(title, async () => {
       const connection = kept ?? (await RawConnection.open(service.port));
       kept = undefined;
-      tested.response = await exchangeOn(connection, one.bytes, one.expected);
-      if (saysClose(tested.response)) connection.destroy();
+      if (saysClose(await exchangeOn(connection, bytes, expected))) connection.destroy();
       else kept = connection;
     });
   }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/service-process';
-import { SECOND_TOKEN, TOKEN, VISITOR_TOKEN } from './requests.js';
+import { MARK, SECOND_TOKEN, TOKEN, VISITOR_TOKEN } from './requests.js';
 
 /** One token with every permission, and one with none. */
 const TOKENS = [
@@ -16,8 +16,14 @@ export const ORIGINS = ['https://nursery.example', 'http://localhost:5173'] as c
 
 /** Settings that do not affect each other, for one service. */
 export const OTHER_SETTINGS = {
-  ...{ BODY_LIMIT: '100', CORS_ALLOWED_ORIGINS: ORIGINS.join(', ') },
+  ...{ BODY_LIMIT: '100', CORS_ALLOWED_ORIGINS: ORIGINS.join(', '), LOG_LEVEL: 'debug' },
+  MAX_IN_FLIGHT: '1',
   ACCESS_TOKEN_SHA256: [TOKEN, SECOND_TOKEN].map(sha256).join(','),
+};
+
+/** Settings of the service that the last tests stop. */
+export const LAST_SETTINGS = {
+  ...{ BASE_PATH: '/garden/v1', DOCS: 'off', MAX_CONNECTIONS: '3', SHUTDOWN_DELAY_MS: '1500' },
 };
 
 /** Starts the service as a process of its own. */
@@ -33,7 +39,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
 /** A service that runs during the tests of a `describe`. */
 export interface UsedService {
   readonly port: number;
-  readonly settings: Record<string, string>;
+  readonly running: Service;
 }
 
 /** Starts one service before the tests of the surrounding `describe` and stops it after them. */
@@ -43,7 +49,7 @@ export function useService(settings: Record<string, string> = {}): UsedService {
     service = await startService(settings);
   });
   after(() => stopService(service));
-  return used(settings, () => service);
+  return used(() => service);
 }
 
 const shared = new Map<string, Service>();
@@ -54,7 +60,7 @@ export function useSharedService(settings: Record<string, string> = {}): UsedSer
   before(async () => {
     if (!shared.has(key)) shared.set(key, await startService(settings));
   });
-  return used(settings, () => shared.get(key));
+  return used(() => shared.get(key));
 }
 
 /** Stops the services of {@link useSharedService}. */
@@ -63,18 +69,24 @@ export async function stopSharedServices(): Promise<void> {
   shared.clear();
 }
 
+/** Stops a service. Checks that it ends with 0, and that its log has neither tokens nor plants. */
 async function stopService(service?: Service): Promise<void> {
   const code = await service?.stop();
   if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
+  const output = `${service?.stdout()}${service?.stderr()}`;
+  const [line] = output.split('\n').filter((it) => it.includes(MARK));
+  if (line !== undefined) throw new Error(`the log has a part of a request: ${line}`);
 }
 
-function used(settings: Record<string, string>, running: () => Service | undefined): UsedService {
+function used(runningNow: () => Service | undefined): UsedService {
   return {
-    settings,
-    get port() {
-      const service = running();
+    get running() {
+      const service = runningNow();
       if (service === undefined) throw new Error('the service runs during tests only');
-      return service.port;
+      return service;
+    },
+    get port() {
+      return this.running.port;
     },
   };
 }

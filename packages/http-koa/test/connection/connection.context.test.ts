@@ -1,15 +1,18 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import type { Socket } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import { createApp, createServer, type Exchange } from '@plant-store/http-koa';
-import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { rawCreate, TOKEN } from '../support/listening-app.js';
+import { connected, onWrite } from '../support/accepted-sockets.js';
+import { Embedding } from '../support/embedding.js';
+import { rawCreate } from '../support/listening-app.js';
 
 const CLIENTS = 120;
+
+type Entry = readonly [id: string, context: string | undefined];
 
 const context = new AsyncLocalStorage<string>();
 
@@ -21,43 +24,29 @@ function createOf(id: number): string {
 }
 
 describe('Every request', () => {
-  const closing: (() => unknown)[] = [];
+  let embedding: Embedding;
+  const sockets: Socket[] = [];
+  beforeEach(() => {
+    embedding = new Embedding();
+  });
   afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await embedding.close();
   });
 
-  async function listen(app: Koa, failed: (cause: unknown) => void = () => {}) {
-    const observer = {
-      begun() {},
-      ended() {},
-      failed: ({ cause }: { cause: unknown }) => failed(cause),
-    };
-    const server = createServer(app, { observer }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    closing.push(() => server.drain(0));
-    const { port } = server.address() as AddressInfo;
-    return { server, port };
-  }
-
   /** Starts a server that gives every request an asynchronous context of its own, as OpenTelemetry's instrumentation does. */
-  async function startTraced() {
-    const stored: [id: string, context: string | undefined][] = [];
-    const logged: [id: string, context: string | undefined][] = [];
-    const add = async ({ id }: NewPlant) => {
-      await new Promise(setImmediate);
-      stored.push([`${id}`, context.getStore()]);
-    };
+  async function startTraced(add: (plant: NewPlant) => Promise<void>) {
+    const logged: Entry[] = [];
+    const { dependencies } = embedding;
     const app = createApp({
+      ...dependencies,
       createPlant: new CreatePlant({ add, ready: async () => {}, close: async () => {} }),
-      tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(TOKEN), label: 'test' }]),
-      ready: async () => {},
       observer: {
-        begun() {},
+        ...dependencies.observer,
         ended: ({ requestId }: Exchange) => logged.push([requestId, context.getStore()]),
-        failed() {},
       },
     });
-    const { server, port } = await listen(app);
+    const server = createServer(app);
     const emit = server.emit;
     server.emit = (event: string, ...args: unknown[]) => {
       const emitted = (): boolean => Reflect.apply(emit, server, [event, ...args]);
@@ -65,48 +54,72 @@ describe('Every request', () => {
       const [request] = args as [IncomingMessage];
       return context.run(`${request.headers['x-request-id']}`, emitted);
     };
-    return { port, stored, logged };
+    const port = Number(new URL(await embedding.listen(server)).port);
+    const client = async () => {
+      const ends = await connected(port);
+      sockets.push(ends.socket);
+      return ends;
+    };
+    return { client, logged };
   }
 
-  function expectOwn(entries: readonly [id: string, context: string | undefined][]): void {
-    expect(entries).to.have.length(CLIENTS);
-    expect(entries.filter(([id, own]) => id !== own)).to.deep.equal([]);
-  }
-
-  async function responses(socket: ReturnType<typeof connect>, count: number): Promise<void> {
+  async function responses(socket: Socket, count: number): Promise<void> {
     let received = '';
     while (received.split('{"name":"Monstera"}').length <= count) {
       received += (await once(socket, 'data'))[0];
     }
   }
 
+  /** Starts such a server, whose creates take a turn of the event loop, and records their contexts. */
+  async function startRecording() {
+    const stored: Entry[] = [];
+    const { client, logged } = await startTraced(async ({ id }) => {
+      await new Promise(setImmediate);
+      stored.push([`${id}`, context.getStore()]);
+    });
+    return { client, all: [stored, logged] };
+  }
+
+  function expectOwn(all: readonly Entry[][]): void {
+    for (const entries of all) {
+      expect(entries).to.have.length(CLIENTS);
+      expect(entries.filter(([id, own]) => id !== own)).to.deep.equal([]);
+    }
+  }
+
   it('is carried out and logged in its own asynchronous context when many arrive at once', async () => {
-    const { port, stored, logged } = await startTraced();
-    const sockets = Array.from({ length: CLIENTS }, () => connect(port, '127.0.0.1'));
-    closing.push(() => sockets.forEach((socket) => void socket.destroy()));
-    for (const socket of sockets) socket.setEncoding('latin1').write(createOf(0));
-    await Promise.all(sockets.map((socket) => once(socket, 'data')));
-    stored.length = 0;
-    logged.length = 0;
-    const responded = sockets.map((socket) => responses(socket, 1));
-    for (const [id, socket] of sockets.entries()) socket.write(createOf(id));
+    const { client, all } = await startRecording();
+    const clients: Socket[] = [];
+    while (clients.length < CLIENTS) clients.push((await client()).socket);
+    for (const socket of clients) socket.write(createOf(0));
+    await Promise.all(clients.map((socket) => once(socket, 'data')));
+    for (const entries of all) entries.length = 0;
+    const responded = clients.map((socket) => responses(socket, 1));
+    for (const [id, socket] of clients.entries()) socket.write(createOf(id));
     await Promise.all(responded);
-    expectOwn(stored);
-    expectOwn(logged);
+    expectOwn(all);
   });
 
   it('keeps its asynchronous context while it waits for earlier responses', async () => {
-    const { port, stored, logged } = await startTraced();
-    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
-    closing.push(() => socket.destroy());
+    const { client, all } = await startRecording();
+    const { socket } = await client();
     socket.write(Array.from({ length: CLIENTS }, (_, id) => createOf(id)).join(''));
     await responses(socket, CLIENTS);
-    expectOwn(stored);
-    expectOwn(logged);
+    expectOwn(all);
+  });
+
+  it('of one turn of the event loop is carried out before the first response', async () => {
+    const events: string[] = [];
+    const { client } = await startTraced(async () => void events.push('stored'));
+    const clients = [await client(), await client(), await client()];
+    for (const { accepted } of clients) onWrite(accepted, () => events.push('responded'));
+    for (const [id, { socket }] of clients.entries()) socket.write(createOf(id));
+    await Promise.all(clients.map(({ socket }) => once(socket, 'data')));
+    const inTurn = ['stored', 'stored', 'stored', 'responded', 'responded', 'responded'];
+    expect(events).to.deep.equal(inTurn);
   });
 
   it('fails alone when its handler throws', async () => {
-    const causes: unknown[] = [];
     const bug = new TypeError('a bug');
     const app = new Koa();
     app.callback = () => (request, response) => {
@@ -114,17 +127,17 @@ describe('Every request', () => {
       response.end();
       return Promise.resolve();
     };
-    const { port } = await listen(app, (cause) => causes.push(cause));
-    const paths = Array.from({ length: 30 }, (_, at) => (at % 3 === 0 ? '/bug' : '/'));
+    const url = await embedding.serve(app);
+    const paths = Array.from({ length: 9 }, (_, at) => (at % 3 === 0 ? '/bug' : '/'));
     const results = await Promise.all(
       paths.map(async (path) => {
-        const { status, headers } = await fetch(`http://127.0.0.1:${port}${path}`);
+        const { status, headers } = await fetch(url + path);
         return `${status}, ${headers.get('Connection')}`;
       }),
     );
     expect(results).to.deep.equal(
       paths.map((path) => (path === '/bug' ? '500, close' : '200, keep-alive')),
     );
-    expect(causes).to.deep.equal(Array(10).fill(bug));
+    expect(embedding.failed.map(({ cause }) => cause)).to.deep.equal(Array(3).fill(bug));
   });
 });

@@ -65,7 +65,7 @@ describe('A client', function () {
   it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
     const { client } = await start();
     const { socket, accepted } = await client();
-    const creates = Array.from({ length: 2_000 }, (_, at) =>
+    const creates = Array.from({ length: 1_000 }, (_, at) =>
       rawCreate(`{"id":${1_000_000 + at},"name":"Monstera"}`),
     );
     let responses = 0;
@@ -160,14 +160,6 @@ describe('A client', function () {
       response();
       await responded(socket);
       await stopped;
-    });
-
-    it('is cut off at the time limit', async () => {
-      const { server, client } = await start();
-      const { socket, accepted } = await client();
-      socket.pause().write(BUNDLES);
-      await unread(accepted);
-      await server.drain(1);
     });
 
     it('is disconnected within a second when it has sent no request', async () => {

@@ -11,7 +11,14 @@ const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const CREATE = rawCreate('{"id":1,"name":"Monstera"}');
 
-type Options = Parameters<typeof listeningApp>[0];
+const UNFINISHED: Readonly<Record<string, string>> = {
+  'whose headers do not end': 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ',
+  'whose body does not end': CREATE.replace(/Content-Length.*$/s, 'Content-Length: 9999\r\n\r\n{'),
+  'whose chunks do not end': CREATE.replace(
+    /Content-Length.*$/s,
+    'Transfer-Encoding: chunked\r\n\r\n1000\r\n{',
+  ),
+};
 
 /** A client that records what it receives. */
 class Client {
@@ -66,14 +73,13 @@ describe('The time limits', function () {
   });
 
   /** Starts a server whose `/readyz` responds when `release` is called. */
-  async function start(options: Options = {}) {
+  async function start() {
     const plants = new Map<bigint, NewPlant>();
     const waiting: (() => void)[] = [];
     let released = false;
     const ready = () =>
       released ? Promise.resolve() : new Promise<void>((resolve) => waiting.push(resolve));
-    const limits = { ...SHORT_LIMITS, ready, ...options };
-    const { server, port, close } = await listeningApp(limits, plants);
+    const { server, port, close } = await listeningApp({ ...SHORT_LIMITS, ready }, plants);
     closing.push(close);
     const client = async () => {
       const { socket } = await connected(port);
@@ -95,21 +101,10 @@ describe('The time limits', function () {
   }
 
   describe('apply to a request after any number of slow ones', () => {
-    const unfinished: Readonly<Record<string, string>> = {
-      'whose headers do not end': 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ',
-      'whose body does not end': CREATE.replace(
-        /Content-Length.*$/s,
-        'Content-Length: 9999\r\n\r\n',
-      ),
-      'whose chunks do not end': CREATE.replace(
-        /Content-Length.*$/s,
-        'Transfer-Encoding: chunked\r\n\r\n1000\r\n',
-      ),
-    };
-    for (const [title, head] of Object.entries(unfinished)) {
+    for (const [title, head] of Object.entries(UNFINISHED)) {
       it(title, async () => {
         const { client, release, limitsPassed } = await start();
-        const counts = [0, 1, 15, 16, 17, 18, 40];
+        const counts = [0, 1, 16, 17, 40];
         const clients: Client[] = [];
         while (clients.length < counts.length) clients.push(await client());
         await Promise.all(clients.map((it, at) => it.send(READYZ.repeat(counts[at] ?? 0) + head)));
@@ -127,8 +122,6 @@ describe('The time limits', function () {
   describe('while another request is executed: a request that arrives too late', () => {
     const requests: Readonly<Record<string, [text: string, cut: number]>> = {
       'cut in its request line': [LIVEZ, 6],
-      'cut in its headers': [LIVEZ, LIVEZ.length - 4],
-      'with a body, cut in its headers': [CREATE, 30],
       'with a body, cut before its body': [CREATE, CREATE.indexOf('\r\n\r\n') + 4],
       'with a body, cut in its body': [CREATE, CREATE.length - 5],
     };
@@ -151,16 +144,8 @@ describe('The time limits', function () {
   });
 
   describe('apply to a client that sends one byte after the other', () => {
-    const heads: Readonly<Record<string, string>> = {
-      'of its headers': LIVEZ.slice(0, -4),
-      'of its body': CREATE.replace(/Content-Length.*$/s, 'Content-Length: 9999\r\n\r\n{'),
-      'of its body in chunks': CREATE.replace(
-        /Content-Length.*$/s,
-        'Transfer-Encoding: chunked\r\n\r\n1000\r\n{',
-      ),
-    };
-    for (const [title, head] of Object.entries(heads)) {
-      it(`${title}, also in the turn of the event loop in which the limit passes`, async () => {
+    for (const [title, head] of Object.entries(UNFINISHED)) {
+      it(`also in the turn of the event loop in which the limit passes, ${title}`, async () => {
         const { server, client } = await start();
         const dripping = await client();
         await dripping.send(head);

@@ -1,31 +1,13 @@
 import { expect } from 'chai';
 import { errorsPage, tryItPage } from '../../src/docs/docs-pages.js';
-import { type FailureGuide, failureGuide } from '../../src/docs/failure-guide.js';
-import { type Failure, failures } from '../../src/request/failures.js';
-
-/** The texts of all elements of this name, without their markup. */
-function textsOf(page: string, element: string): string[] {
-  const found = page.matchAll(new RegExp(`<${element}(?: [^>]*)?>(.*?)</${element}>`, 'gs'));
-  return [...found].map(([, text = '']) => text.replace(/<[^>]*>/g, '').trim());
-}
+import { failureGuide } from '../../src/docs/failure-guide.js';
 
 describe('The table of errors', () => {
   const page = errorsPage();
 
-  it('has a row for each number, with its status and its guide', () => {
-    const statuses = new Map(Object.values<Failure>(failures).map((it) => [it.error, it.status]));
-    const rows = page.match(/<tr id=.*<\/tr>/g) ?? [];
-    const expected = Object.entries<FailureGuide>(failureGuide).map(
-      ([number, { meaning, remedy, retry = 'No' }]) => [
-        ...[number, `${statuses.get(Number(number))}`],
-        ...[meaning, remedy, retry].map((text) => text.replaceAll('`', '')),
-      ],
-    );
-    const found = rows.map((row) => [...textsOf(row, 'th'), ...textsOf(row, 'td')]);
-    expect(found.map((texts) => texts.map((it) => it.replaceAll('&lt;', '<')))).to.deep.equal(
-      expected,
-    );
-    expect(page).to.include(`<tbody>${rows.join('\n')}</tbody>`);
+  it('has a row for each number', () => {
+    const rows = [...page.matchAll(/<tr id="(\d+)"/g)].map(([, number]) => number);
+    expect(rows).to.deep.equal(Object.keys(failureGuide));
   });
 
   it('names its columns, has code in its own element, and escapes HTML', () => {

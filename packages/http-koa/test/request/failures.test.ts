@@ -5,20 +5,17 @@ describe('The response to an error of third-party middleware', () => {
   const thrown = (status: unknown, expose: unknown = true) =>
     toFailure(Object.assign(new Error('slow down'), { status, expose }));
 
-  for (const status of [400, 429, 500, 503]) {
-    it(`has its message and ten times its status as the error number: ${status}`, () => {
+  it('has its message and ten times its status as the error number', () => {
+    for (const status of [400, 429, 500, 503]) {
       expect(thrown(status)).to.include({ status, error: status * 10, message: 'slow down' });
       expect(thrown(status).ours).to.equal(status < 500 ? undefined : true);
-    });
-  }
+    }
+  });
 
-  for (const status of [399, 600, 400.5, 'x', undefined]) {
-    it(`is a constant 500 when its status is ${status}`, () => {
+  it('is a constant 500 when its status is no failure, or it is not exposed to clients', () => {
+    for (const status of [399, 600, 400.5, 'x', undefined]) {
       expect(thrown(status)).to.include({ status: 500, error: 5000, message: 'internal error' });
-    });
-  }
-
-  it('is a constant 500 when it is not exposed to clients', () => {
+    }
     for (const expose of [false, 'yes']) {
       expect(thrown(429, expose)).to.include({ status: 500, error: 5000 });
     }

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import {
   type AppDependencies,
@@ -12,7 +11,7 @@ import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 import type Koa from 'koa';
-import { TOKEN } from './listening-app.js';
+import { listening, TOKEN } from './listening-app.js';
 
 /** A plant with an id that a double does not represent. */
 export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
@@ -44,15 +43,9 @@ export class Embedding {
   }
 
   async listen(server: Server): Promise<string> {
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    this.#closing.push(async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    });
-    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { origin, close } = await listening(server);
+    this.#closing.push(close);
+    return origin;
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import {
@@ -29,8 +30,13 @@ export async function listeningApp(options: Options, plants = new Map<bigint, Ne
     },
     options,
   );
-  const server = createServer(app, options).listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const server = createServer(app, options);
+  return { server, ...(await listening(server)) };
+}
+
+/** Lets a server listen on a free port. */
+export async function listening(server: Server) {
+  await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const close = async () => {
     const closed = once(server, 'close');
@@ -38,7 +44,7 @@ export async function listeningApp(options: Options, plants = new Map<bigint, Ne
     server.closeAllConnections();
     await closed;
   };
-  return { server, port, origin: `http://127.0.0.1:${port}`, close };
+  return { port, origin: `http://127.0.0.1:${port}`, close };
 }
 
 /** Returns the bytes of a request to create a plant with this body. */

@@ -1,25 +1,26 @@
-import { endAll } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { exchange, expectEnd, expectFree, expectService, responsesAfter } from './support/cases.js';
-import { checkResponse, type Expected, errorOf, saysClose } from './support/check-response.js';
-import { RawConnection, type ReceivedResponse } from './support/raw-connection.js';
+import {
+  exchange,
+  expectEnd,
+  expectFree,
+  expectService,
+  responsesAfter,
+} from '../support/cases.js';
+import { checkResponse, type Expected, errorOf } from '../support/check-response.js';
+import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
 import {
   create,
   freshId,
   headOf,
   lines,
-  MARK,
   type Parts,
   plantText,
   request,
-  UNSERVED,
-} from './support/requests.js';
-import { startService, useService } from './support/service.js';
-
-const LIVEZ = request({ method: 'GET', target: '/livez' });
+} from '../support/requests.js';
+import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
 
 describe('Connections', () => {
-  const service = useService();
+  const service = useSharedService();
 
   function named(name: string, parts: Parts = {}): Buffer {
     return create({ body: `{"id":${freshId()},"name":"${name}"}`, ...parts });
@@ -29,75 +30,27 @@ describe('Connections', () => {
   const responsesTo = (...requests: Uint8Array[]) =>
     responsesAfter(service.port, (it) => it.send(Buffer.concat(requests)));
 
-  function checkAll(responses: ReceivedResponse[], expected: Expected[]): void {
-    expect(responses.map(errorOf)).to.deep.equal(expected.map(({ error }) => error));
-    for (const [at, response] of responses.entries()) checkResponse(response, expected[at] ?? {});
-  }
-
+  /** The fuzzer pipelines requests of the other kinds. */
   describe('Pipelined requests', () => {
-    it('get their responses in order, with different statuses', async () => {
-      const responses = await responsesTo(
-        named('first'),
-        LIVEZ,
-        request({ method: 'GET', target: `/${MARK}` }),
-        create({ body: '{}' }),
-        create({ body: '{', headers: { 'x-request-id': 'fifth' } }),
-        create({ chunks: ['{"id":', `${freshId()}`, ',"name":"sixth"}'] }),
-        request({ method: UNSERVED }),
-        named('last'),
-      );
-      checkAll(responses, [
-        { plant: { name: 'first' } },
-        { otherContent: true },
-        { error: 4040 },
-        { error: 4005 },
-        { error: 4004, requestId: 'fifth' },
-        { plant: { name: 'sixth' } },
-        { error: 4050 },
-        { plant: { name: 'last' } },
-      ]);
-    });
-
-    it('get all their responses when there are five hundred', async () => {
-      const responses = await responsesTo(...Array.from({ length: 500 }, () => create()));
-      expect(responses.map(({ status }) => status)).to.deep.equal(Array(500).fill(200));
-    });
-
-    it('get their responses before the error for an invalid chunk', async () => {
-      const broken = headOf({
-        headers: { 'transfer-encoding': 'chunked', 'x-request-id': 'broken' },
-      });
-      const responses = await responsesTo(named('first'), broken, Buffer.from('zz\r\n'), create());
-      checkAll(responses, [
-        { plant: { name: 'first' } },
-        { error: 4000, connection: 'close', toOperation: true, requestId: 'broken' },
-      ]);
-    });
-  });
-
-  describe('A request after a response with Connection: close is not carried out:', () => {
-    /** The fuzzer pipelines requests of the other kinds. */
-    const closing: [title: string, first: Uint8Array, error: number | undefined][] = [
-      ['HTTP/1.0', create({ version: 'HTTP/1.0' }), undefined],
-      ['no credentials and a large body', without('authorization', 30_000), 4010],
-      ['no media type and a large body', without('content-type', 30_000), 4002],
-      ['an unknown path and a large body', large({ target: '/x' }), 4040],
-      ['another method and a large body', large({ method: UNSERVED }), 4050],
+    const requestId = 'broken';
+    const headers = { 'x-request-id': requestId };
+    const broken: [title: string, bytes: Uint8Array, expected: Expected][] = [
+      [
+        'an invalid chunk',
+        headOf({ headers: { ...headers, 'transfer-encoding': 'chunked' } }),
+        { error: 4000, toOperation: true, requestId },
+      ],
+      ['headers that are too large', create({ target: `/${'x'.repeat(17_000)}` }), { error: 4310 }],
     ];
-    for (const [title, first, error] of closing) {
-      it(title, async () => {
-        const id = freshId();
-        const responses = await responsesTo(first, create({ body: plantText(id) }));
-        const [response] = responses;
-        if (response === undefined) throw new Error('no response');
-        checkResponse(response, error === undefined ? {} : { error });
-        expect(responses).to.have.length(saysClose(response) ? 1 : 2);
-        if (saysClose(response)) await expectFree(service.port, id);
-        else expect(responses[1]?.status).to.equal(200);
+    for (const [title, bytes, expected] of broken) {
+      it(`get their responses before the error for ${title}`, async () => {
+        const responses = await responsesTo(named('first'), bytes, Buffer.from('zz\r\n'), create());
+        expect(responses.map(errorOf)).to.deep.equal([undefined, expected.error]);
+        checkResponse(responses[1] as ReceivedResponse, { ...expected, connection: 'close' });
       });
     }
 
-    it('one that is sent after the response', async () => {
+    it('are not carried out when they are sent after a response that closes', async () => {
       const id = freshId();
       using connection = await RawConnection.open(service.port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));
@@ -111,14 +64,13 @@ describe('Connections', () => {
   });
 
   describe('One request gets one response', () => {
-    const early: [title: string, parts: Parts, error: number][] = [
-      ['4010', { headers: { authorization: undefined } }, 4010],
-      ['4002', { headers: { 'content-type': undefined } }, 4002],
-      ['4040', { target: '/x' }, 4040],
-      ['4050', { method: UNSERVED }, 4050],
+    const early: [error: number, parts: Parts][] = [
+      [4010, { headers: { authorization: undefined } }],
+      [4002, { headers: { 'content-type': undefined } }],
+      [4040, { target: '/x' }],
     ];
-    for (const [title, parts, error] of early) {
-      it(`an invalid chunk after a ${title} causes no second response`, async () => {
+    for (const [error, parts] of early) {
+      it(`an invalid chunk after a ${error} causes no second response`, async () => {
         const headers = { ...parts.headers, 'transfer-encoding': 'chunked' };
         const responses = await responsesTo(
           headOf({ ...parts, headers }),
@@ -126,14 +78,7 @@ describe('Connections', () => {
         );
         expect(responses.map(errorOf).join()).to.be.oneOf([`${error}`, '4000']);
       });
-      it(`a ${title} before the body has arrived has Connection: close`, async () => {
-        using connection = await RawConnection.open(service.port);
-        const headers = { ...parts.headers, 'content-length': '50' };
-        connection.send(headOf({ ...parts, headers }));
-        checkResponse(await connection.response(), { error, connection: 'close' });
-        await expectEnd(connection);
-      });
-      it(`a ${title} is received without a reset while the body is still being sent`, async () => {
+      it(`a ${error} is received without a reset while the body is still being sent`, async () => {
         using connection = await RawConnection.open(service.port);
         const headers = { ...parts.headers, 'content-length': '40000' };
         connection.send(headOf({ ...parts, headers }));
@@ -164,10 +109,6 @@ describe('Connections', () => {
         await expectFree(service.port, id);
       });
     }
-
-    it('without a request gets no response', async () => {
-      expect(await responsesTo()).to.deep.equal([]);
-    });
   });
 
   describe('Expect: 100-continue', () => {
@@ -208,14 +149,10 @@ describe('Connections', () => {
 
     const refused: [title: string, headers: Parts['headers'], parts: Parts, error: number][] = [
       ['credentials', { authorization: undefined }, {}, 4010],
-      ['a valid token', { authorization: `Bearer ${MARK}` }, {}, 4011],
       ['the media type', { 'content-type': 'text/plain' }, {}, 4002],
-      ['a content coding it knows', { 'content-encoding': 'gzip' }, {}, 4002],
       ['a body', { 'content-length': '0' }, {}, 4001],
       ['a body that is not too large', { 'content-length': '16385' }, {}, 4003],
       ['a path that exists', {}, { target: '/x' }, 4040],
-      ['the method', {}, { method: UNSERVED }, 4050],
-      ['a Host', { host: undefined }, {}, 4000],
       ['an Expect it knows', { expect: '100-continue, x' }, {}, 4000],
     ];
     for (const [title, headers, parts, error] of refused) {
@@ -237,8 +174,8 @@ describe('Connections', () => {
     });
   });
 
-  it('The service still works after a hundred aborted uploads', async () => {
-    const ids = Array.from({ length: 100 }, freshId);
+  it('The service still works after aborted uploads', async () => {
+    const ids = Array.from({ length: 20 }, freshId);
     for (const id of ids) {
       const connection = await RawConnection.open(service.port);
       await connection.sent(headOf({ headers: { 'content-length': '1000' } }));
@@ -250,10 +187,10 @@ describe('Connections', () => {
 });
 
 describe('With MAX_IN_FLIGHT=1', () => {
-  const service = useService({ MAX_IN_FLIGHT: '1' });
+  const service = useSharedService(OTHER_SETTINGS);
 
   it('of a burst of requests, exactly those that are not refused are stored', async () => {
-    const requests = Array.from({ length: 100 }, () => create());
+    const requests = Array.from({ length: 30 }, () => create());
     const connections = await Promise.all(requests.map(() => RawConnection.open(service.port)));
     for (const [at, connection] of connections.entries()) connection.send(requests[at] ?? '');
     const responses = await Promise.all(connections.map((it) => it.response()));
@@ -266,9 +203,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
   });
 
   it('requests whose bodies are still arriving do not count', async () => {
-    const uploads = await Promise.all(
-      Array.from({ length: 10 }, () => RawConnection.open(service.port)),
-    );
+    const uploads = await Promise.all([1, 2].map(() => RawConnection.open(service.port)));
     for (const upload of uploads) await upload.sent(create().subarray(0, -1));
     await exchange(service.port, create());
     for (const upload of uploads) upload.destroy();
@@ -286,7 +221,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
       Buffer.concat([create(), create(), lines('GARBAGE')]),
       create().subarray(0, -1),
     ];
-    for (const bytes of [...ways, ...ways, ...ways]) {
+    for (const bytes of ways) {
       for (const leave of ['reset', 'halfClose', 'destroy'] as const) {
         using connection = await RawConnection.open(service.port);
         await connection.sent(bytes);
@@ -297,45 +232,3 @@ describe('With MAX_IN_FLIGHT=1', () => {
     await exchange(service.port, create());
   });
 });
-
-describe('With MAX_CONNECTIONS=3', () => {
-  const service = useService({ MAX_CONNECTIONS: '3' });
-
-  it('a fourth connection is closed without a response until another is closed', async () => {
-    const open = await Promise.all([1, 2, 3].map(() => RawConnection.open(service.port)));
-    for (const connection of open) await expectService(connection);
-    const fourth = await RawConnection.open(service.port);
-    expect((await fourth.ending()).rest).to.equal('');
-    open[0]?.halfClose();
-    await open[0]?.ending();
-    await exchange(service.port, create());
-    for (const connection of open) connection.destroy();
-  });
-});
-
-describe('When the service stops', () => {
-  after(endAll);
-
-  it('reports so on /readyz, serves until the delay has passed, and exits with 0', async () => {
-    const service = await startService({ SHUTDOWN_DELAY_MS: '1500' });
-    using connection = await RawConnection.open(service.port);
-    await expectService(connection);
-    const ended = service.stop();
-    let response: ReceivedResponse;
-    do {
-      connection.send(request({ method: 'GET', target: '/readyz' }));
-      response = await connection.response();
-    } while (response.status === 200 && !saysClose(response));
-    checkResponse(response, { error: 5032 });
-    connection.destroy();
-    expect(await ended).to.equal(0);
-  });
-});
-
-function large(parts: Parts): Uint8Array {
-  return create({ body: plantText().padEnd(30_000), ...parts });
-}
-
-function without(field: string, size: number): Uint8Array {
-  return create({ body: plantText().padEnd(size), headers: { [field]: undefined } });
-}

@@ -1,0 +1,69 @@
+import { expect } from 'chai';
+import { asking, creating, expectService, testEach } from '../support/cases.js';
+import { checkResponse, saysClose } from '../support/check-response.js';
+import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
+import { request, SERVED, UNSERVED } from '../support/requests.js';
+import { LAST_SETTINGS, useSharedService } from '../support/service.js';
+
+describe('The last service', () => {
+  const service = useSharedService(LAST_SETTINGS);
+
+  it('closes a connection beyond MAX_CONNECTIONS without a response, until another is closed', async () => {
+    const most = Number(LAST_SETTINGS.MAX_CONNECTIONS);
+    const open = await Promise.all(Array.from({ length: most }, openOne));
+    for (const connection of open) await expectService(connection);
+    expect((await (await openOne()).ending()).rest).to.equal('');
+    await closed(open[0]);
+    open[0] = await openOne();
+    await expectService(open[0]);
+    for (const connection of open) await closed(connection);
+  });
+
+  const openOne = () => RawConnection.open(service.port);
+
+  async function closed(connection?: RawConnection): Promise<void> {
+    connection?.halfClose();
+    await connection?.ending();
+  }
+
+  describe('has its paths below BASE_PATH:', () => {
+    testEach(service, [
+      creating('creates below BASE_PATH', { target: '/garden/v1/plants?x' }),
+      creating('creates below it with an absolute target', {
+        target: 'http://a.example/garden/v1/plants',
+      }),
+      asking(
+        'refuses another method below it',
+        { method: UNSERVED, target: '/garden/v1/plants' },
+        { error: 4050, allow: SERVED },
+      ),
+      asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
+      asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
+      ...[
+        ...['/plants', '/garden/v1', '/garden/v1/plants/', '//garden/v1/plants'],
+        ...['/Garden/v1/plants', '/garden/v1/livez', '/garden/v1/garden/v1/plants'],
+      ].map((target) =>
+        creating(`POST ${target} is a 4040`, { target }, { error: 4040, toOperation: false }),
+      ),
+      ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/errors'].map((target) =>
+        asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040),
+      ),
+    ]);
+  });
+
+  describe('that stops', () => {
+    it('reports so on /readyz, and serves until SHUTDOWN_DELAY_MS has passed', async () => {
+      using connection = await openOne();
+      await expectService(connection);
+      const ended = service.running.stop();
+      let response: ReceivedResponse;
+      do {
+        connection.send(request({ method: 'GET', target: '/readyz' }));
+        response = await connection.response();
+      } while (response.status === 200 && !saysClose(response));
+      checkResponse(response, { error: 5032 });
+      connection.destroy();
+      expect(await ended).to.equal(0);
+    });
+  });
+});

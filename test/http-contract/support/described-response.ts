@@ -1,0 +1,54 @@
+import { interfaceDescription } from '@plant-store/http-koa';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { expect } from 'chai';
+import { fieldValues, type ReceivedResponse } from './raw-connection.js';
+
+interface Reference {
+  readonly $ref: string;
+}
+
+interface Described {
+  readonly headers: Readonly<Record<string, Reference>>;
+  readonly content: Readonly<Record<string, { readonly schema: Reference }>>;
+}
+
+const { paths, components } = interfaceDescription();
+const responses: Readonly<Record<string, Described>> = paths['/plants'].post.responses;
+
+/** Makes validators from the interface description only. */
+const ajv = new Ajv2020({
+  keywords: ['components', 'headers', 'securitySchemes'],
+  formats: {
+    int32: { type: 'number', validate: (it) => (it | 0) === it },
+    int64: { type: 'number', validate: (it) => it >= -(2 ** 63) && it < 2 ** 63 },
+  },
+});
+ajv.addSchema({ $id: 'description', components }, undefined, true);
+
+/** Checks that the interface description lists a response of the operation: its status, headers and content. */
+export function expectDescribed(response: ReceivedResponse): void {
+  const { status, body } = response;
+  const { headers, content } = responses[status] ?? expect.fail(`${status} is not described`);
+  for (const [name, reference] of Object.entries(headers)) {
+    const [value] = fieldValues(response, name.toLowerCase());
+    const isNumber = /^\d+$/.test(value ?? '') && name === 'Retry-After';
+    expectValid({ $ref: `${reference.$ref}/schema` }, isNumber ? Number(value) : value, name);
+  }
+  const [type = ''] = fieldValues(response, 'content-type').map((it) => it.replace(/;.*/, ''));
+  const { schema } = content[type] ?? expect.fail(`the media type '${type}' is not described`);
+  expectValid(schema, JSON.parse(body.toString()), 'the content');
+}
+
+/** Returns whether a text of JSON is a NewPlant by the interface description. An id is compared as a double. */
+export function isDescribedNewPlant(text: string): boolean {
+  return validatorOf('#/components/schemas/NewPlant')(JSON.parse(text)) === true;
+}
+
+function expectValid({ $ref }: Reference, value: unknown, what: string): void {
+  const validate = validatorOf($ref);
+  expect(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`).to.equal(true);
+}
+
+function validatorOf(reference: string) {
+  return ajv.getSchema(`description${reference}`) ?? expect.fail(`there is no ${reference}`);
+}
