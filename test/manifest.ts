@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { root } from './root.js';
 
 /** The fields of a `package.json` that the tests use. */
 export interface Manifest {
   readonly name: string;
   readonly version: string;
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly private?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
@@ -13,4 +16,23 @@ export interface Manifest {
 /** Reads the manifest in a folder. */
 export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+/** A package of the project. */
+export interface Package {
+  /** Its folder from the root. */
+  readonly folder: string;
+  readonly manifest: Manifest;
+}
+
+/** Every package that can be published. */
+export const published: readonly Package[] = ['packages', 'tools']
+  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))
+  .filter((folder) => existsSync(join(root, folder, 'package.json')))
+  .map((folder) => ({ folder, manifest: readManifest(join(root, folder)) }))
+  .filter(({ manifest }) => manifest.private !== true);
+
+/** The name of the file that `npm pack` makes of a package. */
+export function tarballOf({ name }: Manifest, version: string): string {
+  return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
 }

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findProgram, skipWithout } from '@plant-store/programs';
@@ -17,99 +17,19 @@ import {
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 const PLANT_STORE = 'packages/app/bin/plant-store.js';
 
-function instructions(name: string): string[] {
-  const lines = read('Dockerfile').replaceAll('\\\n', ' ').split('\n');
-  return lines.flatMap((line) =>
-    line.startsWith(`${name} `) ? [line.slice(name.length + 1)] : [],
-  );
-}
-
-describe('The Dockerfile', () => {
-  const [entry] = instructions('ENTRYPOINT');
-  const stages = read('Dockerfile').split(/^FROM /m);
-
-  it('starts node itself, with a command that exists', () => {
-    expect(JSON.parse(entry ?? '')).to.deep.equal(['node', PLANT_STORE]);
-    expect(existsSync(join(root, PLANT_STORE))).to.equal(true);
-    expect(instructions('CMD')).to.deep.equal(['["serve"]']);
-    expect(instructions('STOPSIGNAL')).to.deep.equal(['SIGTERM']);
-  });
-
-  it('checks the health with a command that exists', () => {
-    const [, words = ''] = /CMD (\[.*\])/.exec(instructions('HEALTHCHECK').join()) ?? [];
-    expect(JSON.parse(words)).to.deep.equal(['node', PLANT_STORE, 'ready']);
-  });
-
-  it('runs as a user that is not root, by its number', () => {
-    expect(instructions('USER').join()).to.match(/^[1-9]\d*:[1-9]\d*$/);
-  });
-
-  it('sets variables that exist, and exposes the default port', () => {
-    for (const [, name = ''] of instructions('ENV')
-      .join(' ')
-      .matchAll(/(\w+)=/g)) {
-      expect([...documentedDefaults.keys(), 'PATH']).to.include(name);
-    }
-    expect(instructions('EXPOSE')).to.deep.equal([documentedDefaults.get('PORT')]);
-  });
-
-  it('builds and copies everything that the start needs', () => {
-    expect(instructions('RUN').join()).to.include('tsc -b packages/app');
-    expect(existsSync(join(root, 'packages/app/tsconfig.json'))).to.equal(true);
-    const copied = [...(stages.at(-1) ?? '').matchAll(/^COPY --from=build \/app\/(\S+) /gm)];
-    expect(copied).to.have.length(3);
-    for (const [, path = ''] of copied) expect(existsSync(join(root, path)), path).to.equal(true);
-  });
-
-  it('gets every package of the service, and every file of the build', () => {
-    const ignore = read('.dockerignore')
-      .split('\n')
-      .filter((line) => /^[^#]/.test(line));
-    for (const line of ignore.filter((it) => it.startsWith('!'))) {
-      expect(existsSync(join(root, line.slice(1))), line).to.equal(true);
-    }
-    expect(ignore).to.include.members(['!package-lock.json', '!tsconfig.base.json', '!packages']);
-    const left = readdirSync(join(root, 'packages')).filter(
-      (it) => !/-contract$|^contract-suite$/.test(it),
-    );
-    expect(left.map(nameOf)).to.have.members([...needed('plant-store')]);
-  });
-
-  it('uses a version of Node.js that the service supports', () => {
-    const [, major] = /^FROM node:(\d+)-/m.exec(read('Dockerfile')) ?? [];
-    expect(Number(major)).to.be.at.least(20);
-    expect(read('package.json')).to.include('"node": ">=20.19"');
-  });
-
-  function nameOf(folder: string): string {
-    return JSON.parse(read(`packages/${folder}/package.json`)).name;
-  }
-
-  /** Returns the packages of this project that a package needs in production, including itself. */
-  function needed(name: string, found = new Set<string>()): Set<string> {
-    found.add(name);
-    const folder = name === 'plant-store' ? 'app' : name.replace('@plant-store/', '');
-    const { dependencies = {} } = JSON.parse(read(`packages/${folder}/package.json`));
-    for (const dependency of Object.keys(dependencies)) {
-      if (dependency.startsWith('@plant-store/')) needed(dependency, found);
-    }
-    return found;
-  }
-});
+/** Settings that exist, and the names of the files that they can be read from. */
+const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);
 
 describe('The compose file', () => {
   afterEach(endAll);
   const { services } = parse(read('compose.yaml'));
   const service = services['plant-store'];
-  const environment: Record<string, string | null> = service.environment;
+  const environment: Record<string, string> = service.environment;
 
   it('sets variables that exist, with values that the service accepts', async () => {
-    expect([...documentedDefaults.keys()]).to.include.members(Object.keys(environment));
-    const set = Object.entries(environment).filter(
-      (entry): entry is [string, string] => entry[1] !== null,
-    );
+    expect(KNOWN).to.include.members(Object.keys(environment));
     const running = await serve({
-      ...Object.fromEntries(set),
+      ...environment,
       ...FREE_ADDRESSES,
       MONGODB_URI: 'mongodb://127.0.0.1:1/plant-store?replicaSet=plants',
       ACCESS_TOKEN_SHA256,
@@ -117,12 +37,9 @@ describe('The compose file', () => {
     expect(await running.stop()).to.equal(0);
   });
 
-  it('starts the version of MongoDB that the tests use', () => {
+  it('starts the version of MongoDB that the tests use, and publishes the default port on this machine only', () => {
     const [, tested] = /The tests use MongoDB (\d+\.\d+)/.exec(read('docs/not-tried.md')) ?? [];
     expect(services.mongodb.image).to.equal(`mongo:${tested}`);
-  });
-
-  it('publishes the default port, on this machine only', () => {
     expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
   });
 
@@ -138,17 +55,13 @@ describe('The compose file', () => {
     expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
   });
 
-  it('limits the log, to which clients without a token can add lines', () => {
-    expect(service.logging).to.deep.equal({
-      driver: 'json-file',
-      options: { 'max-size': '10m', 'max-file': '5' },
-    });
-  });
-
-  it('gives the service enough time to stop, and a read-only file system', () => {
+  it('gives the service enough time to stop, a limited log, and a read-only file system', () => {
     const grace = Number.parseInt(service.stop_grace_period, 10) * 1000;
     expect(grace).to.be.at.least(longestStop({}) + STOP_MARGIN_MS);
     expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
+    // Clients without a token can add lines.
+    const options = { 'max-size': '10m', 'max-file': '5' };
+    expect(service.logging).to.deep.equal({ driver: 'json-file', options });
   });
 });
 
@@ -179,11 +92,8 @@ describe('The unit of systemd', () => {
 
   it('starts a command that exists, and passes systemd-analyze verify', function () {
     const path = findProgram('systemd-analyze');
-    const [start = ''] = values('ExecStart');
-    expect(start.split(' ')).to.deep.equal([
-      '/usr/bin/node',
-      `/opt/plant-store/${PLANT_STORE}`,
-      'serve',
+    expect(values('ExecStart')).to.deep.equal([
+      `/usr/bin/node /opt/plant-store/${PLANT_STORE} serve`,
     ]);
     if (path === undefined) skipWithout(this, 'no systemd-analyze');
     const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
@@ -197,14 +107,11 @@ describe('The unit of systemd', () => {
     expect([status, stderr]).to.deep.equal([0, '']);
   });
 
-  it('sets variables that exist, or files of secrets', () => {
-    const names = values('Environment')
+  it('sets variables that exist', () => {
+    const set = values('Environment')
       .join(' ')
       .matchAll(/([A-Z0-9_]+)=/g);
-    for (const [, name = ''] of names) {
-      const known = [...documentedDefaults.keys()];
-      expect([...known, ...known.map((it) => `${it}_FILE`)]).to.include(name);
-    }
+    expect(KNOWN).to.include.members([...set].map(([, name]) => name));
   });
 
   it('gives the service enough time to stop, and enough files', () => {

@@ -1,10 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { anchorsOf } from '../markdown.js';
+import { anchorsOf, filesBelow } from '../markdown.js';
 import { root } from '../root.js';
+import { type Checker, findChecker } from './support/checkers.js';
 
 const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
@@ -15,12 +17,21 @@ interface Rule {
 }
 const RUNBOOK = 'docs/runbook.md';
 const DOCS_LABEL = 'plant_store_docs';
-const [group]: { rules: Rule[] }[] = parse(read('deploy/monitoring/prometheus-alerts.yaml')).groups;
-const rules = group?.rules ?? [];
+const FOLDER = 'deploy/monitoring';
+const RULES = 'prometheus-alerts.yaml';
+const CASES = 'prometheus-alerts.test.yaml';
+const rules: Rule[] = parse(read(`${FOLDER}/${RULES}`)).groups[0].rules;
+const cases: { alertname: string; exp_alerts: unknown[] }[] = parse(
+  read(`${FOLDER}/${CASES}`),
+).tests.flatMap((it: { alert_rule_test: unknown[] }) => it.alert_rule_test);
 const dashboard: {
   panels: { title: string; targets: { expr: string }[] }[];
   templating: { list: { name: string; query: string; allValue?: string }[] };
-} = JSON.parse(read('deploy/monitoring/grafana-dashboard.json'));
+} = JSON.parse(read(`${FOLDER}/grafana-dashboard.json`));
+/** The expressions of the dashboard, with the titles of their panels. */
+const shown = dashboard.panels.flatMap(({ title, targets }) =>
+  targets.map(({ expr }) => ({ title, expr })),
+);
 
 /** The metrics and labels that Prometheus adds. */
 const OWN_METRICS = ['up'];
@@ -74,19 +85,14 @@ function familyOf(series: string): string {
 
 /** Returns the source code of the service. */
 function sources(): string {
-  const packages = join(root, 'packages');
-  return readdirSync(packages, { recursive: true, encoding: 'utf8' })
-    .filter((file) => /^[\w-]+\/src\/.*\.ts$/.test(file))
-    .map((file) => readFileSync(join(packages, file), 'utf8'))
-    .join('');
+  const files = filesBelow(join(root, 'packages')).filter((file) => /\/src\/.*\.ts$/.test(file));
+  return files.map((file) => readFileSync(file, 'utf8')).join('');
 }
 
 /** Returns the sections of a page, by the anchors of their headings. */
-function sectionsOf(page: string): Map<string, string> {
-  const parts = read(page).split(/^(?=#+ )/m);
-  return new Map(
-    parts.map((text) => [anchorsOf({ path: page, prose: text, blocks: [] })[0] ?? '', text]),
-  );
+function sectionsOf(path: string): Map<string | undefined, string> {
+  const parts = read(path).split(/^(?=#+ )/m);
+  return new Map(parts.map((prose) => [anchorsOf({ path, prose, blocks: [] })[0], prose]));
 }
 
 describe('The monitoring of the service', () => {
@@ -102,11 +108,9 @@ describe('The monitoring of the service', () => {
 
   after(endAll);
 
-  const expressions: [title: string, expr: string][] = [
-    ...rules.map(({ alert, expr }): [string, string] => [`the alert ${alert}`, expr]),
-    ...dashboard.panels.flatMap(({ title, targets }) =>
-      targets.map(({ expr }): [string, string] => [`the panel "${title}"`, expr]),
-    ),
+  const expressions = [
+    ...rules.map(({ alert, expr }) => [`the alert ${alert}`, expr] as const),
+    ...shown.map(({ title, expr }) => [`the panel "${title}"`, expr] as const),
   ];
   for (const [title, expr] of expressions) {
     it(`${title} uses metrics, labels and values that exist, of the service's job: ${expr}`, () => {
@@ -131,41 +135,28 @@ describe('The monitoring of the service', () => {
     expect(instance).not.to.have.property('allValue');
   });
 
-  it('is checked for metrics without a job', () => {
+  it('is checked for metrics without a job, and for metrics, labels and values that do not exist', () => {
     const expr = 'plants_total{job="plant-store"} / plants_total + up{job="other"}';
     expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal(['plants_total', 'up']);
-  });
-
-  it('is checked for metrics, labels and values that do not exist', () => {
-    const { metrics, matchers, groupings } = usedIn(
-      'sum by (shape, le) (rate(plants_total{colour=~"red"}[5m])) / up{job="a"} > 0.5',
-    );
-    expect(metrics).to.deep.equal(['plants_total', 'up']);
-    expect(matchers[0]).to.deep.equal({ metric: 'plants_total', label: 'colour', value: 'red' });
+    const { matchers, groupings } = usedIn('sum by (shape, le) (rate(up{colour=~"red"}[5m]))');
+    expect(matchers).to.deep.equal([{ metric: 'up', label: 'colour', value: 'red' }]);
     expect(groupings).to.deep.equal(['shape', 'le']);
   });
 
   for (const { alert, expr, annotations } of rules) {
-    it(`has a section in the runbook for the alert ${alert}`, () => {
+    it(`has cases, a section in the runbook, and a panel with the metrics of the alert ${alert}`, () => {
+      const expected = cases.filter(({ alertname }) => alertname === alert);
+      const fires = expected.map(({ exp_alerts }) => exp_alerts.length > 0);
+      expect(fires).to.include.members([true, false]);
       const [page = '', anchor = ''] = annotations.runbook.split('#');
       expect(page).to.equal(`{{ $externalLabels.${DOCS_LABEL} }}/${basename(RUNBOOK)}`);
       expect(sectionsOf(RUNBOOK).get(anchor)).to.match(
         new RegExp(`^.*\\bAlerts? .*\`${alert}\`|: alert \`${alert}\``, 'm'),
       );
-    });
-
-    it(`has a panel with the metrics of the alert ${alert}`, () => {
-      const shown = dashboard.panels.flatMap(({ targets }) =>
-        targets.flatMap(({ expr: it }) => usedIn(it).metrics.map(familyOf)),
-      );
-      expect(shown).to.include.members(usedIn(expr).metrics.map(familyOf));
+      const onPanels = shown.flatMap((it) => usedIn(it.expr).metrics.map(familyOf));
+      expect(onPanels).to.include.members(usedIn(expr).metrics.map(familyOf));
     });
   }
-
-  it('has one place for the address of the runbook, which the scrape configuration sets', () => {
-    const { global } = parse(read('deploy/monitoring/prometheus-scrape.yaml'));
-    expect(new URL(`${global.external_labels[DOCS_LABEL]}/runbook.md`).protocol).to.equal('https:');
-  });
 
   it('has every metric that the runbook names', () => {
     const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];
@@ -180,23 +171,15 @@ describe('The monitoring of the service', () => {
     const logs = page.match(/\*\*Log\*\*: [\s\S]*?(?=\n\n)/g) ?? [];
     const lines = logs.flatMap((it) => it.replaceAll('\n', ' ').match(/`[^`]+`/g) ?? []);
     const [, table = ''] = page.split(/^\| `reason` .*\n/m);
-    const reasons = [
-      ...table
-        .split('\n\n', 1)
-        .join()
-        .matchAll(/^\| `\d*\s*([^`:]+)/gm),
-    ];
-    expect(lines).to.have.length.above(15);
-    expect(reasons).to.have.length(5);
+    const [rows = ''] = table.split('\n\n', 1);
+    const reasons = [...rows.matchAll(/^\| `\d*\s*([^`:]+)/gm)].map(([, it = '']) => it);
     const quoted = [...page.matchAll(/the log has `([^`]+)`/g)];
     const parts = quoted.flatMap(([, line = '']) => line.split(/ … | \(|: …\)?/)).filter(Boolean);
+    expect(lines).to.have.length.above(15);
+    expect(reasons).to.have.length(5);
     expect(parts).to.have.length.above(5);
     const printed = read('docs/operations.md') + read('docs/authentication.md') + sources();
-    const named = [
-      ...lines.map((it) => it.slice(1, -1)),
-      ...reasons.map(([, it = '']) => it),
-      ...parts,
-    ];
+    const named = [...lines.map((it) => it.slice(1, -1)), ...reasons, ...parts];
     const unknown = named.filter((it) => !/^"|=/.test(it) && !printed.includes(it));
     expect(unknown).to.deep.equal([]);
   });
@@ -205,5 +188,50 @@ describe('The monitoring of the service', () => {
     const own = [...series.keys()].filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map(familyOf));
     for (const family of families) expect(read('docs/operations.md')).to.include(`\`${family}\``);
+  });
+});
+
+describe('The monitoring, in Prometheus', function () {
+  this.timeout(60_000);
+  let promtool: Checker;
+  let copies: string;
+  const copy = (name: string) => join(copies, name);
+
+  before(function () {
+    promtool = findChecker(this, 'promtool');
+    copies = mkdtempSync(join(tmpdir(), 'plant-store-'));
+    for (const name of [RULES, CASES]) writeFileSync(copy(name), read(`${FOLDER}/${name}`));
+  });
+  after(() => copies && rmSync(copies, { recursive: true }));
+
+  it('has alerts that pass their cases', async () => {
+    expect(await promtool('test', 'rules', copy(CASES))).to.include({ passed: true });
+  });
+
+  it('has a scrape configuration that loads the alerts, and sets the address of the runbook', async () => {
+    const configuration = parse(read(`${FOLDER}/prometheus-scrape.yaml`));
+    const docs = configuration.global.external_labels[DOCS_LABEL];
+    expect(new URL(`${docs}/runbook.md`).protocol).to.equal('https:');
+    const [scrape] = configuration.scrape_configs;
+    expect(scrape.job_name).to.equal('plant-store');
+    // Debian's promtool is built without Kubernetes, so a static target replaces this part.
+    const { kubernetes_sd_configs, ...rest } = scrape;
+    expect(kubernetes_sd_configs).to.have.length(1);
+    const scrape_configs = [{ ...rest, static_configs: [{ targets: ['plant-store:9090'] }] }];
+    writeFileSync(copy('scrape.yaml'), JSON.stringify({ ...configuration, scrape_configs }));
+    const { passed, stdout } = await promtool('check', 'config', copy('scrape.yaml'));
+    expect(passed).to.equal(true);
+    expect(stdout).to.include(`${rules.length} rules found`);
+  });
+
+  it('has a dashboard with valid PromQL expressions', async () => {
+    const records = shown.map(({ expr }, index) => ({
+      record: `panel_${index}`,
+      expr: expr.replaceAll('$__rate_interval', '5m'),
+    }));
+    const groups = [{ name: 'dashboard', rules: records }];
+    writeFileSync(copy('dashboard.yaml'), JSON.stringify({ groups }));
+    const verdict = await promtool('check', 'rules', copy('dashboard.yaml'));
+    expect(verdict).to.include({ passed: true });
   });
 });

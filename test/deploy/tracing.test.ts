@@ -6,47 +6,39 @@ import { pathToFileURL } from 'node:url';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { endAll, type Service } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { snippet } from '../documents/support/snippet.js';
+import { snippet, withReal } from '../documents/support/snippet.js';
 import { RawConnection } from '../http-contract/support/raw-connection.js';
 import { lines, type Parts, plantText, request } from '../http-contract/support/requests.js';
 import { startService } from '../http-contract/support/service.js';
 import { root } from '../root.js';
-import { isServer, type Span, strays } from './support/tracing/spans.js';
 import {
-  inOnePiece,
   isPlant,
-  oneByOne,
+  isServer,
   parentOf,
   requestIdOf,
+  type Span,
+  send,
+  strays,
   tracedCreate,
   traceOf,
-} from './support/tracing/traced-requests.js';
+} from './support/tracing.js';
 
+const PRELOAD = pathToFileURL(join(root, 'test/deploy/tracing/preload.js')).href;
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
-const [, PRELOAD = ''] =
-  /^node (--.*) packages\/app\/bin\/plant-store\.js\n$/.exec(
-    snippet('docs/tracing.md', 'node --import').replace(
-      '@opentelemetry/auto-instrumentations-node/register',
-      pathToFileURL(join(root, 'test/deploy/tracing/preload.js')).href,
-    ),
-  ) ?? [];
+const FLAGS = withReal(snippet('docs/tracing.md', 'node --import').slice('node '.length), {
+  '@opentelemetry/auto-instrumentations-node/register': PRELOAD,
+  ' packages/app/bin/plant-store.js\n': '',
+});
 
 const MONGODB = '@opentelemetry/instrumentation-mongodb';
 const CONNECTIONS = 30;
 /** The number of requests on each connection. */
 const REQUESTS = 10;
 
-/** The members of a log line that these tests use. */
-interface Line {
-  readonly requestId?: string;
-  readonly trace_id?: string;
-}
-
-/** The spans and the log of a service that has stopped. */
+/** The spans of a service that has stopped, and the log lines of its requests. */
 interface Traces {
   readonly spans: readonly Span[];
-  /** The log lines of requests. */
-  readonly log: readonly Line[];
+  readonly log: readonly { requestId?: string; trace_id?: string }[];
 }
 
 describe('A service with instrumentation preloaded', function () {
@@ -65,8 +57,9 @@ describe('A service with instrumentation preloaded', function () {
 
   const spansFile = () => join(folder, 'spans.json');
 
-  function start(NODE_OPTIONS: string, settings: Record<string, string> = {}): Promise<Service> {
-    return startService({ LOG_LEVEL: 'debug', NODE_OPTIONS, SPANS_FILE: spansFile(), ...settings });
+  function start(settings: Record<string, string> = {}): Promise<Service> {
+    const usual = { LOG_LEVEL: 'debug', NODE_OPTIONS: FLAGS, SPANS_FILE: spansFile() };
+    return startService({ ...usual, ...settings });
   }
 
   async function connect({ port }: Service): Promise<RawConnection> {
@@ -77,28 +70,21 @@ describe('A service with instrumentation preloaded', function () {
 
   async function tracesOf(service: Service): Promise<Traces> {
     expect(await service.stop(), service.stderr()).to.equal(0);
-    const log: Line[] = service
-      .stdout()
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = service.stdout().trim().split('\n');
+    const log: Traces['log'] = lines.map((line) => JSON.parse(line));
     const spans: Span[] = JSON.parse(readFileSync(spansFile(), 'utf8'));
     return { spans, log: log.filter(({ requestId }) => requestId !== undefined) };
   }
 
   const all = Array.from({ length: CONNECTIONS * REQUESTS }, (_, index) => index);
 
-  it('is started as docs/tracing.md describes', () => {
-    expect(PRELOAD).to.match(/^--import file:\S+$/);
-  });
-
   it('keeps many concurrent requests in their own traces, and one that cannot be parsed in none', async () => {
-    const service = await start(PRELOAD);
+    const service = await start();
     await Promise.all(
       Array.from({ length: CONNECTIONS }, async (_, at) => {
         const connection = await connect(service);
         const mine = all.slice(at * REQUESTS, (at + 1) * REQUESTS);
-        const statuses = await (at % 2 === 0 ? inOnePiece : oneByOne)(connection, mine);
+        const statuses = await send(connection, at % 2 === 0 ? [mine] : mine.map((it) => [it]));
         expect(statuses).to.deep.equal(mine.map((index) => (isPlant(index) ? 200 : 400)));
       }),
     );
@@ -128,7 +114,7 @@ describe('A service with instrumentation preloaded', function () {
   });
 
   it('names its spans by method and route, also for failures', async () => {
-    const service = await start(PRELOAD, { BASE_PATH: '/store/v1' });
+    const service = await start({ BASE_PATH: '/store/v1' });
     const target = '/store/v1/plants';
     const expected: readonly [name: string, parts: Parts][] = [
       ['POST /store/v1/plants', { target, body: plantText(1n) }],
@@ -154,11 +140,14 @@ describe('A service with instrumentation preloaded', function () {
     await needsMongod.call(this);
     const { uri } = await sharedReplicaSet();
     const MONGODB_URI = uri.replace('/?', `/traced-${randomUUID()}?`);
-    const service = await start(PRELOAD, { MONGODB_URI });
+    const service = await start({ MONGODB_URI });
     while (!(await fetch(`${service.address}/readyz`)).ok);
     const creates = Array.from({ length: CONNECTIONS }, async (_, at) => {
       const connection = await connect(service);
-      return oneByOne(connection, all.slice(at * REQUESTS, (at + 1) * REQUESTS));
+      return send(
+        connection,
+        all.slice(at * REQUESTS, (at + 1) * REQUESTS).map((it) => [it]),
+      );
     });
     await Promise.all(creates);
     const { spans } = await tracesOf(service);

@@ -1,10 +1,19 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { findProgram, skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
@@ -21,33 +30,14 @@ const kotlin = join(root, '.cache/kotlinc');
 const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 
 /** What the fake in front of the service does with a request: an error number, or one of these. */
-type Step = number | 'cut after' | 'cut within' | 'crash after' | 'pass on' | keyof typeof PROXY;
+type Step = number | 'cut after' | 'cut within' | 'crash after' | 'pass on' | Answer;
 
 const NAME = 'Ficus "elastica" \u{1F33F}';
 
-/** The statuses of errors. 4290 and 5033 are numbers that no client knows. */
-const STATUSES: Readonly<Record<number, number>> = {
-  4080: 408,
-  4290: 429,
-  5000: 500,
-  5030: 503,
-  5031: 503,
-  5032: 503,
-  5033: 503,
-};
-
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 
-/** Responses that a proxy makes itself. */
-const PROXY = {
-  'bad gateway': [
-    502,
-    { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' },
-    '{"error":"Bad Gateway"}',
-  ],
-  'negative pause': [503, { 'Retry-After': '-30' }, ''],
-  'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
-  'redirect to a login page': [302, { Location: '/login' }, ''],
+/** Successes that are not of the service. */
+const SUCCESSES = {
   'maintenance page': [200, {}, '<h1>Back soon</h1>'],
   'empty page': [200, {}, ''],
   'no content': [204, {}, ''],
@@ -56,51 +46,33 @@ const PROXY = {
   'another name': [200, JSON_TYPE, '{"name":"a proxy","tag":null}'],
 } as const;
 
+/** Responses that a proxy makes itself. */
+const ANSWERS = {
+  ...SUCCESSES,
+  'bad gateway': [502, { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }, '{"error":"Bad"}'],
+  'negative pause': [503, { 'Retry-After': '-30' }, ''],
+  'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
+  'redirect to a login page': [302, { Location: '/login' }, ''],
+} as const;
+type Answer = keyof typeof ANSWERS;
+const successes = Object.keys(SUCCESSES) as Answer[];
+
+const UNAVAILABLE = [5030, 5030, 5030, 5030] as const;
+
 /** What a client does with the steps of its requests, and the number of requests that it sends. */
 const CASES: readonly [title: string, steps: Step[], outcome: string, requests: number][] = [
-  [
-    'recognises its own plant in a 4006 after an unknown outcome',
-    [4080, 5030, 5032, 'cut after'],
-    'stored',
-    5,
-  ],
-  [
-    'takes the response of a proxy for an unknown outcome, and waits for no negative time',
-    ['negative pause', 4006],
-    'stored',
-    2,
-  ],
+  ['recognises its own plant in a 4006', [4080, 5030, 5032, 'cut after'], 'stored', 5],
+  ['does not wait for a negative time', ['negative pause', 4006], 'stored', 2],
+  // 4290 and 5033 are numbers that no client knows.
   ['takes a 5xx with an unknown number for an unknown outcome', [5033, 4006], 'stored', 2],
-  [
-    'does not take a 4006 after a 429 and a 5030 for its own plant',
-    [4290, 5030, 4006],
-    'refused 4006',
-    3,
-  ],
+  ['takes no plant for its own after a 429 and a 5030', [4290, 5030, 4006], 'refused 4006', 3],
   ['does not repeat a request that meets a bug', [5000], 'unknown', 1],
   ['does not repeat a request that cannot succeed', [4005], 'refused 4005', 1],
-  [
-    'takes a success that is not of the service for an unknown outcome',
-    [
-      'maintenance page',
-      'empty page',
-      'no content',
-      'health of a proxy',
-      'JSON that is no object',
-      'another name',
-    ],
-    'unknown',
-    6,
-  ],
-  ['takes a 200 that is cut for an unknown outcome', ['cut within'], 'stored', 2],
   ['does not follow a redirect', ['redirect to a login page'], 'refused 302', 1],
-  [
-    'reports an unknown outcome when it gives up',
-    [5031, 'bad gateway', ...unavailable(4)],
-    'unknown',
-    6,
-  ],
-  ['reports that nothing was stored', ['rate limit', ...unavailable(5)], 'not stored', 6],
+  ['takes no success for that of the service', successes, 'unknown', 6],
+  ['takes a 200 that is cut for an unknown outcome', ['cut within'], 'stored', 2],
+  ['reports an unknown outcome', [5031, 'bad gateway', ...UNAVAILABLE], 'unknown', 6],
+  ['reports that nothing was stored', ['rate limit', 5030, ...UNAVAILABLE], 'not stored', 6],
 ];
 
 interface Client {
@@ -150,6 +122,9 @@ const CLIENTS: readonly Client[] = [
   },
 ];
 
+/** What a client prints. */
+type Printed = Record<'stdout' | 'stderr', string>;
+
 /** A client that runs, and what the front does with its requests. */
 class Run {
   readonly bodies: string[] = [];
@@ -164,18 +139,15 @@ class Run {
   }
 
   /** Runs the client, which a step may end. Resolves with what it prints. */
-  async start([file, ...args]: readonly [string, ...string[]], address: string) {
+  start([file, ...args]: readonly [string, ...string[]], address: string): Promise<Printed> {
     const env = { ...process.env, ACCESS_TOKEN: TOKEN };
     this.#client = run(file, [...args, address, NAME, this.saved], { env });
-    const { stdout, stderr } = await this.#client.catch(
-      (error: ExecFileException & { stdout: string; stderr: string }) => error,
-    );
-    return { stdout: `${stdout}`, stderr: `${stderr}` };
+    return this.#client.catch((error: ExecFileException) => error) as Promise<Printed>;
   }
 
-  /** Keeps the body of a request, and returns what to do with it. */
+  /** Keeps the body of a request, without a newline after it, and returns what to do with it. */
   next(body: string): Step {
-    this.bodies.push(body);
+    this.bodies.push(body.trimEnd());
     return this.#steps.shift() ?? 'pass on';
   }
 
@@ -220,19 +192,15 @@ describe('The clients of docs/clients.md', function () {
     const [, index = '', path] = request.url?.split('/') ?? [];
     const client = runs[Number(index)];
     if (path !== 'plants' || client === undefined) return void response.end('<h1>Log in</h1>');
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString();
+    const body = await text(request);
     const step = client.next(body);
     if (typeof step === 'number') {
-      response.writeHead(STATUSES[step] ?? 400, { 'Retry-After': '0' });
-      response.end(JSON.stringify({ error: step, message: 'a fake' }));
-      return;
+      response.writeHead(Math.floor(step / 10), { 'Retry-After': '0' });
+      return void response.end(JSON.stringify({ error: step, message: 'a fake' }));
     }
-    if (step in PROXY) {
-      const [status, headers, text] = PROXY[step as keyof typeof PROXY];
-      response.writeHead(status, headers).end(text);
-      return;
+    if (step in ANSWERS) {
+      const [status, headers, page] = ANSWERS[step as Answer];
+      return void response.writeHead(status, headers).end(page);
     }
     const headers = {
       Authorization: request.headers.authorization ?? '',
@@ -241,13 +209,13 @@ describe('The clients of docs/clients.md', function () {
     const reply = await fetch(`${service}/plants`, { method: 'POST', headers, body });
     if (step === 'cut after') return void request.socket.destroy();
     if (step === 'crash after') return client.crash();
-    const text = await reply.text();
+    const stored = await reply.text();
     if (step === 'cut within') {
-      const length = Buffer.byteLength(text) + 1;
+      const length = Buffer.byteLength(stored) + 1;
       response.writeHead(reply.status, { ...JSON_TYPE, 'Content-Length': length });
-      return void response.write(text, () => response.destroy());
+      return void response.write(stored, () => response.destroy());
     }
-    response.writeHead(reply.status, JSON_TYPE).end(text);
+    response.writeHead(reply.status, JSON_TYPE).end(stored);
   }
 
   for (const { language, needs, prepare } of CLIENTS) {
@@ -271,24 +239,17 @@ describe('The clients of docs/clients.md', function () {
         return { run, printed: run.start(command, address) };
       }
 
-      it('sends the same body again after a crash, and recognises its own plant', async () => {
+      it('sends the saved body again after a crash, and recognises its own plant', async () => {
         const { run, printed } = start(new Run(folder, ['crash after']));
         expect((await printed).stdout).to.equal('');
+        // As an editor does.
+        appendFileSync(run.saved, '\n');
         expect(run.outcomeOf((await start(run).printed).stdout)).to.equal('stored');
         expect(run.bodies).to.have.length(2);
       });
 
-      it('sends a saved body that ends with a newline', async () => {
-        const run = new Run(folder, []);
-        writeFileSync(run.saved, `{"id":9007199254740993,"name":${JSON.stringify(NAME)}}\n`);
-        expect(run.outcomeOf((await start(run).printed).stdout)).to.equal('stored');
-      });
-
-      for (const [what, make] of [
-        ['is empty', (path: string) => writeFileSync(path, '')],
-        ['cannot be read', (path: string) => mkdirSync(path)],
-      ] as const) {
-        it(`sends nothing, and keeps the file, when the saved body ${what}`, async () => {
+      it('sends nothing, and keeps the file, when the saved body is empty or cannot be read', async () => {
+        for (const make of [(path: string) => writeFileSync(path, ''), mkdirSync]) {
           const saving = new Run(folder, []);
           make(saving.saved);
           const { stdout, stderr } = await start(saving).printed;
@@ -296,8 +257,8 @@ describe('The clients of docs/clients.md', function () {
           expect(stderr).to.match(/body\.json: expected a saved body/);
           expect(saving.bodies).to.deep.equal([]);
           expect(existsSync(saving.saved)).to.equal(true);
-        });
-      }
+        }
+      });
 
       for (const [at, [title, , outcome, requests]] of CASES.entries()) {
         it(title, async () => {
@@ -309,10 +270,6 @@ describe('The clients of docs/clients.md', function () {
     });
   }
 });
-
-function unavailable(times: number): Step[] {
-  return Array<Step>(times).fill(5030);
-}
 
 /** Returns when a file was changed; 0 for no file. */
 function changedAt(file: string): number {

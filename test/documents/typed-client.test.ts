@@ -24,10 +24,8 @@ describe('A typed client that is generated from the interface description', func
     const generate = ['generate.js', 'generated/openapi.json', 'generated/schema.d.ts'];
     await run(process.execPath, generate, { cwd: folder });
     await run(process.execPath, [tsc, '-p', '.'], { cwd: folder });
-
-    const { stdout } = await run(process.execPath, ['dist/calls.js', address, TOKEN], {
-      cwd: folder,
-    });
+    const calls = ['dist/calls.js', address, TOKEN];
+    const { stdout } = await run(process.execPath, calls, { cwd: folder });
     expect(JSON.parse(stdout)).to.deep.equal({
       good: { status: 200, name: 'Monstera deliciosa', tag: 'tropical' },
       neighbour: { status: 200 },

@@ -1,23 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Manifest, readManifest } from '../manifest.js';
+import { type Manifest, published, readManifest, tarballOf } from '../manifest.js';
 import { root } from '../root.js';
 
 const run = promisify(execFile);
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-
-/** Every package of the project that can be published. */
-export const packed = [
-  ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`),
-  'tools/faulty-network',
-].map((folder) => ({
-  folder,
-  name: basename(folder),
-  manifest: readManifest(join(root, folder)),
-}));
 
 /** What the programs of the tests import besides these packages. */
 const LIBRARIES = [
@@ -33,10 +23,10 @@ export class ForeignProject {
   static async install(): Promise<ForeignProject> {
     const project = new ForeignProject();
     mkdirSync(join(project.folder, 'tarballs'));
-    const workspaces = packed.flatMap(({ folder }) => ['--workspace', folder]);
+    const workspaces = published.flatMap(({ folder }) => ['--workspace', folder]);
     const destination = ['--pack-destination', join(project.folder, 'tarballs')];
     await run(npm, ['pack', ...workspaces, ...destination], { cwd: root });
-    const packages = packed.map(({ manifest }) => [manifest.name, project.tarball(manifest)]);
+    const packages = published.map(({ manifest }) => [manifest.name, project.tarball(manifest)]);
     const libraries = LIBRARIES.map((name) => [name, versionOf(name)]);
     const dependencies = Object.fromEntries([...libraries, ...packages]);
     project.write('package.json', JSON.stringify({ private: true, dependencies }));
@@ -46,9 +36,8 @@ export class ForeignProject {
   }
 
   /** The path of a tarball. */
-  tarball({ name, version }: Manifest): string {
-    const file = `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
-    return join(this.folder, 'tarballs', file);
+  tarball(manifest: Manifest): string {
+    return join(this.folder, 'tarballs', tarballOf(manifest, manifest.version));
   }
 
   /** The path of an installed package, or of one of its files. */
@@ -56,7 +45,7 @@ export class ForeignProject {
     return join(this.folder, 'node_modules', ...path);
   }
 
-  write(file: string, text: string): void {
+  write(file: string, text: string | Buffer): void {
     const path = join(this.folder, file);
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, text);

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
@@ -13,47 +13,36 @@ import { publint } from 'publint';
 import { examples } from '../documents/support/examples.js';
 import { snippet, withReal } from '../documents/support/snippet.js';
 import { Terminal } from '../documents/support/terminal.js';
+import { published } from '../manifest.js';
 import { readDocument } from '../markdown.js';
 import { root } from '../root.js';
-import { ForeignProject, packed } from './foreign-project.js';
+import { ForeignProject } from './foreign-project.js';
 
 const run = promisify(execFile);
 
 const TSC = join(root, 'node_modules/typescript-7/bin/tsc');
 const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
 
-/** The Node.js of the tests, without the programs that other tests of snippets replace. */
 /** Mocha colours what it prints where `CI` is set. */
 const PLAIN = { NO_COLOR: '1' };
+/** The Node.js of the tests, without the programs that other tests of snippets replace. */
 const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
 
 /** The packages that can be imported: all but the command. */
-const libraries = packed.filter(({ manifest }) => '.' in manifest.exports);
+const libraries = published
+  .filter(({ manifest }) => '.' in manifest.exports)
+  .map(({ folder, manifest }) => ({ folder, name: basename(folder), id: manifest.name }));
 
-/** What others call first: its doc comment has an example. */
-const SHOWN_BY_AN_EXAMPLE = [
-  'newPlant',
-  'createApp',
-  'createServer',
-  'plantStoreRoutes',
-  'MemoryPlantRepository',
-  'mongoPlantRepository',
-  'postgresqlPlantRepository',
-  'GroupCommitPlantRepository',
-  'StaticTokenVerifier',
-  'JwtTokenVerifier',
-  'FetchedKeys',
-  'describePlantRepository',
-  'describePlantReader',
-  'describeTokenVerifier',
-];
+/** The doc comments of what others call first have an example. */
+const EXAMPLES = 14;
 
 /** The packages whose example needs a server, or an issuer. */
 const NEEDS_SERVER = /mongodb|postgresql|jwt|keys/;
 
-/** The folders of the programs, by the format of their modules. */
-type Format = 'module' | 'commonjs';
-const formats: readonly Format[] = ['module', 'commonjs'];
+/** The folders of the programs, by the format of their modules, with an option of the compiler for each. */
+const MODULES = { module: 'nodenext', commonjs: 'node16' };
+type Format = keyof typeof MODULES;
+const formats = Object.keys(MODULES) as Format[];
 
 /** The programs of docs/embedding.md: the path that each serves, and a header of its responses. */
 const EMBEDDING = [
@@ -61,6 +50,26 @@ const EMBEDDING = [
   ['middleware', '/plants', 'server-timing'],
   ['mounted', '/nursery/plants', 'x-request-id'],
 ] as const;
+
+/** A program that prints how many objects packages export, and declare, to import and to require alike. */
+const SAME_ENTRIES = `
+import { strictEqual } from 'node:assert';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+let same = 0;
+for (const id of process.argv.slice(2)) {
+  const [imported, required] = [await import(id), require(id)];
+  const declared = readFileSync(require.resolve(id).replace('.cjs', '.d.cts'), 'utf8');
+  strictEqual(Object.keys(imported).join(), Object.keys(required).join());
+  for (const name in imported) {
+    strictEqual(imported[name], required[name], name);
+    strictEqual(declared.includes('const ' + name + ': typeof esm.' + name + ';'), true, name);
+    same += 1;
+  }
+}
+console.log(same);
+`;
 
 describe('The packages, installed from their tarballs', function () {
   this.timeout(600_000);
@@ -74,16 +83,18 @@ describe('The packages, installed from their tarballs', function () {
     for (const format of formats) {
       project.write(`${format}/package.json`, JSON.stringify({ type: format }));
       for (const [name] of EMBEDDING) {
-        project.write(`${format}/${name}.ts`, sourceOf(`test/documents/embedding/${name}.ts`));
+        const source = readFileSync(join(root, `examples/embedding/${name}.ts`));
+        project.write(`${format}/${name}.ts`, source);
       }
     }
-    project.write('commonjs/classes.ts', sourceOf('test/packed/foreign/classes.ts'));
-    project.write('module/entries.ts', sameEntries(libraries.map(({ manifest }) => manifest.name)));
+    const classes = readFileSync(join(root, 'test/packed/foreign/classes.ts'));
+    project.write('commonjs/classes.ts', classes);
+    project.write('module/entries.js', SAME_ENTRIES);
     for (const { name } of libraries) {
       project.write(`module/${name}.ts`, blockOf(name, 'ts'));
     }
     for (const { name, code } of examples()) project.write(`module/${name}.example.ts`, code);
-    for (const format of formats) await compile(format, '--module', 'node16');
+    for (const format of formats) await compile(format, '--module', MODULES[format]);
   });
 
   after(async () => {
@@ -103,7 +114,7 @@ describe('The packages, installed from their tarballs', function () {
     expect(stdout).to.equal('');
   }
 
-  for (const { folder, manifest } of packed) {
+  for (const { folder, manifest } of published) {
     it(`have what they need, and nothing else: ${manifest.name}`, async () => {
       const tarball = createPackageFromTarballData(readFileSync(project.tarball(manifest)));
       const prefix = `/node_modules/${manifest.name}/`;
@@ -125,20 +136,15 @@ describe('The packages, installed from their tarballs', function () {
   });
 
   it('have doc comments with examples, which compile', () => {
-    expect(examples().map(({ name }) => name)).to.include.members(SHOWN_BY_AN_EXAMPLE);
+    expect(examples()).to.have.lengthOf.at.least(EXAMPLES);
   });
 
   describe('in a project of your own', () => {
-    for (const format of formats) {
-      it(`compile with nodenext: ${format}`, () =>
-        compile(format, '--module', 'nodenext', '--noEmit'));
-    }
-
     it('compile for a bundler', () =>
       compile('module', '--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit'));
 
     it('export the same objects to import and to require', async () => {
-      const { stdout } = await node(['module/entries.js']);
+      const { stdout } = await node(['module/entries.js', ...libraries.map(({ id }) => id)]);
       expect(Number(stdout)).to.be.above(50);
     });
 
@@ -173,11 +179,8 @@ describe('The packages, installed from their tarballs', function () {
       const ran = run('bash', ['-e', '-c', install + test], { cwd: root, env });
       const { stdout } = await ran.catch((error) => error);
       rmSync(seats['~/seats'], { recursive: true });
-      expect(stdout).to.match(/HttpSeats as a Seats/);
       expect(stdout).to.match(/✔ catches an adapter that does not know its own reservation/);
-      expect(stdout)
-        .to.match(/8 passing/)
-        .and.not.match(/failing/);
+      expect(stdout).to.match(/HttpSeats as a Seats[\s\S]*8 passing(?![\s\S]*failing)/);
     });
   });
 
@@ -212,27 +215,18 @@ describe('The packages, installed from their tarballs', function () {
       await issuer.stop();
     });
 
-    describe('with MongoDB', () => {
-      before(needsMongod);
-
-      it('plant-repository-mongodb', async () => {
-        const { uri } = await sharedReplicaSet();
-        const shown = 'mongodb://127.0.0.1:27017/plant-store?replicaSet=rs0';
-        const real = uri.replace('/?', `/${randomUUID()}?`);
-        await expectExample('plant-repository-mongodb', { [shown]: real });
-      });
+    it('plant-repository-mongodb', async function () {
+      const shown = 'mongodb://127.0.0.1:27017/plant-store?replicaSet=rs0';
+      await expectExample('plant-repository-mongodb', { [shown]: await newDatabase(this) });
     });
 
-    describe('with PostgreSQL', () => {
-      before(needsPostgresql);
-
-      it('plant-repository-postgresql', async () => {
-        const server = await PostgresqlServer.start();
-        await server.createTable('plant_store');
-        const shown = 'postgresql://127.0.0.1:5432/plant_store';
-        const real = { [shown]: server.uri('plant_store') };
-        await expectExample('plant-repository-postgresql', real).finally(() => server.stop());
-      });
+    it('plant-repository-postgresql', async function () {
+      needsPostgresql.call(this);
+      const server = await PostgresqlServer.start();
+      await server.createTable('plant_store');
+      const shown = 'postgresql://127.0.0.1:5432/plant_store';
+      const real = { [shown]: server.uri('plant_store') };
+      await expectExample('plant-repository-postgresql', real).finally(() => server.stop());
     });
   });
 
@@ -246,30 +240,25 @@ describe('The packages, installed from their tarballs', function () {
       expect((await fetch(`${address}/docs/swagger-ui-bundle.js`)).status).to.equal(200);
     });
 
-    describe('with MongoDB', () => {
-      before(needsMongod);
-
-      it('import plants, and export them', async () => {
-        const { uri } = await sharedReplicaSet();
-        const MONGODB_URI = uri.replace('/?', `/${randomUUID()}?`);
-        const tokens = { ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN };
-        const env = { PATH, MONGODB_URI, ...tokens, LOG_LEVEL: 'error' };
-        const lines = '{"id":1,"name":"Monstera"}\n{"id":9007199254740993,"name":"Bellis"}\n';
-        project.write('plants.ndjson', lines);
-        await terminal.run('npx plant-store import plants.ndjson', env);
-        expect(await terminal.run('npx plant-store export 2> /dev/null', env)).to.equal(lines);
-      });
+    it('import plants, and export them', async function () {
+      const tokens = { ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN };
+      const env = { PATH, MONGODB_URI: await newDatabase(this), ...tokens, LOG_LEVEL: 'error' };
+      const lines = '{"id":1,"name":"Monstera"}\n{"id":9007199254740993,"name":"Bellis"}\n';
+      project.write('plants.ndjson', lines);
+      await terminal.run('npx plant-store import plants.ndjson', env);
+      expect(await terminal.run('npx plant-store export 2> /dev/null', env)).to.equal(lines);
     });
   });
 });
 
-function sourceOf(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
+async function newDatabase(context: Mocha.Context): Promise<string> {
+  await needsMongod.call(context);
+  return (await sharedReplicaSet()).uri.replace('/?', `/${randomUUID()}?`);
 }
 
 /** Returns the first block of the README in a language. */
 function blockOf(name: string, language: string): string {
-  const folder = packed.find((it) => it.name === name)?.folder;
+  const folder = libraries.find((it) => it.name === name)?.folder;
   const { path, blocks } = readDocument(root, `${folder}/README.md`);
   const block = blocks.find((it) => it.language === language);
   if (block === undefined) throw new Error(`${path} has no block of ${language}`);
@@ -291,31 +280,4 @@ function filesOf(folder: string, isLibrary: boolean): string[] {
     ...modules.flatMap((it) => (isLibrary ? [`${it}.js`, `${it}.d.ts`] : [`${it}.js`])),
     ...(isLibrary ? ['dist/src/index.cjs', 'dist/src/index.d.cts'] : []),
   ];
-}
-
-/** Returns a program that compiles if packages have the same types for import and require. It prints how many objects are the same. */
-function sameEntries(names: readonly string[]): string {
-  const compared = names.map(
-    (name, at) => `
-import * as imported${at} from '${name}';
-import type * as required${at} from '${name}' with { 'resolution-mode': 'require' };
-const there${at}: Omit<typeof required${at}, 'default'> = imported${at};
-const back${at}: typeof imported${at} = require('${name}') as typeof required${at};
-compare(there${at}, back${at});`,
-  );
-  return `
-import { strictEqual } from 'node:assert';
-import { createRequire } from 'node:module';
-const require = createRequire(import.meta.url);
-let same = 0;
-function compare(one: object, other: object): void {
-  strictEqual(Object.keys(one).join(), Object.keys(other).join());
-  for (const name of Object.keys(one)) {
-    strictEqual(Reflect.get(one, name), Reflect.get(other, name), name);
-    same += 1;
-  }
-}
-${compared.join('\n')}
-console.log(same);
-`;
 }

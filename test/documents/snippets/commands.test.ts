@@ -1,6 +1,20 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
+import { freePort } from '@plant-store/programs';
+import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { parseAllDocuments } from 'yaml';
+import { findChecker } from '../../deploy/support/checkers.js';
+import { root } from '../../root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
+
+/** In Node.js 20, `JSON.rawJSON` needs a flag. */
+const NODE = 'rawJSON' in JSON ? 'node' : 'node --harmony-json-parse-with-source';
+const ID = 9007199254740993n;
+/** The address in the pages. */
+const SHOWN = 'http://127.0.0.1:3000';
 
 describe('The commands of a page', function () {
   this.timeout(30_000);
@@ -23,7 +37,7 @@ describe('The commands of a page', function () {
   it('create the plant that it shows, with the token that it shows: README.md', async () => {
     const address = await terminal.serve(snippet('README.md', 'ACCESS_TOKEN_SHA256='));
     const create = snippet('README.md', 'curl -sS');
-    const created = await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
+    const created = await terminal.run(withReal(create, { [SHOWN]: address }));
     expect(`${created}\n`).to.equal(snippet('README.md', '{"name"'));
   });
 
@@ -33,4 +47,95 @@ describe('The commands of a page', function () {
     expect(await command.ended).to.equal(2);
     expect(command.stdout()).to.equal(`${output}\n`);
   });
+
+  it('make a token that the service then accepts: docs/authentication.md', async () => {
+    const make = session(snippet('docs/authentication.md', '$ plant-store token'));
+    const file = snippet('docs/authentication.md', '# tokens.txt');
+    const printed = await terminal.run(make.commands);
+    const [token = '', digest = ''] = printed.split('\n');
+    const [, shownDigest = ''] = make.output.split('\n');
+    expect(printed).to.match(/^plantstore_\S+\n[0-9a-f]{64}\n$/);
+    expect(make.output).to.match(/^plantstore_\S+…\S+\n[0-9a-f]+…[0-9a-f]+$/);
+    terminal.write('tokens.txt', withReal(file, { [shownDigest]: digest }));
+    const address = await terminal.serve('ACCESS_TOKENS_FILE=tokens.txt plant-store');
+    expect((await createPlant(address, 1, 'Monstera', token)).status).to.equal(200);
+    expect((await createPlant(address, 2, 'Monstera', 'demo')).status).to.equal(401);
+  });
+
+  it('create a plant with a signed token: examples/oidc-provider.mjs', async () => {
+    const text = readFileSync(join(root, 'examples/oidc-provider.mjs'), 'utf8');
+    // In its comments, they are indented by three spaces.
+    const blocks = text.match(/(?:^\/\/ {3}.*\n)+/gm) ?? [];
+    const commands = blocks.map((block) => block.replaceAll(/^\/\/ {3}/gm, ''));
+    const [provide = '', serve = '', create = ''] = commands;
+    const url = `127.0.0.1:${await freePort()}`;
+    const at = { '127.0.0.1:9000': url };
+    terminal.start(`${provide.trim()} http://${url}`);
+    const metadata = `http://${url}/.well-known/openid-configuration`;
+    await terminal.run(`until curl -sf ${metadata}; do sleep 0.1; done`);
+    const address = await terminal.serve(withReal(serve, at));
+    const printed = await terminal.run(withReal(create, { ...at, [SHOWN]: address }));
+    expect(printed).to.match(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\{"name":"Monstera"\}/m);
+  });
+
+  it('get a token from an issuer: docs/clients.md', async () => {
+    const issuer = await OidcIssuer.start(await signingKey('first'));
+    const getToken = snippet('docs/clients.md', 'curl -sS https://login.example');
+    const here = withReal(getToken, { 'https://login.example': issuer.url });
+    const credentials = { CLIENT_ID: CLIENT.id, CLIENT_SECRET: CLIENT.secret };
+    const response = JSON.parse(await terminal.run(here, credentials));
+    expect(response).to.include.keys('access_token', 'expires_in');
+    await issuer.stop();
+  });
+
+  it('create plants with every digit of their ids: docs/clients.md, docs/errors.md', async () => {
+    const address = await terminal.serve('plant-store', { ACCESS_TOKEN_SHA256 });
+    const runModule = (text: string) => {
+      terminal.write('snippet.mjs', text);
+      return terminal.run(`${NODE} snippet.mjs`);
+    };
+    const create = snippet('docs/clients.md', 'curl -sS http://127.0.0.1:3000/plants');
+    const real = { [SHOWN]: address, '<ACCESS_TOKEN>': TOKEN };
+    const plant = snippet('docs/clients.md', '{"name"');
+    expect(`${await terminal.run(withReal(create, real))}\n`).to.equal(plant);
+
+    const template = snippet('docs/clients.md', 'const body = `');
+    const given = `const id = ${ID}n; const name = 'Ficus'; const token = '${TOKEN}';\n`;
+    const body = await runModule(`${given}${template}process.stdout.write(body);`);
+    expect(body).to.equal(`{"id":${ID},"name":"Ficus"}`);
+
+    const send = snippet('docs/clients.md', 'const response = await fetch(');
+    const here = withReal(send, { 'https://plants.example.com': address });
+    const another = given.replace(`${ID}`, `${ID + 1n}`);
+    const status = 'process.stdout.write(String(response.status));';
+    expect(await runModule(`${another}${here}${status}`)).to.equal('200');
+
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+    const nameless = { method: 'POST', headers, body: '{"id":1}' };
+    const shown = JSON.parse(snippet('docs/errors.md', '{ "error"'));
+    expect(await (await fetch(`${address}/plants`, nameless)).json()).to.deep.equal(shown);
+  });
+
+  it('make the secret of each overlay, and apply it: docs/operations.md', async function () {
+    findChecker(this, 'kubectl');
+    terminal.write('tokens.txt', 'the tokens\n');
+    const commands = snippet('docs/operations.md', '# Known tokens');
+    const [known = '', issued = ''] = commands.split('\n\n');
+    const uri = 'mongodb://node1.example\n';
+    terminal.write('mongodb-uri.txt', uri);
+    const secret = { 'mongodb-uri': btoa(uri) };
+    const tokens = btoa('the tokens\n');
+    expect(await applied(known, 'ACCESS_TOKENS_FILE')).to.deep.equal({ ...secret, tokens });
+    expect(await applied(issued, 'JWT_ISSUER')).to.deep.equal(secret);
+  });
+
+  /** Runs commands that create a secret and apply an overlay with a variable. Resolves with the secret. */
+  async function applied(commands: string, variable: string) {
+    const printed = await terminal.run(commands.replace(/^(?=kubectl apply)/m, 'echo ---\n'));
+    const resources = parseAllDocuments(printed).map((document) => document.toJS());
+    const kinds = resources.map(({ kind }) => kind);
+    expect(kinds).to.include.members(['Secret', 'Deployment', 'Service']);
+    expect(printed).to.include(variable);
+    return resources.find(({ kind }) => kind === 'Secret').data;
+  }
 });

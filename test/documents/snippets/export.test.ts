@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { newPlantReader } from '@plant-store/plant-json';
@@ -25,15 +25,12 @@ describe('The commands of docs/export.md', function () {
     const { uri } = await sharedReplicaSet();
     uris = ['old', 'new'].map((name) => uri.replace('/?', `/${name}-${randomUUID()}?`));
     terminal = Terminal.atRoot();
-    write('token', TOKEN);
-    write('old.env', `MONGODB_URI=${uris[0]}\nMONGODB_COLLECTION=plants\n`);
-    write('new.env', `MONGODB_URI=${uris[1]}\nMONGODB_COLLECTION=moved\n`);
+    terminal.write('token', TOKEN);
+    terminal.write('old.env', `MONGODB_URI=${uris[0]}\nMONGODB_COLLECTION=plants\n`);
+    terminal.write('new.env', `MONGODB_URI=${uris[1]}\nMONGODB_COLLECTION=moved\n`);
   });
-
   afterEach(() => terminal.close());
 
-  const read = (name: string) => readFileSync(join(terminal.folder, name), 'utf8');
-  const write = (name: string, text: string) => writeFileSync(join(terminal.folder, name), text);
   const run = (commands: string, env = {}) =>
     terminal.run(commands, { ACCESS_TOKEN_SHA256, LOG_LEVEL: 'error', ...env });
 
@@ -46,16 +43,20 @@ describe('The commands of docs/export.md', function () {
     await plants.close();
   }
 
-  it('export a file, and one plant', async () => {
+  it('export a file, and one plant, and resume', async () => {
     await create(another + line);
     const env = { MONGODB_URI: uris[0] };
     await run(snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export plants'), env);
-    expect(read('plants.ndjson')).to.equal(another + line);
-    const shown = await run(
-      snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export --after'),
-      env,
-    );
-    expect(shown.match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
+    expect(terminal.read('plants.ndjson')).to.equal(another + line);
+    const one = snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export --after');
+    expect((await run(one, env)).match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
+
+    const [, resume = ''] = snippet('docs/export.md', 'plants.ndjson.partial is not').split(': ');
+    renameSync(join(terminal.folder, 'plants.ndjson'), join(terminal.folder, 'whole.ndjson'));
+    terminal.write('plants.ndjson.partial', another);
+    await run(resume.replace(/\d+\n$/, '7'), { ACCESS_TOKEN: TOKEN, ...env });
+    expect(terminal.read('plants.ndjson')).to.equal(another + line);
+    expect(existsSync(join(terminal.folder, 'plants.ndjson.partial'))).to.equal(false);
   });
 
   it('move all plants to another storage, and compare both', async () => {
@@ -64,33 +65,18 @@ describe('The commands of docs/export.md', function () {
     await run(snippet('docs/export.md', 'env $(cat old.env) plant-store export first'), token);
     await create(line);
     await run(snippet('docs/export.md', 'env $(cat old.env) plant-store export second'), token);
-    expect(read('rest.ndjson')).to.equal(line);
-    const compared = await run(
-      snippet('docs/export.md', 'env $(cat new.env) plant-store export copy'),
-      token,
-    );
+    expect(terminal.read('rest.ndjson')).to.equal(line);
+    const copy = snippet('docs/export.md', 'env $(cat new.env) plant-store export copy');
+    const compared = await run(copy, token);
     expect(compared).to.include('the storages are equal');
-    expect(read('copy.ndjson')).to.equal(another + line);
+    expect(terminal.read('copy.ndjson')).to.equal(another + line);
   });
 
   it('name the variables of both storages', async () => {
     await run(snippet('docs/export.md', 'umask 077'));
-    expect(read('old.env')).to.equal('MONGODB_URI_FILE=mongodb-uri\n');
-    expect(read('new.env')).to.equal('POSTGRESQL_URI_FILE=postgresql-uri\n');
-    expect(read('mongodb-uri')).to.match(/^mongodb:/);
+    expect(terminal.read('old.env')).to.equal('MONGODB_URI_FILE=mongodb-uri\n');
+    expect(terminal.read('new.env')).to.equal('POSTGRESQL_URI_FILE=postgresql-uri\n');
+    expect(terminal.read('mongodb-uri')).to.match(/^mongodb:/);
     expect(statSync(join(terminal.folder, 'postgresql-uri')).mode & 0o077).to.equal(0);
-  });
-
-  it('show how to resume', async () => {
-    const shown = snippet('docs/export.md', 'plants.ndjson.partial is not');
-    const [, resume = ''] = shown.split('To resume: ');
-    await create(another + line);
-    write('plants.ndjson.partial', another);
-    await run(resume.replace(/\d+\n$/, '7'), {
-      ACCESS_TOKEN: TOKEN,
-      MONGODB_URI: uris[0],
-    });
-    expect(read('plants.ndjson')).to.equal(another + line);
-    expect(existsSync(join(terminal.folder, 'plants.ndjson.partial'))).to.equal(false);
   });
 });

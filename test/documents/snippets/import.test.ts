@@ -1,5 +1,3 @@
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { findChecker } from '../../deploy/support/checkers.js';
@@ -17,12 +15,9 @@ describe('The commands of docs/import.md', function () {
 
   beforeEach(() => {
     terminal = Terminal.atRoot();
-    write('token', TOKEN);
+    terminal.write('token', TOKEN);
   });
   afterEach(() => terminal.close());
-
-  const read = (name: string) => readFileSync(join(terminal.folder, name), 'utf8');
-  const write = (name: string, text: string) => writeFileSync(join(terminal.folder, name), text);
 
   const run = snippet('docs/import.md', 'ACCESS_TOKEN_FILE=');
   const line = snippet('docs/import.md', '{"id"');
@@ -31,21 +26,21 @@ describe('The commands of docs/import.md', function () {
     findChecker(this, 'jq');
     const invalid = snippet('docs/import.md', '{"line":2');
     const { text } = JSON.parse(invalid);
-    write('plants.ndjson', `${line}${text}\n${line}`);
+    terminal.write('plants.ndjson', `${line}${text}\n${line}`);
     const imported = terminal.start(run, { STORAGE: 'memory', ACCESS_TOKEN_SHA256 });
     expect(await imported.ended, imported.stdout()).to.equal(1);
-    expect(read('rejects.ndjson')).to.include(invalid);
+    expect(terminal.read('rejects.ndjson')).to.include(invalid);
     await terminal.run(snippet('docs/import.md', "jq -r 'select(.error !="));
-    expect(read('corrected.ndjson')).to.equal(`${text}\n`);
+    expect(terminal.read('corrected.ndjson')).to.equal(`${text}\n`);
     await terminal.run(snippet('docs/import.md', "jq -r 'select(.error =="));
-    expect(read('taken.ndjson')).to.equal(line);
+    expect(terminal.read('taken.ndjson')).to.equal(line);
   });
 
   it('resume an import that was stopped', async () => {
     const shown = snippet('docs/import.md', 'To resume:');
     const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
     const lines = Array.from({ length: LINES }, (_, at) => withReal(line, { [ID]: `${at}` }));
-    write('plants.ndjson', lines.join(''));
+    terminal.write('plants.ndjson', lines.join(''));
     const imported = terminal.start(run, { ...unreachable, ACCESS_TOKEN_SHA256 });
     await imported.printed(/not reachable/);
     const { pid = 0 } = imported.child;
@@ -53,9 +48,8 @@ describe('The commands of docs/import.md', function () {
     await imported.printed(/waiting for the plants in progress/);
     await terminal.stop('SIGINT');
     const [resume = ''] = /^To resume: .*$/m.exec(imported.stdout()) ?? [];
-    expect(resume.replace(NUMBER, ''), imported.stdout()).to.equal(
-      shown.trimEnd().replace(NUMBER, ''),
-    );
+    const withoutNumber = shown.trimEnd().replace(NUMBER, '');
+    expect(resume.replace(NUMBER, ''), imported.stdout()).to.equal(withoutNumber);
     const again = { STORAGE: 'memory', ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
     await terminal.run(resume.replace('To resume: ', ''), again);
   });

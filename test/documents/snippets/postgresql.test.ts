@@ -6,17 +6,12 @@ import { snippet } from '../support/snippet.js';
 
 const PASSWORD = 'choose-a-password';
 
-describe('The statements of docs/postgresql.md', () => {
-  before(needsPostgresql);
-  describe('on a server', describeStatements);
-});
-
-/** Its hooks do not run where there is no server. */
-function describeStatements(this: Mocha.Suite): void {
+describe('The statements of docs/postgresql.md', function () {
   this.timeout(60_000);
   let server: PostgresqlServer;
 
-  before(async () => {
+  before(async function () {
+    needsPostgresql.call(this);
     server = await PostgresqlServer.start();
     await server.run('DROP ROLE plant_store');
     const [inServer, inDatabase] = snippet('docs/postgresql.md', 'CREATE ROLE').split(
@@ -28,7 +23,7 @@ function describeStatements(this: Mocha.Suite): void {
 
   after(async () => {
     endAll();
-    await server.stop();
+    await server?.stop();
   });
 
   const uriOf = (role: string, password: string) =>
@@ -36,35 +31,28 @@ function describeStatements(this: Mocha.Suite): void {
 
   const ofService = () => uriOf('plant_store', PASSWORD);
 
-  it('set up a database in which the service keeps plants, and read them', async () => {
+  it('set up a database in which the service keeps plants, read them, and find the rows with an escape', async () => {
     const service = await serve({ POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 });
     expect((await createPlant(service.address, 1, 'Monstera')).status).to.equal(200);
     const select = snippet('docs/postgresql.md', 'SELECT id');
-    expect(await query(ofService(), select)).to.deep.equal([
-      { id: '1', name: 'Monstera', tag: null },
-    ]);
-  });
-
-  it('find the rows with an escape', async () => {
-    const service = await serve({ POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 });
+    const monstera = { id: '1', name: 'Monstera', tag: null };
+    expect(await query(ofService(), select)).to.deep.equal([monstera]);
     expect((await createPlant(service.address, 2, 'U+0000: \0')).status).to.equal(200);
-    expect(await query(ofService(), snippet('docs/postgresql.md', 'SELECT name'))).to.deep.equal([
-      { name: 'U+0000: \\0', tag: null },
-    ]);
+    const escaped = { name: 'U+0000: \\0', tag: null };
+    const find = snippet('docs/postgresql.md', 'SELECT name');
+    expect(await query(ofService(), find)).to.deep.equal([escaped]);
   });
 
   it('convert the columns of an earlier version', async () => {
     const administrator = uriOf('postgres', server.password);
     const plants = await query(administrator, 'TABLE plants');
     const convert = snippet('docs/postgresql.md', 'ALTER TABLE');
-    await query(
-      administrator,
-      convert.replaceAll('TYPE text', 'TYPE bytea').replaceAll('convert_from', 'convert_to'),
-    );
+    const back = convert.replaceAll('TYPE text', 'TYPE bytea').replaceAll('_from', '_to');
+    await query(administrator, back);
     await query(administrator, convert);
     expect(await query(administrator, 'TABLE plants')).to.deep.equal(plants);
   });
-}
+});
 
 async function query(connectionString: string, statements: string): Promise<unknown[]> {
   const client = new Client({ connectionString });

@@ -25,7 +25,11 @@ describe('The commands of docs/storage.md', () => {
       const MONGODB_URI = `mongodb://${typedCredentials('plant-store')}@${host}/plant-store?${options}`;
       const service = await serve({ MONGODB_URI, ACCESS_TOKEN_SHA256 });
       expect((await createPlant(service.address, 1)).status).to.equal(200);
-      while (!(await hasValidator(uri)) && !WARNING.test(service.stdout()));
+      const hasValidator = async () => {
+        const { cursor } = await command(uri, 'plant-store', { listCollections: 1 });
+        return cursor.firstBatch[0].options.validator !== undefined;
+      };
+      while (!(await hasValidator()) && !WARNING.test(service.stdout()));
       expect(service.stdout()).not.to.match(WARNING);
     } finally {
       endAll();
@@ -43,7 +47,8 @@ describe('The commands of docs/storage.md', () => {
       const uri = `mongodb://${hosts[0]}/?directConnection=true`;
       const real = Object.fromEntries(HOSTS.map((name, at) => [name, hosts[at] ?? '']));
       await mongosh(uri, withReal(initiate, real));
-      expect(await membersOf(uri)).to.deep.equal(hosts);
+      const { config } = await command(uri, 'admin', { replSetGetConfig: 1 });
+      expect(config.members.map((it: Document) => it.host)).to.deep.equal(hosts);
     } finally {
       await terminal.stop('SIGKILL');
       await terminal.close();
@@ -61,16 +66,6 @@ async function startNode(terminal: Terminal, command: string, host: string): Pro
     '/var/lib/mongodb': `${path} --port ${port} --nounixsocket`,
   });
   await terminal.start(here).printed(/Waiting for connections/);
-}
-
-async function membersOf(uri: string): Promise<string[]> {
-  const { config } = await command(uri, 'admin', { replSetGetConfig: 1 });
-  return config.members.map(({ host }: { host: string }) => host);
-}
-
-async function hasValidator(uri: string): Promise<boolean> {
-  const { cursor } = await command(uri, 'plant-store', { listCollections: 1 });
-  return cursor.firstBatch[0].options.validator !== undefined;
 }
 
 async function command(uri: string, database: string, document: Document): Promise<Document> {

@@ -17,14 +17,9 @@ const EXAMPLE = /^ \* @example\n \* ```ts\n([\s\S]+?)^ \* ```$/m;
 
 /** Returns the examples of all packages. */
 export function examples(): Example[] {
-  return filesBelow(join(root, 'packages'))
-    .filter((file) => /\/src\/.*\.ts$/.test(file))
-    .flatMap((file) => examplesIn(readFileSync(file, 'utf8')));
-}
-
-/** Returns the examples in a source file. */
-export function examplesIn(source: string): Example[] {
-  return [...source.matchAll(DOCUMENTED)].flatMap(([, comment = '', name = '']) => {
+  const files = filesBelow(join(root, 'packages')).filter((file) => /\/src\/.*\.ts$/.test(file));
+  const documented = files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(DOCUMENTED)]);
+  return documented.flatMap(([, comment = '', name = '']) => {
     const lines = EXAMPLE.exec(comment)?.[1];
     return lines === undefined ? [] : [{ name, code: lines.replaceAll(/^ \* ?/gm, '') }];
   });

@@ -33,10 +33,15 @@ export class ProjectCopy {
       return !LINKED.test(source) && !NOT_COPIED.test(source);
     };
     cpSync(root, this.folder, { recursive: true, preserveTimestamps: true, filter });
-    for (const source of linked.filter((it) => it !== libraries)) {
+    const packages = new Set([SCOPE, 'plant-store']);
+    const names = readdirSync(libraries).filter((name) => !packages.has(name));
+    mkdirSync(join(this.folder, 'node_modules'));
+    for (const source of [
+      ...linked.filter((it) => it !== libraries),
+      ...names.map((name) => join(libraries, name)),
+    ]) {
       symlinkSync(source, join(this.folder, relative(root, source)));
     }
-    this.#linkLibraries(libraries);
   }
 
   /** Writes the files of tutorials that were followed. The caller runs their commands. */
@@ -80,13 +85,5 @@ export class ProjectCopy {
 
   remove(): void {
     rmSync(this.folder, { recursive: true });
-  }
-
-  #linkLibraries(libraries: string): void {
-    mkdirSync(join(this.folder, 'node_modules'));
-    for (const name of readdirSync(libraries)) {
-      if (name === SCOPE || name === 'plant-store') continue;
-      symlinkSync(join(libraries, name), join(this.folder, 'node_modules', name));
-    }
   }
 }

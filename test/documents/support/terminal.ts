@@ -1,5 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { type Running, watch } from '@plant-store/service-process';
@@ -20,17 +27,13 @@ const PATH = [
 const running = new Set<ChildProcess>();
 
 /** Sends a signal to the process group of a shell, so that the processes that it has started end with it. */
-function signal({ pid }: ChildProcess, name: NodeJS.Signals): void {
+function signal({ pid = 0 }: ChildProcess, name: NodeJS.Signals): void {
   try {
-    if (pid !== undefined) process.kill(-pid, name);
+    process.kill(-pid, name);
   } catch (error) {
-    const isGone = error instanceof Error && 'code' in error && error.code === 'ESRCH';
-    if (!isGone) throw error;
+    // It is gone.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
-}
-
-function killAll(): void {
-  for (const child of running) signal(child, 'SIGKILL');
 }
 
 process.once('exit', killAll);
@@ -39,6 +42,10 @@ for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     killAll();
     process.kill(process.pid, name);
   });
+}
+
+function killAll(): void {
+  for (const child of running) signal(child, 'SIGKILL');
 }
 
 /** Bash in a folder, into which a reader would paste commands. */
@@ -57,6 +64,15 @@ export class Terminal {
       symlinkSync(join(root, name), join(terminal.folder, name));
     }
     return terminal;
+  }
+
+  /** The text of a file in its folder. */
+  read(name: string): string {
+    return readFileSync(join(this.folder, name), 'utf8');
+  }
+
+  write(name: string, text: string): void {
+    writeFileSync(join(this.folder, name), text);
   }
 
   /** Starts commands, with their standard error on standard output. */

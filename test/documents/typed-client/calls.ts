@@ -14,22 +14,18 @@ const client = createClient<paths>({
 
 const body = { id: 9007199254740993n, name: 'Monstera deliciosa', tag: 'tropical' };
 const good = await client.POST('/plants', { body });
-const name: string | undefined = good.data?.name;
-const tag: string | undefined = good.data?.tag;
-
+const created: { name?: string; tag?: string } = { ...good.data };
 const neighbour = await client.POST('/plants', { body: { ...body, id: body.id - 1n } });
-
 const bad = await client.POST('/plants', { body });
-const error: number | undefined = bad.error?.error;
-const message: string | undefined = bad.error?.message;
+const failure: { error?: number; message?: string } = { ...bad.error };
 
 // @ts-expect-error: a plant has a name
 const nameless: components['schemas']['NewPlant'] = { id: 1n };
 void nameless;
 
 const responses = {
-  good: { status: good.response.status, name, tag },
+  good: { status: good.response.status, ...created },
   neighbour: { status: neighbour.response.status },
-  bad: { status: bad.response.status, error, message },
+  bad: { status: bad.response.status, ...failure },
 };
 process.stdout.write(JSON.stringify(responses));

@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect } from 'node:http2';
+import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
-import type { Readable } from 'node:stream';
+import type { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { TOKEN } from '@plant-store/service-process';
 
@@ -21,8 +22,6 @@ export interface Reply {
   /** Names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: string;
-  /** Whether `100 Continue` was received first. */
-  readonly continued: boolean;
 }
 
 /** A client of one server that trusts one certificate authority. */
@@ -43,73 +42,39 @@ export interface Target {
 const USUAL = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
 /** Creates a client of HTTP/1.1, with connections that it keeps or a new one for each request. */
-export function http1Client({ origin, ca, localAddress }: Target, keepAlive = true): Client {
-  const local = localAddress === undefined ? {} : { localAddress };
-  const agent = new Agent({ keepAlive, maxSockets: 50, ca, ALPNProtocols: ['http/1.1'], ...local });
+export function http1Client({ origin, ...target }: Target, keepAlive = true): Client {
+  const agent = new Agent({ keepAlive, maxSockets: 50, ALPNProtocols: ['http/1.1'], ...target });
   return {
-    create: ({ headers = {}, body }) =>
-      new Promise((resolve, reject) => {
-        const length = lengthOf(body);
-        const sent = request(`${origin}/plants`, {
-          agent,
-          method: 'POST',
-          headers: { ...USUAL, ...length, ...headers },
-        });
-        let continued = false;
-        const write = () => void sendBody(sent, body);
-        sent.on('error', reject).on('response', (response) => {
-          const status = response.statusCode ?? 0;
-          textOf(response).then(
-            (text) => resolve({ status, headers: response.headers, body: text, continued }),
-            reject,
-          );
-        });
-        if (headers.expect === undefined) write();
-        else {
-          sent.flushHeaders();
-          sent.once('continue', () => {
-            continued = true;
-            write();
-          });
-        }
-      }),
+    async create(parts) {
+      const options = { agent, method: 'POST', headers: headersOf(parts) };
+      const sent = request(`${origin}/plants`, options).on('error', () => undefined);
+      void sendBody(sent, parts.body);
+      const [response] = await once(sent, 'response');
+      const { statusCode: status, headers } = response;
+      return { status, headers, body: await text(response) };
+    },
     close: () => agent.destroy(),
   };
 }
 
 /** Opens a client of HTTP/2, with one connection. */
 export async function http2Client({ origin, ca }: Target): Promise<Client> {
-  const session: ClientHttp2Session = connect(origin, { ca });
+  const session = connect(origin, { ca });
   await once(session, 'connect');
   if (session.alpnProtocol !== 'h2') throw new Error(`not HTTP/2 but ${session.alpnProtocol}`);
-  session.on('error', () => {});
+  session.on('error', () => undefined);
   return {
-    create: ({ headers = {}, body }) =>
-      new Promise((resolve, reject) => {
-        const stream = session.request({
-          ':method': 'POST',
-          ':path': '/plants',
-          ...USUAL,
-          ...lengthOf(body),
-          ...headers,
-        });
-        let responded = false;
-        stream.on('response', (fields) => {
-          responded = true;
-          const status = Number(fields[':status']);
-          textOf(stream).then(
-            (text) => resolve({ status, headers: fields, body: text, continued: false }),
-            reject,
-          );
-        });
-        stream.on('error', (error) => {
-          if (!responded) reject(error);
-        });
-        stream.on('close', () => {
-          if (!responded) reject(new Error(`closed without a response (${stream.rstCode})`));
-        });
-        void sendBody(stream, body);
-      }),
+    async create(parts) {
+      const start = { ':method': 'POST', ':path': '/plants', ...headersOf(parts) };
+      const stream = session.request(start).on('error', () => undefined);
+      void sendBody(stream, parts.body);
+      const closed = once(stream, 'close').then(() => {
+        throw new Error(`closed without a response (${stream.rstCode})`);
+      });
+      const [headers] = await Promise.race([once(stream, 'response'), closed]);
+      closed.catch(() => undefined);
+      return { status: Number(headers[':status']), headers, body: await text(stream) };
+    },
     close: () => session.destroy(),
   };
 }
@@ -122,13 +87,9 @@ export async function curl({ origin, ca }: Target, ...more: readonly string[]): 
   return stdout;
 }
 
-function lengthOf(body: Parts['body']): Record<string, string> {
-  return typeof body === 'string' ? { 'content-length': `${Buffer.byteLength(body)}` } : {};
-}
-
-interface Writable {
-  write(text: string): boolean;
-  end(): unknown;
+function headersOf({ headers, body }: Parts): Record<string, string> {
+  const length = typeof body === 'string' ? { 'content-length': `${Buffer.byteLength(body)}` } : {};
+  return { ...USUAL, ...length, ...headers };
 }
 
 /** Sends each part separately, as far as this side decides it. */
@@ -138,10 +99,4 @@ async function sendBody(writable: Writable, body: Parts['body']): Promise<void> 
     await new Promise((resolve) => setImmediate(resolve));
   }
   writable.end();
-}
-
-async function textOf(stream: Readable): Promise<string> {
-  let text = '';
-  for await (const chunk of stream.setEncoding('utf8')) text += chunk;
-  return text;
 }

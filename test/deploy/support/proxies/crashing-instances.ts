@@ -1,39 +1,27 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 
-/** How a connection ends instead of a response. */
-export type Ending = 'closed' | 'reset';
-
-/** Two servers that are ready, but end the connection after each request without a response, like a crashing instance. */
+/**
+ * Two servers that are ready, but end the connection after a request without a response, like a crashing instance: one
+ * closes it, the other one resets it.
+ */
 export class CrashingInstances {
   /** The bodies that arrived, in turn. */
   readonly received: string[] = [];
-  ending: Ending = 'closed';
   /** Whether the first request of each connection gets a response. */
   respondsFirst = false;
-  readonly #servers: Server[] = [];
   readonly #used = new WeakSet<Socket>();
+  readonly #servers = [
+    this.#server((socket) => socket.destroy()),
+    this.#server((socket) => socket.resetAndDestroy()),
+  ] as const;
 
-  static async start(): Promise<CrashingInstances> {
-    const instances = new CrashingInstances();
-    for (let count = 0; count < 2; count += 1) {
-      const server = createServer((request, response) => {
-        if (request.url === '/readyz') response.end('{}');
-        else void instances.#take(request).then((responds) => responds && response.end('{}'));
-      }).listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      instances.#servers.push(server);
-    }
-    return instances;
-  }
-
-  get hosts(): [string, string] {
-    const [one, two] = this.#servers.map((server) => {
-      return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-    });
-    return [one ?? '', two ?? ''];
+  /** The addresses of both, once they listen. */
+  async hosts(): Promise<[string, string]> {
+    const [one, two] = this.#servers;
+    return [await hostOf(one), await hostOf(two)];
   }
 
   stop(): void {
@@ -43,15 +31,19 @@ export class CrashingInstances {
     }
   }
 
-  async #take(request: IncomingMessage): Promise<boolean> {
-    this.received.push(await text(request));
-    const { socket } = request;
-    if (this.respondsFirst && !this.#used.has(socket)) {
+  #server(end: (socket: Socket) => void): Server {
+    return createServer(async (request, response) => {
+      if (request.url === '/readyz') return void response.end('{}');
+      this.received.push(await text(request));
+      const { socket } = request;
+      if (!this.respondsFirst || this.#used.has(socket)) return end(socket);
       this.#used.add(socket);
-      return true;
-    }
-    if (this.ending === 'reset') socket.resetAndDestroy();
-    else socket.destroy();
-    return false;
+      response.end('{}');
+    }).listen(0, '127.0.0.1');
   }
+}
+
+async function hostOf(server: Server): Promise<string> {
+  if (!server.listening) await once(server, 'listening');
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,9 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, http1Client, http2Client, type Target } from './clients.js';
 
-/** Connections are renewed before the proxy closes them, which nginx does after 1,000 requests. */
-const REQUESTS_PER_SESSION = 500;
-
 /** The time between a response and the next request of a client: the load is steady, and need not be heavy. */
 const PAUSE_MS = 100;
 
@@ -17,19 +14,15 @@ export function freshPlant(): string {
 
 /** Clients of each kind that create plants in sequence until they are stopped. */
 export class Load {
-  readonly #target: Target;
-  readonly #clients: Promise<unknown>[] = [];
+  readonly #clients: Promise<void>[];
   readonly #failures: string[] = [];
   #created = 0;
   #goesOn = true;
   #noticed = (): void => {};
 
   constructor(target: Target) {
-    this.#target = target;
-    const onNewConnections = () => http1Client(target, false);
-    for (const open of [() => http1Client(target), onNewConnections, () => http2Client(target)]) {
-      this.#clients.push(this.#run(open));
-    }
+    const clients = [http1Client(target), http1Client(target, false), http2Client(target)];
+    this.#clients = clients.map(async (client) => this.#run(await client));
   }
 
   /** Resolves when `plants` more plants were created, or when a create has failed. */
@@ -49,25 +42,14 @@ export class Load {
     return this.#failures;
   }
 
-  async #run(open: () => Client | Promise<Client>): Promise<void> {
-    while (this.#goesOn) {
-      const client = await open();
-      for (let count = 0; count < REQUESTS_PER_SESSION && this.#goesOn; count += 1) {
-        await this.#create(client);
-        await pause(PAUSE_MS);
-      }
-      client.close();
+  async #run(client: Client): Promise<void> {
+    for (; this.#goesOn; await pause(PAUSE_MS)) {
+      const sent = client.create({ body: freshPlant() });
+      const failure = await sent.then(({ status, body }) => status !== 200 && body, String);
+      if (failure === false) this.#created += 1;
+      else this.#failures.push(failure);
+      this.#noticed();
     }
-  }
-
-  async #create(client: Client): Promise<void> {
-    try {
-      const { status, body } = await client.create({ body: freshPlant() });
-      if (status === 200) this.#created += 1;
-      else this.#failures.push(`${this.#target.origin}: ${status} ${body}`);
-    } catch (error) {
-      this.#failures.push(`${this.#target.origin}: ${error}`);
-    }
-    this.#noticed();
+    client.close();
   }
 }

@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { findProgram, freePort } from '@plant-store/programs';
+import { watch } from '@plant-store/service-process';
+import { withReal } from '../../../documents/support/snippet.js';
 import { root } from '../../../root.js';
-import { until } from './until.js';
 
 const CADDY = join(root, '.cache/caddy');
 const script = readFileSync(join(root, '.ci/caddy'), 'utf8');
@@ -14,7 +16,6 @@ const script = readFileSync(join(root, '.ci/caddy'), 'utf8');
 const TESTED_CADDY = ['caddy', 'ratelimit']
   .map((name) => new RegExp(`^${name}=(v\\S+)$`, 'm').exec(script)?.[1])
   .join('-');
-const CONFIGURATIONS = join(root, 'deploy/proxies');
 
 /** The folder, the files and the addresses of a proxy that is started. */
 interface Place {
@@ -33,12 +34,12 @@ interface Kind {
   readonly command: (place: Place, configuration: string) => readonly string[];
   /** The parts of the configuration to remove so that it does not check the health of the instances. */
   readonly healthCheck?: RegExp;
-  /** The line that it prints when an instance is not ready, with the name of the instance. */
+  /** The line that it prints when an instance is not ready. */
   readonly notReady?: RegExp;
 }
 
 /** The proxies that have a configuration in `deploy/proxies`, by the names of their programs. */
-export const kinds = {
+const kinds = {
   nginx: {
     file: 'nginx.conf',
     replaced: ({ port, certificate }) => ({
@@ -49,15 +50,10 @@ export const kinds = {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
       const main = [
         ...(process.getuid?.() === 0 ? ['user root;'] : []),
-        'daemon off;',
-        'pid nginx.pid;',
-        'error_log stderr warn;',
-        'events {}',
-        'http {',
+        ...['daemon off;', 'pid nginx.pid;', 'error_log stderr warn;', 'events {}', 'http {'],
         'access_log off;',
         ...temporary.map((name) => `${name}_temp_path ${name};`),
-        configuration,
-        '}',
+        ...[configuration, '}'],
       ];
       writeFileSync(join(folder, 'nginx.conf'), main.join('\n'));
       return ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'];
@@ -77,7 +73,7 @@ export const kinds = {
       return ['-db', '-f', path];
     },
     healthCheck: /(?<=:3000) check$/gm,
-    notReady: /Server plant_store\/(\w+) is DOWN/g,
+    notReady: /Server plant_store\/\w+ is DOWN/,
   },
   caddy: {
     file: 'Caddyfile',
@@ -93,7 +89,7 @@ export const kinds = {
       return ['run', '--config', path, '--adapter', 'caddyfile'];
     },
     healthCheck: /^\t+health_.*\n/gm,
-    notReady: /health_checker\.active".*?"host":"([^"]+)"/g,
+    notReady: /health_checker\.active".*?"host":/,
   },
 } satisfies Record<string, Kind>;
 
@@ -103,10 +99,8 @@ export type ProxyName = keyof typeof kinds;
 /** All proxies, by the names of their programs. */
 export const proxyNames = Object.keys(kinds) as ProxyName[];
 
-/** Returns whether the proxy requests `/readyz` of its instances. */
-export function asksReadyz(name: ProxyName): boolean {
-  return 'notReady' in kinds[name];
-}
+/** The proxies that request `/readyz` of their instances. */
+export const checkers = proxyNames.filter((name) => 'notReady' in kinds[name]);
 
 /** Returns the path of the program: of Caddy where `.ci/caddy` builds it, of the others where they are installed. */
 export function findProxy(name: ProxyName): string | undefined {
@@ -116,69 +110,48 @@ export function findProxy(name: ProxyName): string | undefined {
 }
 
 /** A proxy with the configuration of `deploy/proxies`, on loopback. */
-export class RunningProxy {
-  readonly name: ProxyName;
+export interface RunningProxy {
   readonly origin: string;
-  readonly #folder: string;
-  readonly #child: ChildProcess;
-  #printed = '';
+  /** Whether it has found an instance not ready since its start; `undefined` when it does not check. */
+  hasFoundNotReady(): boolean | undefined;
+  stop(): Promise<void>;
+}
 
-  private constructor(name: ProxyName, port: string, folder: string, child: ChildProcess) {
-    this.name = name;
-    this.origin = `https://127.0.0.1:${port}`;
-    this.#folder = folder;
-    this.#child = child;
-    for (const stream of [child.stdout, child.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text) => {
-        this.#printed += text;
-      });
-    }
-  }
-
-  /**
-   * Starts a proxy in front of these instances. Resolves when it listens.
-   *
-   * @param instances Host and port of each.
-   * @param checksHealth Whether it may check the health of the instances, as far as it does.
-   */
-  static async start(
-    name: ProxyName,
-    instances: readonly [string, string],
-    certificate: string,
-    checksHealth = true,
-  ): Promise<RunningProxy> {
-    const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
-    const place = { folder, certificate, port: `${await freePort()}` };
-    const child = spawn(findProxy(name) ?? name, commandOf(name, place, instances, checksHealth), {
-      env: { PATH: process.env.PATH, HOME: folder },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    const proxy = new RunningProxy(name, place.port, folder, child);
-    await proxy.#listening(Number(place.port));
-    return proxy;
-  }
-
-  /** The instances that it has found not ready since its start; `undefined` when it does not check. */
-  get foundNotReady(): ReadonlySet<string> | undefined {
-    const { notReady }: Kind = kinds[this.name];
-    return notReady && new Set([...this.#printed.matchAll(notReady)].map(([, it = '']) => it));
-  }
-
-  async stop(): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.signalCode === null) {
-      const ended = once(this.#child, 'exit');
-      this.#child.kill('SIGTERM');
+/**
+ * Starts a proxy in front of these instances. Resolves when it listens.
+ *
+ * @param instances Host and port of each.
+ * @param checksHealth Whether it may check the health of the instances, as far as it does.
+ */
+export async function startProxy(
+  name: ProxyName,
+  instances: readonly [string, string],
+  certificate: string,
+  checksHealth = true,
+): Promise<RunningProxy> {
+  const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
+  const port = await freePort();
+  const place = { folder, certificate, port: `${port}` };
+  const command = commandOf(name, place, instances, checksHealth);
+  const child = spawn(findProxy(name) ?? name, command, {
+    env: { PATH: process.env.PATH, HOME: folder },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const { stdout, stderr, ended } = watch(child);
+  const { notReady }: Kind = kinds[name];
+  await until(() => {
+    if (child.exitCode !== null) throw new Error(`${name} ended: ${stdout()}${stderr()}`);
+    return accepts(port);
+  });
+  return {
+    origin: `https://127.0.0.1:${port}`,
+    hasFoundNotReady: () => notReady?.test(stdout() + stderr()),
+    async stop() {
+      child.kill('SIGTERM');
       await ended;
-    }
-    rmSync(this.#folder, { recursive: true });
-  }
-
-  async #listening(port: number): Promise<void> {
-    await until(() => {
-      if (this.#child.exitCode !== null) throw new Error(`${this.name} ended: ${this.#printed}`);
-      return accepts(port);
-    });
-  }
+      rmSync(folder, { recursive: true });
+    },
+  };
 }
 
 function commandOf(
@@ -187,33 +160,26 @@ function commandOf(
   [one, two]: readonly [string, string],
   checksHealth: boolean,
 ): readonly string[] {
-  const kind: Kind = kinds[name];
-  const replaced = {
-    ...kind.replaced(place),
-    'plant-store-1:3000': one,
-    'plant-store-2:3000': two,
-  };
-  let text = readFileSync(join(CONFIGURATIONS, kind.file), 'utf8');
-  if (!checksHealth && kind.healthCheck !== undefined) {
-    const without = text.replace(kind.healthCheck, '');
-    if (without === text) throw new Error(`${kind.file} has no health check`);
-    text = without;
-  }
-  for (const [from, to] of Object.entries(replaced)) {
-    if (!text.includes(from)) throw new Error(`${kind.file} does not say ${from}`);
-    text = text.replaceAll(from, to);
-  }
-  return kind.command(place, text);
+  const { file, healthCheck, replaced, command }: Kind = kinds[name];
+  const text = readFileSync(join(root, 'deploy/proxies', file), 'utf8');
+  const checked = checksHealth || healthCheck === undefined ? text : text.replace(healthCheck, '');
+  if (!checksHealth && healthCheck !== undefined && checked === text)
+    throw new Error(`${file} has no health check`);
+  const hosts = { 'plant-store-1:3000': one, 'plant-store-2:3000': two };
+  return command(place, withReal(checked, { ...replaced(place), ...hosts }));
 }
 
 async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
-  try {
-    await once(socket, 'connect');
-    return true;
-  } catch {
-    return false;
-  } finally {
-    socket.destroy();
+  const connected = once(socket, 'connect').then(() => true);
+  return connected.catch(() => false).finally(() => socket.destroy());
+}
+
+/** Resolves when the condition is true; rejects after a minute. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
+  while (!(await condition())) {
+    if (performance.now() > end) throw new Error(`does not come true: ${condition}`);
+    await pause(20);
   }
 }
