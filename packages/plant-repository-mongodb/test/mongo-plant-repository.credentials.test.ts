@@ -1,12 +1,13 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
+import { until } from '@plant-store/contract-suite';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, until, untilStored } from './support/open-store.js';
+import { clientOf, closeClient, DATABASE, untilStored } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -130,7 +131,10 @@ describeOnMongod('The credentials of the service', function () {
     await events.first('storage reachable');
     await change({ dropUser: 'writer' });
     await rejects(add(), StorageUnavailableError);
-    await until(async () => changes().includes('refused'));
+    await until(
+      async () => changes().includes('refused'),
+      () => 'the refusal was not reported',
+    );
     for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
     await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
     await events.first('storage reachable', /(?:)/, () => changes().length > 2);

@@ -1,11 +1,12 @@
 import { rejects } from 'node:assert/strict';
+import { until } from '@plant-store/contract-suite';
 import { OutcomeUnknownError, StorageSlowError } from '@plant-store/domain';
 import { ReplicaSet } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, freshCollection, until } from './support/open-store.js';
+import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -85,7 +86,8 @@ describeOnMongod('A majority that acknowledges late', function () {
     secondary?.freeze();
     const adding = Array.from({ length: 500 }, add);
     try {
-      await until(async () => (await status()).opcounters.insert >= opcounters.insert + 500);
+      const areUnderWay = async () => (await status()).opcounters.insert >= opcounters.insert + 500;
+      await until(areUnderWay, () => 'some inserts were not sent');
     } finally {
       secondary?.thaw();
     }

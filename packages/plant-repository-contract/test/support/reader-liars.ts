@@ -217,6 +217,18 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       ),
     ),
   ),
+  'leaves out every thousandth plant': {
+    naming: 'plant 10000000000',
+    ...liar(
+      EXACTLY,
+      selecting((plants, page) =>
+        pageOf(
+          plants.filter((_, index) => index % 1_000 !== 999),
+          page,
+        ),
+      ),
+    ),
+  },
   'leaves out a row that it cannot read': liar(
     'reports a row that is no plant, and leaves out no plant',
     selecting(pageOf),
