@@ -49,13 +49,7 @@ async function openBusy() {
 }
 
 describe('Batches', () => {
-  it('start at once when nothing is under way', () => {
-    const { fake, add } = open();
-    void add(1n);
-    expect(fake.inserts).to.have.length(1);
-  });
-
-  it('start at the end of the turn, with all plants added until then, when others are under way', async () => {
+  it('start at once when nothing is under way, otherwise at the end of the turn', async () => {
     const { fake, add } = open();
     for (const id of [1n, 2n, 3n]) void add(id);
     expect(fake.inserts).to.have.length(1);
@@ -254,17 +248,6 @@ describe('A plant that is added', () => {
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('can be changed by its caller afterwards', async () => {
-    const { fake, plants } = open();
-    fake.sends = false;
-    const changed = { ...plant(1n) };
-    const adding = plants.add(changed, LIMIT_MS);
-    Object.assign(changed, plant(2n));
-    expect(fake.inserts[0]?.send()[0]?.plant).to.deep.equal(plant(1n));
-    fake.inserts[0]?.reply();
-    await adding;
-  });
-
   it('is refused at once, and never sent, when the storage accepts no plants or there are too many', async () => {
     const refusal = new StorageUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, refusal } });
@@ -288,30 +271,6 @@ describe('A plant that is added', () => {
     reach();
     (await fake.insert(0)).reply();
     await adding;
-  });
-
-  it('is found by the mark of the committed plant with its id, with or without a look-up', async () => {
-    const { fake, add } = open();
-    const own = add(1n);
-    const taken = rejects(add(2n), PlantIdTakenError);
-    const foreign = rejects(add(3n), PlantIdTakenError);
-    const first = await fake.insert(0);
-    fake.committed.set(1n, first.send()[0]?.mark);
-    first.reply('id exists');
-    (await fake.insert(1)).reply([{ committedMark: ANOTHER }, { committedMark: undefined }]);
-    await Promise.all([own, taken, foreign]);
-    expect(fake.lookUps).to.equal(1);
-  });
-
-  it('is looked up until the database responds', async () => {
-    const { fake, add, settled } = open();
-    fake.failingLookUps = 2;
-    fake.committed.set(1n, ANOTHER);
-    const reply = async () => {
-      for (const number of [0, 1, 2]) (await fake.insert(number)).reply('id exists');
-    };
-    await settled(rejects(add(1n), PlantIdTakenError), reply());
-    expect(fake.lookUps).to.equal(3);
   });
 
   it('that the storage refuses is found, and does not affect the others of its insert', async () => {
@@ -446,42 +405,9 @@ describe('After an unclear insert a plant', () => {
     };
     await settled(...adding, end());
   });
-
-  it('is looked up, not rejected, when the database refuses the next insert', async () => {
-    const { fake, add, settled } = open();
-    const end = async () => {
-      const first = await fake.insert(0);
-      fake.committed.set(1n, first.send()[0]?.mark);
-      first.fail();
-      (await fake.insert(1)).reply([REFUSAL]);
-    };
-    await settled(add(1n), end());
-  });
-
-  it('is inserted again when the next insert is denied', async () => {
-    const { fake, add, settled } = open();
-    const end = async () => {
-      (await fake.insert(0)).fail();
-      (await fake.insert(1)).reply('denied', new Error('no permission'));
-      (await fake.insert(2)).reply();
-    };
-    await settled(add(1n), end());
-  });
 });
 
 describe('At its deadline a plant', () => {
-  it('is unknown when an earlier insert of it was sent, with the last failure as the cause', async () => {
-    const { fake, add, settled } = open();
-    const failure = new Error('connection lost');
-    const adding = rejects(add(1n, SHORT_LIMIT_MS), {
-      name: 'OutcomeUnknownError',
-      cause: failure,
-    });
-    fake.sends = false;
-    fake.inserts[0]?.fail(failure);
-    await settled(adding);
-  });
-
   it('is unavailable when its insert was not sent, and is never sent', async () => {
     const { fake, add, settled } = open();
     fake.sends = false;
@@ -495,37 +421,5 @@ describe('At its deadline a plant', () => {
     fake.inserts[0]?.fail(cause);
     await settled(adding);
     expect(fake.inserts[0]?.send()).to.deep.equal([]);
-  });
-
-  it('is unavailable when it waits for other batches, and is never sent', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const expired = rejects(add(1n, SHORT_LIMIT_MS), StorageUnavailableError);
-    const end = async () => {
-      await expired;
-      const adding = add(2n);
-      first.reply();
-      second.reply();
-      const third = await fake.insert(2);
-      third.reply();
-      await adding;
-      expect(third.ids).to.deep.equal([2n]);
-    };
-    await settled(...underWay, end());
-  });
-
-  it('expires without the others of its batch', async () => {
-    const { fake, add, settled } = open();
-    const first = add(1n);
-    fake.sends = false;
-    const short = rejects(add(2n, SHORT_LIMIT_MS), StorageUnavailableError);
-    const long = add(3n);
-    const end = async () => {
-      (await fake.insert(0)).reply();
-      await short;
-      const second = await fake.insert(1);
-      expect(second.ids).to.deep.equal([3n]);
-      second.reply();
-    };
-    await settled(first, long, end());
   });
 });
