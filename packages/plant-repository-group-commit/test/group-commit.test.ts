@@ -273,6 +273,17 @@ describe('A plant that is added', () => {
     await adding;
   });
 
+  it('is looked up until the database responds', async () => {
+    const { fake, add, settled } = open();
+    fake.failingLookUps = 2;
+    fake.committed.set(1n, ANOTHER);
+    const reply = async () => {
+      for (const number of [0, 1, 2]) (await fake.insert(number)).reply('id exists');
+    };
+    await settled(rejects(add(1n), PlantIdTakenError), reply());
+    expect(fake.lookUps).to.equal(3);
+  });
+
   it('that the storage refuses is found, and does not affect the others of its insert', async () => {
     const { fake, add, settled } = open({ maxItems: 64 });
     const reply = async () => {
@@ -404,6 +415,16 @@ describe('After an unclear insert a plant', () => {
       for (let number = 100; number < 118; number += 1) (await fake.insert(number)).reply();
     };
     await settled(...adding, end());
+  });
+
+  it('is inserted again when the next insert is denied', async () => {
+    const { fake, add, settled } = open();
+    const end = async () => {
+      (await fake.insert(0)).fail();
+      (await fake.insert(1)).reply('denied', new Error('no permission'));
+      (await fake.insert(2)).reply();
+    };
+    await settled(add(1n), end());
   });
 });
 
