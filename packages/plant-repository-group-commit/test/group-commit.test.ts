@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import type { BatchTracer } from '../src/batch-tracer.js';
 import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
 import type { StorageEvent } from '../src/storage-event.js';
-import { FakePlantStorage } from './support/fake-plant-storage.js';
+import { type FakeInsert, FakePlantStorage } from './support/fake-plant-storage.js';
 import { AVAILABLE, BATCHES, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
@@ -108,18 +108,6 @@ describe('Batches', () => {
     fake.insert(0).then((insert) => insert.fail());
     await settled(add(1n));
     expect(await second).to.equal(50);
-  });
-
-  it('have the plants of an insert that was not written before those that wait', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const adding = add(1n);
-    first.reply('not written');
-    const end = async () => {
-      const third = await fake.insert(2);
-      expect(third.ids).to.deep.equal([101n, 1n]);
-      for (const insert of [second, third]) insert.reply();
-    };
-    await settled(...underWay, adding, end());
   });
 
   it('have the time that the last of their plants has', async () => {
@@ -372,19 +360,24 @@ describe('Without a reply for a second, a plant', () => {
 });
 
 describe('After an unclear insert a plant', () => {
-  it('is inserted again with the same mark, before others that wait', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const adding = add(1n);
-    first.fail();
-    const end = async () => {
-      const retry = await fake.insert(2);
-      expect(retry.ids).to.deep.equal([101n]);
-      expect(retry.send()[0]).to.equal(first.send()[0]);
-      for (const insert of [second, retry]) insert.reply();
-      (await fake.insert(3)).reply();
-    };
-    await settled(...underWay, adding, end());
-  });
+  for (const [what, end, ids] of [
+    ['alone', (insert) => insert.fail(), [101n]],
+    ['unless it wrote nothing', (insert) => insert.reply('not written'), [101n, 1n]],
+  ] satisfies [string, (insert: FakeInsert) => void, bigint[]][]) {
+    it(`is inserted again with the same mark, before others that wait: ${what}`, async () => {
+      const { fake, add, underWay, first, second, settled } = await openBusy();
+      const adding = add(1n);
+      end(first);
+      const replied = async () => {
+        const third = await fake.insert(2);
+        expect(third.ids).to.deep.equal(ids);
+        expect(third.send()[0]).to.equal(first.send()[0]);
+        for (const insert of [second, third]) insert.reply();
+        if (ids.length === 1) (await fake.insert(3)).reply();
+      };
+      await settled(...underWay, adding, replied());
+    });
+  }
 
   it('is inserted with a sixteenth of its batch each time', async () => {
     const { fake, add, settled } = open({ maxItems: 64 });

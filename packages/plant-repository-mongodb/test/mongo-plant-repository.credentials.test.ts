@@ -7,7 +7,7 @@ import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, untilStored } from './support/open-store.js';
+import { clientOf, closeClient, DATABASE, reconnect, untilStored } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -55,10 +55,7 @@ describeOnMongod('The credentials of the service', function () {
   const rootUri = () => `mongodb://root:${PASSWORD}@${server.host}/?directConnection=true`;
   const uri = () => `mongodb://writer:${PASSWORD}@${network.host}/?directConnection=true`;
 
-  /** Changes a user durably, so that the change survives a kill of the server. */
-  const change = (command: object) => admin({ ...command, writeConcern: { w: 1, j: true } });
-
-  const admin = (command: object) => clientOf(rootUri()).db('admin').command(command);
+  const change = (command: object) => clientOf(rootUri()).db('admin').command(command);
 
   function open(connectionString = uri()): void {
     repository = mongoPlantRepository({ uri: connectionString, observer: events.observer });
@@ -112,9 +109,8 @@ describeOnMongod('The credentials of the service', function () {
     open();
     await add();
     await change({ updateUser: 'writer', pwd: 'another' });
-    await closeClient(rootUri());
-    await server.kill();
-    await server.restart();
+    await reconnect(network);
+    await rejects(repository.ready(), StorageUnavailableError);
     await rejects(add(), StorageUnavailableError);
     await network.requestPassed();
     for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
