@@ -379,23 +379,6 @@ describe('After an unclear insert a plant', () => {
     });
   }
 
-  it('is inserted with a sixteenth of its batch each time', async () => {
-    const { fake, add, settled } = open({ maxItems: 64 });
-    const adding = Array.from({ length: 65 }, (_, id) => add(BigInt(id)));
-    const end = async () => {
-      (await fake.insert(0)).reply();
-      (await fake.insert(1)).fail();
-      for (let number = 2; number < 146; number += 1) {
-        const insert = await fake.insert(number);
-        if (number < 82) insert.fail();
-        else insert.reply();
-      }
-    };
-    await settled(...adding, end());
-    const sizes = fake.inserts.map(({ ids }) => ids.length);
-    expect(sizes).to.have.members([1, 64, ...Array(16).fill(4), ...Array(128).fill(1)]);
-  });
-
   it('that is alone takes turns with the others', async () => {
     const { fake, add, settled } = open({ maxItems: 1 });
     const adding = Array.from({ length: 18 }, (_, id) => add(BigInt(id)));
