@@ -37,6 +37,10 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, ${COLUMNS})`,
     /the primary key of the table plants is deferrable\. Replace it/,
   ],
+  'an id of 32 bits': [
+    `CREATE TABLE plants (id int PRIMARY KEY, ${COLUMNS})`,
+    /the column id of the table plants is integer\. Change it to bigint/,
+  ],
   'a limit of the name': [
     'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(200), tag text, mark uuid)',
     /the column name of the table plants is character varying\(200\)\. Change it to text/,
