@@ -322,10 +322,17 @@ function describeStore(this: Mocha.Suite): void {
       const repository = trusting();
       await repository.ready();
       await server.run(`BEGIN; LOCK TABLE ${schema}.plants`);
-      await rejects(repository.read({ limit: 1 }, 300), { code: 'STORAGE_UNAVAILABLE' });
+      const reading = rejects(repository.read({ limit: 1 }, 1_500), {
+        code: 'STORAGE_UNAVAILABLE',
+      });
       const waiting = 'SELECT 1 FROM pg_locks WHERE NOT granted';
-      const hasEnded = async () => (await server.rows(waiting)).length === 0;
-      await until(hasEnded, () => 'the server still waits for the lock');
+      const waits = async () => (await server.rows(waiting)).length > 0;
+      await until(waits, () => 'the page did not reach the server');
+      await reading;
+      await until(
+        async () => !(await waits()),
+        () => 'the server still waits for the lock',
+      );
     });
 
     it('sends nothing to a server whose certificate is not trusted', async () => {
