@@ -41,8 +41,11 @@ const LARGE = [1n, 2n, 3n].map((id) => ({
 /** Fewer plants than most cases store. */
 const PAGE = 5;
 
+/** More than a storage hands over at once, such as a batch of a cursor. No other case has their ids. */
+const MANY = plants(2_100, 10n ** 13n);
+
 /** More plants than a case stores: pages that do not advance never end. */
-const MAX_PLANTS = 500;
+const MAX_PLANTS = 5_000;
 
 async function store(opened: OpenReader, kept: readonly NewPlantFields[]): Promise<void> {
   await Promise.all(kept.map((plant) => add(opened, plant)));
@@ -121,7 +124,10 @@ export const reading = [
       await store(opened, [...EDGES].reverse());
       await expectReads(opened, EDGES, 1);
       await store(opened, OTHERS);
-      for (const limit of [20, MAX_PLANTS]) await expectReads(opened, EXACT, limit);
+      await expectReads(opened, EXACT, 20);
+      await store(opened, MANY);
+      const everyPlant = [...EXACT, ...MANY].sort((a, b) => (a.id < b.id ? -1 : 1));
+      await expectReads(opened, everyPlant, MAX_PLANTS);
     },
   ),
   sentence('reads plants of which each is larger than most pages', [], async (opened) => {

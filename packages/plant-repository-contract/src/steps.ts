@@ -103,6 +103,7 @@ function outcomeOf(error: unknown, { id }: NewPlantFields): Outcome {
 
 /** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
 export function expectNothingRevealed({ secrets = [] }: OpenStore, error: unknown, what: string) {
+  if (error === undefined) return;
   expectNoSecret(error, [...RARE, ...secrets].flatMap(formsOf), what);
 }
 

@@ -53,6 +53,29 @@ describe('A group commit repository', () => {
     expect(timers()).to.equal(running);
   });
 
+  it('inserts at most 1,000 plants and 4 MiB together, and lets at most 10,000 plants wait', async () => {
+    const sizes: number[] = [];
+    let reply: () => void = () => undefined;
+    const replied = new Promise<void>((resolve) => {
+      reply = resolve;
+    });
+    open({
+      async insert(batch) {
+        sizes.push(batch.send().length);
+        await replied;
+        return { outcomes: 'stored' };
+      },
+    });
+    const names = Array.from({ length: 10_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
+    const adding = names.map((name, id) => repository.add(plant(BigInt(id), name), 60_000));
+    await rejects(repository.add(monstera, 60_000), {
+      message: '10000 plants are already waiting to be stored',
+    });
+    reply();
+    await Promise.all(adding);
+    expect([Math.max(...sizes), ...sizes.slice(0, 3)]).to.deep.equal([1_000, 1, 3, 3]);
+  });
+
   it('does not send a plant that is larger than the storage accepts', async () => {
     let inserts = 0;
     open({

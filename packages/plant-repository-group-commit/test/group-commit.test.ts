@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import type { BatchTracer } from '../src/batch-tracer.js';
 import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
 import type { StorageEvent } from '../src/storage-event.js';
-import { FakePlantStorage } from './support/fake-plant-storage.js';
+import { type FakeInsert, FakePlantStorage } from './support/fake-plant-storage.js';
 import { AVAILABLE, BATCHES, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
@@ -49,13 +49,7 @@ async function openBusy() {
 }
 
 describe('Batches', () => {
-  it('start at once when nothing is under way', () => {
-    const { fake, add } = open();
-    void add(1n);
-    expect(fake.inserts).to.have.length(1);
-  });
-
-  it('start at the end of the turn, with all plants added until then, when others are under way', async () => {
+  it('start at once when nothing is under way, otherwise at the end of the turn', async () => {
     const { fake, add } = open();
     for (const id of [1n, 2n, 3n]) void add(id);
     expect(fake.inserts).to.have.length(1);
@@ -114,18 +108,6 @@ describe('Batches', () => {
     fake.insert(0).then((insert) => insert.fail());
     await settled(add(1n));
     expect(await second).to.equal(50);
-  });
-
-  it('have the plants of an insert that was not written before those that wait', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const adding = add(1n);
-    first.reply('not written');
-    const end = async () => {
-      const third = await fake.insert(2);
-      expect(third.ids).to.deep.equal([101n, 1n]);
-      for (const insert of [second, third]) insert.reply();
-    };
-    await settled(...underWay, adding, end());
   });
 
   it('have the time that the last of their plants has', async () => {
@@ -254,17 +236,6 @@ describe('A plant that is added', () => {
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('can be changed by its caller afterwards', async () => {
-    const { fake, plants } = open();
-    fake.sends = false;
-    const changed = { ...plant(1n) };
-    const adding = plants.add(changed, LIMIT_MS);
-    Object.assign(changed, plant(2n));
-    expect(fake.inserts[0]?.send()[0]?.plant).to.deep.equal(plant(1n));
-    fake.inserts[0]?.reply();
-    await adding;
-  });
-
   it('is refused at once, and never sent, when the storage accepts no plants or there are too many', async () => {
     const refusal = new StorageUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, refusal } });
@@ -288,19 +259,6 @@ describe('A plant that is added', () => {
     reach();
     (await fake.insert(0)).reply();
     await adding;
-  });
-
-  it('is found by the mark of the committed plant with its id, with or without a look-up', async () => {
-    const { fake, add } = open();
-    const own = add(1n);
-    const taken = rejects(add(2n), PlantIdTakenError);
-    const foreign = rejects(add(3n), PlantIdTakenError);
-    const first = await fake.insert(0);
-    fake.committed.set(1n, first.send()[0]?.mark);
-    first.reply('id exists');
-    (await fake.insert(1)).reply([{ committedMark: ANOTHER }, { committedMark: undefined }]);
-    await Promise.all([own, taken, foreign]);
-    expect(fake.lookUps).to.equal(1);
   });
 
   it('is looked up until the database responds', async () => {
@@ -402,36 +360,24 @@ describe('Without a reply for a second, a plant', () => {
 });
 
 describe('After an unclear insert a plant', () => {
-  it('is inserted again with the same mark, before others that wait', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const adding = add(1n);
-    first.fail();
-    const end = async () => {
-      const retry = await fake.insert(2);
-      expect(retry.ids).to.deep.equal([101n]);
-      expect(retry.send()[0]).to.equal(first.send()[0]);
-      for (const insert of [second, retry]) insert.reply();
-      (await fake.insert(3)).reply();
-    };
-    await settled(...underWay, adding, end());
-  });
-
-  it('is inserted with a sixteenth of its batch each time', async () => {
-    const { fake, add, settled } = open({ maxItems: 64 });
-    const adding = Array.from({ length: 65 }, (_, id) => add(BigInt(id)));
-    const end = async () => {
-      (await fake.insert(0)).reply();
-      (await fake.insert(1)).fail();
-      for (let number = 2; number < 146; number += 1) {
-        const insert = await fake.insert(number);
-        if (number < 82) insert.fail();
-        else insert.reply();
-      }
-    };
-    await settled(...adding, end());
-    const sizes = fake.inserts.map(({ ids }) => ids.length);
-    expect(sizes).to.have.members([1, 64, ...Array(16).fill(4), ...Array(128).fill(1)]);
-  });
+  for (const [what, end, ids] of [
+    ['alone', (insert) => insert.fail(), [101n]],
+    ['unless it wrote nothing', (insert) => insert.reply('not written'), [101n, 1n]],
+  ] satisfies [string, (insert: FakeInsert) => void, bigint[]][]) {
+    it(`is inserted again with the same mark, before others that wait: ${what}`, async () => {
+      const { fake, add, underWay, first, second, settled } = await openBusy();
+      const adding = add(1n);
+      end(first);
+      const replied = async () => {
+        const third = await fake.insert(2);
+        expect(third.ids).to.deep.equal(ids);
+        expect(third.send()[0]).to.equal(first.send()[0]);
+        for (const insert of [second, third]) insert.reply();
+        if (ids.length === 1) (await fake.insert(3)).reply();
+      };
+      await settled(...underWay, adding, replied());
+    });
+  }
 
   it('that is alone takes turns with the others', async () => {
     const { fake, add, settled } = open({ maxItems: 1 });
@@ -447,17 +393,6 @@ describe('After an unclear insert a plant', () => {
     await settled(...adding, end());
   });
 
-  it('is looked up, not rejected, when the database refuses the next insert', async () => {
-    const { fake, add, settled } = open();
-    const end = async () => {
-      const first = await fake.insert(0);
-      fake.committed.set(1n, first.send()[0]?.mark);
-      first.fail();
-      (await fake.insert(1)).reply([REFUSAL]);
-    };
-    await settled(add(1n), end());
-  });
-
   it('is inserted again when the next insert is denied', async () => {
     const { fake, add, settled } = open();
     const end = async () => {
@@ -470,18 +405,6 @@ describe('After an unclear insert a plant', () => {
 });
 
 describe('At its deadline a plant', () => {
-  it('is unknown when an earlier insert of it was sent, with the last failure as the cause', async () => {
-    const { fake, add, settled } = open();
-    const failure = new Error('connection lost');
-    const adding = rejects(add(1n, SHORT_LIMIT_MS), {
-      name: 'OutcomeUnknownError',
-      cause: failure,
-    });
-    fake.sends = false;
-    fake.inserts[0]?.fail(failure);
-    await settled(adding);
-  });
-
   it('is unavailable when its insert was not sent, and is never sent', async () => {
     const { fake, add, settled } = open();
     fake.sends = false;
@@ -495,37 +418,5 @@ describe('At its deadline a plant', () => {
     fake.inserts[0]?.fail(cause);
     await settled(adding);
     expect(fake.inserts[0]?.send()).to.deep.equal([]);
-  });
-
-  it('is unavailable when it waits for other batches, and is never sent', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const expired = rejects(add(1n, SHORT_LIMIT_MS), StorageUnavailableError);
-    const end = async () => {
-      await expired;
-      const adding = add(2n);
-      first.reply();
-      second.reply();
-      const third = await fake.insert(2);
-      third.reply();
-      await adding;
-      expect(third.ids).to.deep.equal([2n]);
-    };
-    await settled(...underWay, end());
-  });
-
-  it('expires without the others of its batch', async () => {
-    const { fake, add, settled } = open();
-    const first = add(1n);
-    fake.sends = false;
-    const short = rejects(add(2n, SHORT_LIMIT_MS), StorageUnavailableError);
-    const long = add(3n);
-    const end = async () => {
-      (await fake.insert(0)).reply();
-      await short;
-      const second = await fake.insert(1);
-      expect(second.ids).to.deep.equal([3n]);
-      second.reply();
-    };
-    await settled(first, long, end());
   });
 });

@@ -33,13 +33,6 @@ describe('Patience', () => {
     patience.ended(insert);
   }
 
-  it('keeps the places of all inserts while none gets a reply, or earlier ones only', async () => {
-    const [first] = [insertAt(0), insertAt(1), insertAt(2)];
-    clock.after(5_000, () => first && patience.replied(first, clock.now()));
-    await clock.runOut(60_000);
-    expect(givenWay).to.deep.equal([]);
-  });
-
   it('lets an insert give way when a later one has got its reply, and it is overdue', async () => {
     insertAt(0);
     const second = insertAt(1);

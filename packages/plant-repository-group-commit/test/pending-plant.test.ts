@@ -68,20 +68,6 @@ describe('A pending plant', () => {
     });
   }
 
-  for (const [what, acts, mayBeWritten] of [
-    ['was not sent', [], false],
-    ['is in an open insert', [sent], true],
-    ['was not written', [sent, notWritten], false],
-    ['is in one of two inserts', [sent, sent, notWritten], true],
-    ['is unclear', [sent, unclear, refused], true],
-  ] as const) {
-    it(`waits while it ${what}`, () => {
-      const pending = new PendingPlant({ plant: plant(1n), mark: MARK }, 0, 1_000, undefined);
-      for (const act of acts) act(pending);
-      expect([pending.isSettled, pending.mayBeWritten]).to.deep.equal([false, mayBeWritten]);
-    });
-  }
-
   it('has a size of at least the bytes of its name and its tag', () => {
     expect(sizeOf({ ...plant(1n, 'ü'.repeat(1_000)), tag: '木' })).to.be.within(2_003, 2_203);
   });

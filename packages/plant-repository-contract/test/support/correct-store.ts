@@ -8,16 +8,16 @@ import {
 import { type SimulatedStorage, WriteError } from './simulated-storage.js';
 
 /** Settles like `promise`, or rejects with the error of `late` after `timeLimitMs` milliseconds. */
-export async function within(
+export async function within<T>(
   timeLimitMs: number,
-  promise: Promise<void>,
+  promise: Promise<T>,
   late: () => Error,
-): Promise<void> {
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(late()), timeLimitMs);
   });
-  await Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
+  return Promise.race([promise, timeout]).finally(() => clearTimeout(timer));
 }
 
 /** Writes a plant once. Resolves with whether the row of its id is that of this `mark`, when it is durable. */

@@ -145,16 +145,6 @@ const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
     TEXTS_KEPT,
     changing((plant) => ({ ...plant, tag: plant.tag ?? '' })),
   ),
-  'overwrites the first plant': adding(SECOND_ADD, (_, storage) => async (plant) => {
-    storage.keep({ ...plant });
-  }),
-  'reports a plant whose id is taken as stored': adding(
-    SECOND_ADD,
-    (correct) => (plant, timeLimitMs) =>
-      correct.add(plant, timeLimitMs).catch((error: unknown) => {
-        if (!(error instanceof PlantIdTakenError)) throw error;
-      }),
-  ),
   'takes the same content for the same create': adding(
     SECOND_ADD,
     (correct, storage) => async (plant) => {
@@ -322,9 +312,6 @@ const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
       storage.keep(plant);
     },
   ),
-  'loses its plants when it is opened again': lie(REOPENED, nothing, {
-    onReopen: ({ rows }) => rows.clear(),
-  }),
   'loses the tags of its plants when it is opened again': lie(REOPENED, nothing, {
     onReopen(storage) {
       for (const { plant } of storage.rows.values())

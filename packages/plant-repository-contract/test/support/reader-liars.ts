@@ -7,7 +7,7 @@ import {
 } from '@plant-store/domain';
 import type { Liar } from '@plant-store/liars';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
-import { correctStore } from './correct-store.js';
+import { correctStore, within } from './correct-store.js';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
 type Read = PlantReader['read'];
@@ -21,26 +21,22 @@ function pageOf(plants: readonly NewPlant[], { after, limit }: PlantPage): reado
 }
 
 /** Reads all plants within the time limit, as the port promises. */
-async function within(
+async function readAll(
   storage: SimulatedStorage,
   timeLimitMs: number,
 ): Promise<readonly NewPlant[]> {
   if (timeLimitMs <= 0) throw new StorageUnavailableError('no time');
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new StorageUnavailableError('no response')), timeLimitMs);
-  });
   const reading = storage.read().catch((error: unknown) => {
     throw error instanceof WriteError ? new StorageUnavailableError('refused') : error;
   });
-  return Promise.race([reading, late]).finally(() => clearTimeout(timer));
+  return within(timeLimitMs, reading, () => new StorageUnavailableError('no response'));
 }
 
 const correctRead =
   (storage: SimulatedStorage): Read =>
   async (page, timeLimitMs) => {
     const invalid = [...storage.noPlants].map((id) => ({ id }) as NewPlant);
-    const found = pageOf([...(await within(storage, timeLimitMs)), ...invalid], page);
+    const found = pageOf([...(await readAll(storage, timeLimitMs)), ...invalid], page);
     for (const { id } of found.filter((row) => invalid.includes(row))) {
       throw new UnreadablePlantError(`row ${id} is no plant`);
     }
@@ -91,7 +87,7 @@ const selecting =
   (select: (plants: readonly NewPlant[], page: PlantPage) => readonly NewPlant[]) =>
   (storage: SimulatedStorage): Read =>
   async (page, timeLimitMs) =>
-    select(await within(storage, timeLimitMs), page);
+    select(await readAll(storage, timeLimitMs), page);
 
 const EXACTLY =
   'reads each plant exactly, once, and in the order of the ids, however many are in a page';
@@ -107,7 +103,7 @@ const EVERY_FAULT = ['cannot be reached', 'refuses access', 'does not respond'].
 function byPosition(storage: SimulatedStorage): Read {
   let position = 0;
   return async ({ after, limit }, timeLimitMs) => {
-    const plants = [...(await within(storage, timeLimitMs))].sort(byId);
+    const plants = [...(await readAll(storage, timeLimitMs))].sort(byId);
     if (after === undefined) position = 0;
     position += limit;
     return plants.slice(position - limit, position);
@@ -129,7 +125,7 @@ function afterFailure(storage: SimulatedStorage): Read {
 function cached(storage: SimulatedStorage): Read {
   let plants: readonly NewPlant[] | undefined;
   return async (page, timeLimitMs) => {
-    plants ??= await within(storage, timeLimitMs);
+    plants ??= await readAll(storage, timeLimitMs);
     return pageOf(plants, page);
   };
 }
@@ -217,6 +213,18 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
       ),
     ),
   ),
+  'leaves out every thousandth plant': {
+    naming: 'plant 10000000000',
+    ...liar(
+      EXACTLY,
+      selecting((plants, page) =>
+        pageOf(
+          plants.filter((_, index) => index % 1_000 !== 999),
+          page,
+        ),
+      ),
+    ),
+  },
   'leaves out a row that it cannot read': liar(
     'reports a row that is no plant, and leaves out no plant',
     selecting(pageOf),
@@ -238,7 +246,7 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
   ),
   'counts plants instead of comparing ids': liar(MEANWHILE, byPosition),
   'reads a plant before all of it is written': liar(MEANWHILE, (storage) => async (page, limit) => {
-    await within(storage, limit);
+    await readAll(storage, limit);
     const plants = [...storage.rows.values()].map(({ plant }) => plant);
     return pageOf(plants, page).map((plant) =>
       plant.name === 'meanwhile' ? ({ id: plant.id, name: plant.name } as NewPlant) : plant,
@@ -247,13 +255,13 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
   'reads what is not committed': liar(
     'does not read a plant that can still be undone',
     (storage) => async (page, limit) => {
-      const plants = [...(await within(storage, limit))];
+      const plants = [...(await readAll(storage, limit))];
       const dirty = storage.dirtyRead(2n)?.plant;
       return pageOf(dirty === undefined ? plants : [...plants, dirty], page);
     },
   ),
   'reads what is not durable': liar(KILLED, (storage) => async (page, limit) => {
-    await within(storage, limit);
+    await readAll(storage, limit);
     return pageOf(
       [...storage.rows.values()].map(({ plant }) => plant),
       page,
@@ -262,7 +270,7 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
   'does not read what it stored before it was killed': liar(
     KILLED,
     (storage) => async (page, limit) => {
-      const plants = await within(storage, limit);
+      const plants = await readAll(storage, limit);
       return storage.generation > 0 ? [] : pageOf(plants, page);
     },
   ),

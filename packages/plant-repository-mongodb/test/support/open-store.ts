@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { until } from '@plant-store/contract-suite';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -90,24 +90,12 @@ export function storeOf(
   };
 }
 
-const MAX_WAIT_MS = 20_000;
-const POLL_INTERVAL_MS = 10;
-
-/** Resolves as soon as `attempt` resolves with true; rejects after 20 seconds. */
-export async function until(attempt: () => Promise<boolean>): Promise<void> {
-  const end = performance.now() + MAX_WAIT_MS;
-  while (!(await attempt())) {
-    if (performance.now() > end) throw new Error('it did not happen');
-    await pause(POLL_INTERVAL_MS);
-  }
-}
-
 /** Resolves as soon as `add` stores a plant. */
 export function untilStored(add: () => Promise<void>): Promise<void> {
-  return until(() =>
+  const isStored = () =>
     add().then(
       () => true,
       () => false,
-    ),
-  );
+    );
+  return until(isStored, () => 'no plant was stored');
 }
