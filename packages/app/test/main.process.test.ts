@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename, writeFile } from 'node:fs/promises';
@@ -20,6 +21,16 @@ import { expect } from 'chai';
 
 /** Packages that only other configurations need. */
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
+
+/** Returns the files that a process has loaded, by its report about coverage. */
+function filesIn(folder: string): string[] {
+  const [report = ''] = readdirSync(folder);
+  const { result }: { result: { url: string }[] } = JSON.parse(
+    readFileSync(join(folder, report), 'utf8'),
+  );
+  return result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+}
+
 /** Twice as many are more than the connections that Node.js lets wait by default. */
 const WAITING = 300;
 /** Resolves when there is a good response. The service has no output that could show when it listens. */
@@ -32,6 +43,7 @@ const LAST_ADVICE = 'ulimit -n';
 
 describe('The process of plant-store', function () {
   this.timeout(20_000);
+  const children: ChildProcess[] = [];
   let folder: string;
 
   beforeEach(() => {
@@ -40,26 +52,17 @@ describe('The process of plant-store', function () {
 
   afterEach(() => {
     endAll();
+    for (const child of children.splice(0)) child.kill('SIGKILL');
     rmSync(folder, { recursive: true });
   });
 
-  it('loads only what a service in memory needs, and ends with 0 on SIGTERM', async () => {
-    const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: folder });
-    expect(await service.stop()).to.equal(0);
-    const [report = ''] = readdirSync(folder);
-    const { result }: { result: { url: string }[] } = JSON.parse(
-      readFileSync(join(folder, report), 'utf8'),
-    );
-    const files = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
-    expect(files.some((file) => file.includes('/node_modules/koa/'))).to.equal(true);
-    expect(files.filter((file) => NOT_NEEDED.test(file))).to.deep.equal([]);
-  });
-
-  it('handles signals that come while the service starts: it reads the tokens again, and stops gracefully', async () => {
+  it('handles signals that come while the service starts, for which it loads only what it needs: it reads the tokens again, and stops gracefully', async () => {
     const [tokens, newTokens] = [join(folder, 'tokens'), join(folder, 'new-tokens')];
+    const coverage = join(folder, 'coverage');
     execFileSync('mkfifo', [tokens]);
     await writeFile(newTokens, `${ACCESS_TOKEN_SHA256} a-client\n${sha256('another')} another\n`);
-    const service = run(['serve'], { PORT: '0', ACCESS_TOKENS_FILE: tokens });
+    const settings = { PORT: '0', ACCESS_TOKENS_FILE: tokens };
+    const service = run(['serve'], { ...settings, NODE_V8_COVERAGE: coverage });
     const reading = await open(tokens, 'w');
     await rename(newTokens, tokens);
     service.child.kill('SIGHUP');
@@ -70,6 +73,9 @@ describe('The process of plant-store', function () {
     const [line = ''] = /^.*read again.*$/m.exec(service.stdout()) ?? [];
     expect(JSON.parse(line)).to.include({ tokens: 2 });
     expect(service.stdout()).to.include('"stopped"');
+    const files = filesIn(coverage);
+    expect(files.some((file) => file.includes('/node_modules/koa/'))).to.equal(true);
+    expect(files.filter((file) => NOT_NEEDED.test(file))).to.deep.equal([]);
   });
 
   it('responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
@@ -108,8 +114,8 @@ describe('The process of plant-store', function () {
     });
 
     it('may have them closed from the start', async () => {
-      const line = 'exec "$0" "$1" check >&- 2>&-';
-      const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256 };
+      const line = 'exec "$0" "$1" --version >&- 2>&-';
+      const env = { PATH: process.env.PATH };
       await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
     });
 
@@ -126,77 +132,51 @@ describe('The process of plant-store', function () {
     });
   });
 
-  describe('while the reader of its log has stopped', () => {
-    const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256, MANAGEMENT_PORT: '0' };
-    const children: ChildProcess[] = [];
-    afterEach(() => {
-      for (const child of children.splice(0)) child.kill('SIGKILL');
+  it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {
+    const [port, management] = [await freePort(), await freePort()];
+    const settings = { PORT: `${port}`, MANAGEMENT_PORT: `${management}`, ACCESS_TOKEN_SHA256 };
+    const child = spawn(process.execPath, [command], {
+      env: { PATH: process.env.PATH, ...settings },
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-
-    /** Starts the service, sends it so many requests that are refused, and so logged, and reads nothing. */
-    async function start(requests: number, LOG_FORMAT: string) {
-      const [port, management] = [await freePort(), await freePort()];
-      const ports = { PORT: `${port}`, MANAGEMENT_PORT: `${management}`, LOG_FORMAT };
-      const stdio = ['ignore', 'pipe', 'inherit'] as const;
-      const child = spawn(process.execPath, [command], {
-        env: { ...env, ...ports },
-        stdio: [...stdio],
-      });
-      children.push(child);
-      const live = () => responds(`http://127.0.0.1:${port}/livez`);
-      await live();
-      const request = `GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'y'.repeat(128)}\r\n`;
+    children.push(child);
+    const live = () => responds(`http://127.0.0.1:${port}/livez`);
+    await live();
+    const request = `GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'y'.repeat(128)}\r\n`;
+    const refuse = async (requests: number) => {
       const socket = connect(port, '127.0.0.1').resume();
       socket.write(`${request}\r\n`.repeat(requests - 1));
       socket.write(`${request}Connection: close\r\n\r\n`);
       await once(socket, 'close');
-      return { child, live, management, ended: once(child, 'exit').then(([code]) => code) };
-    }
-
-    it('serves on, counts the lines that it loses, and logs their number when it is read again', async () => {
-      // More than the pipe, the reader and the service keep.
-      const { child, live, management, ended } = await start(6_000, 'json');
-      await live();
-      const metrics = await (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
-      const [, lost] = /^plant_store_log_lines_lost_total ([1-9][0-9]*)$/m.exec(metrics) ?? [];
-      let log = '';
-      for await (const part of child.stdout?.setEncoding('utf8') ?? []) {
-        if (!log.includes('were lost') && `${log}${part}`.includes('were lost')) {
-          child.kill('SIGTERM');
-        }
-        log += part;
-      }
-      const entries = log
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      const [report] = entries.filter(({ msg }) => msg === 'lines of the log were lost');
-      expect(report).to.deep.include({ level: 'error', lines: Number(lost), reason: 'EAGAIN' });
-      expect(entries.at(-1)).to.include({ msg: 'stopped' });
-      expect(await ended).to.equal(0);
+    };
+    // More lines than the pipe, the reader and the service keep.
+    await refuse(5_000);
+    await live();
+    const metrics = await (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
+    const [, lost] = /^plant_store_log_lines_lost_total ([1-9][0-9]*)$/m.exec(metrics) ?? [];
+    let log = '';
+    child.stdout.setEncoding('utf8').on('data', (part) => {
+      log += part;
     });
+    const REPORT = /^\{.*lines of the log were lost"\}\n/m;
+    while (!REPORT.test(log)) await once(child.stdout, 'data');
+    const [report = ''] = REPORT.exec(log) ?? [];
+    const lines = { level: 'error', lines: Number(lost), reason: 'EAGAIN' };
+    expect(JSON.parse(report)).to.deep.include(lines);
 
-    it('stops', async () => {
-      const { child, ended } = await start(1_000, 'pretty');
-      child.kill('SIGTERM');
-      expect(await ended).to.equal(0);
-    });
+    child.stdout.pause();
+    await refuse(1_000);
+    child.kill('SIGTERM');
+    expect(await once(child, 'exit')).to.deep.equal([0, null]);
   });
 
   it('ends with 0 as a worker of a cluster', async () => {
-    const script = `
-      import cluster from 'node:cluster';
-      cluster.setupPrimary({ exec: process.argv[2], args: ['serve'] });
-      const worker = cluster.fork();
-      worker.on('listening', () => worker.process.kill('SIGTERM'));
-      worker.on('exit', (code) => process.exit(code ?? 1));`;
-    const file = join(folder, 'primary.mjs');
-    await writeFile(file, script);
-    const primary = spawn(process.execPath, [file, command], {
-      env: { PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256 },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    expect((await once(primary, 'exit'))[0]).to.equal(0);
+    cluster.setupPrimary({ exec: command, args: ['serve'], silent: true });
+    const worker = cluster.fork({ PORT: '0', ACCESS_TOKEN_SHA256 });
+    children.push(worker.process);
+    await once(worker, 'listening');
+    worker.process.kill('SIGTERM');
+    expect(await once(worker, 'exit')).to.deep.equal([0, null]);
   });
 
   /** Whether `script` of util-linux is installed, which provides a terminal without native code. */

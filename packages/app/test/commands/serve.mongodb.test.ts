@@ -29,7 +29,7 @@ describe('The service on MongoDB', function () {
     first.child.kill('SIGKILL');
     expect(await first.ended).to.equal('SIGKILL');
 
-    const second = await serve({ ...env, MANAGEMENT_PORT: '0' });
+    const second = await serveHere({ ...env, MANAGEMENT_PORT: '0' });
     const taken = ids.map((id) => errorOf(createPlant(second.address, id)));
     expect(new Set(await Promise.all(taken))).to.deep.equal(new Set([4006]));
     expect((await createPlant(second.address, 50)).status).to.equal(200);

@@ -7,8 +7,6 @@ import { stripVTControlCharacters } from 'node:util';
 import { expect } from 'chai';
 import { openLogger } from '../../src/telemetry/logger.js';
 
-const FORMATS = ['json', 'pretty'] as const;
-
 /** What a log of this format has written when `info` and `debug` have returned. */
 async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promise<string> {
   const output = new PassThrough({ encoding: 'utf8' });
@@ -51,24 +49,22 @@ describe('The log of the service', () => {
     return lost;
   }
 
-  for (const LOG_FORMAT of FORMATS) {
-    it(`loses lines on a full disk, in the format ${LOG_FORMAT}`, async () => {
-      const disk = openSync('/dev/full', 'w');
-      try {
-        expect(await fill(LOG_FORMAT, disk)).to.equal(1);
-      } finally {
-        closeSync(disk);
-      }
-    });
+  it('loses lines on a full disk', async () => {
+    const disk = openSync('/dev/full', 'w');
+    try {
+      expect(await fill('json', disk)).to.equal(1);
+    } finally {
+      closeSync(disk);
+    }
+  });
 
-    it(`has the number of lost lines when its reader goes on, in the format ${LOG_FORMAT}`, async () => {
-      expect(await fill(LOG_FORMAT, 'pipe')).to.equal(1);
-      let log = '';
-      for await (const part of service.stdout?.setEncoding('utf8') ?? []) {
-        log += part;
-        if (log.includes('EAGAIN') && log.includes('lines of the log were lost')) break;
-      }
-      expect(stripVTControlCharacters(log)).to.match(/\blines\W+1\b/);
-    });
-  }
+  it('for people has the number of lost lines when its reader goes on', async () => {
+    expect(await fill('pretty', 'pipe')).to.equal(1);
+    let log = '';
+    for await (const part of service.stdout?.setEncoding('utf8') ?? []) {
+      log += part;
+      if (log.includes('EAGAIN') && log.includes('lines of the log were lost')) break;
+    }
+    expect(stripVTControlCharacters(log)).to.match(/\blines\W+1\b/);
+  });
 });
