@@ -79,25 +79,18 @@ describe('The start of the service', function () {
     expect(check.err).to.match(/^ {2}HOSTS: ignored, /m);
   });
 
-  const jwt = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
-  for (const [variable, env] of [
-    ['MONGODB_URI', (host) => ({ MONGODB_URI: `mongodb://me:pass@${host}/`, ACCESS_TOKEN_SHA256 })],
-    ['JWT_ISSUER', (host) => ({ ...jwt, JWT_ISSUER: `http://${host}/realm` })],
-    ['JWKS_URL', (host) => ({ ...jwt, JWKS_URL: `http://${host}/keys` })],
-  ] as [string, (host: string) => Record<string, string>][]) {
-    it(`succeeds, and logs one line that the host of ${variable} refuses connections or does not respond`, async () => {
-      const silent = await silentServer();
-      const expectLogged = async (host: string) => {
-        const service = await serveHere(env(host));
-        const [line] = await service.printed(new RegExp(`^.*${variable}.*${host}.*\n`, 'm'));
-        expect(JSON.parse(line).level).to.equal('warn');
-        expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
-        expect(await service.stop()).to.equal(0);
-        expect(service.out.split('\n').filter((it) => it.includes(host))).to.have.length(1);
-        expect(service.out + service.err).not.to.include('pass@');
-      };
-      await Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
-      await silent.close();
-    });
-  }
+  it('succeeds, and logs one line that the host of the issuer refuses connections or does not respond', async () => {
+    const silent = await silentServer();
+    const expectLogged = async (host: string) => {
+      const issuer = { JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' };
+      const service = await serveHere(issuer);
+      const [line] = await service.printed(new RegExp(`^.*JWT_ISSUER.*${host}.*\n`, 'm'));
+      expect(JSON.parse(line).level).to.equal('warn');
+      expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
+      expect(await service.stop()).to.equal(0);
+      expect(service.out.split('\n').filter((it) => it.includes(host))).to.have.length(1);
+    };
+    await Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
+    await silent.close();
+  });
 });
