@@ -111,26 +111,26 @@ describe('The process of plant-store', function () {
   });
 
   it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {
-    const service = await serve({ ACCESS_TOKEN_SHA256, MANAGEMENT_PORT: '0' });
-    const request = `GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'y'.repeat(128)}\r\n`;
-    const refuse = async (requests: number) => {
-      const socket = connect(service.port, '127.0.0.1').resume();
-      socket.write(`${request}\r\n`.repeat(requests - 1));
-      socket.write(`${request}Connection: close\r\n\r\n`);
-      await once(socket, 'close');
+    const tokens = join(folder, 'tokens');
+    await writeFile(tokens, `${ACCESS_TOKEN_SHA256} a-client\n`);
+    const service = await serve({ ACCESS_TOKENS_FILE: tokens, MANAGEMENT_PORT: '0' });
+    /** Makes the service log a long line about its tokens. Resolves with how many lines it has lost. */
+    const logMore = async () => {
+      service.child.kill('SIGHUP');
+      expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+      const metrics = await (await fetch(`${service.management}/metrics`)).text();
+      return Number(/^plant_store_log_lines_lost_total ([0-9]+)$/m.exec(metrics)?.[1]);
     };
+    await writeFile(tokens, 'not a digest\n'.repeat(2_000));
     service.child.stdout?.pause();
-    // More lines than the pipe, the reader and the service keep.
-    await refuse(5_000);
-    const metrics = await (await fetch(`${service.management}/metrics`)).text();
-    const [, lost] = /^plant_store_log_lines_lost_total ([1-9][0-9]*)$/m.exec(metrics) ?? [];
+    let lost = 0;
+    while (lost === 0) lost = await logMore();
     service.child.stdout?.resume();
     const [report] = await service.printed(REPORT);
-    const lines = { level: 'error', lines: Number(lost), reason: 'EAGAIN' };
-    expect(JSON.parse(report)).to.deep.include(lines);
+    expect(JSON.parse(report)).to.deep.include({ level: 'error', lines: lost, reason: 'EAGAIN' });
 
     service.child.stdout?.pause();
-    await refuse(1_000);
+    for (let line = 0; line < 4; line += 1) await logMore();
     service.child.kill('SIGTERM');
     expect(await once(service.child, 'exit')).to.deep.equal([0, null]);
   });

@@ -4,10 +4,10 @@ import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { Command, type Service, serveHere, stopAll } from './support/in-process.js';
+import { KeptPlants } from './support/kept-plants.js';
 import {
   CLIENT,
   countsOf,
-  KeptPlants,
   numbered,
   PlantFiles,
   plantLine,

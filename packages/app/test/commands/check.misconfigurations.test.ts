@@ -6,10 +6,10 @@ import { CertificateFolder } from '@plant-store/certificates';
 import { silentServer } from '@plant-store/faulty-network';
 import { MongodServer, needsMongod, SecureMongod } from '@plant-store/mongod';
 import { freePort } from '@plant-store/programs';
-import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { Command, serveHere, stopAll } from '../support/in-process.js';
+import { Command, stopAll } from '../support/in-process.js';
 
 const KEY = 'tlsCertificateKeyFile';
 const CLOSED = 'the server closed the connection: it may';
@@ -35,11 +35,9 @@ interface Misconfiguration {
   readonly env: Record<string, string>;
   /** The line that is printed. */
   readonly line: string;
-  /** Whether `serve` is expected to report it too. */
-  readonly isServed?: boolean;
 }
 
-describe('What check and serve print about a misconfiguration', function () {
+describe('What check prints about a misconfiguration', function () {
   this.timeout(300_000);
   let secure: SecureMongod;
   let uninitiated: MongodServer;
@@ -83,7 +81,7 @@ describe('What check and serve print about a misconfiguration', function () {
     expect(failures).to.deep.equal([]);
   });
 
-  async function expectLine({ env, line, isServed }: Misconfiguration): Promise<void> {
+  async function expectLine({ env, line }: Misconfiguration): Promise<void> {
     const check = new Command(['check'], env);
     const code = await check.ended;
     const printed = check.out + check.err;
@@ -91,22 +89,6 @@ describe('What check and serve print about a misconfiguration', function () {
     const found = printed.split('\n').filter((it) => it.endsWith(line));
     expect(found, `${line}: ${printed}`).to.have.length(1);
     expect(printed, line).not.to.match(PASSWORD);
-    if (isServed) await (code === 2 ? expectRefused : expectServed)(env, line);
-  }
-
-  async function expectRefused(env: Record<string, string>, line: string): Promise<void> {
-    const serve = new Command(['serve'], env);
-    expect(await serve.ended).to.equal(2);
-    expect(serve.err).to.include(`  ${line}\n`);
-  }
-
-  async function expectServed(env: Record<string, string>, line: string): Promise<void> {
-    const service = await serveHere({ ...env, REQUEST_DEADLINE_MS: '500' });
-    await service.printed(literally(`"msg":${JSON.stringify(line)}`));
-    expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
-    expect((await createPlant(service.address, 1)).status).to.equal(503);
-    expect(await service.stop()).to.equal(0);
-    expect(service.out + service.err).not.to.match(PASSWORD);
   }
 
   async function misconfigurations(): Promise<Misconfiguration[]> {
@@ -119,7 +101,6 @@ describe('What check and serve print about a misconfiguration', function () {
       `&tlsCertificateKeyFile=${encodeURIComponent(certificates[name])}`;
     const user = (name: string, word = password, query = 'authSource=admin') =>
       `${name}:${encodeURIComponent(word)}@${host}/plant-store?${query}&${tls}${key('own')}`;
-    const stranger = `${host}/?${tls}${key('stranger')}`;
     const explained: [what: string, ...uris: string[]][] = [
       [
         'a wrong user name, password or `authSource`',
@@ -139,12 +120,8 @@ describe('What check and serve print about a misconfiguration', function () {
     expect(explained.map(([what]) => what)).to.have.members([...documented.keys()]);
     const selfExplanatory: [uri: string, line: string][] = [
       [
-        `${stranger}&authMechanism=MONGODB-X509`,
+        `${host}/?${tls}${key('stranger')}&authMechanism=MONGODB-X509`,
         'the database at <host> refuses the credentials (no user of $external has the subject of the certificate in tlsCertificateKeyFile)',
-      ],
-      [
-        stranger,
-        'plants are refused: the server asks for credentials, and the connection string has none',
       ],
       [`${host}/`, unreachable('the server closed the connection: it may require tls=true')],
       [`${plain}/?${tls}`, unreachable('the TLS handshake failed: the server may not use TLS')],
@@ -206,7 +183,6 @@ function databaseAt(uri: string, line: string): Misconfiguration {
   return {
     env: { MONGODB_URI: `mongodb://${uri}`, ACCESS_TOKEN_SHA256, ...collection },
     line: line.replaceAll('<host>', host),
-    isServed: /^a\/|^guest:/.test(uri),
   };
 }
 
@@ -239,8 +215,4 @@ async function tlsServer(certificates: CertificateFolder, expired: boolean): Pro
 
 function hostOf(server: Server): string {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-function literally(text: string): RegExp {
-  return new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
 }

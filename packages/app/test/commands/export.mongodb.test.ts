@@ -5,8 +5,8 @@ import { endAll } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { stopAll } from '../support/in-process.js';
+import { KeptPlants } from '../support/kept-plants.js';
 import {
-  KeptPlants,
   numbered,
   PlantFiles,
   plantLine,

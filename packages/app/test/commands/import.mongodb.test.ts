@@ -6,10 +6,10 @@ import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { endAll, run } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { stopAll } from '../support/in-process.js';
+import { KeptPlants } from '../support/kept-plants.js';
 import {
   CLIENT,
   countsOf,
-  KeptPlants,
   nextLineOf,
   numbered,
   PlantFiles,

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { stopAll } from '../support/in-process.js';
-import { countsOf, KeptPlants, numbered, PlantFiles, startImport } from '../support/plant-files.js';
+import { KeptPlants } from '../support/kept-plants.js';
+import { countsOf, numbered, PlantFiles, startImport } from '../support/plant-files.js';
 
 /** More lines than are imported at once. */
 const LINES = 8_000;
@@ -75,11 +75,10 @@ describe('An import, while the database', function () {
     it('stands still for 20 s, waits, and stores every line', async () => {
       const it = startImport([file], env);
       while ((await count()) === 0) await wait(5);
-      const processes = await processesOf(server);
-      for (const pid of processes) process.kill(pid, 'SIGSTOP');
-      await wait(PAUSE_MS);
-      expect(it.out, 'its summary').to.equal('');
-      for (const pid of processes) process.kill(pid, 'SIGCONT');
+      await server.frozen(async () => {
+        await wait(PAUSE_MS);
+        expect(it.out, 'its summary').to.equal('');
+      });
       await expectStored(it);
     });
 
@@ -90,13 +89,3 @@ describe('An import, while the database', function () {
     });
   });
 });
-
-/** Resolves with the ids of the server's processes: the one that starts the others comes first. */
-async function processesOf(server: PostgresqlServer): Promise<number[]> {
-  const [row] = await server.rows(
-    `SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1)::int AS pid`,
-  );
-  const pid = Number(row?.pid);
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
-  return [pid, ...children.map(Number)];
-}

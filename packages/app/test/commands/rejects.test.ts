@@ -1,42 +1,32 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { UsageError } from '../../src/commands/own-process.js';
 import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 const reject = (line: number) => ({
   ...{ line, error: 4005, message: 'name is required', text: '{"id":1}' },
 });
 
 describe('The file of rejects', () => {
-  let folder: string;
+  const files = new PlantFiles();
   let path: string;
+  let imported: string;
   let input: Stats;
   let openBefore: number;
   const openFiles = () => readdirSync('/dev/fd').length;
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
-    path = join(folder, 'rejects.ndjson');
-    writeFileSync(join(folder, 'plants.ndjson'), '{"id":1}\n');
-    input = statSync(join(folder, 'plants.ndjson'));
+  after(() => files.remove());
+
+  beforeEach(async () => {
+    path = files.newPath();
+    imported = await files.write(['{"id":1}\n']);
+    input = statSync(imported);
     openBefore = openFiles();
   });
 
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
-    expect(openFiles()).to.be.at.most(openBefore);
-  });
+  afterEach(() => expect(openFiles()).to.be.at.most(openBefore));
 
   it('has each record immediately', () => {
     const rejects = new RejectsFile(path, input, false);
@@ -90,9 +80,8 @@ describe('The file of rejects', () => {
   });
 
   it('must be another file than the imported one, in a folder in which files can be created', () => {
-    const same = join(folder, 'plants.ndjson');
-    refuses(`${same} is the file that is imported`, same);
-    const nowhere = join(folder, 'gone', 'rejects.ndjson');
+    refuses(`${imported} is the file that is imported`, imported);
+    const nowhere = `${files.folder}/gone/rejects.ndjson`;
     const reason = `ENOENT: no such file or directory, open '${nowhere}'`;
     refuses(`expected a file that can be written (${reason})`, nowhere);
   });

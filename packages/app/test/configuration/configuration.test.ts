@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -15,6 +12,7 @@ import { ConfigurationError } from '../../src/configuration/setting.js';
 import { settings } from '../../src/configuration/settings.js';
 import { storages } from '../../src/configuration/storages.js';
 import { demoVerifier, verifiers } from '../../src/configuration/verifiers.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 type Env = Record<string, string>;
 
@@ -299,45 +297,38 @@ describe('A problem of the configuration', () => {
 });
 
 describe('A secret', () => {
-  let folder: string;
-  const file = (text: string) => {
-    const path = join(folder, 'secret');
-    writeFileSync(path, text);
-    return path;
-  };
+  const files = new PlantFiles();
+  after(() => files.remove());
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  });
-
-  afterEach(() => rmSync(folder, { recursive: true }));
+  const file = (text: string) => files.write([text]);
 
   it('can be in a file, whose last line may end', async () => {
     const env = { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
     for (const end of ['', '\n', '\r\n']) {
-      const ACCESS_TOKEN_FILE = file(`a-token${end}`);
+      const ACCESS_TOKEN_FILE = await file(`a-token${end}`);
       const { ACCESS_TOKEN } = await readClientConfiguration({ ...env, ACCESS_TOKEN_FILE }, false);
       expect(ACCESS_TOKEN).to.equal('a-token');
     }
-    const { storage } = await configured({ POSTGRESQL_URI_FILE: file('postgresql://me:pass@a/b') });
+    const POSTGRESQL_URI_FILE = await file('postgresql://me:pass@a/b');
+    const { storage } = await configured({ POSTGRESQL_URI_FILE });
     expect(storage.name).to.equal('postgresql');
   });
 
   it('is in one place, and its file can be read', async () => {
-    const MONGODB_URI_FILE = join(folder, 'none');
+    const MONGODB_URI_FILE = files.newPath();
     expect(await problemsOf({ MONGODB_URI_FILE })).to.deep.equal([
       `MONGODB_URI_FILE: expected a file that can be read (ENOENT: no such file or directory, open '${MONGODB_URI_FILE}'). Correct it`,
     ]);
     expect(
-      await problemsOf({ MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: file('mongodb://b') }),
+      await problemsOf({ MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: await file('mongodb://b') }),
     ).to.deep.equal(['MONGODB_URI, MONGODB_URI_FILE: expected only one of them. Unset the other']);
-    expect(await problemsOf({ MONGODB_URI_FILE: file('a-secret') })).to.deep.equal([
+    expect(await problemsOf({ MONGODB_URI_FILE: await file('a-secret') })).to.deep.equal([
       'MONGODB_URI: expected a connection string of MongoDB, found something else. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants',
     ]);
   });
 
   it('is not that of the README in production, in the variable and in the file', async () => {
-    const ACCESS_TOKENS_FILE = file(`${sha256('demo').toUpperCase()} nursery\n`);
+    const ACCESS_TOKENS_FILE = await file(`${sha256('demo').toUpperCase()} nursery\n`);
     const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
     for (const tokens of [{ ACCESS_TOKEN_SHA256 }, { ACCESS_TOKENS_FILE }]) {
       const env = { ...tokens, STORAGE: 'memory' };
