@@ -51,20 +51,6 @@ describe('The output of an export', () => {
     await refuses(`${files.folder} exists. Name another file`, undefined, files.folder);
   });
 
-  it('continues a partial file after its last whole line, and no other file', async () => {
-    const partial = `${path}.partial`;
-    const first = await open();
-    await first.write(LINES);
-    expect(await first.abandon()).to.equal(`${partial} is not complete`);
-    writeFileSync(partial, '{"id":9,"name":"a longer line"', { flag: 'a' });
-    const problem = `${partial} is of an interrupted export`;
-    await refuses(`${problem}. Resume it with --after -7, or remove it`);
-    const second = await open(seven);
-    await second.write(LAST);
-    await second.complete();
-    expect(readFileSync(path, 'utf8')).to.equal(LINES + LAST);
-  });
-
   for (const [what, make] of [
     ['a file of another program', (partial) => writeFileSync(partial, 'of another program\n')],
     ['a file without a whole line', (partial) => writeFileSync(partial, 'a note')],

@@ -95,13 +95,10 @@ describe('The progress of an import', () => {
   const shown = (outcomes: object, retrying = 0) =>
     importProgress({ progress: { ...progress, retrying, outcomes: { ...NONE, ...outcomes } } });
 
-  it('has the bytes, the plants, the plants per second and the next line', () => {
+  it('has bytes, plants, their speed, the lines that were not stored or are retried, and the next line', () => {
     const source = shown({ stored: 40_000 });
     expect(source.done).to.equal(3_000);
     expect(source.text()).to.match(/^40,000 plants, [0-9,]+\/s \| --from-line 40001$/);
-  });
-
-  it('has the lines that were not stored, without blank ones, and those that are retried', () => {
     const outcomes = {
       taken: 1000,
       invalid: 2,

@@ -117,22 +117,21 @@ describe('The metrics', () => {
     for (const outcome of OUTCOMES) expect(await value(plants(outcome)), outcome).to.equal(1);
   });
 
-  it('count the events of the storage', async () => {
+  it('count the events of the storage, of tokens, and of the keys', async () => {
     observer.storage({ type: 'batch written', plants: 7, durationMs: 250 });
     observer.storage({ type: 'plant refused', code: 121, reason: 'x' });
-    expect(await value('plant_store_batch_size_sum')).to.equal(7);
-    expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
-    expect(await value('plant_store_plants_refused_by_database_total')).to.equal(1);
-  });
-
-  it('count tokens, and fetches of keys', async () => {
-    observer.tokens({ type: 'token checked', cached: true });
-    observer.tokens({ type: 'token checked', cached: false });
+    for (const cached of [true, false]) observer.tokens({ type: 'token checked', cached });
     observer.tokens({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');
     observer.tokens({ type: 'issuer not reached', error });
-    for (const series of [...['hit', 'miss'].map(checks), ...['success', 'failure'].map(fetches)]) {
-      expect(await value(series), series).to.equal(1);
+    for (const [series, expected] of [
+      ['plant_store_batch_size_sum', 7],
+      ['plant_store_batch_duration_seconds_sum', 0.25],
+      ['plant_store_plants_refused_by_database_total', 1],
+      ...['hit', 'miss'].map((cache) => [checks(cache), 1] as const),
+      ...['success', 'failure'].map((result) => [fetches(result), 1] as const),
+    ] as const) {
+      expect(await value(series), series).to.equal(expected);
     }
   });
 });
