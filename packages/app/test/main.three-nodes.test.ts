@@ -32,17 +32,12 @@ const lineOf = (line: number) => (isBroken(line) ? `{"id":${line}}\n` : plantLin
 describe('With three nodes', function () {
   this.timeout(120_000);
   const files = new PlantFiles();
-  const rejects = files.newPath();
   let set: ReplicaSet;
-  let kept: KeptPlants;
-  let uri: string;
 
   before(needsMongod);
 
   before(async () => {
     set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
-    uri = set.uri.replace('/?', '/plants?');
-    kept = new KeptPlants(uri);
   });
 
   after(async () => {
@@ -63,22 +58,23 @@ describe('With three nodes', function () {
     let service: Service;
     let imported: Command;
     let exported: Command;
+    let kept: KeptPlants;
+    const rejects = files.newPath();
+    const uriOf = (database: string) => set.uri.replace('/?', `/${database}?`);
 
     /** Begins everything before the kill; the import has its second half to read, and the export pages to read. */
     before(async () => {
-      const from = set.uri.replace('/?', '/exported?');
-      const source = new KeptPlants(from);
+      const source = new KeptPlants(uriOf('exported'));
       await source.fill(EXPORTED).finally(() => source.close());
-      service = await serveHere({
-        ...{ MONGODB_URI: set.uri.replace('/?', '/service?'), ACCESS_TOKEN_SHA256 },
-      });
+      service = await serveHere({ MONGODB_URI: uriOf('service'), ACCESS_TOKEN_SHA256 });
       await service.printed(/the storage is reachable/);
-      exported = startExport([], { MONGODB_URI: from });
+      exported = startExport([], { MONGODB_URI: uriOf('exported') });
       await exported.printed(/\n/);
       exported.stdout.pause();
       const file = files.newPath();
       execFileSync('mkfifo', [file]);
-      imported = startImport([file, '--rejects', rejects], { MONGODB_URI: uri });
+      kept = new KeptPlants(uriOf('imported'));
+      imported = startImport([file, '--rejects', rejects], { MONGODB_URI: uriOf('imported') });
       const lines = createWriteStream(file);
       const all = [...numbered(LINES, lineOf)];
       lines.write(all.slice(0, LINES / 2).join(''));
@@ -88,6 +84,8 @@ describe('With three nodes', function () {
       lines.end(all.slice(LINES / 2).join(''));
       exported.stdout.resume();
     });
+
+    after(() => kept?.close());
 
     it('serve carries out every create, and stays ready', async () => {
       const creates = Array.from({ length: CLIENTS }, (_, id) => createPlant(service.address, id));
@@ -111,6 +109,7 @@ describe('With three nodes', function () {
         expect(found.has(line), `line ${line} is kept`).to.equal(!isBroken(line));
       }
       expect(await kept.count()).to.equal(found.size);
+      // Without a primary, this would wait for one.
       await kept.close();
     });
 
