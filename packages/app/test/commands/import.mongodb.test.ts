@@ -18,13 +18,15 @@ import {
   startWithFullDisk,
 } from '../support/plant-files.js';
 
-const MANY = 10_000;
+const MANY = 15_000;
 
 describe('plant-store import', function () {
   this.timeout(60_000);
   const files = new PlantFiles();
+  let kept: KeptPlants | undefined;
 
   after(() => files.remove());
+  after(() => kept?.close());
   afterEach(stopAll);
   afterEach(endAll);
 
@@ -72,7 +74,7 @@ describe('plant-store import', function () {
     await needsMongod.call(this);
     const { uri } = await sharedReplicaSet();
     const env = { MONGODB_URI: uri.replace('/?', `/import-${randomUUID()}?`) };
-    const kept = new KeptPlants(env.MONGODB_URI);
+    kept = new KeptPlants(env.MONGODB_URI);
     const file = await files.write(numbered(MANY));
     const killed = run(['import', file], { ...CLIENT, ...env });
     await kept.reach(1, killed);
@@ -103,6 +105,5 @@ describe('plant-store import', function () {
     expect(taken).not.to.have.length(0);
     expect(await kept.lines()).to.have.property('size', MANY);
     expect(await kept.count()).to.equal(MANY);
-    await kept.close();
   });
 });

@@ -7,7 +7,7 @@ import { KeptPlants } from '../support/kept-plants.js';
 import { countsOf, numbered, PlantFiles, startImport } from '../support/plant-files.js';
 
 /** More lines than are imported at once. */
-const LINES = 8_000;
+const LINES = 12_000;
 /** Longer than any time limit of a request, and of the stores. */
 const PAUSE_MS = 20_000;
 
