@@ -148,14 +148,14 @@ describe('plant-store import', () => {
   });
 
   it('skips the lines before --from-line, and appends to the rejects of earlier lines', async () => {
-    const file = await files.write(['[]\n', plantLine(2), '{}\n']);
+    const file = await files.write(['[]\n', '[]\n', plantLine(3), '{}\n']);
     const rejected = files.newPath();
     const before = `${JSON.stringify({ line: 1, error: 4005, message: 'a', text: '[]' })}\n`;
     writeFileSync(rejected, before);
-    const it = startImport([file, '--from-line', '2', '--rejects', rejected], MEMORY);
+    const it = startImport([file, '--from-line', '3', '--rejects', rejected], MEMORY);
     expect(await it.ended).to.equal(1);
     expect(countsOf(it.out)).to.deep.equal({ stored: 1, invalid: 1 });
-    expect(readFileSync(rejected, 'utf8').replace(before, '')).to.match(/^\{"line":3,.*\}\n$/);
+    expect(readFileSync(rejected, 'utf8').replace(before, '')).to.match(/^\{"line":4,.*\}\n$/);
   });
 
   it('accepts lines up to BODY_LIMIT, and prints the others without a file for them', async () => {
