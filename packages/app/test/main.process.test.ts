@@ -1,13 +1,13 @@
-import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
+import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { open, rename, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { freePort, skipWithout } from '@plant-store/programs';
+import { skipWithout } from '@plant-store/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
@@ -22,13 +22,19 @@ import { expect } from 'chai';
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
 /** Twice as many are more than the connections that Node.js lets wait by default. */
 const WAITING = 300;
-/** Resolves when there is a good response. The service has no output that could show when it listens. */
-async function responds(url: string): Promise<void> {
-  while (!(await fetch(url).catch(() => undefined))?.ok) await pause(20);
-}
-
+/** What the service logs when it can write again. */
+const REPORT = /^\{.*lines of the log were lost"\}$/m;
 /** A part of the last line that the service logs at its start. */
 const LAST_ADVICE = 'ulimit -n';
+
+/** Returns the files that a process has loaded, by its report about coverage. */
+function filesIn(folder: string): string[] {
+  const [report = ''] = readdirSync(folder);
+  const { result }: { result: { url: string }[] } = JSON.parse(
+    readFileSync(join(folder, report), 'utf8'),
+  );
+  return result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
+}
 
 describe('The process of plant-store', function () {
   this.timeout(20_000);
@@ -43,23 +49,13 @@ describe('The process of plant-store', function () {
     rmSync(folder, { recursive: true });
   });
 
-  it('loads only what a service in memory needs, and ends with 0 on SIGTERM', async () => {
-    const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: folder });
-    expect(await service.stop()).to.equal(0);
-    const [report = ''] = readdirSync(folder);
-    const { result }: { result: { url: string }[] } = JSON.parse(
-      readFileSync(join(folder, report), 'utf8'),
-    );
-    const files = result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
-    expect(files.some((file) => file.includes('/node_modules/koa/'))).to.equal(true);
-    expect(files.filter((file) => NOT_NEEDED.test(file))).to.deep.equal([]);
-  });
-
-  it('handles signals that come while the service starts: it reads the tokens again, and stops gracefully', async () => {
+  it('loads only what it needs, and handles signals meanwhile: it reads the tokens again, and stops gracefully', async () => {
     const [tokens, newTokens] = [join(folder, 'tokens'), join(folder, 'new-tokens')];
+    const coverage = join(folder, 'coverage');
     execFileSync('mkfifo', [tokens]);
     await writeFile(newTokens, `${ACCESS_TOKEN_SHA256} a-client\n${sha256('another')} another\n`);
-    const service = run(['serve'], { PORT: '0', ACCESS_TOKENS_FILE: tokens });
+    const settings = { PORT: '0', ACCESS_TOKENS_FILE: tokens };
+    const service = run(['serve'], { ...settings, NODE_V8_COVERAGE: coverage });
     const reading = await open(tokens, 'w');
     await rename(newTokens, tokens);
     service.child.kill('SIGHUP');
@@ -70,10 +66,16 @@ describe('The process of plant-store', function () {
     const [line = ''] = /^.*read again.*$/m.exec(service.stdout()) ?? [];
     expect(JSON.parse(line)).to.include({ tokens: 2 });
     expect(service.stdout()).to.include('"stopped"');
+    const files = filesIn(coverage);
+    expect(files.some((file) => file.includes('/node_modules/koa/'))).to.equal(true);
+    expect(files.filter((file) => NOT_NEEDED.test(file))).to.deep.equal([]);
   });
 
-  it('responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
-    const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256 });
+  it('serves on without outputs, also after a SIGHUP, responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
+    const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256, LOG_LEVEL: 'debug' });
+    for (const output of [child.stdout, child.stderr]) output?.destroy();
+    child.kill('SIGHUP');
+    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).to.equal(200);
     child.kill('SIGSTOP');
     const ask = async (request: string) => {
       const socket = connect(port, '127.0.0.1').setEncoding('latin1');
@@ -94,109 +96,51 @@ describe('The process of plant-store', function () {
     expect(await ended).to.equal(0);
   });
 
-  describe('with closed outputs', () => {
-    /** Runs a command as `plant-store | true` does. */
-    function runUnread(args: readonly string[], env: Record<string, string> = {}) {
-      const running = run(args, env);
-      running.child.stdout?.destroy();
-      running.child.stderr?.destroy();
-      return running;
+  it('has the same exit code when nobody reads its outputs, or they are closed from the start', async () => {
+    for (const [args, code] of [
+      [['bake'], 2],
+      [['--help'], 0],
+    ] as const) {
+      const { child, ended } = run(args);
+      for (const output of [child.stdout, child.stderr]) output?.destroy();
+      expect(await ended).to.equal(code);
     }
-
-    it('has the same exit code', async () => {
-      expect(await runUnread(['bake']).ended).to.equal(2);
-    });
-
-    it('may have them closed from the start', async () => {
-      const line = 'exec "$0" "$1" check >&- 2>&-';
-      const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256 };
-      await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
-    });
-
-    it('serves on, also after a SIGHUP', async () => {
-      const PORT = `${await freePort()}`;
-      const settings = { PORT, LOG_FORMAT: 'pretty', LOG_LEVEL: 'debug' };
-      const service = runUnread(['serve'], settings);
-      const url = `http://127.0.0.1:${PORT}/livez`;
-      await responds(url);
-      service.child.kill('SIGHUP');
-      await responds(url);
-      service.child.kill('SIGTERM');
-      expect(await service.ended).to.equal(0);
-    });
+    const line = 'exec "$0" "$1" --version >&- 2>&-';
+    const env = { PATH: process.env.PATH };
+    await promisify(execFile)('bash', ['-c', line, process.execPath, command], { env });
   });
 
-  describe('while the reader of its log has stopped', () => {
-    const env = { PATH: process.env.PATH, ACCESS_TOKEN_SHA256, MANAGEMENT_PORT: '0' };
-    const children: ChildProcess[] = [];
-    afterEach(() => {
-      for (const child of children.splice(0)) child.kill('SIGKILL');
-    });
+  it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {
+    const tokens = join(folder, 'tokens');
+    await writeFile(tokens, `${ACCESS_TOKEN_SHA256} a-client\n`);
+    const service = await serve({ ACCESS_TOKENS_FILE: tokens, MANAGEMENT_PORT: '0' });
+    /** Makes the service log a long line about its tokens. Resolves with how many lines it has lost. */
+    const logMore = async () => {
+      service.child.kill('SIGHUP');
+      expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+      const metrics = await (await fetch(`${service.management}/metrics`)).text();
+      return Number(/^plant_store_log_lines_lost_total ([0-9]+)$/m.exec(metrics)?.[1]);
+    };
+    await writeFile(tokens, 'not a digest\n'.repeat(2_000));
+    service.child.stdout?.pause();
+    let lost = 0;
+    while (lost === 0) lost = await logMore();
+    service.child.stdout?.resume();
+    const [report] = await service.printed(REPORT);
+    expect(JSON.parse(report)).to.deep.include({ level: 'error', lines: lost, reason: 'EAGAIN' });
 
-    /** Starts the service, sends it so many requests that are refused, and so logged, and reads nothing. */
-    async function start(requests: number, LOG_FORMAT: string) {
-      const [port, management] = [await freePort(), await freePort()];
-      const ports = { PORT: `${port}`, MANAGEMENT_PORT: `${management}`, LOG_FORMAT };
-      const stdio = ['ignore', 'pipe', 'inherit'] as const;
-      const child = spawn(process.execPath, [command], {
-        env: { ...env, ...ports },
-        stdio: [...stdio],
-      });
-      children.push(child);
-      const live = () => responds(`http://127.0.0.1:${port}/livez`);
-      await live();
-      const request = `GET / HTTP/1.1\r\nHost: a\r\nX-Request-Id: ${'y'.repeat(128)}\r\n`;
-      const socket = connect(port, '127.0.0.1').resume();
-      socket.write(`${request}\r\n`.repeat(requests - 1));
-      socket.write(`${request}Connection: close\r\n\r\n`);
-      await once(socket, 'close');
-      return { child, live, management, ended: once(child, 'exit').then(([code]) => code) };
-    }
-
-    it('serves on, counts the lines that it loses, and logs their number when it is read again', async () => {
-      // More than the pipe, the reader and the service keep.
-      const { child, live, management, ended } = await start(6_000, 'json');
-      await live();
-      const metrics = await (await fetch(`http://127.0.0.1:${management}/metrics`)).text();
-      const [, lost] = /^plant_store_log_lines_lost_total ([1-9][0-9]*)$/m.exec(metrics) ?? [];
-      let log = '';
-      for await (const part of child.stdout?.setEncoding('utf8') ?? []) {
-        if (!log.includes('were lost') && `${log}${part}`.includes('were lost')) {
-          child.kill('SIGTERM');
-        }
-        log += part;
-      }
-      const entries = log
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      const [report] = entries.filter(({ msg }) => msg === 'lines of the log were lost');
-      expect(report).to.deep.include({ level: 'error', lines: Number(lost), reason: 'EAGAIN' });
-      expect(entries.at(-1)).to.include({ msg: 'stopped' });
-      expect(await ended).to.equal(0);
-    });
-
-    it('stops', async () => {
-      const { child, ended } = await start(1_000, 'pretty');
-      child.kill('SIGTERM');
-      expect(await ended).to.equal(0);
-    });
+    service.child.stdout?.pause();
+    for (let line = 0; line < 4; line += 1) await logMore();
+    service.child.kill('SIGTERM');
+    expect(await once(service.child, 'exit')).to.deep.equal([0, null]);
   });
 
   it('ends with 0 as a worker of a cluster', async () => {
-    const script = `
-      import cluster from 'node:cluster';
-      cluster.setupPrimary({ exec: process.argv[2], args: ['serve'] });
-      const worker = cluster.fork();
-      worker.on('listening', () => worker.process.kill('SIGTERM'));
-      worker.on('exit', (code) => process.exit(code ?? 1));`;
-    const file = join(folder, 'primary.mjs');
-    await writeFile(file, script);
-    const primary = spawn(process.execPath, [file, command], {
-      env: { PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256 },
-      stdio: ['ignore', 'ignore', 'inherit'],
-    });
-    expect((await once(primary, 'exit'))[0]).to.equal(0);
+    cluster.setupPrimary({ exec: command, args: ['serve'], silent: true });
+    const worker = cluster.fork({ PORT: '0', ACCESS_TOKEN_SHA256 });
+    await once(worker, 'listening');
+    worker.process.kill('SIGTERM');
+    expect(await once(worker, 'exit')).to.deep.equal([0, null]);
   });
 
   /** Whether `script` of util-linux is installed, which provides a terminal without native code. */

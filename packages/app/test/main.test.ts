@@ -14,18 +14,10 @@ async function result(args: readonly string[], env: Record<string, string> = {})
 }
 
 describe('The plant-store command', () => {
-  it('reports every problem of the configuration at once, opens nothing, and ends with 2', async () => {
-    const { code, out, err } = await result([], { PORT: 'many', BODY_LIMIT: '', POTR: '1' });
-    expect([code, out]).to.deep.equal([2, '']);
-    for (const variable of ['PORT', 'BODY_LIMIT', 'POTR']) {
-      expect(err).to.match(new RegExp(`^  ${variable}: .+`, 'm'));
-    }
-  });
-
-  it('reports problems as docs/configuration.md shows', async () => {
+  it('reports every problem as docs/configuration.md shows, opens nothing, and ends with 2', async () => {
     const [, shown = ''] = /^(plant-store: invalid[\s\S]*?)```/m.exec(page) ?? [];
-    const { err } = await result([], { PORT: '70000', MONGO_URI: 'mongodb://127.0.0.1' });
-    expect(err).to.equal(shown);
+    const env = { PORT: '70000', MONGO_URI: 'mongodb://127.0.0.1' };
+    expect(await result([], env)).to.deep.equal({ code: 2, out: '', err: shown });
   });
 
   it('lists the commands that docs/configuration.md describes', async () => {
@@ -36,11 +28,12 @@ describe('The plant-store command', () => {
     expect(described).to.have.members(listed);
   });
 
-  for (const line of ['-h', 'help', 'serve --help', 'serve -h', 'check --help', 'help serve']) {
-    it(`prints the same help for '${line}'`, async () => {
-      expect(await result(line.split(' '))).to.deep.equal(await result(['--help']));
-    });
-  }
+  it('prints the same help, however it is asked for', async () => {
+    const help = await result(['--help']);
+    for (const line of ['-h', 'help', 'serve --help', 'check -h', 'help serve']) {
+      expect(await result(line.split(' ')), line).to.deep.equal(help);
+    }
+  });
 
   for (const command of ['import', 'export']) {
     it(`prints the arguments of an ${command}, and none of the other command`, async () => {
@@ -66,7 +59,7 @@ describe('The plant-store command', () => {
     expect(rest).to.deep.equal([sha256(token), '']);
   });
 
-  it('prints the interface description, also when the service would not start', async () => {
+  it('prints the interface description, also when the service would not start, with a valid base path', async () => {
     const env = { NODE_ENV: 'production', BASE_PATH: '/store/v1' };
     const { code, out } = await result(['openapi'], env);
     expect(code).to.equal(0);
@@ -74,12 +67,9 @@ describe('The plant-store command', () => {
     const { servers, info } = JSON.parse(out);
     expect(servers[0].url).to.equal('/store/v1');
     expect(info['x-build']).to.deep.equal(build);
-  });
-
-  it('refuses an invalid base path of the interface description with 2', async () => {
-    const { code, out, err } = await result(['openapi'], { BASE_PATH: 'store/' });
-    expect([code, out]).to.deep.equal([2, '']);
-    expect(err).to.match(/BASE_PATH: expected/);
+    const refused = await result(['openapi'], { BASE_PATH: 'store/' });
+    expect([refused.code, refused.out]).to.deep.equal([2, '']);
+    expect(refused.err).to.match(/BASE_PATH: expected/);
   });
 
   it('prints its version', async () => {
@@ -90,10 +80,8 @@ describe('The plant-store command', () => {
   for (const [line, problem] of [
     ['sevre', "unknown command 'sevre'. Did you mean serve?"],
     ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
-    ['bake', "unknown command 'bake'. See plant-store --help"],
     ['toString', "unknown command 'toString'. See plant-store --help"],
     ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
-    ['import --rejects', 'import: --rejects: expected a value. See plant-store --help'],
     ['import --reject a', "import: Unknown option '--reject'. See plant-store --help"],
   ] as const) {
     it(`refuses '${line}' with 2, and reports what is wrong`, async () => {

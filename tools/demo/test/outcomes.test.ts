@@ -20,15 +20,9 @@ describe('The outcome of a create', () => {
 
   it('is counted once for each create', () => {
     const creates = [create(1, 'stored'), create(2, 'stored'), create(3, 'failed')];
-    expect(tally(creates, new Set([1, 3]))).to.deep.equal({
-      stored: 1,
-      storedNotFailed: 1,
-      lostNotStored: 1,
-      failed: 0,
-      refused: 0,
-      unknownStored: 0,
-      unknownNotStored: 0,
-    });
+    const { unknownStored, ...counts } = tally(creates, new Set([1, 3]));
+    expect(unknownStored).to.equal(0);
+    expect(counts).to.include({ stored: 1, storedNotFailed: 1, lostNotStored: 1, failed: 0 });
   });
 });
 

@@ -28,6 +28,12 @@ describe('The output of an export', () => {
   const refuses = (problem: string, after?: typeof seven, file?: string) =>
     rejects(open(after, file), new UsageError(`export: ${problem}`));
 
+  function linked(): string {
+    const target = files.newPath();
+    writeFileSync(target, LINES);
+    return target;
+  }
+
   after(() => files.remove());
 
   beforeEach(() => {
@@ -45,21 +51,6 @@ describe('The output of an export', () => {
     await refuses(`${files.folder} exists. Name another file`, undefined, files.folder);
   });
 
-  it('continues a partial file after its last whole line, and no other file', async () => {
-    const partial = `${path}.partial`;
-    const first = await open();
-    await first.write(LINES);
-    expect(await first.abandon()).to.equal(`${partial} is not complete`);
-    writeFileSync(partial, '{"id":9,"name":"a longer line"', { flag: 'a' });
-    const problem = `${partial} is of an interrupted export`;
-    await refuses(`${problem}. Resume it with --after -7, or remove it`);
-    const second = await open(seven);
-    await second.write(LAST);
-    await second.complete();
-    expect(readFileSync(path, 'utf8')).to.equal(LINES + LAST);
-    path = files.newPath();
-  });
-
   for (const [what, make] of [
     ['a file of another program', (partial) => writeFileSync(partial, 'of another program\n')],
     ['a file without a whole line', (partial) => writeFileSync(partial, 'a note')],
@@ -67,6 +58,7 @@ describe('The output of an export', () => {
     ['an empty file', (partial) => writeFileSync(partial, '')],
     ['a folder', (partial) => mkdirSync(partial)],
     ['a named pipe', (partial) => execFileSync('mkfifo', [partial])],
+    ['a link to an export', (partial) => symlinkSync(linked(), partial)],
   ] as [string, (partial: string) => void][]) {
     it(`leaves ${what} in place of the partial file as it is`, async () => {
       const partial = `${path}.partial`;
@@ -80,22 +72,9 @@ describe('The output of an export', () => {
     });
   }
 
-  it('follows no symbolic link in place of the partial file', async () => {
-    const target = files.newPath();
-    writeFileSync(target, LINES);
-    symlinkSync(target, `${path}.partial`);
-    for (const after of [undefined, seven]) {
-      await refuses(`${path}.partial is not of an export. Rename it, or remove it`, after);
-    }
-    expect(readFileSync(target, 'utf8')).to.equal(LINES);
-  });
-
-  it('leaves no file when nothing was written', async () => {
+  it('leaves no file when nothing was written, or in no folder', async () => {
     expect(await (await open()).abandon()).to.equal(undefined);
     expect(existsSync(`${path}.partial`)).to.equal(false);
-  });
-
-  it('must be in a folder in which files can be created', async () => {
     const nowhere = `${path}/plants`;
     const reason = `ENOENT: no such file or directory, open '${nowhere}.partial'`;
     await refuses(`expected a file that can be written (${reason})`, undefined, nowhere);

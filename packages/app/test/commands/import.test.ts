@@ -1,5 +1,15 @@
+import { rejects } from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import {
+  importProgress,
+  openInput,
+  readImportArguments,
+  resumeCommand,
+  sizeOf,
+} from '../../src/commands/import.js';
+import { UsageError } from '../../src/commands/own-process.js';
 import { Command, stopAll } from '../support/in-process.js';
 import {
   CLIENT,
@@ -14,12 +24,97 @@ import {
 
 /** Settings that check a file without storing its plants. */
 const MEMORY = { STORAGE: 'memory' };
+const NONE = { stored: 0, taken: 0, invalid: 0, unavailable: 0, unknown: 0, failed: 0, blank: 0 };
 
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
+describe('The arguments of an import', () => {
+  for (const [line, expected] of [
+    ['', { file: undefined, rejects: undefined, fromLine: undefined }],
+    ['--from-line 7 a --rejects r', { file: 'a', rejects: 'r', fromLine: 7 }],
+    ['- --from-line=999999999999999', { file: undefined, rejects: undefined, fromLine: 1e15 - 1 }],
+    ['-- --a', { file: '--a', rejects: undefined, fromLine: undefined }],
+  ] as const) {
+    it(`are read from '${line}'`, () => {
+      expect(readImportArguments(line === '' ? [] : line.split(' '))).to.deep.equal(expected);
+    });
+  }
+
+  for (const [line, problem] of [
+    ['a b', "expected one FILE, found 'b' too"],
+    ['--rejects --from-line 3', '--rejects: expected a value'],
+    ['--from-line 0', "--from-line: expected a line number of 1 or more, found '0'"],
+    ['--from-line 1e3', '--from-line: expected a line number'],
+    ['--from-line 1000000000000000', '--from-line: expected a line number'],
+  ] as const) {
+    it(`are refused in '${line}'`, () => {
+      expect(() => readImportArguments(line.split(' '))).to.throw(UsageError, `import: ${problem}`);
+    });
+  }
+
+  it('are quoted for a shell in the command that resumes the import', () => {
+    const args = { file: "Peter's plants.ndjson", rejects: 'r.ndjson', fromLine: 1 };
+    expect(resumeCommand(args, 1000)).to.equal(
+      "plant-store import 'Peter'\\''s plants.ndjson' --rejects r.ndjson --from-line 1000",
+    );
+    expect(resumeCommand({ file: undefined, rejects: undefined, fromLine: 1 }, 7)).to.equal(
+      'plant-store import --from-line 7 < the same input',
+    );
+  });
+});
+
+describe('The input of an import', () => {
+  const files = new PlantFiles();
+  after(() => files.remove());
+
+  it('is a file, whose size is known if it is a regular one', async () => {
+    const input = await openInput(await files.write(['a line\n']));
+    expect(sizeOf(input)).to.equal(7);
+    expect(await text(input.stream)).to.equal('a line\n');
+    const device = await openInput('/dev/null');
+    expect(sizeOf(device)).to.equal(undefined);
+    device.stream.destroy();
+  });
+
+  it('can be neither a directory nor a file that does not exist', async () => {
+    const path = files.newPath();
+    for (const [name, problem] of [
+      [files.folder, `expected a file, found the directory ${files.folder}`],
+      [
+        path,
+        `expected a file that can be read (ENOENT: no such file or directory, open '${path}')`,
+      ],
+    ] as const) {
+      await rejects(openInput(name), new UsageError(`import: ${problem}`));
+    }
+  });
+});
+
+describe('The progress of an import', () => {
+  const progress = { pending: 0, retrying: 0, bytes: 3_000, nextLine: 40_001 };
+  const shown = (outcomes: object, retrying = 0) =>
+    importProgress({ progress: { ...progress, retrying, outcomes: { ...NONE, ...outcomes } } });
+
+  it('has bytes, plants, their speed, the lines that were not stored or are retried, and the next line', () => {
+    const source = shown({ stored: 40_000 });
+    expect(source.done).to.equal(3_000);
+    expect(source.text()).to.match(/^40,000 plants, [0-9,]+\/s \| --from-line 40001$/);
+    const outcomes = {
+      taken: 1000,
+      invalid: 2,
+      unavailable: 30,
+      unknown: 399,
+      failed: 1,
+      blank: 5,
+    };
+    expect(shown(outcomes, 4000).text()).to.equal(
+      '0 plants, 0/s, 1,432 not stored, 4,000 wait for the storage | --from-line 40001',
+    );
+  });
+});
+
 describe('plant-store import', () => {
   const files = new PlantFiles();
-
   after(() => files.remove());
   afterEach(stopAll);
 
@@ -35,16 +130,13 @@ describe('plant-store import', () => {
   it('ends with 1 when a line was not stored, and records the line so that it can be corrected and imported', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';
     const file = await files.write([plantLine(1), `${wrong}\r\n`, '\r\n', plantLine(1), '[']);
-    const rejects = files.newPath();
-    const first = startImport([file, '--rejects', rejects], MEMORY);
+    const rejected = files.newPath();
+    const first = startImport([file, '--rejects', rejected], MEMORY);
     expect(await first.ended).to.equal(1);
     expect(countsOf(first.out)).to.deep.equal({ stored: 1, taken: 1, invalid: 2 });
-    const [invalid, taken, broken] = rejectsIn(rejects);
+    const [invalid, taken, broken] = rejectsIn(rejected);
     expect(invalid).to.deep.equal({
-      line: 2,
-      error: 4005,
-      message: 'name must be a string',
-      text: wrong,
+      ...{ line: 2, error: 4005, message: 'name must be a string', text: wrong },
     });
     expect(taken).to.deep.include({ line: 4, error: 4006 });
     expect(broken).to.deep.include({ line: 5, error: 4004, text: '[' });
@@ -55,24 +147,18 @@ describe('plant-store import', () => {
     expect(countsOf(second.out)).to.deep.equal({ stored: 1 });
   });
 
-  it('prints the lines that were not stored when there is no rejects file', async () => {
-    const it = startImport([await files.write(['[]\n'])], MEMORY);
-    expect(await it.ended).to.equal(1);
-    expect(it.err).to.equal('line 1: 4005, the line must be a JSON object\n');
-  });
-
   it('skips the lines before --from-line, and appends to the rejects of earlier lines', async () => {
-    const file = await files.write(['[]\n', plantLine(2), '{}\n']);
-    const rejects = files.newPath();
+    const file = await files.write(['[]\n', '[]\n', plantLine(3), '{}\n']);
+    const rejected = files.newPath();
     const before = `${JSON.stringify({ line: 1, error: 4005, message: 'a', text: '[]' })}\n`;
-    writeFileSync(rejects, before);
-    const it = startImport([file, '--from-line', '2', '--rejects', rejects], MEMORY);
+    writeFileSync(rejected, before);
+    const it = startImport([file, '--from-line', '3', '--rejects', rejected], MEMORY);
     expect(await it.ended).to.equal(1);
     expect(countsOf(it.out)).to.deep.equal({ stored: 1, invalid: 1 });
-    expect(readFileSync(rejects, 'utf8').replace(before, '')).to.match(/^\{"line":3,.*\}\n$/);
+    expect(readFileSync(rejected, 'utf8').replace(before, '')).to.match(/^\{"line":4,.*\}\n$/);
   });
 
-  it('accepts lines up to BODY_LIMIT', async () => {
+  it('accepts lines up to BODY_LIMIT, and prints the others without a file for them', async () => {
     const file = await files.write([plantLine(1), plantLine(10)]);
     const BODY_LIMIT = `${plantLine(1).length - 1}`;
     const it = startImport([file], { ...MEMORY, BODY_LIMIT });
@@ -81,7 +167,7 @@ describe('plant-store import', () => {
     expect(it.err).to.equal('line 2: 4003, the line is larger than the limit\n');
   });
 
-  it('reports a file that it cannot read or write, and how to resume', async () => {
+  it('reports a file that it cannot write, and how to resume', async () => {
     const file = await files.write(['[]\n', plantLine(2)]);
     const it = startImport([file, '--rejects', '/dev/full'], MEMORY);
     expect(await it.ended).to.equal(1);
@@ -117,34 +203,27 @@ describe('plant-store import', () => {
     expect(it.err).to.match(/100 % \| 10 plants, .* --from-line 11 \|/);
   });
 
-  it('ends with 2, and stores nothing, with a token that is refused', async () => {
-    const it = startImport(['/dev/null'], { ...MEMORY, ACCESS_TOKEN: 'a-secret' });
-    expect(await it.ended).to.equal(2);
-    expect(it.out).to.equal('');
-    expect(it.err)
-      .to.match(/ACCESS_TOKEN: expected a t/)
-      .and.not.include('a-secret');
-  });
-
-  it('ends with 2 when the client may not create plants', async () => {
+  it('ends with 2, and stores nothing, with a token that is refused or does not permit creating plants', async () => {
+    const file = await files.write(numbered(2));
     const ACCESS_TOKENS_FILE = files.newPath();
     writeFileSync(ACCESS_TOKENS_FILE, `${CLIENT.ACCESS_TOKEN_SHA256} reader [read plants]\n`);
-    const { ACCESS_TOKEN } = CLIENT;
-    const file = await files.write(numbered(2));
-    const it = new Command(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
-    expect(await it.ended).to.equal(2);
-    expect(it.out).to.equal('');
-    expect(it.err).to.equal(
-      'plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that permits creating plants. Set it to another one\n',
-    );
+    for (const [ACCESS_TOKEN, problem] of [
+      ['a-secret', 'expected a token that the service accepts (the token is not known)'],
+      [CLIENT.ACCESS_TOKEN, 'expected a token that permits creating plants'],
+    ] as const) {
+      const it = new Command(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
+      expect(await it.ended).to.equal(2);
+      expect(it.out).to.equal('');
+      expect(it.err).to.equal(
+        `plant-store: invalid configuration:\n  ACCESS_TOKEN: ${problem}. Set it to another one\n`,
+      );
+    }
   });
 
   it('ends with 1 when the token cannot be verified now', async () => {
     const it = new Command(['import', '/dev/null'], {
-      ...MEMORY,
+      ...{ ...MEMORY, JWT_ISSUER: 'http://127.0.0.1:1', JWT_AUDIENCE: 'plants' },
       ACCESS_TOKEN: `${part({ alg: 'RS256', kid: '1', typ: 'at+jwt' })}.${part({})}.c2lnbmF0dXJl`,
-      JWT_ISSUER: 'http://127.0.0.1:1',
-      JWT_AUDIENCE: 'plants',
     });
     expect(await it.ended).to.equal(1);
     expect(it.err).to.match(/plant-store: JWT_ISSUER, JWKS_URL: /);

@@ -18,24 +18,17 @@ describe('plant-store ready', function () {
   it('ends with 0 when the service is ready, also when it listens on every address', async () => {
     expect(await result({})).to.deep.equal({ code: 0, body: { status: 'ready' } });
     expect(await result({ HOST: '0.0.0.0' })).to.include({ code: 0 });
-    expect(urlOf('0.0.0.0', 3000)).to.equal('http://127.0.0.1:3000');
     expect(urlOf('::', 3000)).to.equal('http://[::1]:3000');
     expect(urlOf('fd00::1', 3000)).to.equal('http://[fd00::1]:3000');
   });
 
-  it('ends with 1 and the reason when the service is not ready', async () => {
+  it('ends with 1 and the reason when the service is not ready, or does not listen', async () => {
     const { code, body } = await result({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
     expect([code, body.error]).to.deep.equal([1, 5030]);
-  });
-
-  it('ends with 1 when no service listens', async () => {
     const PORT = `${await freePort()}`;
     const command = new Command(['ready'], { PORT });
     expect(await command.ended).to.equal(1);
-    expect(command.err).to.match(
-      new RegExp(
-        `^plant-store: no response from 127\\.0\\.0\\.1:${PORT} \\(connect ECONNREF.*\\)\n$`,
-      ),
-    );
+    const problem = `plant-store: no response from 127.0.0.1:${PORT} (connect ECONNREFUSED`;
+    expect(command.err.startsWith(problem), command.err).to.equal(true);
   });
 });

@@ -1,45 +1,32 @@
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  type Stats,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { UsageError } from '../../src/commands/own-process.js';
 import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
+import { PlantFiles } from '../support/plant-files.js';
 
 const reject = (line: number) => ({
-  line,
-  error: 4005,
-  message: 'name is required',
-  text: '{"id":1}',
+  ...{ line, error: 4005, message: 'name is required', text: '{"id":1}' },
 });
 
 describe('The file of rejects', () => {
-  let folder: string;
+  const files = new PlantFiles();
   let path: string;
+  let imported: string;
   let input: Stats;
   let openBefore: number;
   const openFiles = () => readdirSync('/dev/fd').length;
 
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
-    path = join(folder, 'rejects.ndjson');
-    writeFileSync(join(folder, 'plants.ndjson'), '{"id":1}\n');
-    input = statSync(join(folder, 'plants.ndjson'));
+  after(() => files.remove());
+
+  beforeEach(async () => {
+    path = files.newPath();
+    imported = await files.write(['{"id":1}\n']);
+    input = statSync(imported);
     openBefore = openFiles();
   });
 
-  afterEach(() => {
-    rmSync(folder, { recursive: true });
-    expect(openFiles()).to.be.at.most(openBefore);
-  });
+  afterEach(() => expect(openFiles()).to.be.at.most(openBefore));
 
   it('has each record immediately', () => {
     const rejects = new RejectsFile(path, input, false);
@@ -68,45 +55,35 @@ describe('The file of rejects', () => {
     rejects.close();
   });
 
+  const refuses = (problem: string, file = path, resumes = true) =>
+    expect(() => new RejectsFile(file, input, resumes)).to.throw(
+      UsageError,
+      `import: --rejects: ${problem}`,
+    );
+
   it('must be empty for a new import', () => {
     writeFileSync(path, 'before\n');
-    expect(() => new RejectsFile(path, input, false)).to.throw(
-      UsageError,
-      `import: --rejects: ${path} is not empty. Name another file, or resume an import with --from-line, which appends to it`,
-    );
+    const fix = 'Name another file, or resume an import with --from-line, which appends to it';
+    refuses(`${path} is not empty. ${fix}`, path, false);
     expect(readFileSync(path, 'utf8')).to.equal('before\n');
   });
 
-  for (const text of [
-    'a note\n',
-    'a note without an end',
-    `${JSON.stringify(reject(3))}\na note without an end`,
-    `${JSON.stringify(reject(3))}\na note\n`,
-  ]) {
-    it(`must be of an import, not ${JSON.stringify(text)}`, () => {
-      writeFileSync(path, text);
-      expect(() => new RejectsFile(path, input, true)).to.throw(
-        UsageError,
-        `import: --rejects: ${path} is not of an import. Name another file`,
-      );
-      expect(readFileSync(path, 'utf8')).to.equal(text);
-    });
-  }
-
-  it('must not be the imported file', () => {
-    const same = join(folder, 'plants.ndjson');
-    expect(() => new RejectsFile(same, input, true)).to.throw(
-      UsageError,
-      `import: --rejects: ${same} is the file that is imported`,
-    );
+  it('must be of an import when it is resumed', () => {
+    const record = `${JSON.stringify(reject(3))}\n`;
+    for (const before of ['', record]) {
+      for (const text of [`${before}a note\n`, `${before}a note without an end`]) {
+        writeFileSync(path, text);
+        refuses(`${path} is not of an import. Name another file`);
+        expect(readFileSync(path, 'utf8')).to.equal(text);
+      }
+    }
   });
 
-  it('must be in a folder in which files can be created', () => {
-    const nowhere = join(folder, 'gone', 'rejects.ndjson');
-    expect(() => new RejectsFile(nowhere, input, false)).to.throw(
-      UsageError,
-      `import: --rejects: expected a file that can be written (ENOENT: no such file or directory, open '${nowhere}')`,
-    );
+  it('must be another file than the imported one, in a folder in which files can be created', () => {
+    refuses(`${imported} is the file that is imported`, imported);
+    const nowhere = `${files.folder}/gone/rejects.ndjson`;
+    const reason = `ENOENT: no such file or directory, open '${nowhere}'`;
+    refuses(`expected a file that can be written (${reason})`, nowhere);
   });
 });
 

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { build } from '../../src/build.js';
@@ -47,36 +46,13 @@ describe('The management listener', function () {
   });
 
   it('names the same build in metrics, in the log and in the interface description', async () => {
-    const { address, management, out } = await start();
-    const line = JSON.parse(out.split('\n').find((it) => it.includes('"listening"')) ?? '');
-    const { info } = JSON.parse(await (await fetch(`${address}/openapi.json`)).text());
-    const metrics = await (await fetch(`${management}/metrics`)).text();
-    expect(line).to.include(build);
-    expect(info['x-build']).to.deep.equal(build);
-    expect(metrics).to.include(`plant_store_build_info{version="${build.version}",commit="`);
-  });
-
-  it('uses few label values, whatever clients send', async () => {
     const service = await start();
-    const lines = Array.from({ length: 20 }, (_, at) => [
-      `PURGE /plants/${at}`,
-      `BREW${at} /pot`,
-      `GET /${'x'.repeat(at + 1)}`,
-      `GET /docs/${at}?q=${at}`,
-      `DELETE /plants?${at}`,
-    ]).flat();
-    const requests = lines.map((it) =>
-      text(open(service, `${it} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`)),
-    );
-    await Promise.all(requests);
-    const metrics = await metricsOf(service);
-    const values = (label: string) => {
-      const found = metrics.matchAll(new RegExp(`${label}="([^"]*)"`, 'g'));
-      return [...new Set([...found].map(([, it]) => it))];
-    };
-    expect(values('http_request_method')).to.have.members(['_OTHER', 'GET', 'DELETE']);
-    expect(values('http_route')).to.have.members(['']);
-    expect(values('http_response_status_code')).to.have.members(['400', '404', '405']);
+    const [line = ''] = /^.*"listening".*$/m.exec(service.out) ?? [];
+    expect(JSON.parse(line)).to.include(build);
+    const { info } = JSON.parse(await (await fetch(`${service.address}/openapi.json`)).text());
+    expect(info['x-build']).to.deep.equal(build);
+    const label = `plant_store_build_info{version="${build.version}",commit="`;
+    expect(await metricsOf(service)).to.include(label);
   });
 
   it('counts each plant that was stored or whose id was taken, with the method, route and status', async () => {
@@ -84,13 +60,16 @@ describe('The management listener', function () {
     const statuses = [];
     for (const id of [1, 2, 2]) statuses.push((await createPlant(service.address, id)).status);
     expect(statuses).to.deep.equal([200, 200, 400]);
-    expect(await valueIn(service, plants('stored'))).to.equal(2);
-    expect(await valueIn(service, plants('taken'))).to.equal(1);
-    expect(await valueIn(service, 'plant_store_storage_reachable')).to.equal(1);
     const labels =
       'http_request_method="POST",http_route="/plants",http_response_status_code="200"';
-    const series = `http_server_request_duration_seconds_count{${labels}}`;
-    expect(await valueIn(service, series)).to.equal(2);
+    for (const [series, value] of [
+      [plants('stored'), 2],
+      [plants('taken'), 1],
+      ['plant_store_storage_reachable', 1],
+      [`http_server_request_duration_seconds_count{${labels}}`, 2],
+    ] as const) {
+      expect(await valueIn(service, series), series).to.equal(value);
+    }
   });
 
   it('counts creates without a storage, which are logged, but not failed readiness probes', async () => {

@@ -66,7 +66,7 @@ describe('Stopping', function () {
   });
 
   it('ends at once at the second signal', async () => {
-    const service = await start({ SHUTDOWN_DELAY_MS: '60000' });
+    const service = await start({ SHUTDOWN_DELAY_MS: '20000' });
     service.emit('SIGTERM');
     await service.printed(/"stopping"/);
     service.emit('SIGINT');

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Reject } from '@plant-store/import-ndjson';
 import {
   ACCESS_TOKEN_SHA256,
@@ -12,11 +11,10 @@ import {
   TOKEN,
   watch,
 } from '@plant-store/service-process';
-import { type Document, MongoClient } from 'mongodb';
 import { Command } from './in-process.js';
 
 /** The first id of a file, which is not exact as a double. */
-const FIRST_ID = 9007199254740993n;
+export const FIRST_ID = 9007199254740993n;
 
 /** Returns the line of a plant whose id follows from the number of the line. */
 export const plantLine = (line: number) =>
@@ -102,53 +100,4 @@ export function rejectsIn(path: string): Reject[] {
     .split('\n')
     .filter((line) => line !== '');
   return lines.map((line) => JSON.parse(line));
-}
-
-/** The collection into which an import stores plants, read directly. */
-export class KeptPlants {
-  readonly #client: MongoClient;
-
-  constructor(uri: string) {
-    this.#client = new MongoClient(uri, { serverSelectionTimeoutMS: 30_000 });
-  }
-
-  get #plants() {
-    return this.#client.db().collection('plants', { readConcern: { level: 'majority' } });
-  }
-
-  /** Stores the plants of this many lines, without the service. */
-  async fill(count: number): Promise<void> {
-    const documents = Array.from({ length: count }, (_, at) => ({
-      ...{ _id: FIRST_ID + BigInt(at + 1), name: `plant ${at + 1}`, tag: 'tropical' },
-    }));
-    await this.#client.db().collection<{ _id: bigint }>('plants').insertMany(documents);
-  }
-
-  /** Resolves when there are `count` plants, or when the import has ended. */
-  async reach(count: number, { ended }: Pick<Running, 'ended'>): Promise<void> {
-    let isOver = false;
-    void ended.then(() => {
-      isOver = true;
-    });
-    while (!isOver && (await this.#plants.estimatedDocumentCount()) < count) await pause(5);
-  }
-
-  count(): Promise<number> {
-    return this.#plants.countDocuments();
-  }
-
-  /** Resolves with the numbers of the lines whose plants are stored as {@link plantLine} makes them. */
-  async lines(): Promise<Set<number>> {
-    const lines = new Set<number>();
-    const documents = this.#plants.find({}, { promoteLongs: false, projection: { mark: 0 } });
-    for await (const { _id, name, tag } of documents as AsyncIterable<Document>) {
-      const line = Number(_id.toBigInt() - FIRST_ID);
-      if (name === `plant ${line}` && tag === 'tropical') lines.add(line);
-    }
-    return lines;
-  }
-
-  close(): Promise<void> {
-    return this.#client.close();
-  }
 }

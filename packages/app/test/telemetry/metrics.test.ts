@@ -8,24 +8,27 @@ import {
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { expect } from 'chai';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { type Observer, observe } from '../../src/telemetry/observer.js';
 import { pino } from '../support/pino.js';
 
-/** Returns the value of a series in the text of `/metrics`. */
-function valueIn(text: string, series: string): number {
-  const line = text.split('\n').find((it) => it.startsWith(`${series} `));
-  return Number(line?.slice(series.length));
-}
+const SECONDS = '0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf';
 
+const OUTCOMES = ['stored', 'taken', 'unavailable', 'unknown'];
 const plants = (outcome: string) => `plant_store_plants_total{outcome="${outcome}"}`;
+const checks = (cache: string) => `plant_store_token_checks_total{cache="${cache}"}`;
+const fetches = (result: string) => `plant_store_key_fetches_total{result="${result}"}`;
 
 describe('The metrics', () => {
   let metrics: Metrics;
   let observer: Observer;
-  const value = async (series: string) => valueIn(await metrics.text(), series);
+
+  /** Resolves with the value of a series in the text of `/metrics`. */
+  async function value(series: string, source = metrics): Promise<number> {
+    const line = (await source.text()).split('\n').find((it) => it.startsWith(`${series} `));
+    return Number(line?.slice(series.length));
+  }
 
   beforeEach(() => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234', commit: 'abc1234d' });
@@ -33,18 +36,18 @@ describe('The metrics', () => {
     observer = observe(pino({ level: 'silent' }), metrics, variables);
   });
 
-  function requestEnded(status: number, error?: number, refusal?: 'expired', durationMs = 1): void {
+  function requestEnded(status: number, error?: number, durationMs = 1): void {
     observer.http.ended({
       ...{ method: 'POST', route: '/plants', status, error, durationMs },
-      ...{ requestId: 'a', client: undefined, refusal, request: undefined },
+      ...{ requestId: 'a', client: undefined, refusal: undefined, request: undefined },
     });
   }
 
   it('begin at 0 for counters whose first increase would otherwise be missed', async () => {
     const series = [
-      ...['stored', 'taken', 'unavailable', 'unknown'].map(plants),
-      ...['hit', 'miss'].map((cache) => `plant_store_token_checks_total{cache="${cache}"}`),
-      ...['success', 'failure'].map((it) => `plant_store_key_fetches_total{result="${it}"}`),
+      ...OUTCOMES.map(plants),
+      ...['hit', 'miss'].map(checks),
+      ...['success', 'failure'].map(fetches),
       'plant_store_requests_refused_total',
       'plant_store_bugs_total',
       'plant_store_connections_refused_total',
@@ -54,51 +57,38 @@ describe('The metrics', () => {
     for (const name of series) expect(await value(name), name).to.equal(0);
   });
 
-  const limits = {
-    http_server_request_duration_seconds:
-      '0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf',
-    plant_store_batch_duration_seconds:
-      '0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf',
-    plant_store_batch_size: '1 2 5 10 20 50 100 200 500 1000 +Inf',
-  };
+  it('have buckets of seconds, and of plants', async () => {
+    requestEnded(200);
+    const text = await metrics.text();
+    for (const [name, expected] of [
+      ['http_server_request_duration_seconds', SECONDS],
+      ['plant_store_batch_duration_seconds', SECONDS],
+      ['plant_store_batch_size', '1 2 5 10 20 50 100 200 500 1000 +Inf'],
+    ]) {
+      const buckets = text.matchAll(new RegExp(`^${name}_bucket{le="([^"]+)"`, 'gm'));
+      expect([...buckets].map(([, limit]) => limit).join(' '), name).to.equal(expected);
+    }
+  });
 
-  for (const [name, expected] of Object.entries(limits)) {
-    it(`have the buckets of ${name}`, async () => {
-      requestEnded(200);
-      const buckets = (await metrics.text()).matchAll(
-        new RegExp(`^${name}_bucket{le="([^"]+)"`, 'gm'),
-      );
-      expect([...buckets].map(([, limit]) => limit).join(' ')).to.equal(expected);
-    });
-  }
-
-  it('name the build', async () => {
+  it('name the build, and include those of Node.js about the process', async () => {
     const series = (commit: string) =>
       `plant_store_build_info{version="2.4.0-dev+abc1234",commit="${commit}",node="${process.version}"}`;
     expect(await value(series('abc1234d'))).to.equal(1);
-    const text = await new Metrics({ version: '2.4.0-dev+abc1234' }).text();
-    expect(valueIn(text, series('unknown'))).to.equal(1);
-  });
-
-  it('include those of Node.js about the process', async () => {
+    const another = new Metrics({ version: '2.4.0-dev+abc1234' });
+    expect(await value(series('unknown'), another)).to.equal(1);
     expect(await value('process_resident_memory_bytes')).to.be.above(0);
   });
 
   it('count a request while it is under way, and its duration when it has ended', async () => {
     observer.http.begun();
     expect(await value('http_server_active_requests')).to.equal(1);
-    requestEnded(503, 5032, undefined, 1500);
+    requestEnded(503, 5032, 1500);
     expect(await value('http_server_active_requests')).to.equal(0);
     const labels =
       '{http_request_method="POST",http_route="/plants",http_response_status_code="503"}';
     expect(await value(`http_server_request_duration_seconds_sum${labels}`)).to.equal(1.5);
     expect(await value('plant_store_requests_refused_total')).to.equal(1);
     expect(await metrics.text()).not.to.match(/^plant_store_tokens_refused_total\{/m);
-  });
-
-  it('count refused tokens by reason', async () => {
-    requestEnded(401, 4011, 'expired');
-    expect(await value('plant_store_tokens_refused_total{reason="expired"}')).to.equal(1);
   });
 
   it('count a bug, and no other failure as a bug', async () => {
@@ -124,52 +114,24 @@ describe('The metrics', () => {
     for (const [id, error] of outcomes) {
       await rejects(counted.add(newPlant({ id, name: 'Monstera' }), 1), error);
     }
-    for (const outcome of ['stored', 'taken', 'unavailable', 'unknown']) {
-      expect(await value(plants(outcome)), outcome).to.equal(1);
-    }
+    for (const outcome of OUTCOMES) expect(await value(plants(outcome)), outcome).to.equal(1);
   });
 
-  it('do not change the other methods of a repository', async () => {
-    class Catalogue extends MemoryPlantRepository {
-      readonly #name = 'catalogue';
-      name(): string {
-        return this.#name;
-      }
-    }
-    const counted = metrics.counting(new Catalogue());
-    expect(counted.name()).to.equal('catalogue');
-    await counted.close();
-    await rejects(counted.ready(), StorageUnavailableError);
-  });
-
-  it('count the events of the storage', async () => {
-    observer.storage({ type: 'storage reachable' });
-    expect(await value('plant_store_storage_reachable')).to.equal(1);
-    const error = new StorageUnavailableError('out of reach');
-    observer.storage({ type: 'storage unreachable', error });
+  it('count the events of the storage, of tokens, and of the keys', async () => {
     observer.storage({ type: 'batch written', plants: 7, durationMs: 250 });
-    expect(await value('plant_store_storage_reachable')).to.equal(0);
-    expect(await value('plant_store_batch_size_sum')).to.equal(7);
-    expect(await value('plant_store_batch_duration_seconds_sum')).to.equal(0.25);
     observer.storage({ type: 'plant refused', code: 121, reason: 'x' });
-    expect(await value('plant_store_plants_refused_by_database_total')).to.equal(1);
-  });
-
-  it('count tokens, fetches of keys, and refused connections', async () => {
-    observer.tokens({ type: 'token checked', cached: true });
-    observer.tokens({ type: 'token checked', cached: false });
+    for (const cached of [true, false]) observer.tokens({ type: 'token checked', cached });
     observer.tokens({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');
     observer.tokens({ type: 'issuer not reached', error });
-    metrics.connectionRefused();
-    for (const series of [
-      'plant_store_token_checks_total{cache="hit"}',
-      'plant_store_token_checks_total{cache="miss"}',
-      'plant_store_key_fetches_total{result="success"}',
-      'plant_store_key_fetches_total{result="failure"}',
-      'plant_store_connections_refused_total',
-    ]) {
-      expect(await value(series), series).to.equal(1);
+    for (const [series, expected] of [
+      ['plant_store_batch_size_sum', 7],
+      ['plant_store_batch_duration_seconds_sum', 0.25],
+      ['plant_store_plants_refused_by_database_total', 1],
+      ...['hit', 'miss'].map((cache) => [checks(cache), 1] as const),
+      ...['success', 'failure'].map((result) => [fetches(result), 1] as const),
+    ] as const) {
+      expect(await value(series), series).to.equal(expected);
     }
   });
 });

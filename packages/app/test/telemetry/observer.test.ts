@@ -16,6 +16,7 @@ import {
 } from '../../src/telemetry/observer.js';
 import { pino } from '../support/pino.js';
 
+const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
 const NONE = { storage: undefined, verifier: undefined };
 
 /** Returns the log of what observers receive. */
@@ -35,17 +36,13 @@ describe('The log entry of a failed request', () => {
     return entry;
   }
 
-  for (const Outage of [
-    StorageUnavailableError,
-    OutcomeUnknownError,
-    TokenVerifierUnavailableError,
-  ]) {
-    it(`has the reason but no stack after ${Outage.name}`, () => {
+  it('has the reason of an outage, but no stack', () => {
+    for (const Outage of OUTAGES) {
       const entry = entryOf(new Outage('out of reach', { cause: new Error('refused') }));
       expect(entry).to.include({ reason: 'out of reach: refused' }).and.not.to.have.property('err');
       expect(JSON.stringify(entry)).not.to.match(/\.[jt]s:\d/);
-    });
-  }
+    }
+  });
 
   it('is the stack of a bug', () => {
     const entry = entryOf(new TypeError('a bug'));
@@ -57,16 +54,13 @@ describe('The log entry of a failed request', () => {
 describe('The sentence about an error', () => {
   const sentence = (cause?: unknown) => sentenceOf(new Error('out of reach', { cause }), undefined);
 
-  it('is its message when it has no cause, also for a value that is not an error', () => {
-    expect(sentence()).to.equal('out of reach');
-    expect(sentenceOf('out of reach', 'PLACE')).to.equal('PLACE: out of reach');
-  });
-
   it('has each message of the chain once, and no empty one', () => {
     const root = new Error('refused', { cause: new Error('', { cause: new Error('by b') }) });
-    expect(sentence(new Error('refused', { cause: root }))).to.equal(
-      'out of reach (refused: by b)',
-    );
+    const causes = new Error('refused', { cause: root });
+    expect(sentence(causes)).to.equal('out of reach (refused: by b)');
+    expect(sentence()).to.equal('out of reach');
+    expect(sentence(new Error(''))).to.equal('out of reach (no reason given)');
+    expect(sentenceOf('a text', 'PLACE')).to.equal('PLACE: a text');
   });
 
   it('has every message of several causes', () => {
@@ -74,24 +68,19 @@ describe('The sentence about an error', () => {
     const several = new AggregateError(causes, 'nowhere', { cause: new Error('first') });
     expect(sentence(several)).to.equal('out of reach (nowhere: first: by a: by b)');
   });
-
-  it('reports that the cause has no message', () => {
-    expect(sentence('a text')).to.equal('out of reach (no reason given)');
-    expect(sentence(new Error(''))).to.equal('out of reach (no reason given)');
-  });
 });
 
 describe('The log of a response', () => {
+  const response = { method: 'POST', durationMs: 1, client: undefined, requestId: 'a' };
+
   function levelOf(status: number, error: number | undefined, route = '/plants'): unknown {
     const refusal = error === 4011 ? ('expired' as const) : undefined;
-    const what = { method: 'POST', route, status, error, durationMs: 1, client: undefined };
-    const entries = logOf(({ http }) =>
-      http.ended({ ...what, refusal, requestId: 'a', request: undefined }),
-    );
-    expect(entries).to.have.length(1);
-    expect(entries[0]).to.include({ msg: 'responded', requestId: 'a' });
-    expect(entries[0]?.refusal).to.equal(refusal);
-    return entries[0]?.level;
+    const exchange = { ...response, route, status, error, refusal, request: undefined };
+    const [entry, ...others] = logOf(({ http }) => http.ended(exchange));
+    expect(others).to.deep.equal([]);
+    expect(entry).to.include({ msg: 'responded', requestId: 'a' });
+    expect(entry?.refusal).to.equal(refusal);
+    return entry?.level;
   }
 
   const INFO = 30;
@@ -102,51 +91,47 @@ describe('The log of a response', () => {
     expect(levelOf(503, 5032)).to.equal(INFO);
   });
 
-  it('is a debug line for a 200, and for a failure that has a line with its cause', () => {
+  it('is a debug line for a 200, a probe while the service stops, and a failure that has a line with its cause', () => {
     expect(levelOf(200, undefined)).to.equal(DEBUG);
+    expect(levelOf(503, 5032, '/readyz')).to.equal(DEBUG);
     for (const error of [5000, 5030, 5031]) expect(levelOf(503, error)).to.equal(DEBUG);
   });
 
   for (const [what, forwarded, proxies, address] of [
     ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
-    ['that a trusted proxy names', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
     ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
+    ['behind a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
     ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
     it(`has the address ${what}`, () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
       const request = new IncomingMessage(socket);
       request.headers['x-forwarded-for'] = forwarded;
+      const refused = { route: '/plants', status: 401, error: 4011, refusal: undefined };
       const options = { ...NONE, proxies: proxies && proxyAddress.compile(proxies) };
-      const exchange = { method: 'POST', route: '/plants', status: 401, error: 4011 };
-      const rest = { durationMs: 1, client: undefined, refusal: undefined, requestId: 'a' };
-      const use = ({ http }: Observer) => http.ended({ ...exchange, ...rest, request });
+      const use = ({ http }: Observer) => http.ended({ ...response, ...refused, request });
       expect(logOf(use, options)[0]).to.include({ address }).and.not.to.have.property('request');
     });
   }
-
-  it('is a debug line for a readiness probe of a service that stops', () => {
-    expect(levelOf(503, 5032, '/readyz')).to.equal(DEBUG);
-  });
 });
 
-describe('The log entry of a storage event', () => {
-  const entriesOf = (event: StorageEvent, storage?: string) =>
-    logOf((observer) => observer.storage(event), { ...NONE, storage });
+describe('The log entry of an event', () => {
+  const options = { storage: 'DATABASE_URL', verifier: 'JWT_ISSUER, JWKS_URL' };
+  const entriesOf = (...events: StorageEvent[]) =>
+    logOf(({ storage }) => events.forEach(storage), options);
 
-  it('begins with the variable and has the cause', () => {
+  it('of the storage begins with the variable and has the cause', () => {
     const cause = new Error('refused', { cause: new Error('by b') });
     const error = new StorageUnavailableError('the database at a, b is not reachable', { cause });
-    expect(entriesOf({ type: 'storage unreachable', error }, 'DATABASE_URL')).to.deep.equal([
+    const events = [{ type: 'storage unreachable', error }, { type: 'storage reachable' }] as const;
+    expect(entriesOf(...events)).to.deep.equal([
       { level: 40, msg: 'DATABASE_URL: the database at a, b is not reachable (refused: by b)' },
-    ]);
-    expect(entriesOf({ type: 'storage reachable' }, 'DATABASE_URL')).to.deep.equal([
       { level: 30, msg: 'DATABASE_URL: the storage is reachable' },
     ]);
   });
 
   it('is omitted for a storage within the process, and for a batch', () => {
-    expect(entriesOf({ type: 'storage reachable' })).to.deep.equal([]);
+    expect(logOf(({ storage }) => storage({ type: 'storage reachable' }))).to.deep.equal([]);
     expect(entriesOf({ type: 'batch written', plants: 7, durationMs: 250 })).to.deep.equal([]);
   });
 
@@ -163,16 +148,13 @@ describe('The log entry of a storage event', () => {
       { level: 50, code: 121, reason: 'the validator', msg: 'the database refused a plant' },
     ]);
   });
-});
 
-describe('The log line about the issuer', () => {
-  it('is a warning that begins with the variables when its keys cannot be fetched', () => {
-    const variables = { ...NONE, verifier: 'JWT_ISSUER, JWKS_URL' };
+  it('of the issuer is a warning that begins with the variables when its keys cannot be fetched', () => {
     const error = new TokenVerifierUnavailableError('out of reach', { cause: new Error('why') });
     const entries = logOf(({ tokens }) => {
       tokens({ type: 'issuer reached' });
       tokens({ type: 'issuer not reached', error });
-    }, variables);
+    }, options);
     expect(entries).to.deep.equal([{ level: 40, msg: 'JWT_ISSUER, JWKS_URL: out of reach (why)' }]);
   });
 });
