@@ -8,7 +8,8 @@ import { startService } from './support/service.js';
 
 const SIZE = 16_384;
 const TRIES = 15;
-const MAX_MIB = 150;
+/** Node.js 24 itself takes 16 MiB more than Node.js 20. Requests that are kept as objects take more than the heap. */
+const MAX_MIB = 200;
 const CLIENTS = 100;
 const BYTES = 80_000;
 
