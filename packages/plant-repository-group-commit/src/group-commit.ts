@@ -198,8 +198,9 @@ export class GroupCommit {
 
   /** A storage that refuses a plant now may have stored it before the rule was added. */
   #refuse(plant: PendingPlant, { code, reason }: Refusal): void {
-    this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
     plant.refused(new Error(`the database refuses a plant that the service accepts (${code})`));
+    if (!plant.isSettled) return;
+    this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
   }
 
   /** Settles the plants whose ids belong to committed plants. */

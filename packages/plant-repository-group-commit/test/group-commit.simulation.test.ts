@@ -11,7 +11,7 @@ import { AVAILABLE, plant } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 /** `SIMULATION_RUNS=30000 npx mocha --no-config --timeout 0 <this file, compiled>` runs more of them. */
-const RUNS = Number(process.env.SIMULATION_RUNS ?? 1_000);
+const RUNS = Number(process.env.SIMULATION_RUNS ?? 2_000);
 /** Longer than any scenario takes. */
 const MAX_RUN_MS = 120_000;
 

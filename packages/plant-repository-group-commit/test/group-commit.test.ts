@@ -226,6 +226,18 @@ describe('A plant that is added', () => {
     expect(alerts).to.deep.equal([{ type: 'plant refused', id: 2n, ...REFUSAL }]);
   });
 
+  it('causes no alert when the database refuses it and an earlier insert may have written it', async () => {
+    const { fake, events, add, settled } = open();
+    const reply = async () => {
+      (await fake.insert(0)).fail();
+      for (let number = 1; ; number += 1) (await fake.insert(number)).reply([REFUSAL]);
+    };
+    void reply();
+    await settled(rejects(add(1n), OutcomeUnknownError));
+    expect(fake.inserts.length).to.be.above(2);
+    expect(events.map(({ type }) => type)).not.to.include('plant refused');
+  });
+
   it('that is invalid does not affect others', async () => {
     const { fake, plants, add } = open();
     const good = add(1n);

@@ -83,8 +83,12 @@ export class Connection {
     this.#socket = socket;
     this.#options = options;
     this.#watchParser();
-    // Node.js would close immediately after the last response, and a reset may overtake the response.
-    socket.destroySoon = () => this.#close();
+    // Node.js would close immediately after the last response, and a reset may overtake the response. For a client that has
+    // half-closed, it does not know of a failure that waits for its turn.
+    socket.destroySoon = () => {
+      const isOwed = this.#failure !== undefined && this.#response?.shouldKeepAlive;
+      if (!isOwed) this.#close();
+    };
   }
 
   /** Begins a request, at the end of this turn and in the asynchronous context of this call. */

@@ -115,6 +115,15 @@ describe('A client', function () {
     expect([begun, accepted.isPaused()]).to.deep.equal([18, false]);
   });
 
+  it('that half-closes gets the error for its last request, after the responses to those before', async () => {
+    const { client } = await start();
+    const { socket } = await client();
+    const creates = [1, 2].map((id) => rawCreate(`{"id":${id},"name":"${'x'.repeat(600)}"}`));
+    socket.end(`${creates.join('')}GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_200)}\r\n\r\n`);
+    const received = (await socket.setEncoding('latin1').toArray()).join('');
+    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).to.deep.equal(['200', '200', '431']);
+  });
+
   it('that does not read its responses is cut off', async () => {
     const { client } = await start(SHORT_LIMITS);
     const { socket, accepted } = await client();
