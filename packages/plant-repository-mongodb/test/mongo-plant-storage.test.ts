@@ -57,12 +57,16 @@ describeOnMongod('An insert', () => {
     };
   }
 
-  it('stores plants with their marks, or finds their ids', async () => {
-    const mark = storage.newMark();
-    expect(await storage.insert(batch(1n, mark))).to.deep.equal({ outcomes: ['stored'] });
-    expect(await storage.insert(batch(1n))).to.deep.equal({ outcomes: ['id exists'] });
-    const marks = await storage.committedMarks([1n, 2n], new AbortController().signal);
-    expect(marks).to.deep.equal(new Map([[1n, mark]]));
+  it('stores plants with their marks, or finds their ids, which a double cannot tell apart', async () => {
+    const [id, neighbour] = [2n ** 53n + 1n, 2n ** 53n];
+    const marks = [id, neighbour].map((it) => [it, storage.newMark()] as const);
+    for (const [it, mark] of marks) {
+      expect(await storage.insert(batch(it, mark))).to.deep.equal({ outcomes: ['stored'] });
+    }
+    expect(await storage.insert(batch(id))).to.deep.equal({ outcomes: ['id exists'] });
+    const found = await storage.committedMarks([id, neighbour, 2n], new AbortController().signal);
+    expect(found).to.have.lengthOf(2);
+    for (const [it, mark] of marks) expect(found.get(it)).to.equal(mark);
   });
 
   it('is sent on a connection only, and ends without a reply when that is lost', async () => {

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type NewPlant, newPlant, UnreadablePlantError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { assert, bigInt, option, property, string, stringMatching } from 'fast-check';
+import { assert, bigInt, nat, option, property, string, stringMatching } from 'fast-check';
 import { markOf, plantOf, rowOf } from '../src/plant-row.js';
 
 const id = bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const text = string({ unit: 'binary' });
+const text = string({ unit: nat(0x10ffff).map((it) => String.fromCodePoint(it).toWellFormed()) });
 /** Texts in which U+0000 and what stands for it meet. */
 const risky = stringMatching(/^[\0\\0a]{0,8}$/);
 
