@@ -5,7 +5,7 @@ import {
   type TokenVerifier,
 } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
-import type { StorageObserver } from './telemetry/observer.js';
+import type { StorageObserver } from './telemetry/events.js';
 
 const CHECK_INTERVAL_MS = 1000;
 

@@ -4,7 +4,7 @@ import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-s
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Health } from '../src/health.js';
-import type { StorageEvent } from '../src/telemetry/observer.js';
+import type { StorageEvent } from '../src/telemetry/events.js';
 
 const outage = new StorageUnavailableError('no primary');
 const noKeys = new TokenVerifierUnavailableError('no keys');

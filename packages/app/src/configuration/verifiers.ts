@@ -9,7 +9,7 @@ import {
   type TokenDigest,
   tokenDigest,
 } from '@plant-store/token-verifier-static';
-import type { TokenObserver } from '../telemetry/observer.js';
+import type { TokenObserver } from '../telemetry/events.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
 import { ConfigurationError, messageOf, text } from './setting.js';
 

@@ -7,11 +7,11 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import proxyAddress from 'proxy-addr';
+import type { StorageEvent } from '../../src/telemetry/events.js';
 import {
   type Observer,
   type ObserverOptions,
   observe,
-  type StorageEvent,
   sentenceOf,
 } from '../../src/telemetry/observer.js';
 import { pino } from '../support/pino.js';
