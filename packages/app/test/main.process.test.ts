@@ -96,7 +96,7 @@ describe('The process of plant-store', function () {
     expect(await ended).to.equal(0);
   });
 
-  it('has the same exit code when nobody reads its outputs, or they are closed from the start', async () => {
+  it('has the same exit code when nothing reads its outputs, or they are closed from the start', async () => {
     for (const [args, code] of [
       [['bake'], 2],
       [['--help'], 0],

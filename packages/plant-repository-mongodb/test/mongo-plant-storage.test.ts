@@ -89,7 +89,7 @@ describeOnMongod('An insert', () => {
     await storage.insert(batch(1n));
     network.freeze();
     const end = new AbortController();
-    const reason = new Error('nobody waits');
+    const reason = new Error('no client waits');
     const looking = storage.committedMarks([1n], end.signal);
     end.abort(reason);
     await rejects(looking, reason);

@@ -93,7 +93,7 @@ function describeStore(this: Mocha.Suite): void {
     });
   }
 
-  it('ends on the server what nobody waits for: a page, and an insert when it is closed', async () => {
+  it('ends on the server what no client waits for: a page, and an insert when it is closed', async () => {
     await locked(async () => {
       const waiting = `SELECT 1 FROM pg_locks WHERE NOT granted`;
       const noneWaits = async () => (await server.rows(waiting)).length === 0;

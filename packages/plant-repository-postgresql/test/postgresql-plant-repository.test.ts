@@ -318,7 +318,7 @@ function describeStore(this: Mocha.Suite): void {
       expect(await server.rows(isEncrypted)).to.deep.equal([{ ssl: true }]);
     });
 
-    it('ends on the server what nobody waits for', async () => {
+    it('ends on the server what no client waits for', async () => {
       const repository = trusting();
       await repository.ready();
       await server.run(`BEGIN; LOCK TABLE ${schema}.plants`);

@@ -104,9 +104,8 @@ export class ServerProcess {
 
 async function untilPrinted(output: Readable | null, ready: RegExp): Promise<void> {
   if (output === null) throw new Error('the output of the server is not read');
-  const lines = createInterface({ input: output });
   let printed = '';
-  for await (const line of lines) {
+  for await (const line of createInterface({ input: output })) {
     printed += `${line}\n`;
     if (ready.test(line)) {
       output.resume();

@@ -100,7 +100,7 @@ describe('The log of a response', () => {
   for (const [what, forwarded, proxies, address] of [
     ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
     ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
-    ['behind a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
+    ['after a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
     ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
     it(`has the address ${what}`, () => {
