@@ -2,7 +2,7 @@ import { freePort, ServerProcess } from '@plant-store/programs';
 import { type Document, MongoClient } from 'mongodb';
 import { findMongod } from './find-mongod.js';
 
-const RESPONSE_TIMEOUT_MS = 500;
+const RESPONSE_TIMEOUT_MS = 20_000;
 
 /** After a kill, a server replays its journal since the last checkpoint, which is up to 60 s old by default. */
 const SMALL = [
