@@ -22,7 +22,7 @@ interface Entry extends Omit<TokenDigest, 'permissions'> {
 /**
  * Reads a tokens file: a `digest label` on each line; `#`, at the beginning or after a space,
  * begins a comment. Labels may repeat, digests may not. A label may be followed by the permissions of
- * the token, such as `[create plants]`, separated by commas.
+ * the token, such as `[create plants]`, separated by commas. It must not look as if it named any itself.
  *
  * @throws {InvalidTokensError} with every problem and its line number; also when there is no token, as in a
  * file that is being written at that moment.
@@ -65,7 +65,11 @@ function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
     places.set(sha256.toLowerCase(), first ?? place);
     const twice = first === undefined ? undefined : `the same digest as in ${first}`;
     const problem =
-      digestProblem(sha256) ?? labelProblem(label) ?? permissionsProblem(permissions) ?? twice;
+      digestProblem(sha256) ??
+      labelProblem(label) ??
+      misplacedProblem(label) ??
+      permissionsProblem(permissions) ??
+      twice;
     return problem === undefined ? [] : [`${place}: ${problem}`];
   });
   if (entries.length === 0) problems.push('there is no token');
@@ -75,6 +79,18 @@ function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
       ? { sha256, label }
       : { sha256, label, permissions: permissions.filter(isPermission) },
   );
+}
+
+/** A token without a list has the default permissions: so a misspelt list must not become a part of the label. */
+const MISPLACED = new RegExp(
+  `[[\\]{}]|${PERMISSIONS.map((name) => name.replace(' ', '[\\W_]*')).join('|')}`,
+  'i',
+);
+
+function misplacedProblem(label: string): string | undefined {
+  return MISPLACED.test(label.normalize('NFKC'))
+    ? 'the label must contain no square or curly bracket and no name of a permission: permissions are one list in [ ] at the end of the line'
+    : undefined;
 }
 
 function permissionsProblem(names: readonly string[] = []): string | undefined {

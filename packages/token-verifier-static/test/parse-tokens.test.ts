@@ -42,12 +42,55 @@ describe('A tokens file', () => {
   });
 
   it('may name the permissions of a token after its label', () => {
-    const lines = [`${A} nursery [create plants]`, `${B} a [b] c[ ]`];
-    expect(parseTokensFile(lines.join('\n'))).to.deep.equal([
-      { sha256: A, label: 'nursery', permissions: ['create plants'] },
-      { sha256: B, label: 'a [b] c', permissions: [] },
+    const text = `${A} nursery\t[create plants ,read plants] # since May\n${B} a (b) <c>, d[ ]`;
+    expect(parseTokensFile(text)).to.deep.equal([
+      { sha256: A, label: 'nursery', permissions: ['create plants', 'read plants'] },
+      { sha256: B, label: 'a (b) <c>, d', permissions: [] },
     ]);
   });
+
+  for (const rest of [
+    'nursery [read plants',
+    'nursery read plants]',
+    'nursery [read plants],',
+    'nursery [read plants] []',
+    'nursery [read plants] x',
+    'nursery [[read plants]]',
+    'nursery []# revoked',
+    'nursery [] // revoked',
+    'nursery [read # plants]',
+    'nur[]sery',
+    'nursery \uFF3Bread plants\uFF3D',
+    'nursery \uFF3B\uFF3D',
+    'nursery {}',
+    'nursery {read plants}',
+    'nursery (read plants)',
+    'nursery "read plants"',
+    'nursery read plants',
+    'nursery: Create  plants',
+    'nursery read-plants',
+    'nursery CreatePlants',
+  ]) {
+    it(`is refused when permissions could be meant elsewhere than in a list: ${rest}`, () => {
+      expect(problemsOf(() => parseTokensFile(`# ours\n${A} ${rest}`))).to.deep.equal([
+        'line 2: the label must contain no square or curly bracket and no name of a permission: permissions are one list in [ ] at the end of the line',
+      ]);
+    });
+  }
+
+  for (const list of [
+    'Read plants',
+    'read  plants',
+    'read plants; create plants',
+    '*',
+    '"read plants"',
+  ]) {
+    it(`is refused when its list has anything but permissions: [${list}]`, () => {
+      expect(problemsOf(() => parseTokensFile(`${A} nursery [${list}]`))).to.deep.equal([
+        `line 1: the permissions must be some of: ${PERMISSIONS.join(', ')}`,
+      ]);
+    });
+  }
 
   it('is refused when it names another permission, without repeating it', () => {
     const text = `${A} nursery [create plants, water plants]`;
@@ -73,15 +116,31 @@ describe('A tokens file', () => {
 
   it('is refused without repeating its text unless a verifier can be made from it', () => {
     const word = fc.oneof(
-      fc.constantFrom(A, B, '#', ' ', '\n', '\t', '[', ']', 'label'),
+      fc.constantFrom(A, B, '#', ' ', '\n', '\t', '[', ']', 'label', ...PERMISSIONS),
       fc.string(),
     );
     fc.assert(
       fc.property(fc.array(word), (words) => {
         const problems = problemsOf(() => new StaticTokenVerifier(parseTokensFile(words.join(''))));
         const said =
-          /^(there is no token|line \d+: (the digest must be 64 hexadecimal digits|the label must be 1 to 64 printable characters|the permissions must be some of: [a-z ,]+|the same digest as in line \d+))$/;
+          /^(there is no token|line \d+: (the digest must be 64 hexadecimal digits|the label must be 1 to 64 printable characters|the permissions must be some of: [a-z ,]+|the label must contain no [a-z ]+: permissions are one list in \[ \] at the end of the line|the same digest as in line \d+))$/;
         for (const problem of problems) expect(problem).to.match(said);
+      }),
+    );
+  });
+
+  it('gives all permissions to no token after whose label there is a bracket or a permission', () => {
+    const word = fc.constantFrom('[', ']', '#', ' ', '\t', ',', 'label', ...PERMISSIONS);
+    fc.assert(
+      fc.property(fc.array(word), (words) => {
+        const line = `${A} label${words.join('')}`;
+        let permissions: readonly string[] | undefined = [];
+        const problems = problemsOf(() => {
+          permissions = parseTokensFile(line)[0]?.permissions;
+        });
+        const [stated = ''] = line.split(/\s#/);
+        const restricted = /[[\]]| plants/.test(stated);
+        if (problems.length === 0) expect(permissions === undefined).to.equal(!restricted);
       }),
     );
   });
