@@ -62,8 +62,8 @@ export interface PlantRepository {
    * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time. Faults
    *   add up: what happens after a write without a response, such as refused access, does not undo the write.
    *
-   * Of several concurrent calls with one id at most one resolves, whichever repositories on the same
-   * storage they are made to. A call never changes the outcome of another.
+   * Of several concurrent calls with one id at most one resolves, also when they are made to different
+   * repositories on the same storage. A call never changes the outcome of another.
    *
    * The adapter decides whether it tries again within the time limit. A new attempt that finds the plant
    * of an earlier attempt of the same call resolves. It recognises its own plant by something that no

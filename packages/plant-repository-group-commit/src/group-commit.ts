@@ -26,8 +26,8 @@ const LOOK_UP_TIMEOUT_MS = 60_000;
 const EAGER = { eager: 4, minShare: 1 / 2 };
 
 /**
- * Plants that are inserted again wait for no others, and no others for them: one plant may be the reason, for example
- * when its shard has no primary.
+ * Plants that are inserted again do not wait for others, and others do not wait for them. One plant may be the reason for
+ * the failure, for example when its shard has no primary.
  */
 const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, maxPauseMs: () => 0 };
 

@@ -78,7 +78,7 @@ export interface InsertLimits {
   readonly ordinary: number;
   /** Of plants that are inserted again. */
   readonly again: number;
-  /** Of inserts that take long, while later ones get their replies: a part of the storage does not respond. */
+  /** Of slow inserts that later ones have overtaken, because a part of the storage does not respond. */
   readonly overtaken: number;
 }
 
