@@ -1,7 +1,7 @@
 // `npm start`: builds the service when it is out of date, then runs the plant-store command.
 // Asking the compiler whether the build is out of date would take a fifth of the start-up time.
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -27,6 +27,10 @@ function isOutOfDate(folder) {
 
 if (builtFolders().some(isOutOfDate)) {
   const tsc = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
+  if (!existsSync(tsc)) {
+    process.stderr.write('The dependencies are not installed: run npm ci first.\n');
+    process.exit(1);
+  }
   const { status } = spawnSync(process.execPath, [tsc, '-b', 'packages/app'], {
     cwd: root,
     stdio: 'inherit',

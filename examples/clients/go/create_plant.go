@@ -99,6 +99,7 @@ func createPlant(address string, body []byte, name string, unknown bool) string 
 		got, err := send(address, body)
 		switch {
 		case err != nil:
+			log.Print("no response: ", err)
 			unknown = true
 		case got.status == 200 && got.name == name:
 			return "stored"
@@ -135,6 +136,9 @@ func check(err error) {
 }
 
 func main() {
+	if len(os.Args) != 4 || os.Getenv("ACCESS_TOKEN") == "" {
+		log.Fatal("usage: ACCESS_TOKEN=… create_plant ADDRESS NAME FILE")
+	}
 	address, name, file := os.Args[1], os.Args[2], os.Args[3]
 	_, err := os.Stat(file)
 	mayBeSent := !errors.Is(err, fs.ErrNotExist)

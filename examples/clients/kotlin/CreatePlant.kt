@@ -96,6 +96,7 @@ fun createPlant(address: String, saved: Saved, mayBeSent: Boolean): String {
                 else -> return "refused $code"
             }
         } catch (failure: CompletionException) { // no connection, a broken one, a time-out
+            System.err.println("no response: ${failure.cause}")
             unknown = true
         }
         if (attempt < MAX_ATTEMPTS) Thread.sleep(delayMs)
@@ -104,6 +105,10 @@ fun createPlant(address: String, saved: Saved, mayBeSent: Boolean): String {
 }
 
 fun main(args: Array<String>) {
+    if (args.size != 3 || System.getenv("ACCESS_TOKEN") == null) {
+        System.err.println("usage: ACCESS_TOKEN=… create-plant ADDRESS NAME FILE")
+        exitProcess(2)
+    }
     val file = File(args[2])
     val mayBeSent = file.exists()
     if (!mayBeSent) saveNewBody(file, args[1])

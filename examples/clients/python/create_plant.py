@@ -76,13 +76,16 @@ def create_plant(address, body, name, unknown):
                 if status < 500:
                     return "unknown" if unknown else f"refused {code}"
                 unknown = True
-        except (OSError, http.client.HTTPException):  # no connection, a broken one, a time-out
+        except (OSError, http.client.HTTPException) as error:  # no connection, a broken one, a time-out
+            print("no response:", error, file=sys.stderr)
             unknown = True
         if attempt < MAX_ATTEMPTS:
             time.sleep(retry_after + random.random() * 0.1 * 2**attempt)
     return "unknown" if unknown else "not stored"
 
 
+if len(sys.argv) != 4 or "ACCESS_TOKEN" not in os.environ:
+    sys.exit("usage: ACCESS_TOKEN=… python3 create_plant.py ADDRESS NAME FILE")
 address, new_name, file = sys.argv[1:]
 body, plant_id, name, may_be_sent = saved_body(file, new_name)
 outcome = create_plant(address, body, name, unknown=may_be_sent)

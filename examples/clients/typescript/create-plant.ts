@@ -10,7 +10,11 @@ const MAX_RETRY_AFTER_S = 60;
 /** Nothing was stored, and the same request can succeed later. */
 const NOT_STORED = [4080, 5030, 5032];
 
-const [address, newName, file = 'body.json'] = process.argv.slice(2);
+if (process.argv.length !== 5 || process.env.ACCESS_TOKEN === undefined) {
+  process.stderr.write('usage: ACCESS_TOKEN=… node create-plant.js ADDRESS NAME FILE\n');
+  process.exit(2);
+}
+const [address = '', newName = '', file = ''] = process.argv.slice(2);
 /** Whether an earlier run may have sent the body. */
 const mayBeSent = existsSync(file);
 if (!mayBeSent) saveNewBody();
@@ -64,7 +68,10 @@ async function send(): Promise<Reply | undefined> {
     const seconds = Number(response.headers.get('Retry-After')) || 0;
     const retryAfterMs = Math.min(Math.max(seconds, 0), MAX_RETRY_AFTER_S) * 1_000;
     return { status, name, code, retryAfterMs };
-  } catch {
+  } catch (error) {
+    process.stderr.write(
+      `no response: ${error instanceof Error ? (error.cause ?? error) : error}\n`,
+    );
     return undefined;
   }
 }

@@ -34,6 +34,15 @@ describe('The commands of a page', function () {
     expect(others).to.deep.equal([]);
   });
 
+  it('name npm ci when the dependencies are missing: npm start', async () => {
+    const started = terminal.start(`
+      mkdir -p new/tools new/packages/app/src && cp tools/start.js new/tools
+      echo '{"references":[]}' > new/packages/app/tsconfig.json
+      node new/tools/start.js`);
+    expect(await started.ended).to.equal(1);
+    expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
+  });
+
   it('create the plant that it shows, with the token that it shows: README.md', async () => {
     const address = await terminal.serve(snippet('README.md', 'ACCESS_TOKEN_SHA256='));
     const create = snippet('README.md', 'curl -sS');
