@@ -1,11 +1,11 @@
 import {
   type PlantRepository,
+  type StorageObserver,
   StorageSlowError,
   StorageUnavailableError,
   type TokenVerifier,
 } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
-import type { StorageObserver } from './telemetry/events.js';
 
 const CHECK_INTERVAL_MS = 1000;
 

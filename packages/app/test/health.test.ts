@@ -1,10 +1,13 @@
 import { rejects } from 'node:assert/strict';
 import { EventEmitter, once } from 'node:events';
-import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import {
+  type StorageEvent,
+  StorageUnavailableError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Health } from '../src/health.js';
-import type { StorageEvent } from '../src/telemetry/events.js';
 
 const outage = new StorageUnavailableError('no primary');
 const noKeys = new TokenVerifierUnavailableError('no keys');

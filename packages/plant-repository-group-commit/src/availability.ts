@@ -1,7 +1,10 @@
-import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import {
+  type StorageObserver,
+  StorageSlowError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
 import type { Finding, PlantStorage, Problem } from './plant-storage.js';
-import type { StorageObserver } from './storage-event.js';
 
 /** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
 const CHECK_TIMEOUT_MS = 1_500;

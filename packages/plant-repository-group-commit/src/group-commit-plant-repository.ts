@@ -1,19 +1,19 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
+  type BatchTracer,
   type NewPlant,
   newPlant,
   type PlantPage,
   type PlantReader,
   type PlantRepository,
+  type StorageObserver,
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
 import { Availability } from './availability.js';
-import type { BatchTracer } from './batch-tracer.js';
-import { CLOCK, NoResponseError } from './clock.js';
+import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantStorage } from './plant-storage.js';
-import type { StorageObserver } from './storage-event.js';
 
 const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
 
@@ -68,10 +68,10 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectOpen();
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
-    const limit = new AbortController();
-    const stopTimer = CLOCK.after(timeLimitMs, () => limit.abort(new NoResponseError()));
-    const end = AbortSignal.any([limit.signal, this.#closing.signal]);
-    return this.#readUntil(page, end).finally(stopTimer);
+    const closing = this.#closing.signal;
+    return withTimeLimit(timeLimitMs, CLOCK, (limit) =>
+      this.#readUntil(page, AbortSignal.any([limit, closing])),
+    );
   }
 
   /** Settles within 1.5 seconds. Concurrent calls share one check of the storage. */

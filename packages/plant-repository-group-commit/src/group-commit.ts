@@ -1,13 +1,16 @@
-import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
+import {
+  type BatchTracer,
+  type NewPlant,
+  type StorageObserver,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import type { Availability } from './availability.js';
-import { type BatchTracer, callerOf, traced } from './batch-tracer.js';
 import { type Clock, withTimeLimit } from './clock.js';
-import { InsertBatch } from './insert-batch.js';
-import { type BatchLimits, NaturalBatches } from './natural-batches.js';
-import { Patience } from './patience.js';
+import { type BatchLimits, InsertQueue } from './insert-queue.js';
+import { Insert, Patience } from './patience.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { InsertOutcome, InsertResult, PlantStorage, Refusal } from './plant-storage.js';
-import type { StorageObserver } from './storage-event.js';
+import type { InsertOutcome, InsertResult, PlantStorage } from './plant-storage.js';
+import { callerOf, traced } from './traced.js';
 
 /** The pause before plants are inserted again. */
 const RETRY_PAUSE_MS = 50;
@@ -29,20 +32,17 @@ const EAGER = { eager: 4, minShare: 1 / 2 };
  * Plants that are inserted again do not wait for others, and others do not wait for them. One plant may be the reason for
  * the failure, for example when its shard has no primary.
  */
-const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, maxPauseMs: () => 0 };
-
-/** The limits of a {@link GroupCommit}. */
-export interface GroupCommitLimits {
-  /** The most plants that are being stored at once; further ones are refused. */
-  readonly maxPending: number;
-  readonly batch: BatchLimits;
-}
+const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, pauseMs: () => 0 };
 
 /** What a {@link GroupCommit} uses. */
 export interface GroupCommitOptions {
   readonly storage: PlantStorage;
   readonly availability: Pick<Availability, 'refusal' | 'reached'>;
-  readonly limits: GroupCommitLimits;
+  readonly limits: {
+    /** The most plants that are being stored at once; further ones are refused. */
+    readonly maxPending: number;
+    readonly batch: BatchLimits;
+  };
   readonly observer: StorageObserver;
   readonly tracer?: BatchTracer | undefined;
   readonly clock: Clock;
@@ -60,43 +60,45 @@ export interface GroupCommitOptions {
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #pending = new Set<PendingPlant>();
-  readonly #ordinary: NaturalBatches<PendingPlant>;
-  readonly #again: NaturalBatches<PendingPlant>;
+  readonly #ordinary: InsertQueue;
+  readonly #again: InsertQueue;
   readonly #patience: Patience;
   #latestError: unknown;
+  /** Of the timer for the earliest deadline, or for that of a plant that is settled. */
+  #nextDeadline = Number.POSITIVE_INFINITY;
+  #stopTimer: () => void = () => undefined;
   #closing: Promise<void> | undefined;
   #drained: (() => void) | undefined;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { storage, limits, clock } = options;
-    const { ordinary, again, overtaken } = storage.limits;
-    const store = (plants: PendingPlant[]) => this.#store(plants);
-    const paced = { ...EAGER, maxUnderWay: ordinary, maxPauseMs: () => this.#patience.pauseMs };
-    const atOnce = { ...AT_ONCE, maxUnderWay: again };
-    this.#patience = new Patience(ordinary, overtaken);
-    this.#ordinary = new NaturalBatches(limits.batch, paced, store, clock);
-    this.#again = new NaturalBatches(limits.batch, atOnce, store, clock);
+    const { ordinary, again } = storage.limits;
+    const store = (plants: readonly PendingPlant[]) => this.#store(plants);
+    const paced = { ...EAGER, max: ordinary, pauseMs: () => this.#patience.pauseMs };
+    this.#patience = new Patience(clock, storage.limits, (it) => this.#queueOverdue(it));
+    this.#ordinary = new InsertQueue(limits.batch, paced, store, clock);
+    this.#again = new InsertQueue(limits.batch, { ...AT_ONCE, max: again }, store, clock);
   }
 
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */
-  async add(plant: NewPlant, timeLimitMs: number): Promise<void> {
-    this.#accept(plant, timeLimitMs);
-    const { storage, tracer, clock } = this.#options;
-    const marked = { plant: { ...plant }, mark: storage.newMark() };
-    const pending = new PendingPlant(marked, clock.now(), timeLimitMs, callerOf(tracer));
-    // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
-    const expire = () => setImmediate(() => this.#expire(pending));
-    const stopTimer = clock.after(timeLimitMs, expire);
-    this.#pending.add(pending);
-    this.#ordinary.push(pending);
-    try {
-      await pending.outcome;
-    } finally {
-      stopTimer();
-      this.#pending.delete(pending);
-      if (this.#pending.size === 0) this.#drained?.();
-    }
+  add(plant: NewPlant, timeLimitMs: number): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#accept(plant, timeLimitMs);
+      const { storage, tracer, clock } = this.#options;
+      const addedAt = clock.now();
+      const call = { addedAt, deadline: addedAt + timeLimitMs, caller: callerOf(tracer) };
+      const marked = { plant: { ...plant }, mark: storage.newMark() };
+      const pending = new PendingPlant(marked, call, (error) => {
+        this.#pending.delete(pending);
+        if (this.#pending.size === 0) this.#drain();
+        if (error) reject(error);
+        else resolve();
+      });
+      this.#pending.add(pending);
+      this.#expireAt(call.deadline, timeLimitMs);
+      this.#ordinary.push(pending);
+    });
   }
 
   /** Accepts no more plants, and resolves when every plant is settled. Idempotent. */
@@ -106,6 +108,12 @@ export class GroupCommit {
       if (this.#pending.size === 0) resolve();
     });
     return this.#closing;
+  }
+
+  #drain(): void {
+    this.#stopTimer();
+    this.#nextDeadline = Number.POSITIVE_INFINITY;
+    this.#drained?.();
   }
 
   #accept(plant: NewPlant, timeLimitMs: number): void {
@@ -121,54 +129,70 @@ export class GroupCommit {
     }
   }
 
-  /** Resolves when the next batch may start: at the end of this one, or when it gives way. */
+  /** One timer is enough for all plants: few live until their deadlines. */
+  #expireAt(deadline: number, inMs: number): void {
+    if (deadline >= this.#nextDeadline) return;
+    this.#stopTimer();
+    this.#nextDeadline = deadline;
+    // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
+    const expire = () => setImmediate(() => this.#expire());
+    this.#stopTimer = this.#options.clock.after(inMs, expire);
+  }
+
+  #expire(): void {
+    const now = this.#options.clock.now();
+    this.#nextDeadline = Number.POSITIVE_INFINITY;
+    let next = Number.POSITIVE_INFINITY;
+    for (const plant of this.#pending) {
+      if (plant.deadline <= now) plant.giveUp('the plant was not stored', this.#latestError);
+      else next = Math.min(next, plant.deadline);
+    }
+    this.#expireAt(next, next - now);
+  }
+
+  /** Resolves when the next insert may start: at the end of this one, or when it gives way. */
   #store(plants: readonly PendingPlant[]): Promise<void> {
     return new Promise((giveWay) => {
-      const { clock } = this.#options;
-      const overdue = (it: InsertBatch) => this.#queueOverdue(it);
-      const batch = new InsertBatch(plants, { clock, patience: this.#patience, overdue, giveWay });
-      void this.#carryOut(batch).then(giveWay);
+      void this.#carryOut(new Insert(plants, this.#patience, giveWay)).then(giveWay);
     });
   }
 
   /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */
-  async #carryOut(batch: InsertBatch): Promise<void> {
-    const existing = this.#conclude(batch, await this.#insert(batch));
+  async #carryOut(insert: Insert): Promise<void> {
+    const existing = this.#conclude(insert, await this.#insert(insert));
     if (existing.length > 0) await this.#lookUp(existing);
-    batch.end();
-    this.#patience.ended(batch);
-    const again = batch.plants.filter(({ isSettled }) => !isSettled);
-    if (again.length === 0 || batch.isOverdue) return;
+    this.#patience.ended(insert);
+    const again = insert.plants.filter(({ isSettled }) => !isSettled);
+    if (again.length === 0 || insert.isOverdue) return;
     await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
     this.#queueAgain(again);
   }
 
-  async #insert(batch: InsertBatch): Promise<InsertResult> {
+  async #insert(insert: Insert): Promise<InsertResult> {
     const { storage, availability } = this.#options;
     const { refusal } = availability;
     if (refusal) return { outcomes: 'denied', error: refusal };
     try {
       const reached = availability.reached();
       if (reached) await reached;
-      return await this.#trace('insert plants', batch.plants, () => storage.insert(batch));
+      return await this.#trace('insert plants', insert.plants, () => storage.insert(insert));
     } catch (error) {
-      return { outcomes: batch.isSent ? 'unclear' : 'not written', error };
+      return { outcomes: insert.isSent ? 'unclear' : 'not written', error };
     }
   }
 
   /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
-  #conclude(batch: InsertBatch, { outcomes, error }: InsertResult): readonly PendingPlant[] {
+  #conclude(insert: Insert, { outcomes, error }: InsertResult): readonly PendingPlant[] {
     this.#latestError = error;
-    if (!batch.isSent) {
-      if (outcomes === 'denied') for (const plant of batch.plants) this.#deny(plant, error);
+    if (!insert.isSent) {
+      if (outcomes === 'denied') for (const plant of insert.plants) this.#deny(plant, error);
       return [];
     }
-    const { observer, clock } = this.#options;
-    const plants = batch.send();
+    const plants = insert.send();
     if (plants.length === 0) return [];
-    const now = clock.now();
-    if (outcomes !== 'unclear') this.#patience.replied(batch, now);
-    const durationMs = now - batch.sentAt;
+    const { observer, clock } = this.#options;
+    if (outcomes !== 'unclear') this.#patience.replied(insert);
+    const durationMs = clock.now() - insert.sentAt;
     observer({ type: 'batch written', plants: plants.length, durationMs, failure: error });
     return plants.filter((plant, index) => {
       const outcome = typeof outcomes === 'string' ? outcomes : outcomes[index];
@@ -178,15 +202,14 @@ export class GroupCommit {
 
   /** Applies the outcome of an insert to one of its plants. Returns whether its id has to be looked up. */
   #apply(plant: PendingPlant, outcome: InsertOutcome, together: number, error: unknown): boolean {
-    if (outcome === 'stored') plant.stored();
-    else if (outcome === 'unclear') plant.unclear(error);
-    else plant.notWritten(error);
+    plant.ended(outcome, error);
     if (outcome === 'unclear' || outcome === 'refused with others') split(plant, together);
     if (outcome === 'denied') this.#deny(plant, error);
-    if (typeof outcome === 'string') return outcome === 'id exists' && !plant.isSettled;
-    if ('committedMark' in outcome) plant.found(outcome.committedMark);
-    else this.#refuse(plant, outcome);
-    return !plant.isSettled;
+    const isRefusal = typeof outcome === 'object' && 'reason' in outcome;
+    if (isRefusal && plant.isSettled) {
+      this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...outcome });
+    }
+    return !plant.isSettled && (isRefusal || outcome === 'id exists');
   }
 
   #deny(plant: PendingPlant, error: unknown): void {
@@ -194,13 +217,6 @@ export class GroupCommit {
     const { cause } = this.#options.storage.explain(error);
     const why = error instanceof StorageUnavailableError ? error : cause;
     plant.giveUp(`the plant was not stored: ${why.message}`, error);
-  }
-
-  /** A storage that refuses a plant now may have stored it before the rule was added. */
-  #refuse(plant: PendingPlant, { code, reason }: Refusal): void {
-    plant.refused(new Error(`the database refuses a plant that the service accepts (${code})`));
-    if (!plant.isSettled) return;
-    this.#options.observer({ type: 'plant refused', id: plant.plant.id, code, reason });
   }
 
   /** Settles the plants whose ids belong to committed plants. */
@@ -220,23 +236,18 @@ export class GroupCommit {
   }
 
   /** The plants of an insert without a reply may get their outcomes from another one. */
-  #queueOverdue(batch: InsertBatch): void {
-    const plants = batch.send().filter(({ isSettled }) => !isSettled);
-    for (const plant of plants) split(plant, batch.send().length);
+  #queueOverdue(insert: Insert): void {
+    const plants = insert.send().filter(({ isSettled }) => !isSettled);
+    for (const plant of plants) split(plant, insert.send().length);
     this.#queueAgain(plants);
-    this.#patience.add(batch);
   }
 
   /** Plants that are inserted alone come after all others, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
+    this.#ordinary.pushFront(plants.filter(({ isSuspect }) => !isSuspect));
     const suspects = plants.filter(({ isSuspect }) => isSuspect);
-    this.#ordinary.pushFront(plants.filter((plant) => !suspects.includes(plant)));
     this.#again.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
     for (const plant of suspects) if (plant.maxTogether === 1) this.#again.push(plant);
-  }
-
-  #expire(plant: PendingPlant): void {
-    plant.giveUp('the plant was not stored', this.#latestError);
   }
 
   #trace<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {

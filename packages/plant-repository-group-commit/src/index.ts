@@ -1,4 +1,4 @@
-export type { BatchTracer } from './batch-tracer.js';
+export type { BatchTracer, StorageEvent, StorageObserver } from '@plant-store/domain';
 export { NoResponseError, SILENT } from './clock.js';
 export {
   GroupCommitPlantRepository,
@@ -9,10 +9,10 @@ export type {
   InsertLimits,
   InsertOutcome,
   InsertResult,
+  Mark,
   MarkedPlant,
   PlantBatch,
   PlantStorage,
   Problem,
   Refusal,
 } from './plant-storage.js';
-export type { StorageEvent, StorageObserver } from './storage-event.js';

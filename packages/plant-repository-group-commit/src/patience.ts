@@ -1,17 +1,47 @@
+import type { Clock } from './clock.js';
+import type { PendingPlant } from './pending-plant.js';
+import type { InsertLimits, PlantBatch } from './plant-storage.js';
+
 /** The least time without a reply after which the plants of an insert are inserted again. */
 const OVERDUE_MS = 1_000;
 
 /** The least time after which an insert starts without waiting for a reply to another. */
 const PAUSE_MS = 100;
 
-/** An insert that was sent. */
-interface SentInsert {
+/** The plants of one insert, from its queue until its end. */
+export class Insert implements PlantBatch {
+  readonly plants: readonly PendingPlant[];
+  /** Lets the next insert start. */
+  readonly giveWay: () => void;
+  readonly #patience: Patience;
+  #sent: readonly PendingPlant[] | undefined;
   /** When it was sent, by the clock. */
-  readonly sentAt: number;
+  sentAt = Number.POSITIVE_INFINITY;
   /** Whether its plants were queued again while it was open. */
-  readonly isOverdue: boolean;
-  /** Lets the next batch start. */
-  giveWay(): void;
+  isOverdue = false;
+  stopTimer: () => void = () => undefined;
+
+  constructor(plants: readonly PendingPlant[], patience: Patience, giveWay: () => void) {
+    this.plants = plants;
+    this.#patience = patience;
+    this.giveWay = giveWay;
+  }
+
+  send(): readonly PendingPlant[] {
+    if (this.#sent) return this.#sent;
+    this.#sent = this.plants.filter(({ isSettled }) => !isSettled);
+    for (const plant of this.#sent) plant.sent();
+    this.#patience.sent(this);
+    return this.#sent;
+  }
+
+  get isSent(): boolean {
+    return this.#sent !== undefined;
+  }
+
+  get timeLimitMs(): number {
+    return this.#patience.timeLimitMs(this.plants);
+  }
 }
 
 /**
@@ -21,60 +51,73 @@ interface SentInsert {
  * insert gives way to others.
  */
 export class Patience {
-  readonly #overdue = new Set<SentInsert>();
-  readonly #places: number;
-  readonly #maxOvertaken: number;
+  readonly #clock: Clock;
+  readonly #limits: InsertLimits;
+  readonly #onOverdue: (insert: Insert) => void;
+  readonly #overdue = new Set<Insert>();
   #overtaken = 0;
   #replyMs = 0;
   #repliedAt = Number.NEGATIVE_INFINITY;
   #latestSentAt = Number.NEGATIVE_INFINITY;
 
-  /**
-   * @param places How many inserts of new plants can be under way.
-   * @param maxOvertaken How many inserts can be open that have given way.
-   */
-  constructor(places: number, maxOvertaken: number) {
-    this.#places = places;
-    this.#maxOvertaken = maxOvertaken;
-  }
-
-  /** Milliseconds after which an insert is overdue: more than a slow database needs for each. */
-  get overdueMs(): number {
-    return Math.max(OVERDUE_MS, 2 * this.#replyMs);
+  /** @param onOverdue Called once for an insert, before it may give way. */
+  constructor(clock: Clock, limits: InsertLimits, onOverdue: (insert: Insert) => void) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#onOverdue = onOverdue;
   }
 
   /** Milliseconds between the starts of inserts, so that the places are not all taken at once. */
   get pauseMs(): number {
-    return Math.max(PAUSE_MS, this.#replyMs / this.#places);
+    return Math.max(PAUSE_MS, this.#replyMs / this.#limits.ordinary);
   }
 
-  /** When the latest reply came, by the clock. */
-  get repliedAt(): number {
-    return this.#repliedAt;
+  /** Milliseconds after which an insert is overdue: more than a slow database needs for each. */
+  get #overdueMs(): number {
+    return Math.max(OVERDUE_MS, 2 * this.#replyMs);
   }
 
-  /** An insert is overdue. */
-  add(insert: SentInsert): void {
-    this.#overdue.add(insert);
-    this.#giveWay();
+  /**
+   * A part of the database that does not respond must not take every place, so an insert of suspects is limited. It gets
+   * twice the time that a slow database needs, or that there was no reply to these plants or to any others.
+   */
+  timeLimitMs(plants: readonly PendingPlant[]): number {
+    const now = this.#clock.now();
+    const left = Math.max(0, ...plants.map(({ deadline }) => deadline - now));
+    if (!plants.some(({ isSuspect }) => isSuspect)) return left;
+    const waited = Math.max(...plants.map(({ addedAt }) => now - addedAt));
+    const silent = Math.min(waited, now - this.#repliedAt);
+    return Math.min(left, 2 * Math.max(this.#overdueMs, silent));
+  }
+
+  /** An insert leaves the process. */
+  sent(insert: Insert): void {
+    insert.sentAt = this.#clock.now();
+    insert.stopTimer = this.#clock.after(this.#overdueMs, () => {
+      insert.isOverdue = true;
+      this.#onOverdue(insert);
+      this.#overdue.add(insert);
+      this.#giveWay();
+    });
   }
 
   /** An insert has got its reply. */
-  replied({ sentAt }: SentInsert, now: number): void {
-    this.#replyMs = now - sentAt;
-    this.#repliedAt = now;
+  replied({ sentAt }: Insert): void {
+    this.#repliedAt = this.#clock.now();
+    this.#replyMs = this.#repliedAt - sentAt;
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
-    if (this.#overdue.size > 0) this.#giveWay();
+    this.#giveWay();
   }
 
-  /** An insert has ended. */
-  ended(insert: SentInsert): void {
+  /** An insert has ended, and its plants have their outcomes. */
+  ended(insert: Insert): void {
+    insert.stopTimer();
     if (insert.isOverdue && !this.#overdue.delete(insert)) this.#overtaken -= 1;
   }
 
   #giveWay(): void {
     for (const insert of this.#overdue) {
-      if (this.#overtaken >= this.#maxOvertaken) return;
+      if (this.#overtaken >= this.#limits.overtaken) return;
       if (insert.sentAt >= this.#latestSentAt) continue;
       this.#overdue.delete(insert);
       this.#overtaken += 1;

@@ -4,7 +4,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import type { MarkedPlant } from './plant-storage.js';
+import type { InsertOutcome, Mark, MarkedPlant } from './plant-storage.js';
 
 /** Bytes of a stored plant beside its name and its tag, rounded up. */
 const FIXED_BYTES = 100;
@@ -14,42 +14,48 @@ export function sizeOf({ name, tag }: NewPlant): number {
   return FIXED_BYTES + Buffer.byteLength(name) + (tag === undefined ? 0 : Buffer.byteLength(tag));
 }
 
+/** When an `add` began and ends, by the clock, and who called it, for the tracer. */
+interface Call {
+  readonly addedAt: number;
+  readonly deadline: number;
+  readonly caller: unknown;
+}
+
 /**
- * A plant whose `add` has no outcome yet. Each method states one fact about an insert of it. The first fact that
- * decides the outcome settles the plant; later ones change nothing.
+ * A plant whose `add` has no outcome yet: the rule for what its client is told. Each method states one fact. The first
+ * fact that decides the outcome settles the plant; later ones change nothing.
+ *
+ * The outcome is unknown if and only if an insert that may have written the plant is open: one that was sent, and is
+ * not known to have written nothing.
  */
-export class PendingPlant implements MarkedPlant {
+export class PendingPlant implements MarkedPlant, Call {
   readonly plant: NewPlant;
-  readonly mark: string;
+  readonly mark: Mark;
   readonly size: number;
   readonly addedAt: number;
-  /** When its time limit passes, by the clock. */
   readonly deadline: number;
-  /** Identifies the caller of `add`, for the tracer. */
   readonly caller: unknown;
-  /** Settles as `add` does. */
-  readonly outcome: Promise<void>;
   /** The most plants of its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
-  #resolve: () => void = () => undefined;
-  #reject: (error: Error) => void = () => undefined;
-  /** The inserts that may have written it: each was sent, and is not known to have written nothing. */
+  readonly #settled: (error?: Error) => void;
   #openInserts = 0;
   /** Why its latest insert has not stored it. */
   #cause: unknown;
   #isSettled = false;
 
-  constructor({ plant, mark }: MarkedPlant, addedAt: number, timeLimitMs: number, caller: unknown) {
+  /** @param settled Called once, with the error that `add` rejects with; without one when the plant is stored. */
+  constructor(
+    { plant, mark }: MarkedPlant,
+    { addedAt, deadline, caller }: Call,
+    settled: (error?: Error) => void,
+  ) {
     this.plant = plant;
     this.mark = mark;
     this.size = sizeOf(plant);
     this.addedAt = addedAt;
-    this.deadline = addedAt + timeLimitMs;
+    this.deadline = deadline;
     this.caller = caller;
-    this.outcome = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
+    this.#settled = settled;
   }
 
   get isSettled(): boolean {
@@ -71,37 +77,27 @@ export class PendingPlant implements MarkedPlant {
     this.#openInserts += 1;
   }
 
-  /** An insert of it has ended without writing it. */
-  notWritten(cause?: unknown): void {
-    this.#openInserts -= 1;
-    this.#cause = cause;
+  /** An insert of it has ended like this. An unclear one stays open. */
+  ended(outcome: InsertOutcome, cause?: unknown): void {
+    if (outcome !== 'unclear') this.#openInserts -= 1;
+    if (outcome === 'stored') this.#settle();
+    else this.#cause = cause;
+    if (typeof outcome === 'string') return;
+    if ('committedMark' in outcome) this.found(outcome.committedMark);
+    // The storage may have stored it before the rule that refuses it was added.
+    else if (!this.mayBeWritten) {
+      const message = `the database refuses a plant that the service accepts (${outcome.code})`;
+      this.#settle(new Error(message));
+    }
   }
 
-  /** An insert of it has ended, and it is not known what it wrote: it stays open. */
-  unclear(cause: unknown): void {
-    this.#cause = cause;
-  }
-
-  /** An insert has stored it durably. */
-  stored(): void {
-    this.#settle();
-  }
-
-  /** The committed plant with its id has this mark. */
-  found(mark: string | undefined): void {
-    if (mark === this.mark) this.stored();
+  /** The committed plant with its id has this mark. Its own one means stored, another one means taken. */
+  found(mark: Mark | undefined): void {
+    if (String(mark) === String(this.mark)) this.#settle();
     else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
   }
 
-  /** The storage refuses it. Decides nothing while an earlier insert may have written it. */
-  refused(error: Error): void {
-    if (!this.mayBeWritten) this.#settle(error);
-  }
-
-  /**
-   * No caller waits for it any more: its time limit has passed, or the storage denies access. The outcome is unknown if and
-   * only if an insert that may have written it is open.
-   */
+  /** No caller waits for it any more: its time limit has passed, or the storage denies access. */
   giveUp(message: string, latestError: unknown): void {
     const cause = this.#cause ?? latestError;
     this.#settle(
@@ -114,7 +110,6 @@ export class PendingPlant implements MarkedPlant {
   #settle(error?: Error): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    if (error) this.#reject(error);
-    else this.#resolve();
+    this.#settled(error);
   }
 }

@@ -1,10 +1,17 @@
 import type { NewPlant, NewPlantFields, PlantPage } from '@plant-store/domain';
 
-/** A plant that is being stored, and the mark that distinguishes it from an equal plant of another `add`. */
+/**
+ * Distinguishes a plant from an equal one of another `add`: a string, or what the driver of the server needs. Two marks
+ * with the same text are the same.
+ */
+export interface Mark {
+  toString(): string;
+}
+
+/** A plant that is being stored, and its mark, which is written beside it. */
 export interface MarkedPlant {
   readonly plant: NewPlant;
-  /** From {@link PlantStorage.newMark}. Written beside the plant. */
-  readonly mark: string;
+  readonly mark: Mark;
 }
 
 /** The plants of one insert. */
@@ -45,7 +52,7 @@ export type InsertOutcome =
   | 'refused with others'
   | 'denied'
   | 'unclear'
-  | { readonly committedMark: string | undefined }
+  | { readonly committedMark: Mark | undefined }
   | Refusal;
 
 /** How an insert has ended. */
@@ -95,8 +102,8 @@ export interface PlantStorage {
   /** The most bytes of a plant that the server accepts, by its name and its tag. No limit by default. */
   readonly maxPlantBytes?: number;
 
-  /** Returns a new mark, in the form in which {@link committedMarks} returns it. */
-  newMark(): string;
+  /** Returns a new mark, with the text of that which {@link committedMarks} returns. */
+  newMark(): Mark;
 
   /**
    * Inserts each plant of a batch that has no id in common with a stored one, durably and independently of the others.
@@ -116,7 +123,7 @@ export interface PlantStorage {
   committedMarks(
     ids: readonly bigint[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<bigint, string | undefined>>;
+  ): Promise<ReadonlyMap<bigint, Mark | undefined>>;
 
   /**
    * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` when a record is no plant.

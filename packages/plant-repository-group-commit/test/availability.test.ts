@@ -1,9 +1,8 @@
 import { rejects } from 'node:assert/strict';
-import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import { type StorageEvent, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { Availability } from '../src/availability.js';
 import type { Finding } from '../src/plant-storage.js';
-import type { StorageEvent } from '../src/storage-event.js';
 import { storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 

@@ -191,7 +191,7 @@ async function run(script: Scenario): Promise<OutcomeChecker> {
 }
 
 describe('In random scenarios of a simulated replica set', function () {
-  this.timeout(60_000);
+  this.timeout(30 * RUNS);
 
   it('every outcome is true and in time, and the open inserts are bounded', async () => {
     const outcomes = new Set<Outcome>();

@@ -46,7 +46,7 @@ class SlowStorage {
     const known = plants.map(({ plant: { id } }) => this.#written.has(id));
     if (known.every(Boolean)) this.sentAgainAt.push(now);
     for (const { plant, mark } of plants) {
-      if (!this.#written.has(plant.id)) this.#written.set(plant.id, mark);
+      if (!this.#written.has(plant.id)) this.#written.set(plant.id, `${mark}`);
     }
     await this.#time.wait(ROUND_TRIP_MS + this.#delayMs(now));
     this.#open -= 1;

@@ -2,7 +2,7 @@ export type {
   BatchTracer,
   StorageEvent,
   StorageObserver,
-} from '@plant-store/plant-repository-group-commit';
+} from '@plant-store/domain';
 export { InvalidMongoUriError, mongoUriProblem } from './connection/mongo-client.js';
 export {
   type MongoPlantRepositoryOptions,

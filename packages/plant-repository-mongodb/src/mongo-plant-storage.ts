@@ -104,8 +104,8 @@ export class MongoPlantStorage implements PlantStorage {
     });
   }
 
-  newMark(): string {
-    return new ObjectId().toHexString();
+  newMark(): ObjectId {
+    return new ObjectId();
   }
 
   async insert(batch: PlantBatch): Promise<InsertResult> {
@@ -132,7 +132,7 @@ export class MongoPlantStorage implements PlantStorage {
   async committedMarks(
     ids: readonly bigint[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<bigint, string | undefined>> {
+  ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const find = {
       find: this.#name,
       filter: { _id: { $in: ids } },
@@ -148,7 +148,7 @@ export class MongoPlantStorage implements PlantStorage {
     return new Map(
       cursor.firstBatch.map(({ _id, mark }: Document) => [
         _id.toBigInt(),
-        mark instanceof ObjectId ? mark.toHexString() : undefined,
+        mark instanceof ObjectId ? mark : undefined,
       ]),
     );
   }

@@ -66,7 +66,7 @@ describeOnMongod('An insert', () => {
     expect(await storage.insert(batch(id))).to.deep.equal({ outcomes: ['id exists'] });
     const found = await storage.committedMarks([id, neighbour, 2n], new AbortController().signal);
     expect(found).to.have.lengthOf(2);
-    for (const [it, mark] of marks) expect(found.get(it)).to.equal(mark);
+    for (const [it, mark] of marks) expect(`${found.get(it)}`).to.equal(`${mark}`);
   });
 
   it('is sent on a connection only, and ends without a reply when that is lost', async () => {
@@ -129,7 +129,7 @@ describeOnMongod('Round trips', () => {
     await add(1);
     setImmediate(() => setImmediate(stall));
     await repository.add(plant(2n), STALL_MS / 2);
-    expect(await kinds()).to.deep.equal(['insert', 'insert']);
+    expect(await kinds()).to.deep.equal(['insert']);
   });
 
   it('are one for each of several creates in sequence, and two for a duplicate: with a look-up', async () => {
@@ -140,8 +140,8 @@ describeOnMongod('Round trips', () => {
     expect(lookUp?.command.readConcern).to.deep.include({ level: 'majority' });
   });
 
-  it('are two for 200 concurrent creates: one for the first, and one for all others', async () => {
+  it('are one for 200 concurrent creates', async () => {
     await Promise.all(Array.from({ length: 200 }, (_, id) => add(id)));
-    expect(await kinds()).to.deep.equal(['insert', 'insert']);
+    expect(await kinds()).to.deep.equal(['insert']);
   });
 });

@@ -166,12 +166,14 @@ export class PostgresqlStorage implements PlantStorage {
     const stored = new Set(
       (await committed<Pick<PlantRow, 'mark'>>(client, statement)).map(markOf),
     );
-    const rest = plants.filter(({ mark }) => !stored.has(mark)).map(({ plant }) => plant.id);
+    const rest = plants.filter(({ mark }) => !stored.has(`${mark}`)).map(({ plant }) => plant.id);
     if (rest.length === 0) return plants.map(() => 'stored');
     // When it fails, the group commit looks them up, and the others are stored.
     const found = await lookUp(client, rest).catch(() => undefined);
     if (stored.size === 0 && found?.isKept === false) await this.#examine(client);
-    return plants.map((it) => (stored.has(it.mark) ? 'stored' : notInserted(it.plant.id, found)));
+    return plants.map((it) =>
+      stored.has(`${it.mark}`) ? 'stored' : notInserted(it.plant.id, found),
+    );
   }
 
   /** Rejects when the table cannot keep plants. */

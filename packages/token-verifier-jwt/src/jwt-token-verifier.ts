@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import {
   type Client,
   InvalidTokenError,
+  type TokenObserver,
   type TokenRefusal,
   type TokenVerifier,
   TokenVerifierUnavailableError,
@@ -17,7 +18,6 @@ import {
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
 import type { KeySet } from './key-set.js';
-import type { TokenObserver } from './token-event.js';
 
 const CLOCK_TOLERANCE_MS = 30_000;
 

@@ -1,7 +1,10 @@
-import type { PlantReader, PlantRepository } from '@plant-store/domain';
+import type {
+  BatchTracer,
+  PlantReader,
+  PlantRepository,
+  StorageObserver,
+} from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import type { StorageObserver } from '../telemetry/events.js';
-import type { BatchTracer } from '../telemetry/tracer.js';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, matching } from './setting.js';
 

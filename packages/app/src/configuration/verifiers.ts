@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { PERMISSIONS, type TokenVerifier } from '@plant-store/domain';
+import { PERMISSIONS, type TokenObserver, type TokenVerifier } from '@plant-store/domain';
 import {
   InvalidTokensError,
   newToken,
@@ -9,7 +9,6 @@ import {
   type TokenDigest,
   tokenDigest,
 } from '@plant-store/token-verifier-static';
-import type { TokenObserver } from '../telemetry/events.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
 import { ConfigurationError, messageOf, text } from './setting.js';
 

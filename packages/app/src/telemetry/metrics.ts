@@ -2,11 +2,12 @@ import {
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
+  type StorageEvent,
   StorageUnavailableError,
+  type TokenEvent,
 } from '@plant-store/domain';
 import { type Build, type Exchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { StorageEvent, TokenEvent } from './events.js';
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
 const DURATION_BUCKETS = [

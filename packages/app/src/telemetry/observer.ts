@@ -2,13 +2,15 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import {
   OutcomeUnknownError,
+  type StorageEvent,
+  type StorageObserver,
   StorageUnavailableError,
+  type TokenObserver,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type Exchange, failures, type HttpObserver } from '@plant-store/http-koa';
 import type { Logger } from 'pino';
 import proxyAddress from 'proxy-addr';
-import type { StorageEvent, StorageObserver, TokenObserver } from './events.js';
 import type { Metrics } from './metrics.js';
 
 /** What log lines name. */

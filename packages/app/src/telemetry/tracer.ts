@@ -1,15 +1,8 @@
+import type { BatchTracer } from '@plant-store/domain';
 import { build } from '../build.js';
 
 /** The global in which OpenTelemetry's API keeps a registered SDK. It exists when an SDK was preloaded. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
-
-/** Shows the batches of a storage to a tracing system. A storage that writes batches declares the same interface. */
-export interface BatchTracer {
-  /** Returns what identifies the request that is being handled. */
-  caller(): unknown;
-  /** Runs one command for the plants of these requests. Settles like `command`. */
-  run<T>(name: string, callers: readonly unknown[], command: () => Promise<T>): Promise<T>;
-}
 
 /**
  * Resolves with a tracer that gives each batch a trace of its own, with links to the requests of its plants. Resolves

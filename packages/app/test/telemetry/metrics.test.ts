@@ -119,7 +119,7 @@ describe('The metrics', () => {
 
   it('count the events of the storage, of tokens, and of the keys', async () => {
     observer.storage({ type: 'batch written', plants: 7, durationMs: 250 });
-    observer.storage({ type: 'plant refused', code: 121, reason: 'x' });
+    observer.storage({ type: 'plant refused', id: 1n, code: 121, reason: 'x' });
     for (const cached of [true, false]) observer.tokens({ type: 'token checked', cached });
     observer.tokens({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');

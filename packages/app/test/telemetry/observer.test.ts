@@ -2,12 +2,12 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import {
   OutcomeUnknownError,
+  type StorageEvent,
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import proxyAddress from 'proxy-addr';
-import type { StorageEvent } from '../../src/telemetry/events.js';
 import {
   type Observer,
   type ObserverOptions,
@@ -143,7 +143,7 @@ describe('The log entry of an event', () => {
   });
 
   it('is an error, without the plant, when the database refused a plant', () => {
-    const event = { type: 'plant refused', code: 121, reason: 'the validator' } as const;
+    const event = { type: 'plant refused', id: 1n, code: 121, reason: 'the validator' } as const;
     expect(entriesOf(event)).to.deep.equal([
       { level: 50, code: 121, reason: 'the validator', msg: 'the database refused a plant' },
     ]);

@@ -299,7 +299,7 @@ export class SimulatedDatabase {
       if (kind === 'denied') return 'denied';
       if (kind === 'interrupted' || kind === 'not counted') return 'unclear';
       if (exists) return kind === 'shard lost' ? 'unclear' : 'id exists';
-      last = { id, name, mark };
+      last = { id, name, mark: `${mark}` };
       this.#log.push(last);
       return kind === 'shard lost' ? 'unclear' : 'stored';
     });

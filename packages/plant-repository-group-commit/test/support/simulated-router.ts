@@ -55,7 +55,7 @@ export class SimulatedRouter {
       const { plant, mark } = it;
       const exists = this.#stored.has(plant.id);
       const isLost = this.fault !== undefined && isOnLostShard(it);
-      if (!exists && !isLost) this.#stored.set(plant.id, mark);
+      if (!exists && !isLost) this.#stored.set(plant.id, `${mark}`);
       if (isLost) return 'unclear';
       if (merged) return exists ? 'not written' : 'unclear';
       return exists ? 'id exists' : 'stored';

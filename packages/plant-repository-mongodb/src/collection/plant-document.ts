@@ -1,5 +1,4 @@
-import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
-import { ObjectId } from 'mongodb';
+import type { Mark, MarkedPlant } from '@plant-store/plant-repository-group-commit';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -10,15 +9,14 @@ export interface PlantDocument {
   readonly _id: bigint;
   readonly name: string;
   readonly tag?: string;
-  /** Twelve bytes, unique to one create, by which it recognises its own document. */
-  readonly mark: ObjectId;
+  /** An ObjectId, unique to one create, by which it recognises its own document. */
+  readonly mark: Mark;
 }
 
 /** The largest document that MongoDB accepts, in bytes. */
 export const MAX_DOCUMENT_BYTES = 2 ** 24;
 
 /** Returns the document of a plant. */
-export function toDocument({ plant: { id, name, tag }, mark: hex }: MarkedPlant): PlantDocument {
-  const mark = ObjectId.createFromHexString(hex);
+export function toDocument({ plant: { id, name, tag }, mark }: MarkedPlant): PlantDocument {
   return tag === undefined ? { _id: id, name, mark } : { _id: id, name, tag, mark };
 }

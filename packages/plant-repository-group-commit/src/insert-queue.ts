@@ -1,0 +1,137 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { Clock } from './clock.js';
+import type { PendingPlant } from './pending-plant.js';
+
+/** The limits of one insert. */
+export interface BatchLimits {
+  readonly maxItems: number;
+  readonly maxBytes: number;
+}
+
+/** When inserts start, and how many. */
+export interface Pace {
+  /** The most inserts that start as soon as they are large enough. */
+  readonly eager: number;
+  /** The plants of such an insert, at least, as a share of all plants under way. */
+  readonly minShare: number;
+  /** The most inserts under way. */
+  readonly max: number;
+  /** Milliseconds after which an insert starts, whatever its size is, while fewer than `max` are under way. */
+  readonly pauseMs: () => number;
+}
+
+/**
+ * Natural batching (group commit): plants that are queued while inserts are under way form the next insert. An idle
+ * queue starts one at once. Otherwise, the next one starts when it has enough plants compared with all that are under
+ * way, when those have ended, or when they take long.
+ */
+export class InsertQueue {
+  readonly #limits: BatchLimits;
+  readonly #pace: Pace;
+  readonly #insert: (plants: readonly PendingPlant[]) => Promise<void>;
+  readonly #clock: Clock;
+  /** An insert has plants of many callers, so it runs in the asynchronous context of the constructor. */
+  readonly #context = new AsyncResource('InsertQueue');
+  #plants: PendingPlant[] = [];
+  #inserts = 0;
+  #plantsUnderWay = 0;
+  #startedAt = Number.NEGATIVE_INFINITY;
+  #isStarting = false;
+  #isWaiting = false;
+
+  /** @param insert Resolves when the insert has ended, or gives its place to another one. Must not reject. */
+  constructor(
+    limits: BatchLimits,
+    pace: Pace,
+    insert: (plants: readonly PendingPlant[]) => Promise<void>,
+    clock: Clock,
+  ) {
+    this.#limits = limits;
+    this.#pace = pace;
+    this.#insert = insert;
+    this.#clock = clock;
+  }
+
+  push(plant: PendingPlant): void {
+    // While no insert can start, the queue must not keep what has expired.
+    while (this.#plants[0]?.isSettled) this.#plants.shift();
+    this.#plants.push(plant);
+    this.#startSoon();
+  }
+
+  /** Queues plants before all others. */
+  pushFront(plants: readonly PendingPlant[]): void {
+    this.#plants.unshift(...plants);
+    this.#startSoon();
+  }
+
+  /** An idle queue waits until the promises of the turn have settled, another one for the end of the turn. */
+  #startSoon(): void {
+    if (this.#isStarting) return;
+    const isIdle = this.#inserts === 0;
+    if (!isIdle && !this.#isDue()) {
+      this.#startLater();
+      return;
+    }
+    this.#isStarting = true;
+    const soon = isIdle ? process.nextTick : setImmediate;
+    soon(() => {
+      this.#isStarting = false;
+      this.#start();
+    });
+  }
+
+  /** When the inserts under way take long, the next one does not wait for them. */
+  #startLater(): void {
+    if (this.#isWaiting || this.#plants.length === 0 || this.#inserts >= this.#pace.max) return;
+    this.#isWaiting = true;
+    this.#clock.after(this.#startedAt + this.#pace.pauseMs() - this.#clock.now(), () => {
+      this.#isWaiting = false;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    while (this.#isDue()) {
+      const plants = this.#take();
+      if (plants.length > 0) void this.#context.runInAsyncScope(() => this.#run(plants));
+    }
+    this.#startLater();
+  }
+
+  #isDue(): boolean {
+    const { eager, minShare, max, pauseMs } = this.#pace;
+    const waiting = this.#plants.length;
+    if (waiting === 0 || this.#inserts >= max) return false;
+    if (this.#inserts < eager && waiting >= this.#plantsUnderWay * minShare) return true;
+    return this.#clock.now() - this.#startedAt >= pauseMs();
+  }
+
+  async #run(plants: readonly PendingPlant[]): Promise<void> {
+    this.#startedAt = this.#clock.now();
+    this.#inserts += 1;
+    this.#plantsUnderWay += plants.length;
+    await this.#insert(plants);
+    this.#inserts -= 1;
+    this.#plantsUnderWay -= plants.length;
+    this.#start();
+  }
+
+  #take(): PendingPlant[] {
+    const plants: PendingPlant[] = [];
+    let bytes = 0;
+    let taken = 0;
+    let max = this.#limits.maxItems;
+    for (const plant of this.#plants) {
+      if (!plant.isSettled) {
+        bytes += plant.size;
+        max = Math.min(max, plant.maxTogether);
+        if (plants.length > 0 && (plants.length >= max || bytes > this.#limits.maxBytes)) break;
+        plants.push(plant);
+      }
+      taken += 1;
+    }
+    this.#plants.splice(0, taken);
+    return plants;
+  }
+}

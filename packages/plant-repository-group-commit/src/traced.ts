@@ -1,0 +1,27 @@
+import type { BatchTracer } from '@plant-store/domain';
+
+/** Returns the caller; `undefined` without a tracer, or when the tracer throws. */
+export function callerOf(tracer: BatchTracer | undefined): unknown {
+  try {
+    return tracer?.caller();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs a command once and at once. A tracer that throws, or calls it late or never, loses its trace only. */
+export function traced<T>(
+  tracer: BatchTracer,
+  name: string,
+  callers: readonly unknown[],
+  command: () => Promise<T>,
+): Promise<T> {
+  let running: Promise<T> | undefined;
+  const once = () => {
+    running ??= command();
+    return running;
+  };
+  // The async function turns what `run` throws into a rejection.
+  (async () => tracer.run(name, callers, once))().catch(() => undefined);
+  return once();
+}
