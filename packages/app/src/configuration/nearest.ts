@@ -1,41 +1,22 @@
-/**
- * Returns the known name that was probably meant: the one with the fewest edits, if they are few for a name of this
- * length. An edit inserts, removes or replaces a character, or swaps two neighbours.
- */
-export function nearest(name: string, known: Iterable<string>): string | undefined {
-  let best: string | undefined;
-  let fewest = name.length < 8 ? 1 : 2;
-  for (const candidate of known) {
-    if (Math.abs(candidate.length - name.length) > fewest) continue;
-    const edits = editsBetween(name, candidate);
-    if (edits <= fewest) {
-      best = candidate;
-      fewest = edits - 1;
-    }
+/** Returns the known name that was probably meant: the first one of those with the fewest edits, if they are few. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  for (let edits = 1; edits <= (name.length < 8 ? 1 : 2); edits += 1) {
+    const meant = known.find((candidate) => isWithin(edits, name, candidate));
+    if (meant !== undefined) return meant;
   }
-  return best;
+  return undefined;
 }
 
-/** Returns the optimal string alignment distance. */
-function editsBetween(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (let row = 1; row <= a.length; row += 1) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column += 1) {
-      const replaced = at(last, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      const swapped =
-        a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1]
-          ? at(beforeLast, column - 2) + 1
-          : Number.POSITIVE_INFINITY;
-      current.push(Math.min(replaced, swapped, at(last, column) + 1, at(current, column - 1) + 1));
-    }
-    beforeLast = last;
-    last = current;
-  }
-  return at(last, b.length);
-}
-
-function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
+/** Returns whether so many edits make `b` of `a`: one inserts, removes or replaces a character, or swaps two. */
+function isWithin(edits: number, a: string, b: string): boolean {
+  if (a === b) return true;
+  if (a !== '' && a[0] === b[0]) return isWithin(edits, a.slice(1), b.slice(1));
+  if (edits === 0) return false;
+  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0];
+  return (
+    isWithin(edits - 1, a.slice(1), b.slice(1)) ||
+    isWithin(edits - 1, a.slice(1), b) ||
+    isWithin(edits - 1, a, b.slice(1)) ||
+    (isSwapped && isWithin(edits - 1, a.slice(2), b.slice(2)))
+  );
 }
