@@ -1,15 +1,7 @@
-import {
-  appendFileSync,
-  closeSync,
-  fstatSync,
-  fsyncSync,
-  ftruncateSync,
-  openSync,
-  type Stats,
-} from 'node:fs';
+import type { Stats } from 'node:fs';
 import type { Reject } from '@plant-store/import-ndjson';
 import { messageOf } from '../configuration/setting.js';
-import { isCutOff, type LastLine, lastLine } from './last-line.js';
+import { LineFile } from './line-file.js';
 import { UsageError } from './own-process.js';
 
 /** Receives the lines that were not stored. */
@@ -26,10 +18,8 @@ export interface Rejects {
  * of the lines, so an import continues after the last record.
  */
 export class RejectsFile implements Rejects {
-  readonly #file: number;
-  readonly #isRegular: boolean;
+  readonly #file: LineFile;
   readonly nextLine: number;
-  #size: number;
 
   /**
    * Opens the file for appending. Removes the last record when a crash has cut it off.
@@ -40,36 +30,22 @@ export class RejectsFile implements Rejects {
    */
   constructor(path: string, input: Stats, resumes: boolean) {
     this.#file = opened(path);
-    const stats = fstatSync(this.#file);
-    this.#isRegular = stats.isFile();
-    // Only a regular file has a size and can be read.
-    const last = lastLine(this.#file, this.#isRegular ? stats.size : 0);
-    const problem = this.#isRegular ? problemOf(stats, last, input, resumes) : undefined;
+    const problem = problemOf(this.#file, input, resumes);
     if (problem !== undefined) {
-      closeSync(this.#file);
+      this.#file.close();
       throw new UsageError(`import: --rejects: ${path} ${problem}`);
     }
-    this.#size = last.end;
-    if (this.#isRegular) ftruncateSync(this.#file, last.end);
-    this.nextLine = lineOf(last.text) + 1;
+    this.#file.cut();
+    this.nextLine = lineOf(this.#file.last) + 1;
   }
 
   record(reject: Reject): boolean {
-    const record = Buffer.from(`${JSON.stringify(reject)}\n`);
-    try {
-      appendFileSync(this.#file, record);
-    } catch (error) {
-      if (this.#isRegular) ftruncateSync(this.#file, this.#size);
-      throw error;
-    }
-    this.#size += record.length;
+    this.#file.appendSync(`${JSON.stringify(reject)}\n`);
     return true;
   }
 
-  /** Makes the records durable. */
   close(): void {
-    if (this.#isRegular) fsyncSync(this.#file);
-    closeSync(this.#file);
+    this.#file.close();
   }
 }
 
@@ -78,31 +54,24 @@ function lineOf(record: string): number {
   return Number(/^\{"line":([0-9]{1,15}),"error":/.exec(record)?.[1] ?? 0);
 }
 
-function opened(path: string): number {
+function opened(path: string): LineFile {
   try {
-    return openSync(path, 'a+');
+    return new LineFile(path, 'a+');
   } catch (error) {
-    throw new UsageError(
-      `import: --rejects: expected a file that can be written (${messageOf(error)})`,
-    );
+    const problem = `expected a file that can be written (${messageOf(error)})`;
+    throw new UsageError(`import: --rejects: ${problem}`);
   }
 }
 
-function problemOf(
-  stats: Stats,
-  last: LastLine,
-  input: Stats,
-  resumes: boolean,
-): string | undefined {
+function problemOf(file: LineFile, input: Stats, resumes: boolean): string | undefined {
+  const { stats, last, size } = file;
   if (stats.ino === input.ino && stats.dev === input.dev) return 'is the file that is imported';
-  if (stats.size === 0) return undefined;
+  if (stats.size === 0 || !stats.isFile()) return undefined;
   if (!resumes) {
     return 'is not empty. Name another file, or resume an import with --from-line, which appends to it';
   }
-  const isOwn = last.end === 0 || lineOf(last.text) > 0;
-  return isOwn && isCutOff(last.rest, '{"line":')
-    ? undefined
-    : 'is not of an import. Name another file';
+  const isOwn = (size === 0 || lineOf(last) > 0) && file.canContinue('{"line":');
+  return isOwn ? undefined : 'is not of an import. Name another file';
 }
 
 const SHOWN = 10;
