@@ -1,5 +1,5 @@
 import 'reflect-metadata/lite';
-import { CreatePlant, type PlantReader, ReadPlants, type TokenVerifier } from '@plant-store/domain';
+import { CreatePlant, type PlantReader, ReadPlants } from '@plant-store/domain';
 import {
   createApp,
   createManagementApp,
@@ -11,7 +11,7 @@ import type { Logger } from 'pino';
 import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
 import type { Store } from './configuration/storages.js';
-import type { ConfiguredVerifier, OpenVerifier } from './configuration/verifiers.js';
+import type { OpenVerifier } from './configuration/verifiers.js';
 import { corsFor } from './cors.js';
 import { Health } from './health.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -23,11 +23,11 @@ const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 /** The identifiers of what the container provides. */
 export const ids = {
   logger: id<Logger>('Logger'),
+  /** `undefined` without a management listener. */
   metrics: id<Metrics | undefined>('Metrics'),
   observer: id<Observer>('Observer'),
   plantRepository: id<Store>('PlantRepository'),
-  openVerifier: id<OpenVerifier>('OpenVerifier'),
-  tokenVerifier: id<TokenVerifier>('TokenVerifier'),
+  tokenVerifier: id<OpenVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
   /** `undefined` when the storage cannot be read. */
   readPlants: id<ReadPlants | undefined>('ReadPlants'),
@@ -45,41 +45,41 @@ export const ids = {
  */
 export function createContainer(
   configuration: Configuration,
-  verifier: ConfiguredVerifier,
   openLog: (lost: () => void) => Promise<Logger>,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
-  const { storage } = configuration;
-  container.bind(ids.metrics).toResolvedValue(() => openMetrics(configuration));
+  const { storage, verifier } = configuration;
+  container.bind(ids.metrics).toResolvedValue(async () => {
+    if (configuration.MANAGEMENT_PORT === undefined) return undefined;
+    const { Metrics } = await import('./telemetry/metrics.js');
+    return new Metrics(build);
+  });
   container
     .bind(ids.logger)
     .toResolvedValue((metrics) => openLog(() => metrics?.logLineLost()), [ids.metrics]);
-  container.bind(ids.observer).toResolvedValue(
-    (logger, metrics) =>
-      observe(logger, metrics, {
-        storage: storage.variables,
-        verifier: verifier.variables,
-        proxies: configuration.TRUSTED_PROXIES,
-      }),
-    [ids.logger, ids.metrics],
-  );
+  container
+    .bind(ids.observer)
+    .toResolvedValue(
+      (logger, metrics) => observe(logger, metrics, configuration),
+      [ids.logger, ids.metrics],
+    );
   container
     .bind(ids.plantRepository)
     .toResolvedValue(
-      (observer, metrics) => openPlantRepository(configuration, observer, metrics),
-      [ids.observer, ids.metrics],
+      async (observer) => storage.open(observer.storage, await openBatchTracer()),
+      [ids.observer],
     )
     .onDeactivation((plants) => plants.close());
   container
-    .bind(ids.openVerifier)
-    .toResolvedValue(({ tokens }) => verifier.open(tokens), [ids.observer]);
-  container
     .bind(ids.tokenVerifier)
-    .toResolvedValue((opened) => opened.verifier, [ids.openVerifier])
+    .toResolvedValue((observer) => verifier.open(observer.tokens), [ids.observer])
     .onDeactivation((tokens) => tokens.close());
   container
     .bind(ids.createPlant)
-    .toResolvedValue((plants) => new CreatePlant(plants), [ids.plantRepository]);
+    .toResolvedValue(
+      (plants, metrics) => new CreatePlant(metrics?.counting(plants) ?? plants),
+      [ids.plantRepository, ids.metrics],
+    );
   container
     .bind(ids.readPlants)
     .toResolvedValue(
@@ -89,12 +89,8 @@ export function createContainer(
   container
     .bind(ids.health)
     .toResolvedValue(
-      (plantRepository, tokenVerifier, observer) =>
-        new Health({
-          plantRepository,
-          tokenVerifier,
-          observer: storage.reportsReachability ? undefined : observer.storage,
-        }),
+      (plants, tokens, observer) =>
+        new Health(plants, tokens, storage.reportsReachability ? undefined : observer.storage),
       [ids.plantRepository, ids.tokenVerifier, ids.observer],
     )
     .onDeactivation((health) => health.stop());
@@ -102,45 +98,37 @@ export function createContainer(
     .bind(ids.server)
     .toResolvedValue(
       (...parts) => openServer(configuration, ...parts),
-      [ids.observer, ids.createPlant, ids.tokenVerifier, ids.health],
+      [ids.observer, ids.metrics, ids.createPlant, ids.tokenVerifier, ids.health],
     )
     .onDeactivation((server) => server.drain(configuration.SHUTDOWN_TIMEOUT_MS));
   container
     .bind(ids.managementServer)
-    .toResolvedValue(openManagementServer, [ids.health, ids.metrics, ids.observer])
+    .toResolvedValue(
+      (health, metrics, { http: observer }) => {
+        metrics?.addReadiness(() => health.isReady);
+        const ready = () => health.ready();
+        return metrics && createServer(createManagementApp({ ready, metrics, observer }));
+      },
+      [ids.health, ids.metrics, ids.observer],
+    )
     .onDeactivation((server) => server?.drain(0));
   return container;
-}
-
-async function openPlantRepository(
-  configuration: Configuration,
-  { storage: observer }: Observer,
-  metrics: Metrics | undefined,
-): Promise<Store> {
-  const tracer = await openBatchTracer();
-  const plants = await configuration.storage.open(observer, tracer);
-  return metrics === undefined ? plants : metrics.counting(plants);
 }
 
 function isReader(plants: Store): plants is Store & PlantReader {
   return plants.read !== undefined;
 }
 
-async function openMetrics(configuration: Configuration): Promise<Metrics | undefined> {
-  if (configuration.MANAGEMENT_PORT === undefined) return undefined;
-  const { Metrics } = await import('./telemetry/metrics.js');
-  return new Metrics(build);
-}
-
 async function openServer(
   configuration: Configuration,
-  { http }: Observer,
+  { http: observer }: Observer,
+  metrics: Metrics | undefined,
   createPlant: CreatePlant,
-  tokenVerifier: TokenVerifier,
+  tokenVerifier: OpenVerifier,
   health: Health,
 ): Promise<DrainableServer> {
   const app = createApp(
-    { createPlant, tokenVerifier, ready: () => health.ready(), observer: http },
+    { createPlant, tokenVerifier, ready: () => health.ready(), observer },
     {
       basePath: configuration.BASE_PATH ?? '',
       bodyLimit: configuration.BODY_LIMIT,
@@ -156,20 +144,9 @@ async function openServer(
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,
     maxConnections: configuration.MAX_CONNECTIONS,
-    observer: http,
+    observer,
   });
+  server.on('drop', () => metrics?.connectionRefused());
   // For the log: after a connection was closed, its address is known only if it was read before.
   return server.on('connection', (socket) => socket.remoteAddress);
-}
-
-function openManagementServer(
-  health: Health,
-  metrics: Metrics | undefined,
-  { http }: Observer,
-): DrainableServer | undefined {
-  if (metrics === undefined) return undefined;
-  metrics.addReadiness(() => health.isReady);
-  return createServer(
-    createManagementApp({ ready: () => health.ready(), metrics, observer: http }),
-  );
 }

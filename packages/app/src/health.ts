@@ -1,5 +1,6 @@
 import {
   type PlantRepository,
+  type StorageEvent,
   type StorageObserver,
   StorageSlowError,
   StorageUnavailableError,
@@ -9,14 +10,6 @@ import { StoppingError } from '@plant-store/http-koa';
 
 const CHECK_INTERVAL_MS = 1000;
 
-/** The options of {@link Health}. */
-export interface HealthOptions {
-  readonly plantRepository: Pick<PlantRepository, 'ready'>;
-  readonly tokenVerifier: Pick<TokenVerifier, 'ready'>;
-  /** Receives an event when the storage becomes reachable or unreachable. Only for one that does not report itself. */
-  readonly observer?: StorageObserver | undefined;
-}
-
 /**
  * Reports whether the service has started and is not stopping.
  *
@@ -24,19 +17,28 @@ export interface HealthOptions {
  * that no other instance could take the requests.
  */
 export class Health {
-  readonly #options: HealthOptions;
+  readonly #plants: Pick<PlantRepository, 'ready'>;
+  readonly #tokens: Pick<TokenVerifier, 'ready'>;
+  readonly #observer: StorageObserver | undefined;
   readonly #timer: NodeJS.Timeout;
   #stopping = false;
   #storageReached = false;
   #tokensReached = false;
   #checking: Promise<void> | undefined;
-  #reportedStorage: 'reachable' | 'unreachable' | undefined;
+  #reported: StorageEvent['type'] | undefined;
 
-  constructor(options: HealthOptions) {
-    this.#options = options;
-    this.#timer = setInterval(() => void this.#check().catch(() => undefined), CHECK_INTERVAL_MS);
-    this.#timer.unref();
-    void this.#check().catch(() => undefined);
+  /** @param observer Receives an event when the storage becomes reachable or unreachable, if it does not report itself. */
+  constructor(
+    plants: Pick<PlantRepository, 'ready'>,
+    tokens: Pick<TokenVerifier, 'ready'>,
+    observer?: StorageObserver,
+  ) {
+    this.#plants = plants;
+    this.#tokens = tokens;
+    this.#observer = observer;
+    const check = () => void this.#check().catch(() => undefined);
+    this.#timer = setInterval(check, CHECK_INTERVAL_MS).unref();
+    check();
   }
 
   /** Makes the service not ready from now on, so that load balancers use other instances. */
@@ -52,56 +54,46 @@ export class Health {
 
   /** Resolves when the service has started and is not stopping; otherwise rejects with the reason. */
   async ready(): Promise<void> {
-    const started = this.#storageReached && this.#tokensReached;
-    if (!started && !this.#stopping) {
-      await this.#check().catch((error: unknown) => {
-        if (!this.#stopping) throw error;
-      });
-    }
+    const check = this.isReady || this.#stopping ? undefined : this.#check();
+    await check?.catch((error: unknown) => {
+      if (!this.#stopping) throw error;
+    });
     if (this.#stopping) throw new StoppingError('the service is stopping');
   }
 
   #check(): Promise<void> {
-    this.#checking ??= this.#checkParts().finally(() => {
-      this.#checking = undefined;
-    });
+    this.#checking ??= Promise.all([this.#checkTokens(), this.#checkStorage()])
+      .then(() => undefined)
+      .finally(() => {
+        this.#checking = undefined;
+      });
     return this.#checking;
   }
 
-  async #checkParts(): Promise<void> {
-    await Promise.all([this.#checkTokens(), this.#checkStorage()]);
-  }
-
   async #checkTokens(): Promise<void> {
-    if (this.#tokensReached) return;
-    await this.#options.tokenVerifier.ready();
+    if (!this.#tokensReached) await this.#tokens.ready();
     this.#tokensReached = true;
   }
 
   async #checkStorage(): Promise<void> {
-    const { plantRepository, observer } = this.#options;
-    if (this.#storageReached && !observer) return;
+    if (this.#storageReached && !this.#observer) return;
     try {
-      await plantRepository.ready();
-      this.#report('reachable');
+      await this.#plants.ready();
       this.#storageReached = true;
-    } catch (error) {
-      this.#report('unreachable', error);
-      this.#storageReached ||= error instanceof StorageSlowError;
-      if (!this.#storageReached) throw error;
+      this.#report({ type: 'storage reachable' });
+    } catch (cause) {
+      this.#storageReached ||= cause instanceof StorageSlowError;
+      const error =
+        cause instanceof StorageUnavailableError
+          ? cause
+          : new StorageUnavailableError('the storage is not ready', { cause });
+      this.#report({ type: 'storage unreachable', error });
+      if (!this.#storageReached) throw cause;
     }
   }
 
-  #report(state: 'reachable' | 'unreachable', problem?: unknown): void {
-    if (state === this.#reportedStorage) return;
-    this.#reportedStorage = state;
-    const { observer } = this.#options;
-    if (state === 'reachable') observer?.({ type: 'storage reachable' });
-    else observer?.({ type: 'storage unreachable', error: unavailable(problem) });
+  #report(event: StorageEvent): void {
+    if (event.type !== this.#reported) this.#observer?.(event);
+    this.#reported = event.type;
   }
-}
-
-function unavailable(cause: unknown): StorageUnavailableError {
-  if (cause instanceof StorageUnavailableError) return cause;
-  return new StorageUnavailableError('the storage is not ready', { cause });
 }

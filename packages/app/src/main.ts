@@ -91,12 +91,8 @@ const commands: Readonly<Record<string, Command>> = {
   },
   async openapi(process) {
     const { interfaceDescription } = await import('@plant-store/http-koa');
-    const { values, problems } = readSettings(serviceSettings, process.env);
-    if (problems.length > 0) throw new ConfigurationError(problems);
-    return print(
-      process,
-      `${JSON.stringify(interfaceDescription(values.BASE_PATH, build), null, 2)}\n`,
-    );
+    const { BASE_PATH } = readSettings(serviceSettings, process.env);
+    return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
   '--help': async (process) => print(process, usage()),
   '--version': async (process) => print(process, `${build.version}\n`),

@@ -38,7 +38,7 @@ describe('The health of the service', () => {
   afterEach(() => health.stop());
 
   function start(observer?: (event: StorageEvent) => void): void {
-    health = new Health({ plantRepository: storage, tokenVerifier: tokens, observer });
+    health = new Health(storage, tokens, observer);
   }
 
   for (const [what, part, other, problem] of [

@@ -2,11 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { readOnly } from '../configuration/storages.js';
-import { demoVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
-import { maxFiles, type OwnProcess } from './own-process.js';
+import type { OwnProcess } from './own-process.js';
 
 /** When a check gives up, in milliseconds since the process started. The rest of its 5 seconds is for ending. */
 const END_MS = 4_600;
@@ -24,10 +23,10 @@ export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => process.stderr.write(`plant-store: warning: ${line}\n`);
   const configuration = await readConfiguration(process.env, false);
   if (configuration.misspelt.length > 0) throw new ConfigurationError(configuration.misspelt);
-  for (const line of advice(configuration, maxFiles())) warn(line);
-  const verifier = configuration.verifier ?? demoVerifier();
+  for (const line of advice(configuration)) warn(line);
   const storage = readOnly(configuration.storage, warn);
-  const container = createContainer({ ...configuration, storage }, verifier, () =>
+  const { verifier } = configuration;
+  const container = createContainer({ ...configuration, storage }, () =>
     openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, process.stderr),
   );
   const plants = await container.getAsync(ids.plantRepository);
@@ -44,7 +43,7 @@ export async function check(process: OwnProcess): Promise<number> {
 async function report(
   process: OwnProcess,
   name: string,
-  part: { ready(): Promise<void> },
+  part: Part,
   variables: string | undefined,
 ): Promise<boolean> {
   const timeLimitMs = Math.max(READY_MS, END_MS - process.uptime() * 1000);
@@ -54,14 +53,11 @@ async function report(
   return problem === undefined;
 }
 
-const PAUSE_MS = 500;
+interface Part {
+  ready(): Promise<void>;
+}
 
-/** Resolves after `ms` milliseconds; rejects when the signal aborts. */
-export type Pause = (
-  ms: number,
-  value: string,
-  options: { signal: AbortSignal },
-) => Promise<string>;
+const PAUSE_MS = 500;
 
 /**
  * Resolves with the reason why a part of the service is not ready; with `undefined` when it is ready. Leaves no timer.
@@ -69,30 +65,23 @@ export type Pause = (
  * @param maxWaitMs How long the part may take to connect, or to elect a primary.
  */
 export async function reasonNotReady(
-  part: { ready(): Promise<void> },
+  part: Part,
   maxWaitMs: number,
-  pause: Pause = wait,
+  pauseMs = PAUSE_MS,
 ): Promise<unknown> {
-  const timeout = new AbortController();
+  const ending = new AbortController();
   // This timer also keeps the process alive: a part that waits for an unknown host has no open handle.
-  const expired = pause(maxWaitMs, 'expired', timeout).catch(() => 'expired');
-  try {
-    let problem: unknown = new Error('no response');
-    for (;;) {
-      const next = await Promise.race([problemOf(part), expired]);
-      if (next === undefined) return undefined;
-      if (next === 'expired') return problem;
+  const expired = wait(maxWaitMs, true, ending).catch(() => true);
+  let problem: unknown = new Error('no response');
+  const attempts = async () => {
+    while (problem !== undefined && !ending.signal.aborted) {
+      const next = await part.ready().catch((error: unknown) => error);
+      if (ending.signal.aborted) return;
       problem = next;
-      await Promise.race([pause(PAUSE_MS, '', timeout).catch(() => ''), expired]);
+      if (problem !== undefined) await wait(pauseMs, undefined, ending).catch(() => undefined);
     }
-  } finally {
-    timeout.abort();
-  }
-}
-
-async function problemOf(part: { ready(): Promise<void> }): Promise<unknown> {
-  return part.ready().then(
-    () => undefined,
-    (error: unknown) => error,
-  );
+  };
+  await Promise.race([attempts(), expired]);
+  ending.abort();
+  return problem;
 }

@@ -6,23 +6,20 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import type { Container } from 'inversify';
-import {
-  type ClientConfiguration,
-  readClientConfiguration,
-} from '../configuration/configuration.js';
+import { type Configuration, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError, messageOf } from '../configuration/setting.js';
 import type { ConfiguredStorage } from '../configuration/storages.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
 import { type OwnProcess, type Signals, StartError, UsageError } from './own-process.js';
-import { type ProgressDisplay, readable } from './progress.js';
+import { readable } from './progress.js';
 
 /** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
 export interface Session {
   readonly container: Container;
   readonly client: Client;
-  readonly configuration: ClientConfiguration;
+  readonly configuration: Configuration;
 }
 
 /**
@@ -33,30 +30,28 @@ export interface Session {
  * @param opened Returns the storage as the command opens it.
  */
 export async function asClient<T>(
-  { env }: OwnProcess,
-  display: ProgressDisplay,
+  { env, stderr }: OwnProcess,
   opened: <Storage extends ConfiguredStorage>(storage: Storage) => Storage,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const given = await readClientConfiguration(env, true);
+  const given = await readConfiguration(env, true, true);
   const configuration = { ...given, storage: opened(given.storage) };
   // Without a problem, a command prints its own text only.
   const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : configuration.LOG_LEVEL;
-  const logger = await openLogger({ ...configuration, LOG_LEVEL }, display.log);
+  const logger = await openLogger({ ...configuration, LOG_LEVEL }, stderr);
   for (const line of configuration.misspelt) logger.warn(line);
-  const container = createContainer(configuration, configuration.verifier, async () => logger);
+  const container = createContainer(configuration, async () => logger);
   try {
     const client = await authenticate(configuration, container);
     return await work({ container, client, configuration });
   } finally {
-    display.stop();
     await container.unbindAllAsync();
   }
 }
 
 /** Rejects with `ConfigurationError` or {@link StartError}. */
 async function authenticate(
-  { ACCESS_TOKEN, verifier }: ClientConfiguration,
+  { ACCESS_TOKEN = '', verifier }: Configuration,
   container: Container,
 ): Promise<Client> {
   const tokenVerifier = await container.getAsync(ids.tokenVerifier);
@@ -64,35 +59,34 @@ async function authenticate(
     return await tokenVerifier.verify(ACCESS_TOKEN);
   } catch (error) {
     if (error instanceof InvalidTokenError) {
-      throw new ConfigurationError([
-        `ACCESS_TOKEN: expected a token that the service accepts (${error.message}). Set it to another one`,
-      ]);
+      throw invalidToken(`a token that the service accepts (${error.message})`);
     }
     if (!(error instanceof TokenVerifierUnavailableError)) throw error;
     throw new StartError(sentenceOf(error, verifier.variables), { cause: error });
   }
 }
 
-/** Work that can be stopped, and resumed by another run of the command. */
-export interface Resumable {
-  stop(): void;
-  /** Returns the lines about what was interrupted; the last one is the command line that does what is left. */
-  howToResume(): string;
+function invalidToken(expected: string): ConfigurationError {
+  return new ConfigurationError([`ACCESS_TOKEN: expected ${expected}. Set it to another one`]);
 }
 
-/** Stops the work at the first signal. The second one ends the process at once. @param wait What it waits for. */
+/**
+ * Stops the work at the first signal. The second one ends the process at once.
+ *
+ * @param wait What the work waits for when it is stopped.
+ * @param howToResume Returns the lines about what was interrupted; the last one is the command line to resume it.
+ */
 export async function stopAt(
   stopping: Signals,
   process: OwnProcess,
-  work: Resumable,
-  { log }: ProgressDisplay,
+  work: { stop(): void },
   wait: string,
+  howToResume: () => string,
 ): Promise<void> {
-  const signal = await stopping.next();
-  log.write(`${signal}: waiting for ${wait}\n`);
+  process.stderr.write(`${await stopping.next()}: waiting for ${wait}\n`);
   work.stop();
   await stopping.next();
-  process.stderr.write(`${work.howToResume()}\n`);
+  process.stderr.write(`${howToResume()}\n`);
   process.exit(1);
 }
 
@@ -103,9 +97,7 @@ export async function stopAt(
  */
 export function reasonOf(error: unknown, permission: 'creating' | 'reading'): string {
   if (error instanceof PermissionDeniedError) {
-    throw new ConfigurationError([
-      `ACCESS_TOKEN: expected a token that permits ${permission} plants. Set it to another one`,
-    ]);
+    throw invalidToken(`a token that permits ${permission} plants`);
   }
   if (error instanceof Error && 'syscall' in error) return error.message;
   throw error;
@@ -117,24 +109,18 @@ export function speedSince(began: number, plants: number): string {
   return `${seconds.toFixed(1)} s, ${readable(plants / seconds)} plants a second`;
 }
 
-/** The arguments of a command: one file at most, and options with a value each. */
-export interface CommandArguments {
-  /** `undefined` for standard input or output. */
-  readonly file: string | undefined;
-  readonly values: Readonly<Record<string, string | undefined>>;
-}
-
-/** Parses the arguments of a command. @throws {UsageError} */
+/** Parses the arguments of a command: at most one file, and options with a value each. @throws {UsageError} */
 export function readArguments(
   command: string,
   options: readonly string[],
   args: readonly string[],
-): CommandArguments {
+): { readonly file: string | undefined; readonly values: Record<string, string | undefined> } {
   const { values, positionals } = parsed(command, options, args);
   const [file, another] = positionals;
   if (another !== undefined) {
     throw new UsageError(`${command}: expected one FILE, found '${another}' too`);
   }
+  // `-` is standard input or output.
   return { file: file === '-' ? undefined : file, values };
 }
 
@@ -150,8 +136,9 @@ function parsed(command: string, names: readonly string[], args: readonly string
   }
 }
 
-/** Returns the number that the text of an option writes. @throws {UsageError} */
-export function countOf(option: string, what: string, text: string): number {
+/** Returns the number that the text of an option writes; `undefined` without a text. @throws {UsageError} */
+export function countOf(option: string, what: string, text?: string): number | undefined {
+  if (text === undefined) return undefined;
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
   throw new UsageError(`${option}: expected ${what} of 1 or more, found '${text}'`);
 }

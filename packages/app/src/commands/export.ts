@@ -23,13 +23,7 @@ import {
 } from './client.js';
 import { type ExportOutput, openOutput } from './export-output.js';
 import { type OwnProcess, type Signals, UsageError } from './own-process.js';
-import {
-  openProgressDisplay,
-  Pace,
-  type ProgressDisplay,
-  type ProgressSource,
-  readable,
-} from './progress.js';
+import { readable, showProgress, speedMeter } from './progress.js';
 
 /**
  * Runs an export. Resolves with the exit code: 0 when every plant is written, otherwise 1. Standard output has only
@@ -45,32 +39,27 @@ export async function exportPlants(
   stopping: Signals,
 ): Promise<number> {
   const given = readExportArguments(args);
-  const display = await openDisplay(process, given);
-  return asClient(
-    process,
-    display,
-    (storage) => readOnly(storage),
-    async (session) => {
-      const plantExport = await openExport(session, given);
-      const output = await openOutput(given.file, given.after, process.stdout);
-      const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
-      const work = { stop: () => plantExport.stop(), howToResume };
-      void stopAt(stopping, process, work, display, 'the lines in progress');
-      display.start(exportProgress(plantExport));
-      const began = performance.now();
-      const end = await endOf(plantExport, output, session.configuration.storage);
-      display.stop();
-      const { plants } = plantExport.progress;
-      const lines = [
-        `exported: ${plants}`,
-        speedSince(began, plants),
-        ...end.problems.map((problem) => `plant-store: export: ${problem}`),
-        ...(end.isComplete ? [] : [howToResume()]),
-      ];
-      process.stderr.write(`${lines.join('\n')}\n`);
-      return end.isComplete ? 0 : 1;
-    },
-  );
+  const { stdout, stderr } = process;
+  const run = async (session: Session) => {
+    const plantExport = await openExport(session, given);
+    const output = await openOutput(given.file, given.after, stdout);
+    const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
+    void stopAt(stopping, process, plantExport, 'the lines in progress', howToResume);
+    const stopShowing = showProgress(stderr, exportProgress(plantExport));
+    const began = performance.now();
+    const { storage } = session.configuration;
+    const problems = await problemsOf(plantExport, output, storage).finally(stopShowing);
+    const { plants } = plantExport.progress;
+    const lines = [
+      `exported: ${plants}`,
+      speedSince(began, plants),
+      ...(problems ?? []).map((problem) => `plant-store: export: ${problem}`),
+      ...(problems === undefined ? [] : [howToResume()]),
+    ];
+    stderr.write(`${lines.join('\n')}\n`);
+    return problems === undefined ? 0 : 1;
+  };
+  return asClient(process, (storage) => readOnly(storage), run);
 }
 
 /** The arguments of an export. */
@@ -86,21 +75,16 @@ export interface ExportArguments {
 /** Parses the arguments of an export. @throws {UsageError} */
 export function readExportArguments(args: readonly string[]): ExportArguments {
   const { file, values } = readArguments('export', ['after', 'limit'], joined(args));
-  const { after, limit } = values;
-  return {
-    file,
-    after: after === undefined ? undefined : idOf(after),
-    limit: limit === undefined ? undefined : countOf('export: --limit', 'a number', limit),
-  };
+  const limit = countOf('export: --limit', 'a number', values.limit);
+  return { file, after: values.after === undefined ? undefined : idOf(values.after), limit };
 }
 
 /** `parseArgs` takes a negative id after a space for another option. */
 function joined(args: readonly string[]): string[] {
-  return args.flatMap((arg, index) => {
-    if (args[index - 1] === '--after' && /^-\d/.test(arg)) return [];
-    const next = args[index + 1] ?? '';
-    return [arg === '--after' && /^-\d/.test(next) ? `${arg}=${next}` : arg];
-  });
+  const at = args.findIndex(
+    (arg, index) => arg === '--after' && /^-\d/.test(args[index + 1] ?? ''),
+  );
+  return at < 0 ? [...args] : args.toSpliced(at, 2, `--after=${args[at + 1]}`);
 }
 
 function idOf(text: string): PlantId {
@@ -119,15 +103,6 @@ export function resumeCommand({ file, limit }: ExportArguments, progress: Progre
   return `plant-store export${target}${after}${left}`;
 }
 
-/** A terminal shows the progress, unless it shows the plants. */
-async function openDisplay(
-  { stdout, stderr }: OwnProcess,
-  { file }: ExportArguments,
-): Promise<ProgressDisplay> {
-  const isShown = stderr.isTTY && !(file === undefined && stdout.isTTY);
-  return isShown ? openProgressDisplay(stderr) : { log: stderr, start() {}, stop() {} };
-}
-
 async function openExport(
   { container, client, configuration }: Session,
   { after, limit }: ExportArguments,
@@ -142,50 +117,38 @@ async function openExport(
   ]);
 }
 
-interface End {
-  readonly isComplete: boolean;
-  /** Why it is not complete, and what was written. */
-  readonly problems: readonly string[];
-}
-
-async function endOf(
+/** Resolves with why the export is not complete, and what was written; with `undefined` when it is complete. */
+async function problemsOf(
   plantExport: PlantExport,
   output: ExportOutput,
   storage: ConfiguredStorage,
-): Promise<End> {
+): Promise<readonly string[] | undefined> {
   try {
-    if (await plantExport.run((lines) => output.write(lines))) {
-      await output.complete();
-      return { isComplete: true, problems: [] };
-    }
-    return { isComplete: false, problems: withoutGaps([await output.abandon()]) };
+    if (!(await plantExport.run((lines) => output.write(lines))))
+      return stated(await output.abandon());
+    await output.complete();
+    return undefined;
   } catch (error) {
     const left = await output.abandon().catch(() => undefined);
-    return { isComplete: false, problems: withoutGaps([problemOf(error, storage), left]) };
+    return [problemOf(error, storage), ...stated(left)];
   }
 }
 
-function withoutGaps(problems: readonly (string | undefined)[]): string[] {
-  return problems.filter((problem) => problem !== undefined);
+function stated(problem: string | undefined): string[] {
+  return problem === undefined ? [] : [problem];
 }
 
 function problemOf(error: unknown, storage: ConfiguredStorage): string {
   if (error instanceof StorageUnavailableError) return sentenceOf(error, storage.variables);
-  if (error instanceof UnreadablePlantError) return error.message;
-  return reasonOf(error, 'reading');
+  return error instanceof UnreadablePlantError ? error.message : reasonOf(error, 'reading');
 }
 
-/** The progress of an export for a display, in plants. */
-export function exportProgress(source: Pick<PlantExport, 'progress'>): ProgressSource {
-  const pace = new Pace(performance.now());
-  return {
-    get done() {
-      return source.progress.plants;
-    },
-    text() {
-      const { plants, last } = source.progress;
-      const resume = last === undefined ? '' : ` | --after ${last}`;
-      return `${readable(plants)} plants, ${readable(pace.next(plants, performance.now()))}/s${resume}`;
-    },
+/** Returns the progress of an export as text, each time that it is called. */
+export function exportProgress(source: Pick<PlantExport, 'progress'>): () => string {
+  const speed = speedMeter();
+  return () => {
+    const { plants, last } = source.progress;
+    const resume = last === undefined ? '' : ` | --after ${last}`;
+    return `${readable(plants)} plants, ${readable(speed(plants))}/s${resume}`;
   };
 }

@@ -15,7 +15,7 @@ import {
   stopAt,
 } from './client.js';
 import { type OwnProcess, type Signals, UsageError } from './own-process.js';
-import { openProgressDisplay, Pace, type ProgressSource, readable } from './progress.js';
+import { readable, showProgress, speedMeter, timeLeft } from './progress.js';
 import { type Rejects, RejectsFile, ShownRejects } from './rejects.js';
 
 /** How long the outcome of a line is waited for: longer than a database usually pauses. */
@@ -35,34 +35,39 @@ export async function importPlants(
 ): Promise<number> {
   const given = readImportArguments(args);
   const input = await openInput(given.file);
-  const display = await openProgressDisplay(process.stderr);
   const run = async (session: Session) => {
     const rejects =
       given.rejects === undefined
-        ? new ShownRejects(display.log)
+        ? new ShownRejects(process.stderr)
         : new RejectsFile(given.rejects, input.stats, given.fromLine !== undefined);
+    if (rejects.nextLine > Math.max(1, given.fromLine ?? 1)) {
+      const line = `continues at line ${rejects.nextLine}, after the last record of ${given.rejects}`;
+      process.stderr.write(`plant-store: import: ${line}\n`);
+    }
     const plantImport = await openImport(session, given, rejects);
-    const howToResume = () => `To resume: ${resumeCommand(given, plantImport.progress.nextLine)}`;
-    const work = {
-      stop: () => plantImport.stop(),
-      howToResume: () => `${underWay(plantImport.progress)}${howToResume()}`,
-    };
+    // While earlier lines are skipped, the next line is before the first one.
+    const nextLine = () => Math.max(given.fromLine ?? 1, plantImport.progress.nextLine);
+    const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
     const wait = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
-    void stopAt(stopping, process, work, display, wait);
-    display.start(importProgress(plantImport), sizeOf(input));
+    const left = () => `${underWay(plantImport.progress)}${howToResume()}`;
+    void stopAt(stopping, process, plantImport, wait, left);
+    const stopShowing = showProgress(process.stderr, importProgress(plantImport, sizeOf(input)));
     const began = performance.now();
-    const end = await endOf(plantImport.run(input.stream)).finally(() => rejects.close());
-    display.stop();
+    const end = await plantImport
+      .run(input.stream)
+      .catch((error: unknown) => reasonOf(error, 'creating'))
+      .finally(() => {
+        stopShowing();
+        rejects.close();
+      });
     const { progress } = plantImport;
+    const problem = end === true ? afterTheEnd(given, progress) : end;
     process.stdout.write(`${countsOf(progress)}${speedSince(began, progress.outcomes.stored)}\n`);
-    const problem = end.isComplete ? afterTheEnd(given, progress) : end.problem;
-    if (problem !== undefined) process.stderr.write(`plant-store: import: ${problem}\n`);
-    if (!end.isComplete) process.stdout.write(`${howToResume()}\n`);
-    return end.isComplete && problem === undefined && notStored(progress) === 0 ? 0 : 1;
+    if (problem) process.stderr.write(`plant-store: import: ${problem}\n`);
+    if (end !== true) process.stdout.write(`${howToResume()}\n`);
+    return problem === undefined && notStored(progress) === 0 ? 0 : 1;
   };
-  return asClient(process, display, (storage) => storage, run).finally(() =>
-    input.stream.destroy(),
-  );
+  return asClient(process, (storage) => storage, run).finally(() => input.stream.destroy());
 }
 
 /** The arguments of an import. */
@@ -77,10 +82,8 @@ export interface ImportArguments {
 /** Parses the arguments of an import. @throws {UsageError} */
 export function readImportArguments(args: readonly string[]): ImportArguments {
   const { file, values } = readArguments('import', ['rejects', 'from-line'], args);
-  const { rejects, 'from-line': line } = values;
-  const fromLine =
-    line === undefined ? undefined : countOf('import: --from-line', 'a line number', line);
-  return { file, rejects, fromLine };
+  const fromLine = countOf('import: --from-line', 'a line number', values['from-line']);
+  return { file, rejects: values.rejects, fromLine };
 }
 
 /** Returns the command line that resumes the import at this line. */
@@ -137,23 +140,9 @@ async function openImport(
   });
 }
 
-interface End {
-  /** Whether the end of the input was reached. */
-  readonly isComplete: boolean;
-  readonly problem?: string;
-}
-
 function afterTheEnd({ fromLine = 1 }: ImportArguments, { nextLine }: Progress) {
   if (fromLine <= nextLine) return undefined;
   return `--from-line ${fromLine} is after the end of the input, which has ${nextLine - 1} lines`;
-}
-
-async function endOf(running: Promise<boolean>): Promise<End> {
-  try {
-    return { isComplete: await running };
-  } catch (error) {
-    return { isComplete: false, problem: reasonOf(error, 'creating') };
-  }
 }
 
 const OUTCOMES = ['stored', 'taken', 'invalid', 'unavailable', 'unknown', 'failed'] as const;
@@ -173,23 +162,25 @@ function notStored({ outcomes }: Progress): number {
   return taken + invalid + unavailable + unknown + failed;
 }
 
-/** The progress of an import for a display, in bytes of its input. */
-export function importProgress(source: Pick<PlantImport, 'progress'>): ProgressSource {
-  const pace = new Pace(performance.now());
-  return {
-    get done() {
-      return source.progress.bytes;
-    },
-    text() {
-      const { progress } = source;
-      const { outcomes, retrying, nextLine } = progress;
-      const notes = [
-        `${readable(outcomes.stored)} plants`,
-        `${readable(pace.next(outcomes.stored, performance.now()))}/s`,
-        notStored(progress) > 0 ? `${readable(notStored(progress))} not stored` : '',
-        retrying > 0 ? `${readable(retrying)} wait for the storage` : '',
-      ].filter((note) => note !== '');
-      return `${notes.join(', ')} | --from-line ${nextLine}`;
-    },
+/** Returns the progress of an import as text, each time that it is called. @param size That of the input in bytes. */
+export function importProgress(
+  source: Pick<PlantImport, 'progress'>,
+  size: number | undefined,
+  now?: () => number,
+): () => string {
+  const speed = speedMeter(now);
+  const bytesPerSecond = speedMeter(now);
+  return () => {
+    const { outcomes, retrying, nextLine, bytes } = source.progress;
+    const failed = notStored(source.progress);
+    const notes = [
+      `${readable(outcomes.stored)} plants`,
+      `${readable(speed(outcomes.stored))}/s`,
+      failed > 0 ? `${readable(failed)} not stored` : '',
+      retrying > 0 ? `${readable(retrying)} wait for the storage` : '',
+      size === undefined ? '' : timeLeft(size - bytes, bytesPerSecond(bytes)),
+    ].filter((note) => note !== '');
+    const share = size === undefined ? '' : `${Math.floor((100 * bytes) / size)} % | `;
+    return `${share}${notes.join(', ')} | --from-line ${nextLine}`;
   };
 }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { EventEmitter, on } from 'node:events';
 
 /** What a command uses of its process. `process` is one; tests run commands with others. */
 export interface OwnProcess {
@@ -26,35 +26,18 @@ export class StartError extends Error {
 
 /** Receives signals from now on, so that none ends the process, and none is lost before it is awaited. */
 export class Signals {
-  readonly #arrived: string[] = [];
-  #receive = (signal: string) => void this.#arrived.push(signal);
+  readonly #arrived: AsyncIterator<string[]>;
 
   constructor(process: OwnProcess, ...signals: readonly NodeJS.Signals[]) {
-    for (const signal of signals) process.on(signal, () => this.#receive(signal));
+    const arrivals = new EventEmitter();
+    for (const signal of signals) process.on(signal, () => arrivals.emit('signal', signal));
+    this.#arrived = on(arrivals, 'signal');
   }
 
-  /** Resolves with the next signal. Not for concurrent callers. */
-  next(): Promise<string> {
-    return new Promise((resolve) => {
-      const keep = this.#receive;
-      const arrived = this.#arrived.shift();
-      if (arrived !== undefined) return resolve(arrived);
-      this.#receive = (signal) => {
-        this.#receive = keep;
-        resolve(signal);
-      };
-    });
-  }
-}
-
-/** Returns how many files a process may open; `undefined` where the system does not show it. Linux shows it. */
-export function maxFiles(): number | undefined {
-  try {
-    const [, limit] =
-      /^Max open files +([0-9]+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-    return limit === undefined ? undefined : Number(limit);
-  } catch {
-    return undefined;
+  /** Resolves with the next signal. */
+  async next(): Promise<string> {
+    const { value } = await this.#arrived.next();
+    return `${value}`;
   }
 }
 

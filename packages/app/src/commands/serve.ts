@@ -7,17 +7,10 @@ import type { Logger } from 'pino';
 import { build } from '../build.js';
 import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError, messageOf } from '../configuration/setting.js';
-import { demoVerifier } from '../configuration/verifiers.js';
+import type { OpenVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
 import { openServiceLogger } from '../telemetry/logger.js';
-import {
-  maxFiles,
-  type Output,
-  type OwnProcess,
-  type Signals,
-  StartError,
-  urlOf,
-} from './own-process.js';
+import { type Output, type OwnProcess, type Signals, StartError, urlOf } from './own-process.js';
 
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
@@ -31,20 +24,22 @@ export async function serve(
   stopping: Signals,
   hangUps: Signals,
 ): Promise<number> {
-  const verifier = configuration.verifier ?? demoVerifier();
-  const container = createContainer(configuration, verifier, (lost) =>
+  const container = createContainer(configuration, (lost) =>
     openServiceLogger(configuration, process.stdout, lost),
   );
   const logger = await container.getAsync(ids.logger);
-  const { reload } = await container.getAsync(ids.openVerifier);
-  void rereadTokens(hangUps, reload, verifier.variables, logger);
   try {
+    const { variables } = configuration.verifier;
+    void rereadTokens(hangUps, await container.getAsync(ids.tokenVerifier), variables, logger);
     const addresses = await listen(configuration, container);
-    announce(process.stdout, configuration, addresses, verifier.demoToken, logger);
-    for (const line of advice(configuration, maxFiles())) logger.warn(line);
+    announce(process.stdout, configuration, addresses, logger);
+    for (const line of advice(configuration)) logger.warn(line);
     const signal = await stopping.next();
     logger.info({ signal }, 'stopping');
-    void endAtOnce(process, stopping, logger);
+    void stopping.next().then((again) => {
+      logger.warn({ signal: again }, 'stopping at once');
+      process.exit(1);
+    });
     (await container.getAsync(ids.health)).stop();
     await wait(configuration.SHUTDOWN_DELAY_MS);
   } finally {
@@ -63,27 +58,19 @@ export async function close(container: Container): Promise<void> {
   await container.unbindAllAsync();
 }
 
-async function endAtOnce(process: OwnProcess, stopping: Signals, logger: Logger): Promise<void> {
-  const signal = await stopping.next();
-  logger.warn({ signal }, 'stopping at once');
-  process.exit(1);
-}
-
 /** Reads the tokens again at each SIGHUP. When they are invalid, the old ones stay accepted. */
 async function rereadTokens(
   hangUps: Signals,
-  reload: (() => number) | undefined,
+  verifier: OpenVerifier,
   variables: string | undefined,
   logger: Logger,
 ): Promise<never> {
   for (;;) {
     await hangUps.next();
-    if (reload === undefined) {
-      logger.info('SIGHUP: there are no tokens to read again');
-      continue;
-    }
     try {
-      logger.info({ variables, tokens: reload() }, 'SIGHUP: the tokens were read again');
+      const tokens = verifier.reload?.();
+      if (tokens === undefined) logger.info('SIGHUP: there are no tokens to read again');
+      else logger.info({ variables, tokens }, 'SIGHUP: the tokens were read again');
     } catch (error) {
       if (!(error instanceof ConfigurationError)) throw error;
       const { problems } = error;
@@ -92,20 +79,12 @@ async function rereadTokens(
   }
 }
 
-/** The URLs of the listeners. */
-interface Addresses {
-  readonly api: string;
-  readonly management: string | undefined;
-}
-
-/** Starts to listen. Rejects with {@link StartError} when an address cannot be used. */
+/** Starts to listen. Resolves with the URLs. Rejects with {@link StartError} when an address cannot be used. */
 async function listen(
   { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 }: Configuration,
   container: Container,
-): Promise<Addresses> {
-  const metrics = await container.getAsync(ids.metrics);
+) {
   const server = await container.getAsync(ids.server);
-  server.on('drop', () => metrics?.connectionRefused());
   const managementServer = await container.getAsync(ids.managementServer);
   const management =
     managementServer &&
@@ -141,11 +120,11 @@ async function listenOn(
 function announce(
   stdout: Output,
   configuration: Configuration,
-  { api, management }: Addresses,
-  demoToken: string | undefined,
+  { api, management }: { readonly api: string; readonly management: string | undefined },
   logger: Logger,
 ): void {
   const storage = configuration.storage.note;
+  const { demoToken } = configuration.verifier;
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
     logger.info({ ...build, address: api, management, storage }, 'listening');
     return;

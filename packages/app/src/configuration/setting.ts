@@ -14,9 +14,8 @@ export class ConfigurationError extends Error {
   }
 }
 
-/** One environment variable: what it means, what it accepts, and its default. */
+/** One environment variable: what it accepts, and its default. docs/configuration.md has what it means. */
 export interface Setting<T> {
-  readonly meaning: string;
   /** The rule, as a text after the word "expected". */
   readonly expected: string;
   /** A valid value, for messages about invalid ones. */
@@ -37,22 +36,25 @@ export interface Setting<T> {
 /** A table of settings, by the names of their variables. */
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
-/** The values of a table of settings: `undefined` for one that is not set and has no default. */
-export type ValuesOf<Table extends Settings> = {
+/** The values of a table of settings: `undefined` for one that is not set, not required, and has no default. */
+export type ValuesOf<Table extends Settings, Required = never> = {
   readonly [Name in keyof Table]:
     | v.InferOutput<Table[Name]['schema']>
-    | (Table[Name] extends { readonly default: string } ? never : undefined);
+    | (Table[Name] extends { readonly default: string }
+        ? never
+        : Name extends Required
+          ? never
+          : undefined);
 };
 
 /** Defines a setting for a whole number with a default. */
-export function wholeNumber(meaning: string, min: number, max: number, fallback: number) {
-  return { ...optionalWholeNumber(meaning, min, max, fallback), default: `${fallback}` };
+export function wholeNumber(min: number, max: number, fallback: number) {
+  return { ...optionalWholeNumber(min, max, fallback), default: `${fallback}` };
 }
 
 /** Defines a setting for a whole number without a default. */
-export function optionalWholeNumber(meaning: string, min: number, max: number, example: number) {
+export function optionalWholeNumber(min: number, max: number, example: number) {
   return {
-    meaning,
     expected: `a whole number from ${min} to ${max}`,
     example: `${example}`,
     schema: v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(min), v.maxValue(max)),
@@ -60,9 +62,8 @@ export function optionalWholeNumber(meaning: string, min: number, max: number, e
 }
 
 /** Defines a setting for one of several words. */
-export function oneOf<const T extends string>(meaning: string, choices: readonly T[]) {
+export function oneOf<const T extends string>(...choices: readonly T[]) {
   return {
-    meaning,
     expected: choices.join(', ').replace(/, ([^,]+)$/, ' or $1'),
     example: choices[0] ?? '',
     schema: v.picklist(choices),
@@ -70,95 +71,81 @@ export function oneOf<const T extends string>(meaning: string, choices: readonly
 }
 
 /** Defines a setting for a text that matches a pattern. */
-export function matching<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
-  meaning: string,
-  pattern: RegExp,
-  rest: Rest,
-) {
-  return { meaning, ...rest, schema: v.pipe(v.string(), v.regex(pattern)) };
+export function matching(pattern: RegExp, expected: string, example: string) {
+  return { expected, example, schema: v.pipe(v.string(), v.regex(pattern)) };
 }
 
 /** Defines a setting for any text that is not empty. */
-export function text<const Rest extends Omit<Setting<string>, 'meaning' | 'schema'>>(
-  meaning: string,
-  rest: Rest,
-) {
-  return { meaning, ...rest, schema: v.pipe(v.string(), v.nonEmpty()) };
+export function text(expected: string, example: string) {
+  return { expected, example, schema: v.pipe(v.string(), v.nonEmpty()) };
 }
 
 /** Has a letter: digits and dots alone are an invalid address. */
 const HOST_NAME = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/;
 
-/** Defines a setting for the address on which a server listens, loopback by default. */
-export function host(meaning: string) {
-  return {
-    meaning,
-    expected: 'a host name or an IP address, without a port',
-    example: '127.0.0.1',
-    default: '127.0.0.1',
-    schema: v.union([v.pipe(v.string(), v.ip()), v.pipe(v.string(), v.regex(HOST_NAME))]),
-  };
-}
+/** A setting for the address on which a server listens, loopback by default. */
+export const host = {
+  expected: 'a host name or an IP address, without a port',
+  example: '127.0.0.1',
+  default: '127.0.0.1',
+  schema: v.union([v.pipe(v.string(), v.ip()), v.pipe(v.string(), v.regex(HOST_NAME))]),
+} as const;
 
-/** Defines a setting for a list of origins, in the form that browsers send. Source: URL Standard, "Origin". */
-export function origins(meaning: string) {
-  return {
-    meaning,
-    expected:
-      'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
-    example: 'https://nursery.example',
-    schema: v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim())),
-      v.everyItem(isWebOrigin),
-      v.check((list) => new Set(list).size === list.length),
-    ),
-  };
-}
+const list = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((part) => part.trim())),
+);
 
-/** Defines a setting for a list of addresses and networks. Its value decides whether an address is one of them. */
-export function networks(meaning: string) {
-  return {
-    meaning,
-    expected: 'IP addresses or networks, separated by commas',
-    example: '10.0.0.0/8',
-    schema: v.pipe(
-      v.string(),
-      v.transform((text) => text.split(',').map((part) => part.trim())),
-      v.everyItem(isNetwork),
-      v.transform((list) => proxyAddress.compile(list)),
-    ),
-  };
-}
-
-function isNetwork(text: string): boolean {
-  try {
-    proxyAddress.compile(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** A setting for a list of origins, in the form that browsers send. Source: URL Standard, "Origin". */
+export const origins = {
+  expected:
+    'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
+  example: 'https://nursery.example',
+  schema: v.pipe(
+    list,
+    v.everyItem(isWebOrigin),
+    v.check((origins) => new Set(origins).size === origins.length),
+  ),
+};
 
 function isWebOrigin(text: string): boolean {
   return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
-/** The values and the problems of some settings. */
-export interface ReadSettings<Table extends Settings> {
-  /** The valid values. */
-  readonly values: Partial<ValuesOf<Table>>;
-  /** The problems of single values. Each names the variable, the rule and the fix. */
-  readonly problems: readonly string[];
-}
+/** A setting for a list of addresses and networks. Its value decides whether an address is one of them. */
+export const networks = {
+  expected: 'IP addresses or networks, separated by commas',
+  example: '10.0.0.0/8',
+  schema: v.pipe(
+    list,
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      try {
+        return proxyAddress.compile(dataset.value);
+      } catch {
+        addIssue();
+        return NEVER;
+      }
+    }),
+  ),
+};
 
-/** Reads a table of settings from environment variables. */
-export function readSettings<Table extends Settings>(
+/**
+ * Reads a table of settings from environment variables.
+ *
+ * @param required The variables that must be set, since those of `given` are.
+ * @throws {ConfigurationError} with every problem. Each names the variable, the rule and the fix.
+ */
+export function readSettings<Table extends Settings, Required extends keyof Table & string = never>(
   table: Table,
   env: NodeJS.ProcessEnv,
-): ReadSettings<Table> {
+  required: readonly Required[] = [],
+  given: readonly string[] = [],
+): ValuesOf<Table, Required> {
   const values: Record<string, unknown> = {};
-  const problems: string[] = [];
+  const reason = `${given.join(', ')} ${given.length > 1 ? 'are' : 'is'} set`;
+  const problems = required
+    .filter((name) => env[name] === undefined)
+    .map((name) => `${name}: expected to be set, since ${reason}. Set it too, or neither`);
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
@@ -166,30 +153,9 @@ export function readSettings<Table extends Settings>(
     if (success && text.trim() === text) values[name] = output;
     else problems.push(problemOf(name, setting, text));
   }
-  return arePartOf(table, values) ? { values, problems } : { values: {}, problems };
-}
-
-/** Whether every setting with a default is valid, and every required one is set. */
-export function areComplete<Table extends Settings, Required extends keyof Table = never>(
-  table: Table,
-  values: Partial<ValuesOf<Table>>,
-  required: readonly Required[] = [],
-): values is ValuesWith<Table, Required> {
-  const needed = Object.keys(table).filter((name) => table[name]?.default !== undefined);
-  return [...needed, ...required].every((name) => values[name] !== undefined);
-}
-
-/** The values of a table of settings, some of which are required. */
-export type ValuesWith<Table extends Settings, Required extends keyof Table> = ValuesOf<Table> & {
-  readonly [Name in Required]: NonNullable<ValuesOf<Table>[Name]>;
-};
-
-/** Asserts the types of values, which the settings themselves have parsed. */
-function arePartOf<Table extends Settings>(
-  table: Table,
-  values: Readonly<Record<string, unknown>>,
-): values is Partial<ValuesOf<Table>> {
-  return Object.keys(values).every((name) => Object.hasOwn(table, name));
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  // Each setting has parsed its own value.
+  return values as ValuesOf<Table, Required>;
 }
 
 function problemOf(name: string, { expected, example, secret }: Setting<unknown>, text: string) {
@@ -203,31 +169,25 @@ function foundIn(text: string, secret: boolean | undefined): string {
   return text.trim() === text ? 'something else' : 'white space around it';
 }
 
-/** Environment variables whose secrets were read from the files that name them. */
-interface GivenVariables {
-  readonly env: NodeJS.ProcessEnv;
-  readonly problems: readonly string[];
-}
-
-/** Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. */
-export function withSecrets(table: Settings, env: NodeJS.ProcessEnv): GivenVariables {
-  const given = { ...env };
+/**
+ * Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. Returns the
+ * variables with them, and the problems.
+ */
+export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
+  const env = { ...given };
   const problems: string[] = [];
   for (const name of secretsOf(table)) {
     const file = `${name}_FILE`;
-    const path = env[file];
+    const path = given[file];
     if (path === undefined) continue;
-    if (env[name] !== undefined) {
-      problems.push(`${name}, ${file}: expected only one of them. Unset the other`);
-      continue;
-    }
     try {
-      given[name] = readFileSync(path, 'utf8').trimEnd();
+      if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trimEnd();
+      else problems.push(`${name}, ${file}: expected only one of them. Unset the other`);
     } catch (error) {
       problems.push(`${file}: expected a file that can be read (${messageOf(error)}). Correct it`);
     }
   }
-  return { env: given, problems };
+  return { env, problems };
 }
 
 /** Returns the names of the settings that can be in a file. */

@@ -23,7 +23,10 @@ export interface ConfiguredStorage {
   /** Opens it for a check or an export, which change nothing in the database. `open` by default. */
   readonly openReadOnly?: ConfiguredStorage['open'];
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-  readonly advice?: (service: AdviceContext) => readonly string[];
+  readonly advice?: (service: {
+    readonly production: boolean;
+    readonly requestDeadlineMs: number;
+  }) => readonly string[];
 }
 
 /**
@@ -35,25 +38,25 @@ export function readOnly<Storage extends ConfiguredStorage>(
   storage: Storage,
   warn: (line: string) => void = () => undefined,
 ): Storage {
-  const opened = storage.openReadOnly ?? storage.open;
-  const open: ConfiguredStorage['open'] = (observer, tracer) =>
-    opened((event) => {
+  const { open, openReadOnly = open } = storage;
+  const warning: ConfiguredStorage['open'] = (observer, tracer) =>
+    openReadOnly((event) => {
       if (event.type === 'storage warning') warn(event.message);
       observer(event);
     }, tracer);
-  return { ...storage, open };
+  return { ...storage, open: warning };
 }
 
-/** The settings of the service that the advice of an adapter depends on. */
-interface AdviceContext {
-  readonly production: boolean;
-  readonly requestDeadlineMs: number;
-}
-
-const DRAWBACK = 'memory loses every plant when the process ends';
+/** Why storage in memory must be chosen. */
+export const DRAWBACK = 'memory loses every plant when the process ends';
 
 /** The longest election of a replica set with default settings, and one second to notice its end. */
 const ELECTION_MS = 12_000;
+
+/** @throws {ConfigurationError} when there is a problem. */
+function expectNone(problem: string | undefined, sentence: string): void {
+  if (problem !== undefined) throw new ConfigurationError([`${sentence} (${problem}). Correct it`]);
+}
 
 const memory = choice({
   settings: {},
@@ -72,21 +75,17 @@ const mongodb = choice({
   settings: {
     MONGODB_URI: {
       ...matching(
-        'the connection string; without a database in it, `plant-store` is used',
         /^mongodb(?:\+srv)?:\/\/./,
-        {
-          expected: 'a connection string of MongoDB',
-          example: 'mongodb://127.0.0.1:27017/?replicaSet=plants',
-        },
+        'a connection string of MongoDB',
+        'mongodb://127.0.0.1:27017/?replicaSet=plants',
       ),
       secret: true,
       aliases: ['MONGO_URL', 'DATABASE_URL'],
     },
-    MONGODB_COLLECTION: matching(
-      'the collection in which plants are kept',
-      /^(?!system\.|\.)[^$\0]{1,120}$/,
-      { expected: 'the name of a collection', example: 'plants', default: 'plants' },
-    ),
+    MONGODB_COLLECTION: {
+      ...matching(/^(?!system\.|\.)[^$\0]{1,120}$/, 'the name of a collection', 'plants'),
+      default: 'plants',
+    },
   },
   required: ['MONGODB_URI'],
   async configure({
@@ -96,12 +95,7 @@ const mongodb = choice({
     const { mongoPlantRepository, mongoUriProblem } = await import(
       '@plant-store/plant-repository-mongodb'
     );
-    const problem = mongoUriProblem(uri);
-    if (problem !== undefined) {
-      throw new ConfigurationError([
-        `MONGODB_URI: expected a connection string of MongoDB (${problem}). Correct it`,
-      ]);
-    }
+    expectNone(mongoUriProblem(uri), 'MONGODB_URI: expected a connection string of MongoDB');
     const open =
       (createCollection: boolean): ConfiguredStorage['open'] =>
       async (observer, tracer) =>
@@ -126,12 +120,9 @@ const postgresql = choice({
   settings: {
     POSTGRESQL_URI: {
       ...matching(
-        'the connection string of the database in which the table is',
         /^postgres(?:ql)?:\/\/./,
-        {
-          expected: 'a connection string of PostgreSQL',
-          example: 'postgresql://plant_store@127.0.0.1:5432/plants',
-        },
+        'a connection string of PostgreSQL',
+        'postgresql://plant_store@127.0.0.1:5432/plants',
       ),
       secret: true,
       aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],
@@ -142,12 +133,10 @@ const postgresql = choice({
     const { postgresqlPlantRepository, postgresqlUriProblem } = await import(
       '@plant-store/plant-repository-postgresql'
     );
-    const problem = postgresqlUriProblem(uri);
-    if (problem !== undefined) {
-      throw new ConfigurationError([
-        `POSTGRESQL_URI: expected a connection string of PostgreSQL (${problem}). Correct it`,
-      ]);
-    }
+    expectNone(
+      postgresqlUriProblem(uri),
+      'POSTGRESQL_URI: expected a connection string of PostgreSQL',
+    );
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',
@@ -164,5 +153,5 @@ export const storages: AdapterChoices<ConfiguredStorage> = {
   postgresql,
 };
 
-/** The storage outside of production when none is chosen. */
-export const demoStorage = { name: 'memory', choice: memory, drawback: DRAWBACK };
+/** The name of the storage outside of production when none is chosen. */
+export const DEMO_STORAGE = 'memory';

@@ -23,24 +23,36 @@ export interface ConfiguredVerifier {
   readonly demoToken?: string;
 }
 
-/** A token verifier, and a function that updates it while the service runs. */
-export interface OpenVerifier {
-  readonly verifier: TokenVerifier;
+/** A token verifier that may have tokens to read again while the service runs. */
+export interface OpenVerifier extends TokenVerifier {
   /**
    * Reads the tokens again. Returns how many there are.
    *
    * @throws {ConfigurationError} when they are invalid; the old tokens stay accepted.
    */
-  readonly reload?: () => number;
+  reload?(): number;
+}
+
+/** Accepts the tokens of a file. */
+class FileTokenVerifier extends StaticTokenVerifier implements OpenVerifier {
+  readonly #read: () => TokenDigest[];
+
+  constructor(tokens: readonly TokenDigest[], read: () => TokenDigest[]) {
+    super(tokens);
+    this.#read = read;
+  }
+
+  reload(): number {
+    const tokens = this.#read();
+    this.replace(tokens);
+    return tokens.length;
+  }
 }
 
 const list = choice({
   settings: {
     ACCESS_TOKEN_SHA256: {
-      ...text('hexadecimal SHA-256 digests of the accepted tokens, comma-separated', {
-        expected: 'SHA-256 digests',
-        example: '<the second line that `plant-store token` prints>',
-      }),
+      ...text('SHA-256 digests', '<the second line that `plant-store token` prints>'),
       secret: true,
     },
   },
@@ -48,72 +60,40 @@ const list = choice({
   configure({ ACCESS_TOKEN_SHA256: digests }, { production }): ConfiguredVerifier {
     const fix =
       'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
-    const read = () => parseTokensList(digests);
-    const tokens = checkedTokens({ variable: 'ACCESS_TOKEN_SHA256', fix, production, read });
-    return { open: async () => ({ verifier: new StaticTokenVerifier(tokens) }) };
+    const parse = () => parseTokensList(digests);
+    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, production, parse);
+    return { open: async () => new StaticTokenVerifier(tokens) };
   },
 });
 
 const file = choice({
   settings: {
-    ACCESS_TOKENS_FILE: text(
-      'a file with a `digest label` on each line and `#` comments; read again on `SIGHUP`',
-      { expected: 'the path of a file', example: '/etc/plant-store/tokens' },
-    ),
+    ACCESS_TOKENS_FILE: text('the path of a file', '/etc/plant-store/tokens'),
   },
   required: ['ACCESS_TOKENS_FILE'],
   configure({ ACCESS_TOKENS_FILE: path }, { production }): ConfiguredVerifier {
     const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
-    const read = () => parseTokensFile(readFileSync(path, 'utf8'));
-    const source = { variable: 'ACCESS_TOKENS_FILE', fix, production, read };
-    const tokens = checkedTokens(source);
+    const parse = () => parseTokensFile(readFileSync(path, 'utf8'));
+    const read = () => checkedTokens('ACCESS_TOKENS_FILE', fix, production, parse);
+    const tokens = read();
     return {
       variables: 'ACCESS_TOKENS_FILE',
-      async open() {
-        const verifier = new StaticTokenVerifier(tokens);
-        const reload = () => {
-          const current = checkedTokens(source);
-          verifier.replace(current);
-          return current.length;
-        };
-        return { verifier, reload };
-      },
+      open: async () => new FileTokenVerifier(tokens, read),
     };
   },
 });
 
 const jwt = choice({
   settings: {
-    JWT_ISSUER: text('the issuer of signed tokens', {
-      expected: 'the issuer of tokens',
-      example: 'https://login.example.com/realms/plants',
-    }),
-    JWT_AUDIENCE: text('the audience that signed tokens must name', {
-      expected: 'an audience',
-      example: 'plant-store',
-    }),
-    JWKS_URL: text('where the issuer publishes its keys; by default the URL in its metadata', {
-      expected: 'a URL',
-      example: 'https://login.example.com/keys',
-    }),
+    JWT_ISSUER: text('the issuer of tokens', 'https://login.example.com/realms/plants'),
+    JWT_AUDIENCE: text('an audience', 'plant-store'),
+    JWKS_URL: text('a URL', 'https://login.example.com/keys'),
     JWT_ALGORITHMS: {
-      ...text('the accepted signature algorithms, comma-separated', {
-        expected: 'names of algorithms, separated by commas',
-        example: 'RS256,ES256',
-      }),
+      ...text('names of algorithms, separated by commas', 'RS256,ES256'),
       default: 'RS256,PS256,ES256,EdDSA',
     },
-    JWT_SCOPE: text('the scope that permits creating plants; without it every valid token does', {
-      expected: 'a scope',
-      example: 'plants:create',
-    }),
-    JWT_READ_SCOPE: text(
-      'the scope that permits exporting plants; without it every valid token does',
-      {
-        expected: 'a scope',
-        example: 'plants:read',
-      },
-    ),
+    JWT_SCOPE: text('a scope', 'plants:create'),
+    JWT_READ_SCOPE: text('a scope', 'plants:read'),
   },
   required: ['JWT_ISSUER', 'JWT_AUDIENCE'],
   async configure(values): Promise<ConfiguredVerifier> {
@@ -125,14 +105,14 @@ const jwt = choice({
       algorithms: values.JWT_ALGORITHMS.split(',').map((name) => name.trim()),
       scopes: { 'create plants': values.JWT_SCOPE, 'read plants': values.JWT_READ_SCOPE },
     };
-    const problems = jwtOptionProblems(options).map(({ option, expected }) => {
-      const variable = JWT_VARIABLES[option] ?? option;
-      return `${variable}: expected ${expected}. Correct it, or unset it`;
-    });
+    const problems = jwtOptionProblems(options).map(
+      ({ option, expected }) =>
+        `${JWT_VARIABLES[option] ?? option}: expected ${expected}. Correct it, or unset it`,
+    );
     if (problems.length > 0) throw new ConfigurationError(problems);
     return {
       variables: 'JWT_ISSUER, JWKS_URL',
-      open: async (observer) => ({ verifier: new JwtTokenVerifier({ ...options, observer }) }),
+      open: async (observer) => new JwtTokenVerifier({ ...options, observer }),
       advice: () =>
         values.JWT_SCOPE === undefined
           ? [
@@ -154,8 +134,7 @@ export const verifiers: AdapterChoices<ConfiguredVerifier> = {
 export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
   const demoToken = newToken();
   const digests = [{ sha256: tokenDigest(demoToken), label: 'demo', permissions: PERMISSIONS }];
-  const open = async () => ({ verifier: new StaticTokenVerifier(digests) });
-  return { name: 'static', demoToken, open };
+  return { name: 'static', demoToken, open: async () => new StaticTokenVerifier(digests) };
 }
 
 /** The variables of the options of the JWT verifier. */
@@ -168,31 +147,28 @@ const JWT_VARIABLES: Readonly<Record<string, string>> = {
   'scopes.read plants': 'JWT_READ_SCOPE',
 };
 
-/** Where known tokens come from. */
-interface TokenSource {
-  readonly variable: string;
-  readonly fix: string;
-  readonly production: boolean;
-  readonly read: () => TokenDigest[];
-}
-
 /** The digest of the token `demo`, which the README shows. */
 const SHOWN_IN_README = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
 
 /** @throws {ConfigurationError} */
-function checkedTokens({ variable, fix, production, read }: TokenSource): TokenDigest[] {
+function checkedTokens(
+  variable: string,
+  fix: string,
+  production: boolean,
+  parse: () => TokenDigest[],
+): TokenDigest[] {
+  const invalid = (problems: readonly string[]) =>
+    new ConfigurationError(problems.map((problem) => `${variable}: ${problem}. ${fix}`));
+  let tokens: TokenDigest[];
   try {
-    const tokens = read();
-    const isShown = ({ sha256 }: TokenDigest) => sha256.toLowerCase() === SHOWN_IN_README;
-    if (!production || !tokens.some(isShown)) return tokens;
+    tokens = parse();
   } catch (error) {
-    const found =
-      error instanceof InvalidTokensError
-        ? error.problems
-        : [`expected a file that can be read (${messageOf(error)})`];
-    throw new ConfigurationError(found.map((problem) => `${variable}: ${problem}. ${fix}`));
+    if (error instanceof InvalidTokensError) throw invalid(error.problems);
+    throw invalid([`expected a file that can be read (${messageOf(error)})`]);
   }
-  throw new ConfigurationError([
-    `${variable}: expected secret tokens, found \`demo\`, which the README shows. ${fix}`,
-  ]);
+  const areShown = tokens.some(({ sha256 }) => sha256.toLowerCase() === SHOWN_IN_README);
+  if (production && areShown) {
+    throw invalid(['expected secret tokens, found `demo`, which the README shows']);
+  }
+  return tokens;
 }

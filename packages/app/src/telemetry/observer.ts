@@ -16,11 +16,11 @@ import type { Metrics } from './metrics.js';
 /** What log lines name. */
 export interface ObserverOptions {
   /** The variables that name the storage; log lines about it begin with them. */
-  readonly storage: string | undefined;
+  readonly storage: { readonly variables?: string };
   /** The same for the token verifier. */
-  readonly verifier: string | undefined;
+  readonly verifier: { readonly variables?: string };
   /** Decides whether an address is that of a proxy, whose `X-Forwarded-For` names its client. None is by default. */
-  readonly proxies?: ((address: string, distance: number) => boolean) | undefined;
+  readonly TRUSTED_PROXIES?: ((address: string, distance: number) => boolean) | undefined;
 }
 
 /** The observers of the adapters, for the log and the metrics. */
@@ -34,7 +34,7 @@ export interface Observer {
 export function observe(
   logger: Logger,
   metrics: Metrics | undefined,
-  { storage, verifier, proxies = () => false }: ObserverOptions,
+  { storage, verifier, TRUSTED_PROXIES: proxies = () => false }: ObserverOptions,
 ): Observer {
   return {
     http: {
@@ -53,12 +53,12 @@ export function observe(
     },
     storage(event) {
       metrics?.storageEvent(event);
-      logStorageEvent(logger, event, storage);
+      logStorageEvent(logger, event, storage.variables);
     },
     tokens(event) {
       metrics?.tokenEvent(event);
       if (event.type === 'issuer not reached') {
-        logger.warn(sentenceOf(event.error, verifier));
+        logger.warn(sentenceOf(event.error, verifier.variables));
       }
     },
   };
@@ -67,7 +67,7 @@ export function observe(
 /** Returns the address of the client; that of the proxy when what the proxy names is no address. */
 function addressOf(
   request: IncomingMessage,
-  proxies: NonNullable<ObserverOptions['proxies']>,
+  proxies: (address: string, distance: number) => boolean,
 ): string | undefined {
   const address = proxyAddress(request, proxies);
   return isIP(address) > 0 ? address : request.socket.remoteAddress;

@@ -86,7 +86,8 @@ describe('plant-store import', function () {
     const stopped = startImport([file, '--rejects', rejects], { ...env, ...log });
     await kept.reach((await kept.count()) + 1, stopped);
     expect(await stopped.stop()).to.equal(1);
-    expect(stopped.err).to.match(/^\{.*the storage is reachable"\}\nSIGTERM: /);
+    // On a busy machine, the first check may take longer than its limit, which is logged before.
+    expect(stopped.err).to.match(/the storage is reachable"\}\nSIGTERM: /);
     const nextLine = nextLineOf(stopped.out);
     expect(nextLine).to.be.below(MANY);
     const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], env);

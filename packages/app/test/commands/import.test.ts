@@ -92,24 +92,34 @@ describe('The input of an import', () => {
 
 describe('The progress of an import', () => {
   const progress = { pending: 0, retrying: 0, bytes: 3_000, nextLine: 40_001 };
-  const shown = (outcomes: object, retrying = 0) =>
-    importProgress({ progress: { ...progress, retrying, outcomes: { ...NONE, ...outcomes } } });
 
-  it('has bytes, plants, their speed, the lines that were not stored or are retried, and the next line', () => {
-    const source = shown({ stored: 40_000 });
-    expect(source.done).to.equal(3_000);
-    expect(source.text()).to.match(/^40,000 plants, [0-9,]+\/s \| --from-line 40001$/);
-    const outcomes = {
-      taken: 1000,
-      invalid: 2,
-      unavailable: 30,
-      unknown: 399,
-      failed: 1,
-      blank: 5,
-    };
-    expect(shown(outcomes, 4000).text()).to.equal(
+  /** Returns the line after a second in which these lines have got an outcome. */
+  function shown(outcomes: object, retrying = 0, size?: number): string {
+    let now = 0;
+    const source = { progress: { ...progress, retrying, outcomes: { ...NONE, ...outcomes } } };
+    const text = importProgress(source, size, () => now);
+    now = 1_000;
+    return text();
+  }
+
+  it('has plants, their speed, the lines that were not stored or are retried, and the next line', () => {
+    expect(shown({ stored: 40_000 })).to.equal('40,000 plants, 40,000/s | --from-line 40001');
+    const failed = { taken: 1000, invalid: 2, unavailable: 30, unknown: 399, failed: 1, blank: 5 };
+    expect(shown(failed, 4000)).to.equal(
       '0 plants, 0/s, 1,432 not stored, 4,000 wait for the storage | --from-line 40001',
     );
+  });
+
+  it('has the percentage of a file and the time that is left', () => {
+    for (const [size, share, left] of [
+      [9_000, 33, '2 s'],
+      [1_203_000, 0, '7 min'],
+    ] as const) {
+      expect(shown({ stored: 7 }, 0, size)).to.equal(
+        `${share} % | 7 plants, 7/s, ${left} left | --from-line 40001`,
+      );
+    }
+    expect(shown({}, 0, 3_000)).to.match(/^100 % \| .* 0 s left /);
   });
 });
 
@@ -196,11 +206,10 @@ describe('plant-store import', () => {
     expect(it.out).to.match(new RegExp(`\nTo resume: plant-store import ${file} --from-line 1\n$`));
   });
 
-  it('shows its progress on a terminal', async () => {
-    const it = startImport([await files.write(numbered(10))], MEMORY);
-    Object.assign(it.stderr, { isTTY: true });
-    expect(await it.ended).to.equal(0);
-    expect(it.err).to.match(/100 % \| 10 plants, .* --from-line 11 \|/);
+  it('is resumed where it began when it is stopped while it skips lines', async () => {
+    const it = startImport([await files.write(numbered(10)), '--from-line', '7'], MEMORY);
+    expect(await it.stop()).to.equal(1);
+    expect(nextLineOf(it.out)).to.equal(7);
   });
 
   it('ends with 2, and stores nothing, with a token that is refused or does not permit creating plants', async () => {

@@ -3,17 +3,13 @@ import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-s
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { close } from '../../src/commands/serve.js';
 import { readConfiguration } from '../../src/configuration/configuration.js';
-import { demoVerifier } from '../../src/configuration/verifiers.js';
 import { createContainer, ids } from '../../src/container.js';
 import { pino } from '../support/pino.js';
 
 describe('Closing the parts of the service', () => {
   it('closes the token verifier and the storage, also when no server listens', async () => {
     const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 }, false);
-    const { verifier = demoVerifier() } = configuration;
-    const container = createContainer(configuration, verifier, async () =>
-      pino({ level: 'silent' }),
-    );
+    const container = createContainer(configuration, async () => pino({ level: 'silent' }));
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
     const plantRepository = await container.getAsync(ids.plantRepository);
     await container.getAsync(ids.server);

@@ -3,11 +3,7 @@ import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
-import {
-  advice,
-  readClientConfiguration,
-  readConfiguration,
-} from '../../src/configuration/configuration.js';
+import { advice, readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/setting.js';
 import { settings } from '../../src/configuration/settings.js';
 import { storages } from '../../src/configuration/storages.js';
@@ -58,6 +54,8 @@ async function problemsOf(
   }
 }
 
+const readClientConfiguration = (env: NodeJS.ProcessEnv, terminal: boolean) =>
+  readConfiguration(env, terminal, true);
 const configured = (env: Env) => readConfiguration(env, false);
 const advised = async (env: Env) => advice(await configured(env));
 
@@ -121,16 +119,16 @@ describe('The configuration', () => {
       ACCESS_TOKEN_SHA256: `${sha256('first').toUpperCase()} , ${sha256('second')}`,
       CORS_ALLOWED_ORIGINS: 'https://nursery.example , http://localhost:5173',
     });
-    const opened = await verifier?.open(() => undefined);
-    expect((await opened?.verifier.verify('first'))?.name).to.equal('token 1');
-    expect((await opened?.verifier.verify('second'))?.name).to.equal('token 2');
+    const opened = await verifier.open(() => undefined);
+    expect((await opened.verify('first')).name).to.equal('token 1');
+    expect((await opened.verify('second')).name).to.equal('token 2');
     const origins = ['https://nursery.example', 'http://localhost:5173'];
     expect(CORS_ALLOWED_ORIGINS).to.deep.equal(origins);
   });
 
   it('has the names and the variables of its adapters', async () => {
     const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
-    expect([own.storage.name, own.verifier?.name]).to.deep.equal(['memory', 'static']);
+    expect([own.storage.name, own.verifier.name]).to.deep.equal(['memory', 'static']);
     for (const adapter of [own.storage, own.verifier]) {
       expect(adapter).not.to.have.property('variables');
     }
@@ -144,7 +142,7 @@ describe('The configuration', () => {
   it('has a verifier that accepts only its own token, for a client with the name demo', async () => {
     const { name, demoToken = '', open } = demoVerifier();
     expect(name).to.equal('static');
-    const { verifier } = await open(() => undefined);
+    const verifier = await open(() => undefined);
     const client = await verifier.verify(demoToken);
     expect(client.name).to.equal('demo');
     expect([...client.permissions]).to.deep.equal([...PERMISSIONS]);
@@ -152,6 +150,13 @@ describe('The configuration', () => {
 });
 
 describe('The variables that choose an adapter', () => {
+  it('are valid, also those that an adapter does not require', async () => {
+    for (const name of ['JWT_SCOPE', 'JWT_READ_SCOPE', 'JWKS_URL']) {
+      const [problem = 'no problem'] = await problemsOf({ ...JWT, [name]: '' });
+      expect(problem.split(': expected')[0]).to.equal(name);
+    }
+  });
+
   it('are those that each adapter requires', () => {
     const adapter = (...required: string[]) => ({
       settings: {},
@@ -312,6 +317,9 @@ describe('A secret', () => {
     expect(await problemsOf({ MONGODB_URI_FILE })).to.deep.equal([
       `MONGODB_URI_FILE: expected a file that can be read (ENOENT: no such file or directory, open '${MONGODB_URI_FILE}'). Correct it`,
     ]);
+    const secrets = { ACCESS_TOKEN_FILE: '/none', ACCESS_TOKEN_SHA256_FILE: '/none' };
+    const missing = await problemsOf({ STORAGE: 'memory', ...secrets }, readClientConfiguration);
+    expect(missing.map((problem) => problem.split(':')[0])).to.have.members(Object.keys(secrets));
     expect(
       await problemsOf({ MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: await file('mongodb://b') }),
     ).to.deep.equal(['MONGODB_URI, MONGODB_URI_FILE: expected only one of them. Unset the other']);
@@ -377,13 +385,5 @@ describe('Advice', () => {
     expect(await advised(env)).to.deep.equal(lines(env));
     const problems = await problemsOf({ NODE_ENV: 'production', ...env });
     expect(problems.slice(-3)).to.deep.equal(lines(env));
-  });
-
-  it('is about fewer file descriptors than connections', async () => {
-    const configuration = await configured({});
-    expect(advice(configuration, 10_100)).to.deep.equal([]);
-    expect(advice(configuration, 1024)).to.deep.equal([
-      'MAX_CONNECTIONS: the process may open 1024 files, and each connection takes one. Raise the limit to 10100 (ulimit -n), or lower MAX_CONNECTIONS',
-    ]);
   });
 });

@@ -32,7 +32,7 @@ describe('The metrics', () => {
 
   beforeEach(() => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234', commit: 'abc1234d' });
-    const variables = { storage: undefined, verifier: undefined };
+    const variables = { storage: {}, verifier: {} };
     observer = observe(pino({ level: 'silent' }), metrics, variables);
   });
 

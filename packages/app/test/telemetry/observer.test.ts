@@ -17,7 +17,7 @@ import {
 import { pino } from '../support/pino.js';
 
 const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
-const NONE = { storage: undefined, verifier: undefined };
+const NONE = { storage: {}, verifier: {} };
 
 /** Returns the log of what observers receive. */
 function logOf(use: (observer: Observer) => void, variables: ObserverOptions = NONE) {
@@ -108,7 +108,7 @@ describe('The log of a response', () => {
       const request = new IncomingMessage(socket);
       request.headers['x-forwarded-for'] = forwarded;
       const refused = { route: '/plants', status: 401, error: 4011, refusal: undefined };
-      const options = { ...NONE, proxies: proxies && proxyAddress.compile(proxies) };
+      const options = { ...NONE, TRUSTED_PROXIES: proxies && proxyAddress.compile(proxies) };
       const use = ({ http }: Observer) => http.ended({ ...response, ...refused, request });
       expect(logOf(use, options)[0]).to.include({ address }).and.not.to.have.property('request');
     });
@@ -116,7 +116,10 @@ describe('The log of a response', () => {
 });
 
 describe('The log entry of an event', () => {
-  const options = { storage: 'DATABASE_URL', verifier: 'JWT_ISSUER, JWKS_URL' };
+  const options = {
+    storage: { variables: 'DATABASE_URL' },
+    verifier: { variables: 'JWT_ISSUER, JWKS_URL' },
+  };
   const entriesOf = (...events: StorageEvent[]) =>
     logOf(({ storage }) => events.forEach(storage), options);
 
