@@ -7,8 +7,8 @@ export type Files = ReadonlyMap<string, string>;
 
 const SCOPE = '@plant-store/';
 
-/** Driving adapters are named after their input: `http-koa`. Only these use `plant-json`. */
-const DRIVER = /^(?:http|import|export)-/;
+/** Driving adapters are named after their input: `http-koa`, `plants-ndjson`. Only these use `plant-json`. */
+const DRIVER = /^(?:http|plants)-/;
 const JSON_OF_PLANTS = 'plant-json';
 
 /** Stores on a server use `plant-repository-group-commit`, which is no adapter itself. */

@@ -6,7 +6,7 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import { PlantExport, type Progress } from '@plant-store/export-ndjson';
+import { PlantExport, type ExportProgress as Progress } from '@plant-store/plants-ndjson';
 import { ConfigurationError } from '../configuration/setting.js';
 import { type ConfiguredStorage, readOnly } from '../configuration/storages.js';
 import { ids } from '../container.js';

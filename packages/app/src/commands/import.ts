@@ -1,7 +1,7 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { PlantImport, type Progress } from '@plant-store/import-ndjson';
+import { PlantImport, type ImportProgress as Progress } from '@plant-store/plants-ndjson';
 import { messageOf } from '../configuration/setting.js';
 import { ids } from '../container.js';
 import {

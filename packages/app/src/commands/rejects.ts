@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import type { Reject } from '@plant-store/import-ndjson';
+import type { Reject } from '@plant-store/plants-ndjson';
 import { messageOf } from '../configuration/setting.js';
 import { LineFile } from './line-file.js';
 import { UsageError } from './own-process.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Reject } from '@plant-store/import-ndjson';
+import type { Reject } from '@plant-store/plants-ndjson';
 import {
   ACCESS_TOKEN_SHA256,
   command,

@@ -7,8 +7,8 @@ import {
   ReadPlants,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { PlantExport, type PlantExportOptions } from '@plant-store/export-ndjson';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { PlantExport, type PlantExportOptions } from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
 
 /** More plants than two pages. */

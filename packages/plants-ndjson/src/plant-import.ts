@@ -10,10 +10,10 @@ import {
 import { newPlantReader } from '@plant-store/plant-json';
 import { LineQueue } from './line-queue.js';
 import {
+  type ImportProgress,
   LineTooLargeError,
   type Outcome,
   outcomeOf,
-  type Progress,
   type Reject,
   rejectOf,
   Tally,
@@ -76,7 +76,7 @@ export class PlantImport {
   }
 
   /** The outcomes so far. */
-  get progress(): Progress {
+  get progress(): ImportProgress {
     const { outcomes, bytes, nextLine } = this.#tally;
     const { pending } = this.#queue;
     return { outcomes: { ...outcomes }, pending, retrying: this.#retrying, bytes, nextLine };

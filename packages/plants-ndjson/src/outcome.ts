@@ -13,7 +13,7 @@ export type Outcome =
   | 'blank';
 
 /** The progress of an import. */
-export interface Progress {
+export interface ImportProgress {
   readonly outcomes: Readonly<Record<Outcome, number>>;
   /** How many lines were read and have no outcome yet. */
   readonly pending: number;

@@ -11,8 +11,8 @@ import {
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { PlantImport, type PlantImportOptions, type Reject } from '@plant-store/import-ndjson';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+import { PlantImport, type PlantImportOptions, type Reject } from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', ['create plants']);

@@ -14,7 +14,7 @@ export interface PlantExportOptions {
 }
 
 /** The progress of an export. */
-export interface Progress {
+export interface ExportProgress {
   /** How many plants were written. */
   readonly plants: number;
   /** The last id that was written, after which to resume; `after` before the first one. */
@@ -42,7 +42,7 @@ export class PlantExport {
   }
 
   /** The plants that were written so far. */
-  get progress(): Progress {
+  get progress(): ExportProgress {
     return { plants: this.#plants, last: this.#last };
   }
 

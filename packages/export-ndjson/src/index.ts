@@ -1,1 +1,0 @@
-export { PlantExport, type PlantExportOptions, type Progress } from './plant-export.js';

@@ -1,2 +1,0 @@
-export type { Outcome, Progress, Reject } from './outcome.js';
-export { PlantImport, type PlantImportOptions } from './plant-import.js';
