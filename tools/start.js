@@ -26,7 +26,7 @@ function isOutOfDate(folder) {
 }
 
 if (builtFolders().some(isOutOfDate)) {
-  const tsc = join(root, 'node_modules', 'typescript-7', 'bin', 'tsc');
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   if (!existsSync(tsc)) {
     process.stderr.write('The dependencies are not installed: run npm ci first.\n');
     process.exit(1);

@@ -9,7 +9,7 @@ import { root } from '../root.js';
 const run = promisify(execFile);
 
 const folder = join(root, 'test/documents/typed-client/');
-const tsc = join(root, 'node_modules/typescript-7/bin/tsc');
+const tsc = join(root, 'node_modules/typescript/bin/tsc');
 
 describe('A typed client that is generated from the interface description', function () {
   this.timeout(120_000);

@@ -20,7 +20,7 @@ import { ForeignProject } from './foreign-project.js';
 
 const run = promisify(execFile);
 
-const TSC = join(root, 'node_modules/typescript-7/bin/tsc');
+const TSC = join(root, 'node_modules/typescript/bin/tsc');
 const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
 
 /** Mocha colours what it prints where `CI` is set. */
