@@ -1,4 +1,5 @@
 import { MongoClient } from 'mongodb';
+import { sharedLookup } from './shared-lookup.js';
 import { tlsFileProblem } from './tls-files.js';
 
 /** The connection string is invalid. The message says why, without credentials. */
@@ -64,7 +65,7 @@ export function createMongoClient(uri: string): MongoClient {
 
 function parsed(uri: string): MongoClient {
   try {
-    return new MongoClient(uri, OPTIONS);
+    return new MongoClient(uri, { ...OPTIONS, lookup: sharedLookup() });
   } catch {
     throw new InvalidMongoUriError(messageWithoutCredentials(uri));
   }

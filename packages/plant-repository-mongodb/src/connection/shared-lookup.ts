@@ -1,0 +1,61 @@
+import type { LookupAddress, LookupOptions } from 'node:dns';
+import { lookup } from 'node:dns/promises';
+import type { LookupFunction } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from './server-code.js';
+
+/** How long a connection waits for a name: most of the 2 s in which it must open remain. */
+const NAME_TIMEOUT_MS = 500;
+
+/** The code of the system when no name server has responded. */
+const TEMPORARY = 'EAI_AGAIN';
+
+/** Looks up the addresses of a name. The default is that of Node.js. */
+type Lookup = (host: string, options: LookupOptions & { all: true }) => Promise<LookupAddress[]>;
+
+/**
+ * Returns a look-up of names that connections share. When the first name server is dead, a look-up takes 5 s or more, and
+ * a connection has 2 s. So a look-up continues after its connection has failed, and the next connection uses its result.
+ */
+export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
+  const pending = new Map<string, Promise<LookupAddress[]>>();
+  const latest = new Map<string, LookupAddress[]>();
+
+  async function start(host: string, options: LookupOptions): Promise<LookupAddress[]> {
+    try {
+      const addresses = await lookUp(host, { ...options, all: true });
+      latest.set(host, addresses);
+      return addresses;
+    } finally {
+      pending.delete(host);
+    }
+  }
+
+  async function addressesOf(host: string, options: LookupOptions): Promise<LookupAddress[]> {
+    const lookUp = pending.get(host) ?? start(host, options);
+    pending.set(host, lookUp);
+    try {
+      return await Promise.race([lookUp, timeout(host)]);
+    } catch (error) {
+      const known = latest.get(host);
+      if (known === undefined || codeOf(error) !== TEMPORARY) throw error;
+      return known;
+    }
+  }
+
+  return (host, options, callback) => {
+    addressesOf(host, options).then(
+      (addresses) => {
+        if (options.all) callback(null, addresses);
+        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+      },
+      (error) => callback(error, []),
+    );
+  };
+}
+
+async function timeout(host: string): Promise<never> {
+  await wait(NAME_TIMEOUT_MS, undefined, { ref: false });
+  const error = new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
+  throw Object.assign(error, { code: TEMPORARY });
+}
