@@ -36,8 +36,7 @@ const anyText = fc.string({
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\r', '\n'), maxLength: 2 });
 
-describe('Fuzzing', function () {
-  this.timeout(30_000 * FACTOR);
+describe('Fuzzing', () => {
   const service = useService();
   const stored = new Set<bigint>();
   let connection: RawConnection;
@@ -47,7 +46,11 @@ describe('Fuzzing', function () {
   });
   after(() => connection.destroy());
 
-  const parameters = (numRuns: number) => ({ seed: SEED, numRuns: numRuns * FACTOR });
+  const parameters = (numRuns: number) => ({
+    seed: SEED,
+    numRuns: numRuns * FACTOR,
+    includeErrorInReport: true,
+  });
 
   /** Sends a create and compares the response with the verdict of the oracle. */
   async function compare(body: Uint8Array): Promise<void> {

@@ -36,8 +36,7 @@ function filesIn(folder: string): string[] {
   return result.map(({ url }) => url).filter((url) => url.startsWith('file:'));
 }
 
-describe('The process of plant-store', function () {
-  this.timeout(20_000);
+describe('The process of plant-store', () => {
   let folder: string;
 
   beforeEach(() => {

@@ -7,19 +7,25 @@ import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, reconnect, untilStored } from './support/open-store.js';
+import {
+  clientOf,
+  closeClient,
+  DATABASE,
+  reconnect,
+  untilReady,
+  untilStored,
+} from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
-const LONG_LIMIT_MS = 100_000;
+const LONG_LIMIT_MS = 300_000;
 const PASSWORD = 's3cret';
 const ROLES = [{ role: 'readWrite', db: DATABASE }];
 /** The actions on the collection that two more roles permit. */
 const ACTIONS = { inserter: ['insert'], frugal: ['insert', 'find'] };
 
-describeOnMongod('The credentials of the service', function () {
-  this.timeout(60_000);
+describeOnMongod('The credentials of the service', () => {
   let server: MongodServer;
   let network: FaultyNetwork;
   let repository: ReturnType<typeof mongoPlantRepository>;
@@ -90,13 +96,13 @@ describeOnMongod('The credentials of the service', function () {
     await change({ updateUser: 'writer', pwd: PASSWORD });
     await events.first('storage reachable');
     await add();
-    await repository.ready();
+    await untilReady(repository);
     expect(changes()).to.deep.equal(['refused', 'reachable']);
   });
 
   it('that are valid are sent once for each connection', async () => {
     open();
-    await repository.ready();
+    await untilReady(repository);
     let isSentAgain = false;
     void network.requestPassed().then(() => {
       isSentAgain = true;
@@ -145,7 +151,7 @@ describeOnMongod('The credentials of the service', function () {
     await change({ dropUser: 'writer' });
     await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
     await untilStored(add);
-    await repository.ready();
+    await untilReady(repository);
     expect(changes()).to.not.include('refused');
   });
 
@@ -166,7 +172,7 @@ describeOnMongod('The credentials of the service', function () {
   it('that permit to read and to insert are enough to create plants', async () => {
     await change({ updateUser: 'writer', roles: ['frugal'] });
     open();
-    await repository.ready();
+    await untilReady(repository);
     await add();
   });
 
@@ -186,7 +192,7 @@ describeOnMongod('The credentials of the service', function () {
       expect(inspect([refusal, events.all], { depth: 9 })).to.not.match(/rose|s3cret/);
       expect(changes()).to.deep.equal(['refused']);
       await change({ updateUser: 'writer', roles: ROLES });
-      await repository.ready();
+      await untilReady(repository);
     });
   }
 });

@@ -5,8 +5,7 @@ import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE } from './support/open-store.js';
 
 /** What the store relies on when it reads a plant back after a duplicate key error. */
-describeOnMongod('A set whose writeConcernMajorityJournalDefault is false', function () {
-  this.timeout(30_000);
+describeOnMongod('A set whose writeConcernMajorityJournalDefault is false', () => {
   let server: MongodServer;
 
   before(async function () {

@@ -25,8 +25,7 @@ import { plant } from './support/plant.js';
 const USER = 'plant-store';
 const LIMIT_MS = 10_000;
 
-describeOnMongod('On a replica set with users, which can be killed', function () {
-  this.timeout(60_000);
+describeOnMongod('On a replica set with users, which can be killed', () => {
   let server: SecureMongod;
   let network: FaultyNetwork;
 

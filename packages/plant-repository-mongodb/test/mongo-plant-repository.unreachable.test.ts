@@ -8,7 +8,7 @@ import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { freshCollection, networkInFrontOf, uriThrough } from './support/open-store.js';
+import { freshCollection, networkInFrontOf, untilReady, uriThrough } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -69,12 +69,14 @@ describe('Without a server that responds', () => {
       await repository.ready().catch(() => undefined);
       await repository.close();`;
     const args = ['--input-type=module', '-e', script];
-    await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, timeout: 8_000 });
+    await promisify(execFile)(process.execPath, args, {
+      cwd: import.meta.dirname,
+      timeout: 60_000,
+    });
   });
 });
 
-describeOnMongod('With a server that is killed or locked', function () {
-  this.timeout(60_000);
+describeOnMongod('With a server that is killed or locked', () => {
   let server: MongodServer;
   let collection: string;
   let network: FaultyNetwork;
@@ -116,7 +118,7 @@ describeOnMongod('With a server that is killed or locked', function () {
     await unreachable;
     await server.restart();
     await rejects(repository.add(plant(1n), LONG_LIMIT_MS), PlantIdTakenError);
-    await repository.ready();
+    await untilReady(repository);
     expect(await repository.read({ limit: 10 }, LONG_LIMIT_MS)).to.deep.equal([plant(1n)]);
     expect(events.of('storage reachable')).to.have.length(2);
     expect(events.of('storage warning')).to.have.length(1);
@@ -125,7 +127,7 @@ describeOnMongod('With a server that is killed or locked', function () {
   it('the repository is slow while the server reads but does not write', async () => {
     if (server.pid === 0) await server.restart();
     open();
-    await repository.ready();
+    await untilReady(repository);
     await server.command({ fsync: 1, lock: true });
     await rejects(repository.ready(), (error: unknown) => {
       expect(error).to.be.instanceOf(StorageSlowError);
@@ -133,6 +135,6 @@ describeOnMongod('With a server that is killed or locked', function () {
       return true;
     });
     await server.command({ fsyncUnlock: 1 });
-    await repository.ready();
+    await untilReady(repository);
   });
 });

@@ -30,7 +30,6 @@ describe('On a real PostgreSQL', () => {
 
 /** Its hooks do not run where there is no server. */
 function describeStore(this: Mocha.Suite): void {
-  this.timeout(60_000);
   let server: PostgresqlServer;
   let network: FaultyNetwork;
   let schema: string;

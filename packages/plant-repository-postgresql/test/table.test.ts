@@ -84,7 +84,6 @@ describe('The table of plants in PostgreSQL', () => {
 
 /** Its hooks do not run where there is no server. */
 function describeTables(this: Mocha.Suite): void {
-  this.timeout(20_000);
   let server: PostgresqlServer;
   let events: StorageEvent[];
 

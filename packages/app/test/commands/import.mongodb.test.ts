@@ -20,8 +20,7 @@ import {
 
 const MANY = 15_000;
 
-describe('plant-store import', function () {
-  this.timeout(60_000);
+describe('plant-store import', () => {
   const files = new PlantFiles();
   let kept: KeptPlants | undefined;
 
@@ -86,11 +85,14 @@ describe('plant-store import', function () {
     const stopped = startImport([file, '--rejects', rejects], { ...env, ...log });
     await kept.reach((await kept.count()) + 1, stopped);
     expect(await stopped.stop()).to.equal(1);
-    // On a busy machine, the first check may take longer than its limit, which is logged before.
-    expect(stopped.err).to.match(/the storage is reachable"\}\nSIGTERM: /);
+    expect(stopped.err).to.match(/the storage is reachable"\}\n[\s\S]*^SIGTERM: /m);
     const nextLine = nextLineOf(stopped.out);
     expect(nextLine).to.be.below(MANY);
-    const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], env);
+    const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], {
+      ...env,
+      // A busy machine makes the storage slow, which is a warning.
+      LOG_LEVEL: 'error',
+    });
     await resumed.ended;
     expect(resumed.err).to.equal('');
 

@@ -11,8 +11,7 @@ async function result(env: Record<string, string>) {
   return { code: await command.ended, body: JSON.parse(command.out) };
 }
 
-describe('plant-store ready', function () {
-  this.timeout(20_000);
+describe('plant-store ready', () => {
   afterEach(stopAll);
 
   it('ends with 0 when the service is ready, also when it listens on every address', async () => {

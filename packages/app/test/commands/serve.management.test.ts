@@ -32,8 +32,7 @@ async function expectNotReady({ address, management }: Service): Promise<void> {
   }
 }
 
-describe('The management listener', function () {
-  this.timeout(9_000);
+describe('The management listener', () => {
   afterEach(stopAll);
 
   it('has health checks and metrics, which the API does not have', async () => {

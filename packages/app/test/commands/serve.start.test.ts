@@ -19,8 +19,7 @@ async function startDemo(env: Record<string, string> = {}) {
   return { service, address, token, created };
 }
 
-describe('The start of the service', function () {
-  this.timeout(20_000);
+describe('The start of the service', () => {
   afterEach(stopAll);
 
   it('without configuration prints address, docs page, storage, token and a line that creates a plant', async () => {

@@ -23,8 +23,7 @@ async function sendPart({ address }: Service, request: string) {
 }
 
 /** The defaults of the limits are longer than the time limit of the tests. */
-describe('Stopping', function () {
-  this.timeout(14_000);
+describe('Stopping', () => {
   afterEach(stopAll);
 
   it('responds to every request of busy connections, and then ends with 0', async () => {

@@ -31,8 +31,7 @@ function expectNoToken(log: string, tokens: readonly string[]): void {
   expect(log).not.to.match(/bearer\s|authorization\W*:/i);
 }
 
-describe('The service with signed tokens', function () {
-  this.timeout(30_000);
+describe('The service with signed tokens', () => {
   afterEach(stopAll);
 
   it('accepts those of the issuer, and logs names of clients and reasons of refusals but no token', async () => {

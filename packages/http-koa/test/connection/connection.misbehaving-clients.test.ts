@@ -39,8 +39,7 @@ async function timers(): Promise<number> {
   return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
 }
 
-describe('A client', function () {
-  this.timeout(10_000);
+describe('A client', () => {
   const closing: (() => unknown)[] = [];
   let timersBefore = 0;
   beforeEach(async () => {

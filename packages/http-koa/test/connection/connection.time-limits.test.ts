@@ -65,8 +65,7 @@ class Client {
   }
 }
 
-describe('The time limits', function () {
-  this.timeout(5_000);
+describe('The time limits', () => {
   const closing: (() => unknown)[] = [];
   afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();

@@ -1,4 +1,5 @@
 import { until } from '@plant-store/contract-suite';
+import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -90,12 +91,24 @@ export function storeOf(
   };
 }
 
+const succeeds = (it: Promise<unknown>) =>
+  it.then(
+    () => true,
+    () => false,
+  );
+
 /** Resolves as soon as `add` stores a plant. */
 export function untilStored(add: () => Promise<void>): Promise<void> {
-  const isStored = () =>
-    add().then(
-      () => true,
-      () => false,
-    );
-  return until(isStored, () => 'no plant was stored');
+  return until(
+    () => succeeds(add()),
+    () => 'no plant was stored',
+  );
+}
+
+/** Resolves as soon as the repository is ready: on a busy machine, one check may take longer than it has. */
+export function untilReady(repository: PlantRepository): Promise<void> {
+  return until(
+    () => succeeds(repository.ready()),
+    () => 'the repository was not ready',
+  );
 }
