@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 
@@ -112,10 +114,25 @@ export function suiteOf<Opened extends object, Hook extends string>(
       this.timeout(CASE_TIMEOUT_MS);
       for (const { title, run } of testsOf(cases, options)) {
         it(title, async () => {
-          const opened = await open();
-          await finished(run(opened), () => close(opened));
+          await withoutUnhandled(async () => {
+            const opened = await open();
+            await finished(run(opened), () => close(opened));
+          });
         });
       }
     });
   };
+}
+
+/** Rejects when a promise was rejected meanwhile that nothing handles. It ends a service, but Mocha 12 ignores it. */
+async function withoutUnhandled(run: () => Promise<void>): Promise<void> {
+  const reasons: unknown[] = [];
+  const note = (reason: unknown) => reasons.push(reason);
+  process.on('unhandledRejection', note);
+  // Node.js reports a rejection at the end of its turn.
+  await finished(run(), () => setImmediate()).finally(() =>
+    process.off('unhandledRejection', note),
+  );
+  const [first] = reasons.map((it) => inspect(it));
+  if (first !== undefined) expect.fail(`the adapter left a rejected promise unhandled: ${first}`);
 }

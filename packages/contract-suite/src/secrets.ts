@@ -36,55 +36,43 @@ export function secretsOf(token: string, isFormat = (_part: string) => false): s
  * @param what The value, for the failure, which shows the property with the secret.
  */
 export function expectNoSecret(value: unknown, secrets: readonly string[], what = 'it'): void {
-  const texts = textsIn(value, what);
-  const all = texts.map(({ text }) => text).join('\n');
+  const texts = [...textsIn(value, what)];
+  const all = texts.map(([, text]) => text).join('\n');
   const secret = secrets.find((it) => all.includes(it));
   if (secret === undefined) return;
-  const found = texts.filter(({ text }) => text.includes(secret));
-  const [shortest] = found.sort((a, b) => a.text.length - b.text.length);
-  const { path = what, text = all } = shortest ?? {};
+  const found = texts.filter(([, text]) => text.includes(secret));
+  const [[path, text] = [what, all]] = found.sort(([, a], [, b]) => a.length - b.length);
   expect.fail(`${path} reveals ${JSON.stringify(secret)}: ${JSON.stringify(text)}`);
 }
 
-interface Text {
-  /** Such as `the error.cause.message`. */
-  readonly path: string;
-  readonly text: string;
-}
-
-/** Returns every string that can be reached from a value. */
-function textsIn(value: unknown, path: string, seen = new Set<unknown>()): Text[] {
-  if (typeof value === 'string') return [{ path, text: value }];
-  if (typeof value === 'symbol') return [{ path, text: value.description ?? '' }];
-  if (typeof value !== 'object' || value === null || seen.has(value)) return [];
+/** Every string that can be reached from a value, after its path, such as `the error.cause.message`. */
+function* textsIn(
+  value: unknown,
+  path: string,
+  seen = new Set<unknown>(),
+): Generator<readonly [path: string, text: string]> {
+  if (typeof value === 'string') yield [path, value];
+  if (typeof value === 'symbol') yield [path, value.description ?? ''];
+  if (typeof value !== 'object' || value === null || seen.has(value)) return;
   seen.add(value);
-  if (ArrayBuffer.isView(value)) return [{ path, text: bytesOf(value).toString('latin1') }];
-  const entries = value instanceof Map || value instanceof Set ? [...value] : [];
-  return [
-    ...Reflect.ownKeys(value).flatMap((key) => [
-      ...textsIn(key, `${path}, a key`),
-      ...textsIn(propertyOf(value, key), `${path}.${String(key)}`, seen),
-    ]),
-    ...entries.flatMap((entry) => textsIn(entry, `${path}, an entry`, seen)),
-    { path, text: textOf(value) },
-  ];
-}
-
-const bytesOf = ({ buffer, byteOffset, byteLength }: ArrayBufferView) =>
-  Buffer.from(buffer, byteOffset, byteLength);
-
-/** The text of a value such as a `URL`, which keeps it in no property. */
-function textOf(value: object): string {
-  try {
-    return String(value);
-  } catch {
-    return '';
+  if (ArrayBuffer.isView(value)) {
+    const { buffer, byteOffset, byteLength } = value;
+    return yield [path, Buffer.from(buffer, byteOffset, byteLength).toString('latin1')];
   }
+  // A value such as a `URL` keeps its text in no property.
+  yield [path, attempt(() => String(value)) ?? ''];
+  for (const key of Reflect.ownKeys(value)) {
+    yield* textsIn(key, `${path}, a key`);
+    const property = attempt(() => Reflect.get(value, key));
+    yield* textsIn(property, `${path}.${String(key)}`, seen);
+  }
+  if (!(value instanceof Map || value instanceof Set)) return;
+  for (const entry of value) yield* textsIn(entry, `${path}, an entry`, seen);
 }
 
-function propertyOf(value: object, key: PropertyKey): unknown {
+function attempt<T>(read: () => T): T | undefined {
   try {
-    return Reflect.get(value, key);
+    return read();
   } catch {
     return undefined;
   }

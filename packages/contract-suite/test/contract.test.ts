@@ -93,6 +93,19 @@ describe('A suite of an adapter', () => {
     ]);
   });
 
+  it('fails when a rejected promise is left unhandled, also at the very end', async () => {
+    const leave = async () => {
+      Promise.reject(new Error('nobody waits'));
+    };
+    const describeBox = suiteOf('Box', cases, async () => undefined);
+    const failures = await resultsOf(() =>
+      describeBox('Carton', async () => ({ stall: leave, crash: async () => undefined })),
+    );
+    expect(failures.works).to.equal(undefined);
+    expect(failures.settles).to.include('left a rejected promise unhandled: Error: nobody waits');
+    expect(failures.recovers).to.equal(undefined);
+  });
+
   it('does both after a case that fails, and reports the first failure', async () => {
     const late = { recover: 'not recovered', close: 'not closed' };
     const { calls, failures } = await ran({ stall: 'not durable', ...late });

@@ -3,133 +3,143 @@ import { until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import {
-  add,
   BEFORE,
-  close,
-  expectNotReady,
   expectOutcome,
-  expectReady,
-  expectStored,
-  expectTrueOnceReopened,
-  expectUnavailable,
+  on,
   plantOf,
   plants,
-  report,
   SHORT_LIMIT_MS,
-  sentence,
+  type Store,
   TIME_LIMIT_MS,
-  untilReady,
-  withAnother,
+  titled,
 } from './steps.js';
 
 /** The time limit of the calls that are under way when a repository is closed. */
 const LAST_CALLS_LIMIT_MS = 499.73;
 
-/** How long a store may take to close what it needs no more. */
-const CLOSED_WITHIN_MS = 2_000;
+/** How long a number may take to become what it was. Only a store that loses something needs all of it. */
+const SETTLED_WITHIN_MS = 500;
+
+const timers = async () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+
+/**
+ * Rejects when a number grows with each of several uses. With one it may grow: a store opens further connections on a
+ * busy machine.
+ */
+async function expectNoGrowth(
+  what: string,
+  count: () => Promise<number>,
+  use: (firstId: bigint) => Promise<void>,
+): Promise<void> {
+  const counts = [await count()];
+  for (const firstId of [1_000n, 2_000n, 3_000n, 4_000n]) {
+    await use(firstId);
+    const isAsBefore = async () => (await count()) <= Math.max(...counts);
+    const settling = until(isAsBefore, () => 'it grew', SETTLED_WITHIN_MS);
+    if (await settling.then(() => true).catch(() => false)) return;
+    counts.push(await count());
+  }
+  expect.fail(`the number of ${what} grows each time: ${counts.join(', ')}`);
+}
+
+/** Closes a repository while it adds plants. Resolves with what was reported, before `close` has resolved. */
+async function reportsBeforeClose(store: Store, count: number, timeLimitMs: number) {
+  let underWay = count;
+  const adding = plants(count, 100n).map((plant) =>
+    store.report(plant, timeLimitMs).finally(() => {
+      underWay -= 1;
+    }),
+  );
+  const reports = Promise.all(adding);
+  reports.catch(() => undefined);
+  await store.close(timeLimitMs);
+  // The caller of `add` may continue a few microtasks later.
+  await setImmediate();
+  if (underWay > 0)
+    expect.fail(`close resolved while adds were under way: ${underWay}, from plant 100 on`);
+  return reports;
+}
 
 /** Sentences about the lifetime of a repository, and about what it is given. */
-export const conduct = [
-  sentence('keeps a copy: its caller may change the object later', [], async (store) => {
+export const conduct = titled({
+  'keeps a copy: its caller may change the object later': on([], async (store) => {
     const plant = { ...newPlant(BEFORE) };
-    const adding = store.repository.add(plant, TIME_LIMIT_MS);
+    const adding = store.opened.repository.add(plant, TIME_LIMIT_MS);
     Object.assign(plant, { name: 'after', tag: 'after' });
     await adding;
-    await expectStored(store, [BEFORE]);
+    await store.expectStored([BEFORE]);
   }),
-  sentence(
-    'is ready until it is closed, and can be closed more than once; then every call is unavailable',
-    [],
-    async (store) => {
-      await expectReady(store, 'it accepts plants');
-      await add(store, BEFORE);
-      await expectReady(store, 'it accepts plants');
-      await Promise.all([close(store), close(store)]);
-      await close(store);
-      await expectUnavailable(store, TIME_LIMIT_MS, 'the repository is closed');
-      await expectNotReady(store, 'the repository is closed');
-    },
-  ),
-  sentence('settles an add that is under way before it closes', [], async (store) => {
-    let ended = false;
-    const adding = report(store, BEFORE).finally(() => {
-      ended = true;
+  'is ready until it is closed, and can be closed more than once; then every call is unavailable':
+    on([], async (store) => {
+      await store.expectReady('it accepts plants');
+      await store.add(BEFORE);
+      await store.expectReady('it accepts plants');
+      await Promise.all([store.close(), store.close()]);
+      await store.close();
+      await store.expectUnavailable(TIME_LIMIT_MS, 'the repository is closed');
+      await store.expectNotReady('the repository is closed');
+    }),
+  'settles an add that is under way before it closes': on([], async (store) => {
+    for (const it of await reportsBeforeClose(store, 1, TIME_LIMIT_MS)) {
+      expectOutcome(it, ['stored'], 'it was under way when the repository was closed');
+    }
+  }),
+  'closes in time when the storage does not respond, after the calls under way have settled in time':
+    on(['stall', 'recover'], async (store, storage) => {
+      const idle = await store.another();
+      await store.add(BEFORE);
+      await idle.add(plantOf(2n));
+      await idle.expectReady('it accepts plants');
+      await storage.stall();
+      const [reports] = await Promise.all([
+        reportsBeforeClose(store, 50, LAST_CALLS_LIMIT_MS),
+        idle.close(),
+      ]);
+      await storage.recover();
+      await store.expectTrueAfterClose(...reports);
+    }),
+  'keeps a plant durably: it is there when the store is opened again': on([], async (store) => {
+    await store.add(BEFORE);
+    await store.withAnother(async (other) => {
+      const late = await other.report({ ...BEFORE, name: 'late' });
+      expectOutcome(late, ['taken'], 'a plant with the id is stored');
     });
-    await close(store, TIME_LIMIT_MS);
-    // The caller of `add` may continue a few microtasks later.
-    await setImmediate();
-    if (!ended) expect.fail('close resolved while the add of plant 1 was under way');
-    expectOutcome(await adding, ['stored'], 'it was under way when the repository was closed');
+    await store.expectStored([BEFORE]);
   }),
-  sentence(
-    'closes in time when the storage does not respond, after the calls under way have settled in time',
-    ['stall', 'recover'],
-    async (store) => {
-      const idle = { ...store, repository: await store.reopen() };
-      await add(store, BEFORE);
-      await add(idle, plantOf(2n));
-      await expectReady(idle, 'it accepts plants');
-      await store.stall();
-      const closingIdle = close(idle);
-      closingIdle.catch(() => undefined);
-      let settled = 0;
-      const adding = plants(50, 100n).map((plant) =>
-        report(store, plant, LAST_CALLS_LIMIT_MS).finally(() => {
-          settled += 1;
-        }),
-      );
-      const reports = Promise.all(adding);
-      reports.catch(() => undefined);
-      await close(store, LAST_CALLS_LIMIT_MS);
-      await setImmediate();
-      if (settled < adding.length) {
-        expect.fail(`close resolved while ${adding.length - settled} adds were under way`);
-      }
-      await closingIdle;
-      await store.recover();
-      await expectTrueOnceReopened(store, ...(await reports));
-    },
-  ),
-  sentence(
-    'keeps a plant durably: it is there when the store is opened again',
-    [],
-    async (store) => {
-      await add(store, BEFORE);
-      await withAnother(store, async (other) => {
-        const late = { ...BEFORE, name: 'late' };
-        expectOutcome(await report(other, late), ['taken'], 'a plant with the id is stored');
-      });
-      await expectStored(store, [BEFORE]);
-    },
-  ),
-  sentence(
-    'leaves no connection open, however often the storage does not respond',
+  'leaves no connection open, however often the storage does not respond': on(
     ['stall', 'connections', 'recover'],
-    async (store) => {
-      let most: number | undefined;
-      for (const first of [2_000n, 3_000n, 4_000n]) {
-        await store.stall();
-        await Promise.all(plants(100, first).map((plant) => report(store, plant, SHORT_LIMIT_MS)));
-        await store.recover();
-        await untilReady(store);
-        await Promise.all(plants(100, first + 100n).map((plant) => add(store, plant)));
-        let count = await store.connections();
-        most ??= count;
-        const isAsBefore = async () => {
-          count = await store.connections();
-          return count <= (most ?? count);
-        };
-        const failure = () =>
-          `expected at most ${most} connections, as after a stall, got ${count}`;
-        await until(isAsBefore, failure, CLOSED_WITHIN_MS);
-      }
+    async (store, storage) => {
+      await store.addAll(plants(100));
+      await expectNoGrowth(
+        'connections',
+        () => storage.connections(),
+        async (first) => {
+          await storage.stall();
+          await store.reportAll(plants(100, first), SHORT_LIMIT_MS);
+          await storage.recover();
+          await store.untilReady();
+          await store.addAll(plants(100, first + 100n));
+        },
+      );
     },
   ),
-  sentence(
-    'rejects an add with a time limit of 0 or less as unavailable, and stores nothing',
+  'leaves no connection open when it is closed': on(['connections'], (store, storage) =>
+    expectNoGrowth(
+      'connections',
+      () => storage.connections(),
+      (first) => store.withAnother((other) => other.addAll(plants(100, first))),
+    ),
+  ),
+  'leaves no timer that keeps the process running when it is closed': on([], async (store) => {
+    await store.add(BEFORE);
+    await expectNoGrowth('timers', timers, (first) =>
+      store.withAnother((other) => other.addAll(plants(100, first))),
+    );
+  }),
+  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': on(
     [],
     async (store) => {
-      for (const limit of [0, -0.5]) await expectUnavailable(store, limit, 'there is no time left');
+      for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
     },
   ),
-];
+});

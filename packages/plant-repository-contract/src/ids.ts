@@ -1,70 +1,60 @@
 import { expect } from 'chai';
-import type { OpenStore } from './open-store.js';
-import {
-  add,
-  expectOutcome,
-  expectStored,
-  plantOf,
-  plants,
-  type Report,
-  report,
-  sentence,
-  withAnother,
-} from './steps.js';
+import { expectOutcome, on, plantOf, plants, plantsOf, type Store, titled } from './steps.js';
 
 /** Adds plants with one id to all stores at the same time. Exactly one must be stored. */
-async function expectOneWinner(stores: readonly [OpenStore, ...OpenStore[]]): Promise<void> {
+async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<void> {
   // Pairs of them are equal: an equal plant of another call is another plant.
   const racer = (index: number) => ({ id: 7n, name: `racer ${index >> 1}` });
-  const reports = await Promise.all(stores.map((store, index) => report(store, racer(index))));
-  const winners = reports.filter(({ outcome }) => outcome === 'stored');
-  const [winner] = winners;
-  if (winner === undefined || winners.length > 1) {
-    expect.fail(
-      `plant 7: expected that one of ${stores.length} adds resolves, got ${winners.length}`,
-    );
+  const reports = await Promise.all(stores.map((store, index) => store.report(racer(index))));
+  const [winner, ...others] = reports.filter(({ outcome }) => outcome === 'stored');
+  if (winner === undefined || others.length > 0) {
+    const count = winner === undefined ? 0 : 1 + others.length;
+    expect.fail(`plant 7: expected that one of ${stores.length} adds resolves, got ${count}`);
   }
   for (const loser of reports.filter((it) => it !== winner)) {
     expectOutcome(loser, ['taken'], 'another add with the id has resolved');
   }
-  await expectStored(stores[0], [winner.plant]);
+  await stores[0].expectStored([winner.plant]);
 }
 
 /** Sentences about ids: an id identifies one plant. */
-export const ids = [
-  sentence(
-    'rejects a second add with an id, also of an equal plant, and keeps the first plant',
+export const ids = titled({
+  'rejects a second add with an id, also of an equal plant, and keeps the first plant': on(
     [],
     async (store) => {
       const first = { id: 7n, name: 'first', tag: 'kept' };
-      await add(store, first);
+      await store.add(first);
       for (const second of [first, { id: 7n, name: 'second' }]) {
-        expectOutcome(await report(store, second), ['taken'], 'a plant with the id is stored');
+        expectOutcome(await store.report(second), ['taken'], 'a plant with the id is stored');
       }
-      await expectStored(store, [first]);
+      await store.expectStored([first]);
     },
   ),
-  sentence('stores exactly one of 100 concurrent adds with one id', [], (store) =>
-    expectOneWinner([store, ...Array<OpenStore>(99).fill(store)]),
+  'stores exactly one of 100 concurrent adds with one id': on([], (store) =>
+    expectOneWinner([store, ...Array<Store>(99).fill(store)]),
   ),
-  sentence(
-    'stores exactly one of two concurrent adds with one id through two repositories',
+  'stores exactly one of two concurrent adds with one id through two repositories': on(
     [],
-    (store) => withAnother(store, (other) => expectOneWinner([store, other])),
+    (store) => store.withAnother((other) => expectOneWinner([store, other])),
   ),
-  sentence(
-    'reports the outcome of its own plant to each of 100 concurrent callers',
+  'reports the outcome of its own plant to each of 100 concurrent callers': on(
     [],
     async (store) => {
       const first = { ...plantOf(3n), name: 'first' };
-      await add(store, first);
-      const reports = await Promise.all(plants(100).map((plant) => report(store, plant)));
-      const [free, taken] = [true, false].map((isFree) =>
-        reports.filter(({ plant }) => (plant.id !== first.id) === isFree),
-      ) as [Report[], Report[]];
-      for (const it of free) expectOutcome(it, ['stored'], 'its id was free');
-      for (const it of taken) expectOutcome(it, ['taken'], 'a plant with the id is stored');
-      await expectStored(store, [first, ...free.map(({ plant }) => plant)]);
+      await store.add(first);
+      for (const it of await store.reportAll(plants(100))) {
+        const isFree = it.plant.id !== first.id;
+        const why = isFree ? 'its id was free' : 'a plant with the id is stored';
+        expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
+        await store.expectStored([isFree ? it.plant : first]);
+      }
+      // A store may refuse some of so many, but it loses none.
+      const reports = await store.reportAll(plants(1_000, 1_000n));
+      for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
+      const stored = plantsOf(reports, ['stored']);
+      const why = 'it was reported as stored before';
+      for (const it of await store.reportAll(stored)) expectOutcome(it, ['taken'], why);
+      await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
     },
   ),
-];
+});

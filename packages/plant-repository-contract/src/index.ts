@@ -1,8 +1,8 @@
-export type { OpenStore, StorageFaults } from './open-store.js';
-export { describePlantReader, readerCases } from './plant-reader-contract.js';
+export type { OpenReader, OpenStore, StorageFaults } from './open-store.js';
 export {
   contractCases,
+  describePlantReader,
   describePlantRepository,
   type PlantRepositorySuiteOptions,
+  readerCases,
 } from './plant-repository-contract.js';
-export type { OpenReader } from './reading.js';

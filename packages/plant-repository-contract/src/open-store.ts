@@ -1,4 +1,4 @@
-import type { NewPlantFields, PlantRepository } from '@plant-store/domain';
+import type { NewPlantFields, PlantReader, PlantRepository } from '@plant-store/domain';
 
 /**
  * Faults of the storage that a test can cause, as hooks. The suite runs the cases of the hooks that a store offers.
@@ -59,4 +59,9 @@ export interface OpenStore extends Partial<StorageFaults> {
   reopen(): Promise<PlantRepository>;
   /** Passwords and other secrets that the repository was given. No error may contain one. */
   readonly secrets?: readonly string[];
+}
+
+/** A new, empty store under test, which can be read. */
+export interface OpenReader extends OpenStore {
+  readonly repository: PlantRepository & PlantReader;
 }

@@ -1,36 +1,24 @@
 import { MAX_PLANT_ID } from '@plant-store/domain';
-import type { OpenStore } from './open-store.js';
+import type { StorageFaults } from './open-store.js';
 import {
-  AFTER,
-  add,
   BEFORE,
-  close,
-  expectKept,
-  expectNotReady,
   expectOutcome,
-  expectReady,
-  expectStored,
-  expectTrueAfterClose,
-  expectTrueOnceReopened,
+  FAULTS,
+  type Outcome,
+  on,
   plantOf,
   plants,
+  plantsOf,
+  RETRY_LIMIT_MS,
   type Report,
-  report,
   SHORT_LIMIT_MS,
-  sentence,
-  untilReady,
-  untilStored,
-  withAnother,
+  type Store,
+  TIME_LIMIT_MS,
+  titled,
 } from './steps.js';
 
 /** The plant that is added during a fault. */
 const PLANT = plantOf(2n);
-
-/**
- * Long enough to try again after a fault, and short enough to wait for. Longer than the shortest time after which a
- * server gives up waiting for a lock: 1 second with InnoDB.
- */
-const RETRY_LIMIT_MS = 1_499.73;
 
 /** Long enough to be stored. A driver may need seconds more to close a connection that does not respond. */
 const LAST_CALL_LIMIT_MS = 499.73;
@@ -48,201 +36,173 @@ const NEIGHBOURS = [
   [MAX_PLANT_ID, MAX_PLANT_ID - 1n],
 ] as const;
 
-/** What may happen after an acknowledgement was lost. Each is the reason of a further failure, which decides nothing. */
-const LATER_FAULTS = [
-  ['outage', 'the storage cannot be reached'],
-  ['refuseAccess', 'the storage refuses access'],
-] as const;
+const IS_WRITTEN = 'its id was free, and it was written';
 
-/** Begins an add whose acknowledgement is lost. Resolves with it when the storage has the plant, or when it has settled. */
-async function lostAcknowledgement(
-  store: OpenStore & Required<Pick<OpenStore, 'silenceAfterWrite'>>,
+/**
+ * Declares that what is reported of a plant is true, after a fault that begins before its add, and after what happens
+ * `then`, when the storage has the plant.
+ */
+const truth = <Hook extends keyof StorageFaults>(
+  needs: readonly Hook[],
   timeLimitMs: number,
-): Promise<{ readonly adding: Promise<Report> }> {
-  await add(store, BEFORE);
-  await store.silenceAfterWrite();
-  const adding = report(store, PLANT, timeLimitMs);
-  await Promise.race([adding, untilStored(store, PLANT)]);
-  return { adding };
-}
+  begin: (storage: Pick<StorageFaults, Hook>) => Promise<void>,
+  then?: (storage: Pick<StorageFaults, Hook>, store: Store) => Promise<void>,
+) =>
+  on<Hook | 'recover'>([...needs, 'recover'], async (store, storage) => {
+    await store.add(BEFORE);
+    await begin(storage);
+    const adding = store.report(PLANT, timeLimitMs);
+    if (then) {
+      await Promise.race([adding, store.untilStored(PLANT)]);
+      await then(storage, store);
+    }
+    const reported = await adding;
+    await storage.recover();
+    await store.expectTrueAfterClose(reported);
+  });
 
 /** Sentences about outcomes: each is true, whatever the storage loses. */
-export const outcomes = [
-  sentence(
-    'settles in time, and reports the truth, when the storage stops responding after the write',
-    ['silenceAfterWrite', 'recover'],
-    async (store) => {
-      const { adding } = await lostAcknowledgement(store, SHORT_LIMIT_MS);
-      const reported = await adding;
-      await store.recover();
-      await expectTrueAfterClose(store, reported);
-    },
+export const outcomes = titled({
+  'settles in time, and reports the truth, when the storage stops responding after the write':
+    truth(['silenceAfterWrite'], SHORT_LIMIT_MS, (storage) => storage.silenceAfterWrite()),
+  ...Object.fromEntries(
+    FAULTS.slice(0, 2).map(([fault, state]) => [
+      `reports the truth when an acknowledgement is lost, and then the storage ${state}`,
+      truth(
+        ['silenceAfterWrite', fault],
+        RETRY_LIMIT_MS,
+        (storage) => storage.silenceAfterWrite(),
+        (storage) => storage[fault](),
+      ),
+    ]),
   ),
-  ...LATER_FAULTS.map(([fault, then]) =>
-    sentence(
-      `reports the truth when an acknowledgement is lost, and then ${then}`,
-      ['silenceAfterWrite', fault, 'recover'],
-      async (store) => {
-        const { adding } = await lostAcknowledgement(store, RETRY_LIMIT_MS);
-        await store[fault]();
-        const reported = await adding;
-        await store.recover();
-        await expectTrueAfterClose(store, reported);
-      },
-    ),
+  'reports the truth when an acknowledgement is lost, and then the repository is closed': truth(
+    ['silenceAfterWrite'],
+    LAST_CALL_LIMIT_MS,
+    (storage) => storage.silenceAfterWrite(),
+    (_storage, store) => store.close(LAST_CALL_LIMIT_MS),
   ),
-  sentence(
-    'reports the truth when an acknowledgement is lost, and then the repository is closed',
-    ['silenceAfterWrite', 'recover'],
-    async (store) => {
-      const { adding } = await lostAcknowledgement(store, LAST_CALL_LIMIT_MS);
-      await close(store, LAST_CALL_LIMIT_MS);
-      const reported = await adding;
-      await store.recover();
-      await expectTrueOnceReopened(store, reported);
-    },
+  'reports the truth when an acknowledgement is lost': truth(
+    ['loseNextAcknowledgement'],
+    TIME_LIMIT_MS,
+    (storage) => storage.loseNextAcknowledgement(),
   ),
-  sentence(
-    'settles in time in the last millisecond of a limit, when the storage does not respond',
+  'does not take a plant that it does not find for one that is not stored: the write may be late':
+    truth(['delayNextWrite'], TIME_LIMIT_MS, (storage) => storage.delayNextWrite()),
+  'does not report an id as taken by a plant that is rolled back': truth(
+    ['holdUncommitted'],
+    RETRY_LIMIT_MS,
+    (storage) => storage.holdUncommitted({ ...PLANT, name: 'never committed' }),
+  ),
+  'settles in time in the last millisecond of a limit, when the storage does not respond': on(
     ['stall', 'recover'],
-    async (store) => {
-      await add(store, BEFORE);
-      await store.stall();
-      const reports = await Promise.all(
-        LAST_MOMENTS_MS.map((limit, index) => report(store, plantOf(BigInt(index + 2)), limit)),
+    async (store, storage) => {
+      await store.add(BEFORE);
+      await storage.stall();
+      const reports = LAST_MOMENTS_MS.map((limit, at) =>
+        store.report(plantOf(BigInt(at + 2)), limit),
       );
-      await store.recover();
-      await expectTrueAfterClose(store, ...reports);
+      const settled = await Promise.all(reports);
+      await storage.recover();
+      await store.expectTrueAfterClose(...settled);
     },
   ),
-  sentence(
-    'reports the truth when an acknowledgement is lost',
-    ['loseNextAcknowledgement'],
-    async (store) => {
-      await add(store, BEFORE);
-      await store.loseNextAcknowledgement();
-      const reported = await report(store, PLANT);
-      expectOutcome(reported, ['stored', 'unknown'], 'its id was free, and it was written');
-      await expectTrueAfterClose(store, reported);
-    },
-  ),
-  sentence(
-    'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one',
-    ['loseNextAcknowledgement'],
-    async (store) => {
+  'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one':
+    on(['loseNextAcknowledgement'], async (store, storage) => {
       for (const [first, other] of NEIGHBOURS) {
-        await add(store, plantOf(first));
-        await store.loseNextAcknowledgement();
-        const why = 'its id was free, and it was written';
-        expectOutcome(await report(store, plantOf(other)), ['stored', 'unknown'], why);
+        await store.add(plantOf(first));
+        await storage.loseNextAcknowledgement();
+        expectOutcome(await store.report(plantOf(other)), ['stored', 'unknown'], IS_WRITTEN);
       }
-      await add(store, PLANT);
-      await store.loseNextAcknowledgement();
+      await store.add(PLANT);
+      await storage.loseNextAcknowledgement();
       const why = 'an equal plant of another call is stored';
-      expectOutcome(await report(store, PLANT), ['taken', 'unknown'], why);
-      await expectStored(store, [PLANT]);
-    },
-  ),
-  sentence(
-    'does not take a plant that it does not find for one that is not stored: the write may be late',
-    ['delayNextWrite', 'recover'],
-    async (store) => {
-      await add(store, BEFORE);
-      await store.delayNextWrite();
-      const reported = await report(store, PLANT);
-      await store.recover();
-      await expectTrueAfterClose(store, reported);
-    },
-  ),
-  sentence(
-    'does not report an id as taken by a plant that is rolled back',
-    ['holdUncommitted', 'recover'],
-    async (store) => {
-      await add(store, BEFORE);
-      await store.holdUncommitted({ ...PLANT, name: 'never committed' });
-      const reported = await report(store, PLANT, RETRY_LIMIT_MS);
-      await store.recover();
-      await expectTrueAfterClose(store, reported);
-    },
-  ),
-  sentence(
-    'reports the truth to each of 100 concurrent callers while the storage does not respond',
+      expectOutcome(await store.report(PLANT), ['taken', 'unknown'], why);
+      await store.expectStored([PLANT]);
+    }),
+  'reports the truth to each of 100 concurrent callers while the storage does not respond': on(
     ['stall', 'recover'],
-    async (store) => {
-      await store.stall();
-      const reports = await Promise.all(
-        plants(100).map((plant) => report(store, plant, SHORT_LIMIT_MS)),
-      );
-      await store.recover();
-      await untilReady(store);
-      await Promise.all(plants(100, 100n).map((plant) => add(store, plant)));
-      await expectTrueAfterClose(store, ...reports);
+    async (store, storage) => {
+      await storage.stall();
+      const reports = await store.reportAll(plants(100), SHORT_LIMIT_MS);
+      await storage.recover();
+      await store.untilReady();
+      await store.addAll(plants(100, 100n));
+      await store.expectTrueAfterClose(...reports);
     },
   ),
-  sentence(
-    'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart',
-    ['crash'],
-    (store) =>
-      withAnother(store, async (other) => {
+  'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart':
+    on(['crash'], (store, storage) =>
+      store.withAnother(async (other) => {
         const calls = plants(20).flatMap((plant) =>
-          [store, other].map((it) => report(it, plant, RACE_LIMIT_MS)),
+          [store, other].map((it) => it.report(plant, RACE_LIMIT_MS)),
         );
         await firstTaken(calls);
-        await store.crash();
+        await storage.crash();
         const reports = await Promise.all(calls);
-        const kept = reports.filter(({ outcome }) => ['stored', 'taken'].includes(outcome));
-        await expectKept(
-          store,
-          kept.map(({ plant }) => plant),
-        );
+        await store.expectKept(plantsOf(reports, ['stored', 'taken']));
       }),
-  ),
-  sentence(
-    'keeps a plant that it finds when it tries again, when the storage is killed',
+    ),
+  'keeps a plant that it finds when it tries again, when the storage is killed': on(
     ['loseNextAcknowledgement', 'crash'],
-    async (store) => {
-      await add(store, BEFORE);
-      await store.loseNextAcknowledgement();
-      const { outcome } = await report(store, PLANT);
-      await store.crash();
-      await expectKept(store, outcome === 'stored' ? [BEFORE, PLANT] : [BEFORE]);
+    async (store, storage) => {
+      await store.add(BEFORE);
+      await storage.loseNextAcknowledgement();
+      const reported = await store.report(PLANT);
+      await storage.crash();
+      await store.expectKept([BEFORE, ...plantsOf([reported], ['stored'])]);
     },
   ),
-  sentence(
-    'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready',
-    ['relaxDurability', 'crash', 'recover'],
-    async (store) => {
-      await add(store, AFTER);
-      await expectReady(store, 'it accepts plants');
-      await store.relaxDurability();
-      const reports = await Promise.all(
-        plants(20).map((plant) => report(store, plant, RETRY_LIMIT_MS)),
-      );
-      const stored = reports.filter(({ outcome }) => outcome === 'stored');
-      if (stored.length > 0) await expectReady(store, 'it accepts plants');
-      else await expectNotReady(store, 'it accepts no plants');
-      await store.crash();
-      await store.recover();
-      await expectKept(
-        store,
-        stored.map(({ plant }) => plant),
-      );
-    },
-  ),
-  sentence(
-    'keeps the plant of another client whose id it has reported as taken, when the storage is killed',
-    ['commitUnflushed', 'crash'],
-    async (store) => {
-      await add(store, BEFORE);
-      await store.commitUnflushed(PLANT);
-      const reported = await report(store, { ...PLANT, name: 'late' }, RETRY_LIMIT_MS);
+  'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready':
+    on(['relaxDurability', 'crash', 'recover'], async (store, storage) => {
+      await store.add(plantOf(1_000n));
+      await store.expectReady('it accepts plants');
+      await storage.relaxDurability();
+      const stored = plantsOf(await store.reportAll(plants(20), RETRY_LIMIT_MS), ['stored']);
+      if (stored.length > 0) await store.expectReady('it accepts plants');
+      else await store.expectNotReady('it accepts no plants');
+      await storage.crash();
+      await storage.recover();
+      await store.expectKept(stored);
+    }),
+  'keeps the plant of another client whose id it has reported as taken, when the storage is killed':
+    on(['commitUnflushed', 'crash'], async (store, storage) => {
+      await store.add(BEFORE);
+      await storage.commitUnflushed(PLANT);
+      const reported = await store.report({ ...PLANT, name: 'late' }, RETRY_LIMIT_MS);
       const why = 'the plant of another client has the id';
       expectOutcome(reported, ['taken', 'unavailable', 'unknown'], why);
-      await store.crash();
-      await expectKept(store, reported.outcome === 'taken' ? [PLANT] : [BEFORE]);
-    },
+      await storage.crash();
+      await store.expectKept(reported.outcome === 'taken' ? [PLANT] : [BEFORE]);
+    }),
+  ...Object.fromEntries(
+    FAULTS.map(([fault, state]) => [
+      `reports truly and in time that the storage ${state}, and recovers without a restart`,
+      on([fault, 'recover'], async (store, storage) => {
+        await store.add(BEFORE);
+        await store.expectReady('it accepts plants');
+        await storage[fault]();
+        const reports = [await store.report(PLANT, SHORT_LIMIT_MS)];
+        await store.expectNotReady(`the storage ${state}`);
+        // Now nothing can have been written, unless what was sent without a response arrives later.
+        if (fault !== 'stall') {
+          const later = await store.report(plantOf(3n), RETRY_LIMIT_MS);
+          expectOutcome(later, ['unavailable'], `the storage ${state}`);
+          reports.push(later);
+        }
+        const { plant, outcome } = await store.report(plantOf(4n), SHORT_LIMIT_MS);
+        await storage.recover();
+        await store.untilReady();
+        // The client tries again. What was sent without a response may arrive before.
+        const again = await store.report(plant);
+        const allowed: Outcome[] = outcome === 'unavailable' ? ['stored'] : ['stored', 'taken'];
+        expectOutcome(again, allowed, `it was reported as ${outcome} before, and is added again`);
+        await store.expectStored([plant]);
+        await store.expectTrueAfterClose(...reports);
+      }),
+    ]),
   ),
-];
+});
 
 /** Resolves as soon as one of the calls has found its id taken, or when all have ended. */
 async function firstTaken(calls: readonly Promise<Report>[]): Promise<void> {

@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
+  type ContractCase,
   contractFor,
   errorOf,
   expectNoSecret,
@@ -17,51 +17,44 @@ import {
 import { expect } from 'chai';
 import type { OpenStore, StorageFaults } from './open-store.js';
 
-/** Declares one sentence of `PlantRepository`. */
-export const sentence = contractFor<OpenStore, StorageFaults>();
-
 /** The time limit of a call that is expected to succeed. Limits are fractions, as those of the service are. */
 export const TIME_LIMIT_MS = 9_999.73;
 /** The time limit of a call that is expected to fail. */
 export const SHORT_LIMIT_MS = 99.73;
+/**
+ * Long enough to try again after a fault, and for a refusal to arrive. Longer than the shortest time after which a
+ * server gives up waiting for a lock: 1 second with InnoDB.
+ */
+export const RETRY_LIMIT_MS = 1_499.73;
 const READY_WITHIN_MS = 2_000;
 /** How long `close` may take after the last call. */
 const CLOSED_WITHIN_MS = 3_000;
-
 /** The most characters of a text in a failure. */
 const MAX_SHOWN = 60;
 
-/** Every name and every tag begin with these, which are in no error by chance. */
-const RARE = ['rare-name-of', 'rare-tag-of-'] as const;
+/** Every name and every tag begin with these, which are in no error by chance, also not in a text that is cut. */
+const RARE = ['rare-nam', 'rare-tag'] as const;
 
 /** Returns a plant with this id. */
 export const plantOf = (id: bigint): NewPlantFields => ({
   id,
-  name: `${RARE[0]}-${id}`,
-  tag: `${RARE[1]}${id}`,
+  name: `${RARE[0]}e-${id}`,
+  tag: `${RARE[1]}-${id}`,
 });
 
 /** A plant that is added before a fault, so that there is a connection. */
 export const BEFORE = plantOf(1n);
-/** A plant that is added after a fault. */
-export const AFTER = plantOf(1_000n);
 
 /** Returns a number of plants with different ids, from `first` on. */
-export function plants(count: number, first = 0n): readonly NewPlantFields[] {
-  return Array.from({ length: count }, (_, index) => plantOf(first + BigInt(index)));
-}
+export const plants = (count: number, first = 0n): readonly NewPlantFields[] =>
+  Array.from({ length: count }, (_, index) => plantOf(first + BigInt(index)));
 
-/** Adds a plant to the store under test, which must store it. */
-export async function add(store: OpenStore, plant: NewPlantFields): Promise<void> {
-  const why = 'its id is free, and the storage can be used';
-  expectOutcome(await report(store, plant), ['stored'], why);
-}
-
-/** Closes the repository, while calls with this time limit are under way. */
-export async function close({ repository }: OpenStore, timeLimitMs = 0): Promise<void> {
-  const error = await errorOf(inTime(repository.close(), timeLimitMs + CLOSED_WITHIN_MS, 'close'));
-  if (error !== undefined) expect.fail(`close was rejected: ${error}`);
-}
+/** The faults that end the use of a storage, and its state then. */
+export const FAULTS = [
+  ['outage', 'cannot be reached'],
+  ['refuseAccess', 'refuses access'],
+  ['stall', 'does not respond'],
+] as const;
 
 /** The outcome of an add. */
 export type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown';
@@ -73,38 +66,175 @@ export interface Report {
   readonly error: unknown;
 }
 
-/**
- * Adds a plant, and resolves with what is reported. Rejects when that is late, reveals a secret, or is an error that the
- * port does not name.
- *
- * @param timeLimitMs In milliseconds.
- */
-export async function report(
-  store: OpenStore,
-  plant: NewPlantFields,
-  timeLimitMs = TIME_LIMIT_MS,
-): Promise<Report> {
-  const what = `add of plant ${plant.id}`;
-  const adding = store.repository.add(newPlant(plant), timeLimitMs);
-  const error = await errorOf(inTime(adding, timeLimitMs, what));
-  expectNothingRevealed(store, error, `the error of ${what}`);
-  return { plant, outcome: outcomeOf(error, plant), error };
+/** Returns the plants about which one of these outcomes was reported. */
+export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[]) =>
+  reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ plant }) => plant);
+
+/** A store under test. Each `why` continues the sentence of a failure. */
+export class Store {
+  readonly opened: OpenStore;
+  #closed = false;
+
+  constructor(opened: OpenStore) {
+    this.opened = opened;
+  }
+
+  /** Opens another repository on the same storage. */
+  async another(): Promise<Store> {
+    return new Store({ ...this.opened, repository: await this.opened.reopen() });
+  }
+
+  /** Runs `use` with another repository on the same storage, and closes that. */
+  async withAnother(use: (other: Store) => Promise<void>): Promise<void> {
+    const other = await this.another();
+    await use(other).finally(() => other.close());
+  }
+
+  /** Adds a plant, which must be stored. */
+  async add(plant: NewPlantFields): Promise<void> {
+    const why = 'its id is free, and the storage can be used';
+    expectOutcome(await this.report(plant), ['stored'], why);
+  }
+
+  /** Adds plants at the same time, which must be stored. */
+  async addAll(all: readonly NewPlantFields[]): Promise<void> {
+    await Promise.all(all.map((plant) => this.add(plant)));
+  }
+
+  /**
+   * Adds a plant, and resolves with what is reported. Rejects when that is late, reveals a secret, or is an error that
+   * the port does not name.
+   */
+  async report(plant: NewPlantFields, timeLimitMs = TIME_LIMIT_MS): Promise<Report> {
+    const what = `add of plant ${plant.id}`;
+    const adding = this.opened.repository.add(newPlant(plant), timeLimitMs);
+    const error = await errorOf(inTime(adding, timeLimitMs, what));
+    this.expectNothingRevealed(error, what);
+    return { plant, outcome: outcomeOf(error, what), error };
+  }
+
+  /** Adds plants at the same time, and resolves with what is reported of each. */
+  reportAll(all: readonly NewPlantFields[], timeLimitMs?: number): Promise<Report[]> {
+    return Promise.all(all.map((plant) => this.report(plant, timeLimitMs)));
+  }
+
+  /** Closes the repository, while calls with this time limit are under way. */
+  async close(timeLimitMs = 0): Promise<void> {
+    this.#closed = true;
+    const closing = inTime(this.opened.repository.close(), timeLimitMs + CLOSED_WITHIN_MS, 'close');
+    const error = await errorOf(closing);
+    if (error !== undefined) expect.fail(`close was rejected: ${error}`);
+  }
+
+  /** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
+  expectNothingRevealed(error: unknown, call: string): void {
+    if (error === undefined) return;
+    const secrets = [...RARE, ...(this.opened.secrets ?? [])].flatMap(formsOf);
+    expectNoSecret(error, secrets, `the error of ${call}`);
+  }
+
+  /** Adds a plant. Rejects unless that is rejected as unavailable, and stores nothing. */
+  async expectUnavailable(timeLimitMs: number, why: string): Promise<void> {
+    const plant = plantOf(3n);
+    expectOutcome(await this.report(plant, timeLimitMs), ['unavailable'], why);
+    await this.expectStored([], [plant]);
+  }
+
+  async expectReady(why: string): Promise<void> {
+    const error = await this.#readyError();
+    if (error === undefined) return;
+    expect.fail(`ready: expected it to resolve, because ${why}; got ${error}`);
+  }
+
+  async expectNotReady(why: string): Promise<void> {
+    if ((await this.#readyError()) !== undefined) return;
+    expect.fail(`ready: expected it to be rejected as unavailable, because ${why}; it resolved`);
+  }
+
+  /** Resolves when the same repository, without a restart, is ready. Rejects after 20 seconds. */
+  untilReady(): Promise<void> {
+    const isReady = async () => (await this.#readyError()) === undefined;
+    return until(isReady, () => 'ready was rejected for 20 seconds after the fault had ended');
+  }
+
+  /** Resolves when the storage has a plant. */
+  untilStored({ id }: NewPlantFields): Promise<void> {
+    const isStored = async () => (await this.opened.stored(id)) !== undefined;
+    return until(isStored, () => `the storage never had plant ${id}`);
+  }
+
+  /** Resolves when the storage has exactly these plants under their ids, and none of the others. */
+  async expectStored(kept: readonly NewPlantFields[], others: readonly NewPlantFields[] = []) {
+    for (const plant of kept) expectSame(await this.opened.stored(plant.id), plant, plant.id);
+    for (const { id } of others) expectSame(await this.opened.stored(id), undefined, id);
+  }
+
+  /**
+   * Resolves when what was reported is true, twice: as soon as the storage can be used again, and when nothing is under
+   * way any more. The latter is when another plant was acknowledged and the repository was closed, which this does.
+   * Before the adds, their ids were free.
+   */
+  async expectTrueAfterClose(...reports: readonly Report[]): Promise<void> {
+    if (this.#closed) return (await this.another()).expectTrueAfterClose(...reports);
+    for (const it of reports)
+      expectOutcome(it, ['stored', 'unavailable', 'unknown'], 'its id was free');
+    await this.untilReady();
+    await this.#expectTrue(reports);
+    await this.add(plantOf(1_000n));
+    await this.close();
+    await this.#expectTrue(reports);
+  }
+
+  /** Resolves when a repository knows the ids of these plants, and the storage has exactly these plants. */
+  async expectKept(kept: readonly NewPlantFields[]): Promise<void> {
+    await this.untilReady();
+    const why = 'it was reported as stored or taken before';
+    for (const plant of kept) expectOutcome(await this.report(plant), ['taken'], why);
+    await this.expectStored(kept);
+  }
+
+  /** Resolves with what `ready` rejects with. Rejects with every error that the port does not name. */
+  async #readyError(): Promise<unknown> {
+    const error = await errorOf(inTime(this.opened.repository.ready(), READY_WITHIN_MS, 'ready'));
+    this.expectNothingRevealed(error, 'ready');
+    if (error === undefined || error instanceof StorageUnavailableError) return error;
+    return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
+  }
+
+  async #expectTrue(reports: readonly Report[]): Promise<void> {
+    for (const { plant, outcome } of reports) {
+      const found = await this.opened.stored(plant.id);
+      const isOpen = outcome === 'unknown' && found === undefined;
+      const expected = outcome === 'unavailable' || isOpen ? undefined : plant;
+      expectSame(found, expected, plant.id, `was reported as ${outcome}. In the storage`);
+    }
+  }
 }
 
-function outcomeOf(error: unknown, { id }: NewPlantFields): Outcome {
+/** Returns the function that declares a sentence without its title: the hooks that it needs, and its test. */
+export const sentencesAbout =
+  <Opened extends OpenStore, Tested extends Store>(wrap: (opened: Opened) => Tested) =>
+  <Hook extends keyof StorageFaults>(
+    needs: readonly Hook[],
+    test: (store: Tested, storage: Pick<StorageFaults, Hook>) => Promise<void>,
+  ) =>
+  (title: string) =>
+    contractFor<Opened, StorageFaults>()(title, needs, (opened) => test(wrap(opened), opened));
+
+/** Declares a sentence of `PlantRepository`. */
+export const on = sentencesAbout((opened: OpenStore) => new Store(opened));
+
+/** Returns sentences as cases, by their titles. */
+export const titled = <Opened>(
+  sentences: Readonly<Record<string, (title: string) => ContractCase<Opened>>>,
+) => Object.entries(sentences).map(([title, sentence]) => sentence(title));
+
+function outcomeOf(error: unknown, what: string): Outcome {
   if (error === undefined) return 'stored';
   if (error instanceof PlantIdTakenError) return 'taken';
   if (error instanceof StorageUnavailableError) return 'unavailable';
   if (error instanceof OutcomeUnknownError) return 'unknown';
-  return expect.fail(
-    `add of plant ${id} was rejected with an error that is not of the port: ${error}`,
-  );
-}
-
-/** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
-export function expectNothingRevealed({ secrets = [] }: OpenStore, error: unknown, what: string) {
-  if (error === undefined) return;
-  expectNoSecret(error, [...RARE, ...secrets].flatMap(formsOf), what);
+  return expect.fail(`${what} was rejected with an error that is not of the port: ${error}`);
 }
 
 /** Fails unless an add has reported one of these outcomes. `why` continues the sentence of the failure. */
@@ -114,145 +244,35 @@ export function expectOutcome(
   why: string,
 ): void {
   if (allowed.includes(outcome)) return;
-  const reported = error === undefined ? outcome : `${outcome} (${error})`;
-  expect.fail(
-    `plant ${plant.id}: expected ${allowed.join(' or ')}, because ${why}; got ${reported}`,
-  );
+  const got = error === undefined ? outcome : `${outcome} (${error})`;
+  expect.fail(`plant ${plant.id}: expected ${allowed.join(' or ')}, because ${why}; got ${got}`);
 }
 
-/** Adds a plant. Rejects unless that is rejected as unavailable. */
-export async function expectUnavailable(store: OpenStore, limit: number, why: string) {
-  const plant = plantOf(3n);
-  expectOutcome(await report(store, plant, limit), ['unavailable'], why);
-  await expectStored(store, [], [plant]);
-}
-
-/** Resolves with what `ready` rejects with. Rejects with every error that the port does not name. */
-async function readyError(store: OpenStore): Promise<unknown> {
-  const error = await errorOf(inTime(store.repository.ready(), READY_WITHIN_MS, 'ready'));
-  expectNothingRevealed(store, error, 'the error of ready');
-  if (error === undefined || error instanceof StorageUnavailableError) return error;
-  return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
-}
-
-/** Rejects unless `ready` resolves. `why` continues the sentence of the failure. */
-export async function expectReady(store: OpenStore, why: string): Promise<void> {
-  const error = await readyError(store);
-  if (error !== undefined)
-    expect.fail(`ready: expected it to resolve, because ${why}; got ${error}`);
-}
-
-/** Rejects unless `ready` is rejected as unavailable. `why` continues the sentence of the failure. */
-export async function expectNotReady(store: OpenStore, why: string): Promise<void> {
-  if ((await readyError(store)) !== undefined) return;
-  expect.fail(`ready: expected it to be rejected as unavailable, because ${why}; it resolved`);
-}
-
-/** Resolves when the same repository, without a restart, is ready. Rejects after 20 seconds. */
-export const untilReady = (store: OpenStore) =>
-  until(
-    async () => (await readyError(store)) === undefined,
-    () => 'ready was rejected for 20 seconds after the fault had ended',
-  );
-
-/** Resolves when the storage has a plant. */
-export const untilStored = ({ stored }: OpenStore, { id }: NewPlantFields) =>
-  until(
-    async () => (await stored(id)) !== undefined,
-    () => `the storage never had plant ${id}`,
-  );
-
-/** Resolves when the storage has exactly these plants under their ids, and none of the others. */
-export async function expectStored(
-  { stored }: Pick<OpenStore, 'stored'>,
-  kept: readonly NewPlantFields[],
-  others: readonly NewPlantFields[] = [],
-): Promise<void> {
-  for (const plant of kept) expectSame(await stored(plant.id), plant, plant.id);
-  for (const { id } of others) expectSame(await stored(id), undefined, id);
-}
-
-/** Fails unless both are the same plant, or both are `undefined`. */
+/** Fails unless both are the same plant, or both are `undefined`. Shows the fields in which they differ. */
 export function expectSame(
   found: NewPlantFields | undefined,
   expected: NewPlantFields | undefined,
   id: bigint,
   where = 'in the storage',
 ): void {
-  if (isDeepStrictEqual({ ...found }, { ...expected })) return;
-  const wanted = shown(expected, found);
-  expect.fail(`plant ${id} ${where}: expected ${wanted}, got ${shown(found, expected)}`);
-}
-
-/** Returns the fields of a plant in which it differs from another. */
-function shown(plant: NewPlantFields | undefined, other: NewPlantFields | undefined): string {
-  if (plant === undefined) return 'no plant';
-  const [own, others] = [plant, other ?? {}].map((it) => new Map(Object.entries(it)));
-  return [...new Set([...(own?.keys() ?? []), ...(others?.keys() ?? [])])]
-    .filter(
-      (field) => own?.has(field) !== others?.has(field) || own?.get(field) !== others?.get(field),
-    )
-    .map((field) => (own?.has(field) ? `${field} ${shownValue(own.get(field))}` : `no ${field}`))
-    .join(', ');
+  const [got, wanted] = [found, expected].map((plant) => new Map(Object.entries(plant ?? {})));
+  const fields = [...new Set([...(wanted?.keys() ?? []), ...(got?.keys() ?? [])])];
+  const differing = fields.filter((field) => got?.get(field) !== wanted?.get(field));
+  if (differing.length === 0) return;
+  const shown = (plant = new Map<string, unknown>()) =>
+    plant.size === 0
+      ? 'no plant'
+      : differing
+          .map((it) => (plant.has(it) ? `${it} ${shownValue(plant.get(it))}` : `no ${it}`))
+          .join(', ');
+  expect.fail(`plant ${id} ${where}: expected ${shown(wanted)}, got ${shown(got)}`);
 }
 
 function shownValue(value: unknown): string {
   if (typeof value !== 'string') return String(value);
+  const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   const quoted = JSON.stringify(value).replace(/[^ -~]/gu, escaped);
   return quoted.length <= MAX_SHOWN
     ? quoted
     : `${quoted.slice(0, MAX_SHOWN)}… (${value.length} characters)`;
-}
-
-const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
-
-/**
- * Resolves when what was reported is true, twice: as soon as the storage can be used again, and when nothing is under
- * way any more. The latter is when another plant was acknowledged and the repository was closed, which this does.
- * Before the adds, their ids were free.
- */
-export async function expectTrueAfterClose(store: OpenStore, ...reports: Report[]): Promise<void> {
-  for (const it of reports)
-    expectOutcome(it, ['stored', 'unavailable', 'unknown'], 'its id was free');
-  await untilReady(store);
-  await expectTrue(store, reports);
-  await add(store, AFTER);
-  await close(store);
-  await expectTrue(store, reports);
-}
-
-async function expectTrue({ stored }: OpenStore, reports: readonly Report[]): Promise<void> {
-  for (const { plant, outcome } of reports) {
-    const found = await stored(plant.id);
-    const isOpen = outcome === 'unknown' && found === undefined;
-    const expected = outcome === 'unavailable' || isOpen ? undefined : plant;
-    expectSame(found, expected, plant.id, `was reported as ${outcome}. In the storage`);
-  }
-}
-
-/** As {@link expectTrueAfterClose}, through another repository: that of the adds is closed. */
-export async function expectTrueOnceReopened(store: OpenStore, ...reports: Report[]) {
-  await expectTrueAfterClose({ ...store, repository: await store.reopen() }, ...reports);
-}
-
-/** Runs `use` with another repository on the same storage, and closes that. */
-export async function withAnother(
-  store: OpenStore,
-  use: (other: OpenStore) => Promise<void>,
-): Promise<void> {
-  const other = { ...store, repository: await store.reopen() };
-  await use(other).finally(() => close(other));
-}
-
-/** Resolves when a repository knows the ids of these plants, and the storage has exactly these plants. */
-export async function expectKept(store: OpenStore, kept: readonly NewPlantFields[]): Promise<void> {
-  await untilReady(store);
-  for (const plant of kept) {
-    expectOutcome(
-      await report(store, plant),
-      ['taken'],
-      'it was reported as stored or taken before',
-    );
-  }
-  await expectStored(store, kept);
 }

@@ -1,6 +1,6 @@
 import type { ContractCase } from '@plant-store/contract-suite';
 import { expect } from 'chai';
-import { before, describe, it } from 'mocha';
+import { describe, it } from 'mocha';
 
 /** An adapter that breaks a sentence of its port. */
 export interface Liar<Opened> {
@@ -9,7 +9,7 @@ export interface Liar<Opened> {
   readonly open: () => Opened;
   /** What the failure of the case must name. */
   readonly naming?: string | undefined;
-  /** Whether it settles late or never. A case waits for seconds, so these waits begin together. */
+  /** Whether its case fails after seconds. These cases run at the same time, after all others. */
   readonly hangs?: true | undefined;
 }
 
@@ -23,12 +23,16 @@ export function describeSuiteItself<Opened extends object>(
   honest: Readonly<Record<string, () => Opened>>,
   liars: Readonly<Record<string, Liar<Opened>>>,
 ): void {
-  const caseOf = (name: string) =>
-    cases.find((it) => it.title === name) ?? expect.fail(`there is no case "${name}"`);
-  const failureOf = (name: string, opened: Opened): Promise<string | undefined> =>
-    caseOf(name)
-      .run(opened)
-      .then(() => undefined, String);
+  const titles = cases.map((it) => it.title);
+  const lies = Object.entries(liars).flatMap(([lie, { caughtBy, ...liar }]) =>
+    [caughtBy].flat().map((name) => ({ ...liar, name, what: `an adapter that ${lie}: ${name}` })),
+  );
+
+  async function expectCaught({ name, what, open, naming = '' }: (typeof lies)[number]) {
+    const found = cases.find((it) => it.title === name) ?? expect.fail(`there is no "${name}"`);
+    const failure = await found.run(open()).then(() => undefined, String);
+    expect(failure, what).to.include(naming);
+  }
 
   describe(title, () => {
     for (const [what, open] of Object.entries(honest)) {
@@ -37,23 +41,16 @@ export function describeSuiteItself<Opened extends object>(
       }
     }
 
-    for (const [lie, { caughtBy, open, naming = '', hangs }] of Object.entries(liars)) {
-      for (const name of [caughtBy].flat()) {
-        let failure: Promise<string | undefined> | undefined;
-        if (hangs) {
-          before(() => {
-            failure = failureOf(name, open());
-          });
-        }
-        it(`fails for an adapter that ${lie}: ${name}`, async () => {
-          expect(await (failure ?? failureOf(name, open()))).to.include(naming);
-        });
-      }
+    for (const lie of lies.filter(({ hangs }) => !hangs)) {
+      it(`fails for ${lie.what}`, () => expectCaught(lie));
     }
 
+    it('fails for each adapter that settles late or never', async () => {
+      await Promise.all(lies.filter(({ hangs }) => hangs).map(expectCaught));
+    });
+
     it('has a liar for each case', () => {
-      const caught = Object.values(liars).flatMap(({ caughtBy }) => caughtBy);
-      const titles = cases.map((it) => it.title);
+      const caught = lies.map(({ name }) => name);
       expect(titles.filter((it) => !caught.includes(it))).to.deep.equal([]);
     });
   });

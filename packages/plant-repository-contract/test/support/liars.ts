@@ -318,6 +318,23 @@ const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
         storage.keep(newPlant({ id: plant.id, name: plant.name }));
     },
   }),
+  'keeps its connections when it is closed': lie(
+    'leaves no connection open when it is closed',
+    (_, storage) => {
+      storage.connected += 1;
+      return {};
+    },
+    { hangs: true },
+  ),
+  'keeps timers when it is closed': lie(
+    'leaves no timer that keeps the process running when it is closed',
+    () => {
+      // More than the other stores of these tests end meanwhile.
+      for (let left = 1_000; left > 0; left -= 1) setTimeout(() => undefined, 5_000);
+      return {};
+    },
+    { hangs: true },
+  ),
   'still stores plants after close': adding(
     LIFETIME,
     (_, storage) => (plant, timeLimitMs) => correctStore(storage).add(plant, timeLimitMs),
@@ -561,6 +578,19 @@ const brokenUnderFaults: Record<string, Liar<OpenStore>> = {
       correct.add(plant, timeLimitMs).catch((error: unknown) => {
         throw isOutage(error) ? new Error('permission denied') : error;
       }),
+  ),
+  'reports a plant as stored that it has reported as unavailable before': adding(
+    [OUTAGE, REFUSAL],
+    (correct) => {
+      const unavailable = new Set<bigint>();
+      return async (plant, timeLimitMs) => {
+        if (unavailable.has(plant.id)) return;
+        await correct.add(plant, timeLimitMs).catch((error: unknown) => {
+          if (isOutage(error)) unavailable.add(plant.id);
+          throw error;
+        });
+      };
+    },
   ),
   'accepts no more plants after one that failed': adding(
     [OUTAGE, STALL, REFUSAL],

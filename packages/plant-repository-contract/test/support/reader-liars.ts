@@ -297,6 +297,14 @@ export const readerLiars: Readonly<Record<string, Liar<OpenReader>>> = {
     ),
   },
   'reads nothing after a failure': liar(EVERY_FAULT.slice(1), afterFailure),
+  'takes a connection that ends for the end': liar(
+    'does not take a connection that ends for the end of the plants',
+    (storage) => (page, limit) =>
+      correctRead(storage)(page, limit).catch((error: Error) => {
+        if (error.message === 'refused') return [];
+        throw error;
+      }),
+  ),
   'does not wait for its storage': liar(
     'waits for a storage that responds within the limit',
     (storage) => async (page, limit) => {
