@@ -89,9 +89,8 @@ export function createContainer(
   container
     .bind(ids.health)
     .toResolvedValue(
-      (plants, tokens, observer) =>
-        new Health(plants, tokens, storage.reportsReachability ? undefined : observer.storage),
-      [ids.plantRepository, ids.tokenVerifier, ids.observer],
+      (plants, tokens) => new Health(plants, tokens),
+      [ids.plantRepository, ids.tokenVerifier],
     )
     .onDeactivation((health) => health.stop());
   container

@@ -1,11 +1,4 @@
-import {
-  type PlantRepository,
-  type StorageEvent,
-  type StorageObserver,
-  StorageSlowError,
-  StorageUnavailableError,
-  type TokenVerifier,
-} from '@plant-store/domain';
+import { type PlantRepository, StorageSlowError, type TokenVerifier } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 
 const CHECK_INTERVAL_MS = 1000;
@@ -17,25 +10,14 @@ const CHECK_INTERVAL_MS = 1000;
  * that no other instance could take the requests.
  */
 export class Health {
-  readonly #plants: Pick<PlantRepository, 'ready'>;
-  readonly #tokens: Pick<TokenVerifier, 'ready'>;
-  readonly #observer: StorageObserver | undefined;
+  /** The checks of the parts that were not reached yet. */
+  readonly #missing: Set<() => Promise<void>>;
   readonly #timer: NodeJS.Timeout;
   #stopping = false;
-  #storageReached = false;
-  #tokensReached = false;
-  #checking: Promise<void> | undefined;
-  #reported: StorageEvent['type'] | undefined;
+  #checking: Promise<unknown> | undefined;
 
-  /** @param observer Receives an event when the storage becomes reachable or unreachable, if it does not report itself. */
-  constructor(
-    plants: Pick<PlantRepository, 'ready'>,
-    tokens: Pick<TokenVerifier, 'ready'>,
-    observer?: StorageObserver,
-  ) {
-    this.#plants = plants;
-    this.#tokens = tokens;
-    this.#observer = observer;
+  constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
+    this.#missing = new Set([() => tokens.ready(), () => reached(plants)]);
     const check = () => void this.#check().catch(() => undefined);
     this.#timer = setInterval(check, CHECK_INTERVAL_MS).unref();
     check();
@@ -49,51 +31,39 @@ export class Health {
 
   /** Whether the service has started, at the last check, and is not stopping. */
   get isReady(): boolean {
-    return this.#storageReached && this.#tokensReached && !this.#stopping;
+    return this.#missing.size === 0 && !this.#stopping;
   }
 
   /** Resolves when the service has started and is not stopping; otherwise rejects with the reason. */
   async ready(): Promise<void> {
-    const check = this.isReady || this.#stopping ? undefined : this.#check();
-    await check?.catch((error: unknown) => {
-      if (!this.#stopping) throw error;
-    });
+    if (!this.#stopping) {
+      await this.#check().catch((error: unknown) => {
+        if (!this.#stopping) throw error;
+      });
+    }
     if (this.#stopping) throw new StoppingError('the service is stopping');
   }
 
-  #check(): Promise<void> {
-    this.#checking ??= Promise.all([this.#checkTokens(), this.#checkStorage()])
-      .then(() => undefined)
-      .finally(() => {
+  #check(): Promise<unknown> {
+    this.#checking ??= Promise.all([...this.#missing].map((check) => this.#try(check))).finally(
+      () => {
         this.#checking = undefined;
-      });
+      },
+    );
     return this.#checking;
   }
 
-  async #checkTokens(): Promise<void> {
-    if (!this.#tokensReached) await this.#tokens.ready();
-    this.#tokensReached = true;
+  async #try(check: () => Promise<void>): Promise<void> {
+    await check();
+    this.#missing.delete(check);
   }
+}
 
-  async #checkStorage(): Promise<void> {
-    if (this.#storageReached && !this.#observer) return;
-    try {
-      await this.#plants.ready();
-      this.#storageReached = true;
-      this.#report({ type: 'storage reachable' });
-    } catch (cause) {
-      this.#storageReached ||= cause instanceof StorageSlowError;
-      const error =
-        cause instanceof StorageUnavailableError
-          ? cause
-          : new StorageUnavailableError('the storage is not ready', { cause });
-      this.#report({ type: 'storage unreachable', error });
-      if (!this.#storageReached) throw cause;
-    }
-  }
-
-  #report(event: StorageEvent): void {
-    if (event.type !== this.#reported) this.#observer?.(event);
-    this.#reported = event.type;
+/** Resolves when the storage is ready, or is slow: creates then wait for it. */
+async function reached(plants: Pick<PlantRepository, 'ready'>): Promise<void> {
+  try {
+    await plants.ready();
+  } catch (error) {
+    if (!(error instanceof StorageSlowError)) throw error;
   }
 }

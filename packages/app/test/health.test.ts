@@ -1,7 +1,6 @@
 import { rejects } from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import {
-  type StorageEvent,
+  StorageSlowError,
   StorageUnavailableError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
@@ -11,8 +10,6 @@ import { Health } from '../src/health.js';
 
 const outage = new StorageUnavailableError('no primary');
 const noKeys = new TokenVerifierUnavailableError('no keys');
-const REACHED = { type: 'storage reachable' };
-const LOST = { type: 'storage unreachable', error: outage };
 
 /** A part of the service; a test sets its state. */
 class Part {
@@ -37,8 +34,8 @@ describe('The health of the service', () => {
 
   afterEach(() => health.stop());
 
-  function start(observer?: (event: StorageEvent) => void): void {
-    health = new Health(storage, tokens, observer);
+  function start(): void {
+    health = new Health(storage, tokens);
   }
 
   for (const [what, part, other, problem] of [
@@ -68,17 +65,11 @@ describe('The health of the service', () => {
     expect([storage.asked, tokens.asked]).to.deep.equal([1, 1]);
   });
 
-  it('reports the changes of a storage that does not report them itself, and a bug as an outage', async () => {
-    const next = new EventEmitter();
-    start((event) => next.emit('event', event));
-    expect(await once(next, 'event')).to.deep.equal([REACHED]);
-    storage.problem = outage;
-    expect(await once(next, 'event')).to.deep.equal([LOST]);
-    storage.problem = undefined;
-    expect(await once(next, 'event')).to.deep.equal([REACHED]);
-    storage.problem = new TypeError('a bug');
-    const [lost] = await once(next, 'event');
-    expect(lost).to.have.nested.property('error.cause', storage.problem);
+  it('is good when the storage is slow, since creates wait for it', async () => {
+    storage.problem = new StorageSlowError('writes are not acknowledged in time');
+    start();
+    await health.ready();
+    expect(health.isReady).to.equal(true);
   });
 
   it('is bad as soon as the service begins to stop, also during a check', async () => {

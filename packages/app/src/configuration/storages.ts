@@ -17,8 +17,7 @@ export interface ConfiguredStorage {
   readonly note: string;
   /** The variables that name the database; log lines about the storage begin with them. */
   readonly variables?: string;
-  /** Whether the adapter reports when the storage becomes unreachable. Any other is checked every second. */
-  readonly reportsReachability?: true;
+  /** The storage reports each change of whether it is reachable: one without a server, that it is reachable, once. */
   readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<Store>;
   /** Opens it for a check or an export, which change nothing in the database. `open` by default. */
   readonly openReadOnly?: ConfiguredStorage['open'];
@@ -63,7 +62,10 @@ const memory = choice({
   required: [],
   configure: (): ConfiguredStorage => ({
     note: 'memory (plants are lost when the process ends)',
-    open: async () => new MemoryPlantRepository(),
+    async open(observer) {
+      observer({ type: 'storage reachable' });
+      return new MemoryPlantRepository();
+    },
     advice: ({ production }) =>
       production
         ? [`STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`]
@@ -103,7 +105,6 @@ const mongodb = choice({
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
-      reportsReachability: true,
       open: open(true),
       openReadOnly: open(false),
       advice: ({ requestDeadlineMs }) =>
@@ -140,7 +141,6 @@ const postgresql = choice({
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',
-      reportsReachability: true,
       open: async (observer, tracer) => postgresqlPlantRepository({ uri, observer, tracer }),
     };
   },

@@ -133,7 +133,7 @@ describe('The configuration', () => {
       expect(adapter).not.to.have.property('variables');
     }
     const { storage, verifier } = await configured({ MONGODB_URI: 'mongodb://a', ...JWT });
-    const database = { variables: 'MONGODB_URI', reportsReachability: true };
+    const database = { variables: 'MONGODB_URI' };
     const note = 'mongodb (collection plants)';
     expect(storage).to.include({ name: 'mongodb', note, ...database });
     expect(verifier).to.include({ name: 'jwt', variables: 'JWT_ISSUER, JWKS_URL' });
