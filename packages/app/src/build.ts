@@ -10,3 +10,8 @@ const IDENTITY = './build.json';
 export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
   ? read(IDENTITY)
   : { version: read('../../package.json').version };
+
+const { repository } = read('../../package.json');
+
+/** Where the documentation is, which is in no package. A release writes the URL into the manifest. */
+export const REPOSITORY: string = repository?.url.replace(/^git\+|\.git$/g, '') ?? 'the repository';

@@ -1,7 +1,13 @@
-import { build } from './build.js';
-import { type OwnProcess, Signals, StartError, UsageError } from './commands/own-process.js';
+import { build, REPOSITORY } from './build.js';
+import {
+  type OwnProcess,
+  SEE,
+  Signals,
+  StartError,
+  UsageError,
+  unknown,
+} from './commands/own-process.js';
 import { readConfiguration } from './configuration/configuration.js';
-import { nearest } from './configuration/nearest.js';
 import { ConfigurationError, readSettings } from './configuration/setting.js';
 import { serviceSettings } from './configuration/settings.js';
 
@@ -43,7 +49,8 @@ const EXPORT = `Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
 const EXIT_CODES = `Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
 incomplete export; 2 the command line or the configuration is invalid.
 
-Configuration is read from environment variables: see docs/configuration.md.
+Configuration is read from environment variables: see docs/configuration.md
+in ${REPOSITORY}.
 `;
 
 /** Returns the text of `--help` after a command. */
@@ -94,50 +101,51 @@ const commands: Readonly<Record<string, Command>> = {
     const { BASE_PATH } = readSettings(serviceSettings, process.env);
     return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
-  '--help': async (process) => print(process, usage()),
   '--version': async (process) => print(process, `${build.version}\n`),
 };
 
-const SEE = 'See plant-store --help';
+/** Other words for a command. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['help', '--help'],
+  ['-h', '--help'],
+  ['version', '--version'],
+  ['-v', '--version'],
+]);
+
 const FAILED = 1;
 const INVALID_USE = 2;
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
 export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
-  const [word = 'serve', ...rest] = args;
+  const [given = 'serve', ...rest] = args;
+  const word = ALIASES.get(given) ?? given;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
-  if (['help', '--help', '-h'].includes(word)) return print(process, usage(rest[0]));
-  if (command === undefined) return complain(process, unknown(word));
-  if (asksForHelp(rest)) return print(process, usage(word));
-  if (rest.length > 0 && command.length < 2) {
-    return complain(process, `'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
-  }
   try {
+    if (word === '--help') return print(process, usage(rest[0]));
+    if (command === undefined) throw new UsageError(unknownCommand(word));
+    if (asksForHelp(rest)) return print(process, usage(word));
+    if (rest.length > 0 && command.length < 2) {
+      throw new UsageError(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
+    }
     return await command(process, rest);
   } catch (error) {
-    if (error instanceof UsageError) return complain(process, `${error.message}. ${SEE}`);
-    if (error instanceof ConfigurationError) return complain(process, error.message);
-    if (error instanceof StartError) return complain(process, error.message, FAILED);
-    throw error;
+    const isInvalid = error instanceof UsageError || error instanceof ConfigurationError;
+    if (!isInvalid && !(error instanceof StartError)) throw error;
+    process.stderr.write(`plant-store: ${error.message}\n`);
+    return isInvalid ? INVALID_USE : FAILED;
   }
+}
+
+function unknownCommand(word: string): string {
+  const words = [...Object.keys(commands), ...ALIASES.keys(), ...ALIASES.values()];
+  const known = words.filter((it) => it.length > 2);
+  return unknown(word.startsWith('-') ? 'option' : 'command', word, known);
 }
 
 /** Whether there is an option for help. What follows `--` is the name of a file. */
 function asksForHelp(args: readonly string[]): boolean {
   const end = args.indexOf('--');
   return args.slice(0, end < 0 ? undefined : end).some((it) => it === '--help' || it === '-h');
-}
-
-function unknown(word: string): string {
-  const meant = nearest(word, Object.keys(commands));
-  const hint = meant === undefined ? SEE : `Did you mean ${meant}?`;
-  const kind = word.startsWith('-') ? 'option' : 'command';
-  return `unknown ${kind} '${word}'. ${hint}`;
-}
-
-function complain({ stderr }: OwnProcess, problem: string, code = INVALID_USE): number {
-  stderr.write(`plant-store: ${problem}\n`);
-  return code;
 }
 
 function print({ stdout }: OwnProcess, text: string): number {

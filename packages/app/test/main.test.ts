@@ -72,19 +72,40 @@ describe('The plant-store command', () => {
     expect(refused.err).to.match(/BASE_PATH: expected/);
   });
 
-  it('prints its version', async () => {
+  it('prints its version, however it is asked for', async () => {
     const out = `${build.version}\n`;
-    expect(await result(['--version'])).to.deep.equal({ code: 0, out, err: '' });
+    for (const word of ['--version', 'version', '-v']) {
+      expect(await result([word]), word).to.deep.equal({ code: 0, out, err: '' });
+    }
+  });
+
+  it('names where the documentation is', async () => {
+    const { out } = await result(['--help']);
+    expect(out).to.match(/see docs\/configuration\.md\nin the repository\.\n$/);
   });
 
   for (const [line, problem] of [
     ['sevre', "unknown command 'sevre'. Did you mean serve?"],
+    ['verison', "unknown command 'verison'. Did you mean version?"],
     ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
+    ['-x', "unknown option '-x'. See plant-store --help"],
     ['toString', "unknown command 'toString'. See plant-store --help"],
     ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
-    ['import --reject a', "import: Unknown option '--reject'. See plant-store --help"],
+    ['import --reject a', "import: unknown option '--reject'. Did you mean --rejects?"],
+    ['import -r a', "import: unknown option '-r'. See plant-store --help"],
+    ['import --rejects', 'import: --rejects: expected a value. See plant-store --help'],
+    ['export a b', "export: expected one FILE, found 'b' too. See plant-store --help"],
+    [
+      'import /none/a',
+      "import: expected a file that can be read (ENOENT: no such file or directory, open '/none/a')",
+    ],
+    [
+      'import /none/\u001b[2J',
+      "import: expected a file that can be read (ENOENT: no such file or directory, open '/none/\\x1b[2J')",
+    ],
+    ['import --from-line 0', "import: --from-line: expected a line number of 1 or more, found '0'"],
   ] as const) {
-    it(`refuses '${line}' with 2, and reports what is wrong`, async () => {
+    it(`refuses ${JSON.stringify(line)} with 2, and reports what is wrong`, async () => {
       const err = `plant-store: ${problem}\n`;
       expect(await result(line.split(' '))).to.deep.equal({ code: 2, out: '', err });
     });

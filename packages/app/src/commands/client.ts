@@ -7,12 +7,20 @@ import {
 } from '@plant-store/domain';
 import type { Container } from 'inversify';
 import { type Configuration, readConfiguration } from '../configuration/configuration.js';
-import { ConfigurationError, messageOf } from '../configuration/setting.js';
+import { ConfigurationError, printable } from '../configuration/setting.js';
 import type { ConfiguredStorage } from '../configuration/storages.js';
 import { createContainer, ids } from '../container.js';
 import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
-import { type OwnProcess, type Signals, StartError, UsageError } from './own-process.js';
+import {
+  type Output,
+  type OwnProcess,
+  SEE,
+  type Signals,
+  StartError,
+  UsageError,
+  unknown,
+} from './own-process.js';
 import { readable } from './progress.js';
 
 /** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
@@ -103,37 +111,54 @@ export function reasonOf(error: unknown, permission: 'creating' | 'reading'): st
   throw error;
 }
 
-/** Returns the last line of a summary. @param began The time in milliseconds of `performance.now()`. */
-export function speedSince(began: number, plants: number): string {
-  const seconds = (performance.now() - began) / 1000;
-  return `${seconds.toFixed(1)} s, ${readable(plants / seconds)} plants a second`;
+/** Reports a problem or a note of a command. */
+export function report(stderr: Output, command: string, text: string): void {
+  stderr.write(`plant-store: ${command}: ${printable(text)}\n`);
 }
 
-/** Parses the arguments of a command: at most one file, and options with a value each. @throws {UsageError} */
+/** Below this, a speed is that of the start. */
+const SHORT_SECONDS = 1;
+
+/** Returns the last line of a summary, if it means something. @param began The time of `performance.now()`. */
+export function speedSince(began: number, plants: number): string[] {
+  const seconds = (performance.now() - began) / 1000;
+  if (plants === 0 || seconds < SHORT_SECONDS) return [];
+  return [`${seconds.toFixed(1)} s, ${readable(plants / seconds)} plants a second`];
+}
+
+/** The arguments of a command: at most one file, and options with a value each. */
+export interface CommandArguments {
+  /** `undefined` for standard input or output. */
+  readonly file: string | undefined;
+  readonly values: Readonly<Record<string, string>>;
+}
+
+/** Parses the arguments of a command. @throws {UsageError} */
 export function readArguments(
   command: string,
-  options: readonly string[],
+  names: readonly string[],
   args: readonly string[],
-): { readonly file: string | undefined; readonly values: Record<string, string | undefined> } {
-  const { values, positionals } = parsed(command, options, args);
-  const [file, another] = positionals;
-  if (another !== undefined) {
-    throw new UsageError(`${command}: expected one FILE, found '${another}' too`);
-  }
-  // `-` is standard input or output.
-  return { file: file === '-' ? undefined : file, values };
-}
-
-function parsed(command: string, names: readonly string[], args: readonly string[]) {
+): CommandArguments {
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    // The first sentence of a message of Node.js names the option; the rest is advice that does not apply here.
-    const [problem = '', option] = /^[^.]*?'(--[\w-]+)[^.]*/.exec(messageOf(error)) ?? [];
-    const isUnknown = problem.startsWith('Unknown');
-    throw new UsageError(`${command}: ${isUnknown ? problem : `${option}: expected a value`}`);
+  // A strict parser takes a negative id for another option.
+  const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: false });
+  const values: Record<string, string> = {};
+  for (const [name, value] of Object.entries(parsed.values)) {
+    const option = `${name.length > 1 ? '--' : '-'}${name}`;
+    const known = names.map((it) => `--${it}`);
+    if (!known.includes(option)) {
+      throw new UsageError(`${command}: ${unknown('option', option, known)}`);
+    }
+    if (typeof value !== 'string' || value.startsWith('--')) {
+      throw new UsageError(`${command}: ${option}: expected a value. ${SEE}`);
+    }
+    values[name] = value;
   }
+  const [file, another] = parsed.positionals;
+  if (another !== undefined) {
+    throw new UsageError(`${command}: expected one FILE, found '${another}' too. ${SEE}`);
+  }
+  return { file: file === '-' ? undefined : file, values };
 }
 
 /** Returns the number that the text of an option writes; `undefined` without a text. @throws {UsageError} */
@@ -145,5 +170,7 @@ export function countOf(option: string, what: string, text?: string): number | u
 
 /** Returns a word as a shell reads it back. */
 export function quoted(word: string): string {
-  return /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  if (/^[\w./@:+-]+$/.test(word)) return word;
+  if (printable(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
+  return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
 }

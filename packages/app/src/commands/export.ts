@@ -17,6 +17,7 @@ import {
   quoted,
   readArguments,
   reasonOf,
+  report,
   type Session,
   speedSince,
   stopAt,
@@ -39,27 +40,30 @@ export async function exportPlants(
   stopping: Signals,
 ): Promise<number> {
   const given = readExportArguments(args);
+  return asClient(process, readOnly, (session) => exportAs(session, process, given, stopping));
+}
+
+async function exportAs(
+  session: Session,
+  process: OwnProcess,
+  given: ExportArguments,
+  stopping: Signals,
+): Promise<number> {
   const { stdout, stderr } = process;
-  const run = async (session: Session) => {
-    const plantExport = await openExport(session, given);
-    const output = await openOutput(given.file, given.after, stdout);
-    const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
-    void stopAt(stopping, process, plantExport, 'the lines in progress', howToResume);
-    const stopShowing = showProgress(stderr, exportProgress(plantExport));
-    const began = performance.now();
-    const { storage } = session.configuration;
-    const problems = await problemsOf(plantExport, output, storage).finally(stopShowing);
-    const { plants } = plantExport.progress;
-    const lines = [
-      `exported: ${plants}`,
-      speedSince(began, plants),
-      ...(problems ?? []).map((problem) => `plant-store: export: ${problem}`),
-      ...(problems === undefined ? [] : [howToResume()]),
-    ];
-    stderr.write(`${lines.join('\n')}\n`);
-    return problems === undefined ? 0 : 1;
-  };
-  return asClient(process, (storage) => readOnly(storage), run);
+  const plantExport = await openExport(session, given);
+  const output = await openOutput(given.file, given.after, stdout);
+  const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
+  void stopAt(stopping, process, plantExport, 'the lines in progress', howToResume);
+  const stopShowing = showProgress(stderr, exportProgress(plantExport));
+  const began = performance.now();
+  const { storage } = session.configuration;
+  const problems = await problemsOf(plantExport, output, storage).finally(stopShowing);
+  const { plants } = plantExport.progress;
+  const lines = [`exported: ${plants}`, ...speedSince(began, plants)];
+  if (plants > 0 || problems === undefined) stderr.write(`${lines.join('\n')}\n`);
+  for (const problem of problems ?? []) report(stderr, 'export', problem);
+  if (plants > 0 && problems !== undefined) stderr.write(`${howToResume()}\n`);
+  return problems === undefined ? 0 : 1;
 }
 
 /** The arguments of an export. */
@@ -74,17 +78,9 @@ export interface ExportArguments {
 
 /** Parses the arguments of an export. @throws {UsageError} */
 export function readExportArguments(args: readonly string[]): ExportArguments {
-  const { file, values } = readArguments('export', ['after', 'limit'], joined(args));
+  const { file, values } = readArguments('export', ['after', 'limit'], args);
   const limit = countOf('export: --limit', 'a number', values.limit);
   return { file, after: values.after === undefined ? undefined : idOf(values.after), limit };
-}
-
-/** `parseArgs` takes a negative id after a space for another option. */
-function joined(args: readonly string[]): string[] {
-  const at = args.findIndex(
-    (arg, index) => arg === '--after' && /^-\d/.test(args[index + 1] ?? ''),
-  );
-  return at < 0 ? [...args] : args.toSpliced(at, 2, `--after=${args[at + 1]}`);
 }
 
 function idOf(text: string): PlantId {
@@ -122,20 +118,19 @@ async function problemsOf(
   plantExport: PlantExport,
   output: ExportOutput,
   storage: ConfiguredStorage,
-): Promise<readonly string[] | undefined> {
+): Promise<string[] | undefined> {
+  const failures: unknown[] = [];
   try {
-    if (!(await plantExport.run((lines) => output.write(lines))))
-      return stated(await output.abandon());
-    await output.complete();
-    return undefined;
+    if (await plantExport.run((lines) => output.write(lines))) {
+      await output.complete();
+      return undefined;
+    }
   } catch (error) {
-    const left = await output.abandon().catch(() => undefined);
-    return [problemOf(error, storage), ...stated(left)];
+    failures.push(error);
   }
-}
-
-function stated(problem: string | undefined): string[] {
-  return problem === undefined ? [] : [problem];
+  const left = await output.abandon().catch(() => undefined);
+  const problems = failures.map((error) => problemOf(error, storage));
+  return left === undefined ? problems : [...problems, left];
 }
 
 function problemOf(error: unknown, storage: ConfiguredStorage): string {

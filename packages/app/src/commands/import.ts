@@ -10,6 +10,7 @@ import {
   quoted,
   readArguments,
   reasonOf,
+  report,
   type Session,
   speedSince,
   stopAt,
@@ -34,40 +35,67 @@ export async function importPlants(
   stopping: Signals,
 ): Promise<number> {
   const given = readImportArguments(args);
-  const input = await openInput(given.file);
-  const run = async (session: Session) => {
-    const rejects =
-      given.rejects === undefined
-        ? new ShownRejects(process.stderr)
-        : new RejectsFile(given.rejects, input.stats, given.fromLine !== undefined);
-    if (rejects.nextLine > Math.max(1, given.fromLine ?? 1)) {
-      const line = `continues at line ${rejects.nextLine}, after the last record of ${given.rejects}`;
-      process.stderr.write(`plant-store: import: ${line}\n`);
-    }
-    const plantImport = await openImport(session, given, rejects);
-    // While earlier lines are skipped, the next line is before the first one.
-    const nextLine = () => Math.max(given.fromLine ?? 1, plantImport.progress.nextLine);
-    const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
-    const wait = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
-    const left = () => `${underWay(plantImport.progress)}${howToResume()}`;
-    void stopAt(stopping, process, plantImport, wait, left);
-    const stopShowing = showProgress(process.stderr, importProgress(plantImport, sizeOf(input)));
-    const began = performance.now();
-    const end = await plantImport
-      .run(input.stream)
-      .catch((error: unknown) => reasonOf(error, 'creating'))
-      .finally(() => {
-        stopShowing();
-        rejects.close();
-      });
-    const { progress } = plantImport;
-    const problem = end === true ? afterTheEnd(given, progress) : end;
-    process.stdout.write(`${countsOf(progress)}${speedSince(began, progress.outcomes.stored)}\n`);
-    if (problem) process.stderr.write(`plant-store: import: ${problem}\n`);
-    if (end !== true) process.stdout.write(`${howToResume()}\n`);
-    return problem === undefined && notStored(progress) === 0 ? 0 : 1;
-  };
-  return asClient(process, (storage) => storage, run).finally(() => input.stream.destroy());
+  const input = await openInput(given.file, process);
+  return asClient(
+    process,
+    (storage) => storage,
+    (session) => importAs(session, process, given, input, stopping),
+  ).finally(() => input.stream.destroy());
+}
+
+async function importAs(
+  session: Session,
+  process: OwnProcess,
+  given: ImportArguments,
+  input: ImportInput,
+  stopping: Signals,
+): Promise<number> {
+  const { stdout, stderr } = process;
+  const rejects =
+    given.rejects === undefined
+      ? new ShownRejects(stderr)
+      : new RejectsFile(given.rejects, input.stats, given.fromLine !== undefined);
+  const firstLine = Math.max(given.fromLine ?? 1, rejects.nextLine);
+  for (const note of notesBefore(given, process, rejects, firstLine))
+    report(stderr, 'import', note);
+  const plantImport = await openImport(session, firstLine, rejects);
+  // While earlier lines are skipped, the next line is before the first one.
+  const nextLine = () => Math.max(firstLine, plantImport.progress.nextLine);
+  const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
+  const wait = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
+  const left = () => `${inProgress(plantImport.progress)}${howToResume()}`;
+  void stopAt(stopping, process, plantImport, wait, left);
+  const stopShowing = showProgress(stderr, importProgress(plantImport, sizeOf(input)));
+  const began = performance.now();
+  const end = await plantImport
+    .run(input.stream)
+    .catch((error: unknown) => reasonOf(error, 'creating'))
+    .finally(() => {
+      stopShowing();
+      rejects.close();
+    });
+  const { progress } = plantImport;
+  const problem = end === true ? afterTheEnd(firstLine, progress) : end;
+  const lines = [...countsOf(progress), ...speedSince(began, progress.outcomes.stored)];
+  stdout.write(`${lines.join('\n')}\n`);
+  if (typeof problem === 'string') report(stderr, 'import', problem);
+  if (end !== true) stdout.write(`${howToResume()}\n`);
+  const areAllStored = rejects.nextLine === 1 && notStored(progress) === 0;
+  return problem === undefined && areAllStored ? 0 : 1;
+}
+
+/** What an operator would otherwise not know before the import ends. */
+function notesBefore(
+  { file, rejects: path }: ImportArguments,
+  { stdin }: OwnProcess,
+  { nextLine }: Rejects,
+  firstLine: number,
+): string[] {
+  const records = `${path} has records of lines before ${nextLine} that were not stored. The import begins at line ${firstLine}`;
+  return [
+    ...(nextLine > 1 ? [records] : []),
+    ...(file === undefined && stdin.isTTY ? ['reading standard input, up to Ctrl-D'] : []),
+  ];
 }
 
 /** The arguments of an import. */
@@ -105,8 +133,11 @@ export interface ImportInput {
  *
  * @param file The path; `undefined` for standard input.
  */
-export async function openInput(file: string | undefined): Promise<ImportInput> {
-  if (file === undefined) return { stream: process.stdin, stats: fstatSync(0) };
+export async function openInput(
+  file: string | undefined,
+  process: Pick<OwnProcess, 'stdin'>,
+): Promise<ImportInput> {
+  if (file === undefined) return { stream: process.stdin, stats: fstatSync(process.stdin.fd) };
   try {
     const handle = await open(file);
     const stats = await handle.stat();
@@ -125,7 +156,7 @@ export function sizeOf({ stats }: ImportInput): number | undefined {
 
 async function openImport(
   { container, client, configuration }: Session,
-  { fromLine = 1 }: ImportArguments,
+  fromLine: number,
   rejects: Rejects,
 ): Promise<PlantImport> {
   const logger = await container.getAsync(ids.logger);
@@ -134,32 +165,32 @@ async function openImport(
     client,
     timeLimitMs: PATIENCE_MS,
     maxLineBytes: configuration.BODY_LIMIT,
-    fromLine: Math.max(fromLine, rejects.nextLine),
+    fromLine,
     record: (reject) => rejects.record(reject),
     failed: (line, err) => logger.error({ line, err }, 'a line failed'),
   });
 }
 
-function afterTheEnd({ fromLine = 1 }: ImportArguments, { nextLine }: Progress) {
-  if (fromLine <= nextLine) return undefined;
-  return `--from-line ${fromLine} is after the end of the input, which has ${nextLine - 1} lines`;
+function afterTheEnd(firstLine: number, { nextLine }: Progress): string | undefined {
+  if (firstLine <= nextLine) return undefined;
+  return `line ${firstLine} is after the end of the input, which has ${nextLine - 1} lines`;
 }
 
-const OUTCOMES = ['stored', 'taken', 'invalid', 'unavailable', 'unknown', 'failed'] as const;
+/** The outcomes of lines that were not stored. Empty lines have another one. */
+const FAILURES = ['taken', 'invalid', 'unavailable', 'unknown', 'failed'] as const;
 
-function countsOf({ outcomes }: Progress): string {
-  return OUTCOMES.map((outcome) => `${outcome}: ${outcomes[outcome]}\n`).join('');
+function countsOf({ outcomes }: Progress): string[] {
+  const failures = FAILURES.filter((outcome) => outcomes[outcome] > 0);
+  return ['stored' as const, ...failures].map((outcome) => `${outcome}: ${outcomes[outcome]}`);
 }
 
-function underWay({ pending }: Progress): string {
+function inProgress({ pending }: Progress): string {
   if (pending === 0) return '';
   return `unknown: ${pending}, whose plants may be stored, or may be stored later\n`;
 }
 
-/** Returns how many lines of an import were not stored, without empty ones. */
 function notStored({ outcomes }: Progress): number {
-  const { taken, invalid, unavailable, unknown, failed } = outcomes;
-  return taken + invalid + unavailable + unknown + failed;
+  return FAILURES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 }
 
 /** Returns the progress of an import as text, each time that it is called. @param size That of the input in bytes. */

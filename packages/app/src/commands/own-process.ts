@@ -1,8 +1,12 @@
 import { EventEmitter, on } from 'node:events';
+import type { Readable } from 'node:stream';
+import { nearest } from '../configuration/nearest.js';
+import { printable } from '../configuration/setting.js';
 
 /** What a command uses of its process. `process` is one; tests run commands with others. */
 export interface OwnProcess {
   readonly env: NodeJS.ProcessEnv;
+  readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd: number };
   readonly stdout: Output;
   readonly stderr: Output;
   on(signal: NodeJS.Signals, listener: () => void): unknown;
@@ -17,6 +21,19 @@ export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonl
 /** The command line is invalid. The message names the argument and the rule. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+
+  constructor(problem: string) {
+    super(printable(problem));
+  }
+}
+
+/** Where the commands and their arguments are listed. */
+export const SEE = 'See plant-store --help';
+
+/** Returns the problem of an unknown word, with the known one that was probably meant. */
+export function unknown(kind: string, word: string, known: readonly string[]): string {
+  const meant = nearest(word, known);
+  return `unknown ${kind} '${word}'. ${meant === undefined ? SEE : `Did you mean ${meant}?`}`;
 }
 
 /** The configuration is valid, but the service or a command cannot be started with it now. */

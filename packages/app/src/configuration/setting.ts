@@ -9,8 +9,9 @@ export class ConfigurationError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    super(`invalid configuration:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
-    this.problems = problems;
+    const lines = problems.map(printable);
+    super(`invalid configuration:\n${lines.map((line) => `  ${line}`).join('\n')}`);
+    this.problems = lines;
   }
 }
 
@@ -198,4 +199,9 @@ export function secretsOf(table: Settings): string[] {
 /** Returns the message of an error; of anything else, its text. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** Returns a text with its control characters as escapes: a terminal would obey those in the name of a file. */
+export function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, (it) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`);
 }

@@ -28,22 +28,18 @@ export interface ConfiguredStorage {
   }) => readonly string[];
 }
 
-/**
- * Returns the storage, opened so that it changes nothing in the database.
- *
- * @param warn Receives its warnings as text, too.
- */
+/** Returns the storage, opened so that it changes nothing in the database. @param warn Receives its warnings as text. */
 export function readOnly<Storage extends ConfiguredStorage>(
   storage: Storage,
   warn: (line: string) => void = () => undefined,
 ): Storage {
   const { open, openReadOnly = open } = storage;
-  const warning: ConfiguredStorage['open'] = (observer, tracer) =>
-    openReadOnly((event) => {
-      if (event.type === 'storage warning') warn(event.message);
-      observer(event);
-    }, tracer);
-  return { ...storage, open: warning };
+  const silent: ConfiguredStorage['open'] = (observer, tracer) =>
+    openReadOnly(
+      (event) => (event.type === 'storage warning' ? warn(event.message) : observer(event)),
+      tracer,
+    );
+  return { ...storage, open: silent };
 }
 
 /** Why storage in memory must be chosen. */

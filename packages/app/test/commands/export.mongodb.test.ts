@@ -49,11 +49,15 @@ describe('plant-store export, from a replica set,', () => {
     const { MONGODB_URI } = await storeOf();
     const file = files.newPath();
     for (const args of [[], [file]]) {
-      const it = startExport(args, { MONGODB_URI, MONGODB_COLLECTION: 'misspelt' });
+      const it = startExport(args, {
+        MONGODB_URI,
+        MONGODB_COLLECTION: 'misspelt',
+        LOG_LEVEL: 'warn',
+      });
       expect(await it.ended).to.equal(1);
       expect(it.out).to.equal('');
       expect(it.err).to.match(
-        /plant-store: export: MONGODB_URI: .*there is no collection "misspelt" in the database "export-/,
+        /^plant-store: export: MONGODB_URI: .*there is no collection "misspelt" in the database "export-.*\n$/,
       );
     }
     for (const name of [file, `${file}.partial`]) expect(existsSync(name)).to.equal(false);
@@ -63,7 +67,7 @@ describe('plant-store export, from a replica set,', () => {
     await client.close();
     const empty = startExport([file], { MONGODB_URI });
     expect(await empty.ended).to.equal(0);
-    expect(empty.err).to.match(/^exported: 0\n[0-9.]+ s, 0 plants a second\n$/);
+    expect(empty.err).to.equal('exported: 0\n');
     expect(readFileSync(file, 'utf8')).to.equal('');
   });
 
@@ -71,7 +75,7 @@ describe('plant-store export, from a replica set,', () => {
     const it = startExport(['--after', '9007199254741000', '--limit', '3'], env);
     expect(await it.ended).to.equal(0);
     expect(it.out).to.equal([8, 9, 10].map(plantLine).join(''));
-    expect(it.err).to.match(/^exported: 3\n[0-9.]+ s, [0-9,]+ plants a second\n$/);
+    expect(it.err).to.match(/^exported: 3\n/);
   });
 
   it('has no complete file when the disk is full, and continues it when it is resumed', async () => {

@@ -55,26 +55,20 @@ describe('plant-store export', () => {
     expect(text()).to.match(/^40,000 plants, [0-9,]+\/s \| --after -7$/);
   });
 
-  it('stops at a signal while the storage cannot be reached, leaves no file, and shows how to resume', async () => {
+  it('stops at a signal while the storage cannot be reached, and leaves no file', async () => {
     const file = files.newPath();
     const it = startExport([file, '--after', '-7'], { ...UNREACHABLE, LOG_LEVEL: 'warn' });
     await it.reported(/MONGODB_URI: .*not reachable/);
     it.emit('SIGINT');
     expect(await it.ended).to.equal(1);
-    expect(it.err).to.match(
-      new RegExp(
-        `\nSIGINT: waiting for the lines in progress\nexported: 0\n.*\nTo resume: plant-store export ${file} --after -7\n$`,
-      ),
-    );
+    expect(it.err).to.match(/\nSIGINT: waiting for the lines in progress\n$/);
     expect(existsSync(`${file}.partial`)).to.equal(false);
   });
 
   it('ends with 1 and the reason at its time limit when the storage cannot be reached', async () => {
     const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
     expect(await it.ended).to.equal(1);
-    expect(it.err).to.match(
-      /^exported: 0\n.*\nplant-store: export: MONGODB_URI: .*\nTo resume: plant-store export\n$/,
-    );
+    expect(it.err).to.match(/^plant-store: export: MONGODB_URI: .*\n$/);
   });
 
   it('ends with 2 when the client may not read plants', async () => {

@@ -57,6 +57,10 @@ describe('The arguments of an import', () => {
     expect(resumeCommand(args, 1000)).to.equal(
       "plant-store import 'Peter'\\''s plants.ndjson' --rejects r.ndjson --from-line 1000",
     );
+    const odd = { file: "Peter's\\\u001b[2J", rejects: undefined, fromLine: 1 };
+    expect(resumeCommand(odd, 7)).to.equal(
+      "plant-store import $'Peter\\'s\\\\\\x1b[2J' --from-line 7",
+    );
     expect(resumeCommand({ file: undefined, rejects: undefined, fromLine: 1 }, 7)).to.equal(
       'plant-store import --from-line 7 < the same input',
     );
@@ -68,10 +72,10 @@ describe('The input of an import', () => {
   after(() => files.remove());
 
   it('is a file, whose size is known if it is a regular one', async () => {
-    const input = await openInput(await files.write(['a line\n']));
+    const input = await openInput(await files.write(['a line\n']), process);
     expect(sizeOf(input)).to.equal(7);
     expect(await text(input.stream)).to.equal('a line\n');
-    const device = await openInput('/dev/null');
+    const device = await openInput('/dev/null', process);
     expect(sizeOf(device)).to.equal(undefined);
     device.stream.destroy();
   });
@@ -85,7 +89,7 @@ describe('The input of an import', () => {
         `expected a file that can be read (ENOENT: no such file or directory, open '${path}')`,
       ],
     ] as const) {
-      await rejects(openInput(name), new UsageError(`import: ${problem}`));
+      await rejects(openInput(name, process), new UsageError(`import: ${problem}`));
     }
   });
 });
@@ -131,9 +135,7 @@ describe('plant-store import', () => {
   it('stores a file, writes the summary to standard output, and ends with 0', async () => {
     const it = startImport([await files.write(numbered(10))], MEMORY);
     expect(await it.ended).to.equal(0);
-    expect(it.out).to.match(
-      /^stored: 10\ntaken: 0\ninvalid: 0\nunavailable: 0\nunknown: 0\nfailed: 0\n[0-9.]+ s, [0-9,]+ plants a second\n$/,
-    );
+    expect(it.out).to.equal('stored: 10\n');
     expect(it.err).to.equal('');
   });
 
@@ -143,7 +145,7 @@ describe('plant-store import', () => {
     const rejected = files.newPath();
     const first = startImport([file, '--rejects', rejected], MEMORY);
     expect(await first.ended).to.equal(1);
-    expect(countsOf(first.out)).to.deep.equal({ stored: 1, taken: 1, invalid: 2 });
+    expect(first.out).to.equal('stored: 1\ntaken: 1\ninvalid: 2\n');
     const [invalid, taken, broken] = rejectsIn(rejected);
     expect(invalid).to.deep.equal({
       ...{ line: 2, error: 4005, message: 'name must be a string', text: wrong },
@@ -168,6 +170,35 @@ describe('plant-store import', () => {
     expect(readFileSync(rejected, 'utf8').replace(before, '')).to.match(/^\{"line":4,.*\}\n$/);
   });
 
+  it('says that it continues after the rejects of an earlier import, whose lines are not stored', async () => {
+    const file = await files.write([...numbered(3), '[]\n']);
+    const rejected = files.newPath();
+    expect(await startImport([file, '--rejects', rejected], MEMORY).ended).to.equal(1);
+    const again = startImport([file, '--rejects', rejected, '--from-line', '1'], MEMORY);
+    expect(await again.ended).to.equal(1);
+    expect([again.out, again.err]).to.deep.equal([
+      'stored: 0\n',
+      `plant-store: import: ${rejected} has records of lines before 5 that were not stored. The import begins at line 5\n`,
+    ]);
+    const shorter = await files.write(numbered(2));
+    const other = startImport([shorter, '--rejects', rejected, '--from-line', '1'], MEMORY);
+    expect(await other.ended).to.equal(1);
+    expect(other.err).to.match(
+      /\nplant-store: import: line 5 is after the end of the input, which has 2 lines\n$/,
+    );
+  });
+
+  it('says that it reads standard input, on a terminal only', async () => {
+    for (const isTTY of [true, false]) {
+      const it = startImport([], MEMORY);
+      Object.assign(it.stdin, { isTTY }).end(plantLine(1));
+      expect(await it.ended).to.equal(0);
+      expect(it.out).to.equal('stored: 1\n');
+      const note = 'plant-store: import: reading standard input, up to Ctrl-D\n';
+      expect(it.err).to.equal(isTTY ? note : '');
+    }
+  });
+
   it('accepts lines up to BODY_LIMIT, and prints the others without a file for them', async () => {
     const file = await files.write([plantLine(1), plantLine(10)]);
     const BODY_LIMIT = `${plantLine(1).length - 1}`;
@@ -190,7 +221,7 @@ describe('plant-store import', () => {
     const it = startImport([file, '--from-line', '5'], MEMORY);
     expect(await it.ended).to.equal(1);
     expect(it.err).to.equal(
-      'plant-store: import: --from-line 5 is after the end of the input, which has 3 lines\n',
+      'plant-store: import: line 5 is after the end of the input, which has 3 lines\n',
     );
     expect(await startImport([file, '--from-line', '4'], MEMORY).ended).to.equal(0);
     expect(await startImport(['/dev/null'], MEMORY).ended).to.equal(0);
