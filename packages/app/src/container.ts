@@ -7,13 +7,13 @@ import {
   type DrainableServer,
 } from '@plant-store/http-koa';
 import { Container, type ServiceIdentifier } from 'inversify';
-import type { Logger } from 'pino';
 import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
 import type { Store } from './configuration/storages.js';
-import type { OpenVerifier } from './configuration/verifiers.js';
+import type { ReloadableVerifier } from './configuration/verifiers.js';
 import { corsFor } from './cors.js';
 import { Health } from './health.js';
+import type { Log } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { type Observer, observe } from './telemetry/observer.js';
 import { openBatchTracer } from './telemetry/tracer.js';
@@ -22,12 +22,12 @@ const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
 /** The identifiers of what the container provides. */
 export const ids = {
-  logger: id<Logger>('Logger'),
+  logger: id<Log>('Logger'),
   /** `undefined` without a management listener. */
   metrics: id<Metrics | undefined>('Metrics'),
   observer: id<Observer>('Observer'),
   plantRepository: id<Store>('PlantRepository'),
-  tokenVerifier: id<OpenVerifier>('TokenVerifier'),
+  tokenVerifier: id<ReloadableVerifier>('TokenVerifier'),
   createPlant: id<CreatePlant>('CreatePlant'),
   /** `undefined` when the storage cannot be read. */
   readPlants: id<ReadPlants | undefined>('ReadPlants'),
@@ -45,7 +45,7 @@ export const ids = {
  */
 export function createContainer(
   configuration: Configuration,
-  openLog: (lost: () => void) => Promise<Logger>,
+  openLog: (lost: () => void) => Promise<Log>,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   const { storage, verifier } = configuration;
@@ -123,7 +123,7 @@ async function openServer(
   { http: observer }: Observer,
   metrics: Metrics | undefined,
   createPlant: CreatePlant,
-  tokenVerifier: OpenVerifier,
+  tokenVerifier: ReloadableVerifier,
   health: Health,
 ): Promise<DrainableServer> {
   const app = createApp(

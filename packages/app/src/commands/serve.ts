@@ -3,13 +3,12 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Container } from 'inversify';
-import type { Logger } from 'pino';
 import { build } from '../build.js';
 import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError, messageOf } from '../configuration/setting.js';
-import type { OpenVerifier } from '../configuration/verifiers.js';
+import type { ReloadableVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids } from '../container.js';
-import { openServiceLogger } from '../telemetry/logger.js';
+import { type Log, openServiceLogger } from '../telemetry/logger.js';
 import { type Output, type OwnProcess, type Signals, StartError, urlOf } from './own-process.js';
 
 /**
@@ -61,9 +60,9 @@ export async function close(container: Container): Promise<void> {
 /** Reads the tokens again at each SIGHUP. When they are invalid, the old ones stay accepted. */
 async function rereadTokens(
   hangUps: Signals,
-  verifier: OpenVerifier,
+  verifier: ReloadableVerifier,
   variables: string | undefined,
-  logger: Logger,
+  logger: Log,
 ): Promise<never> {
   for (;;) {
     await hangUps.next();
@@ -121,7 +120,7 @@ function announce(
   stdout: Output,
   configuration: Configuration,
   { api, management }: { readonly api: string; readonly management: string | undefined },
-  logger: Logger,
+  logger: Log,
 ): void {
   const storage = configuration.storage.note;
   const { demoToken } = configuration.verifier;

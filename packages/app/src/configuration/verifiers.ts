@@ -16,7 +16,7 @@ import { ConfigurationError, messageOf, text } from './setting.js';
 export interface ConfiguredVerifier {
   /** The variables that name its file or its issuer; log lines about the verifier begin with them. */
   readonly variables?: string;
-  readonly open: (observer: TokenObserver) => Promise<OpenVerifier>;
+  readonly open: (observer: TokenObserver) => Promise<ReloadableVerifier>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: () => readonly string[];
   /** The token that was made for this run, to be shown at startup. */
@@ -24,7 +24,7 @@ export interface ConfiguredVerifier {
 }
 
 /** A token verifier that may have tokens to read again while the service runs. */
-export interface OpenVerifier extends TokenVerifier {
+export interface ReloadableVerifier extends TokenVerifier {
   /**
    * Reads the tokens again. Returns how many there are.
    *
@@ -34,7 +34,7 @@ export interface OpenVerifier extends TokenVerifier {
 }
 
 /** Accepts the tokens of a file. */
-class FileTokenVerifier extends StaticTokenVerifier implements OpenVerifier {
+class FileTokenVerifier extends StaticTokenVerifier implements ReloadableVerifier {
   readonly #read: () => TokenDigest[];
 
   constructor(tokens: readonly TokenDigest[], read: () => TokenDigest[]) {

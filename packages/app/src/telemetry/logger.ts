@@ -1,10 +1,25 @@
 import { createRequire } from 'node:module';
-import type { DestinationStream, Logger, LoggerOptions } from 'pino';
+import type { DestinationStream, LoggerOptions } from 'pino';
 
 /** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
 const { destination, pino, stdTimeFunctions }: typeof import('pino') = createRequire(
   import.meta.url,
 )('pino');
+
+/** Writes a line: fields and a text, or a text alone. An error is in the field `err`. */
+interface WriteLine {
+  (fields: object, text: string): void;
+  (text: string): void;
+}
+
+/** A log of the service. */
+export interface Log {
+  readonly debug: WriteLine;
+  readonly info: WriteLine;
+  readonly warn: WriteLine;
+  readonly error: WriteLine;
+  isLevelEnabled(level: 'debug' | 'info'): boolean;
+}
 
 /** How a log is written. */
 export interface LogConfiguration {
@@ -16,7 +31,7 @@ export interface LogConfiguration {
 export async function openLogger(
   { LOG_FORMAT, LOG_LEVEL }: LogConfiguration,
   output: DestinationStream,
-): Promise<Logger> {
+): Promise<Log> {
   const options: LoggerOptions = {
     level: LOG_LEVEL,
     base: null,
@@ -44,7 +59,7 @@ export async function openServiceLogger(
   configuration: LogConfiguration,
   stdout: NodeJS.WritableStream & { readonly fd?: number },
   lost: () => void,
-): Promise<Logger> {
+): Promise<Log> {
   // A process manager such as PM2 replaces `write`, to collect what a worker of a cluster prints.
   const { fd } = stdout;
   if (fd === undefined || Object.hasOwn(stdout, 'write')) return openLogger(configuration, stdout);

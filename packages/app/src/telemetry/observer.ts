@@ -9,8 +9,8 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type Exchange, failures, type HttpObserver } from '@plant-store/http-koa';
-import type { Logger } from 'pino';
 import proxyAddress from 'proxy-addr';
+import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
 
 /** What log lines name. */
@@ -32,7 +32,7 @@ export interface Observer {
 
 /** Returns observers that log what operators need to know, and count everything. */
 export function observe(
-  logger: Logger,
+  logger: Log,
   metrics: Metrics | undefined,
   { storage, verifier, TRUSTED_PROXIES: proxies = () => false }: ObserverOptions,
 ): Observer {
@@ -107,7 +107,7 @@ export function sentenceOf(error: unknown, variables: string | undefined): strin
   return variables === undefined ? sentence : `${variables}: ${sentence}`;
 }
 
-function logStorageEvent(logger: Logger, event: StorageEvent, variables: string | undefined): void {
+function logStorageEvent(logger: Log, event: StorageEvent, variables: string | undefined): void {
   switch (event.type) {
     case 'storage reachable':
       if (variables !== undefined) logger.info(`${variables}: the storage is reachable`);
