@@ -101,6 +101,7 @@ const commands: Readonly<Record<string, Command>> = {
     const { BASE_PATH } = readSettings(serviceSettings, process.env);
     return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
+  '--help': async (process, [command]) => print(process, usage(command)),
   '--version': async (process) => print(process, `${build.version}\n`),
 };
 
@@ -121,7 +122,6 @@ export async function main(args: readonly string[], process: OwnProcess): Promis
   const word = ALIASES.get(given) ?? given;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   try {
-    if (word === '--help') return print(process, usage(rest[0]));
     if (command === undefined) throw new UsageError(unknownCommand(word));
     if (asksForHelp(rest)) return print(process, usage(word));
     if (rest.length > 0 && command.length < 2) {
