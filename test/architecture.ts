@@ -15,9 +15,6 @@ const JSON_OF_PLANTS = 'plant-json';
 const STORE = /^plant-repository-/;
 const SHARED_BY_STORES = 'plant-repository-group-commit';
 
-/** Verifiers with the keys of an issuer use `token-verifier-keys`, which is no adapter itself. */
-const VERIFIER = /^token-verifier-/;
-const KEYS = 'token-verifier-keys';
 const TESTS_ONLY = /-contract$/;
 
 /** Runs the contracts, and knows no port. */
@@ -72,8 +69,7 @@ interface Package {
 /**
  * Returns every violation of the dependency rule by packages: app → adapters → domain, never
  * sideways, never back, and only through the public entry of a package. `plant-json` is between driving adapters and
- * the domain, `plant-repository-group-commit` between stores and the domain, `token-verifier-keys` between verifiers and
- * the domain.
+ * the domain, `plant-repository-group-commit` between stores and the domain.
  */
 export function violations(files: Files): string[] {
   const folders = new Set([...files.keys()].map((file) => file.split('/')[1] ?? ''));
@@ -134,7 +130,6 @@ function mayImport(folder: string, specifier: string): boolean {
   if (imported === CONTRACT_SUITE) return TESTS_ONLY.test(folder);
   if (imported === JSON_OF_PLANTS) return DRIVER.test(folder);
   if (imported === SHARED_BY_STORES) return STORE.test(folder);
-  if (imported === KEYS) return VERIFIER.test(folder);
   return imported === 'domain' || folder === 'app';
 }
 

@@ -19,10 +19,8 @@ function declarations() {
 /** Returns the lines that export a value. A class is a type, too. */
 function exported(name, text) {
   const value = `export declare const ${name}: typeof esm.${name};`;
-  const [declared, parameters = ''] =
-    new RegExp(`^export declare (?:abstract )?class ${name}\\b(<[\\w, ]+>)?`, 'm').exec(text) ?? [];
-  if (declared === undefined) return [value];
-  return [value, `export type ${name}${parameters} = esm.${name}${parameters};`];
+  const isClass = new RegExp(`^export declare (?:abstract )?class ${name}\\b`, 'm').test(text);
+  return isClass ? [value, `export type ${name} = esm.${name};`] : [value];
 }
 
 copyFileSync('../../LICENSE', 'LICENSE');

@@ -12,7 +12,6 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
     'token-verifier-static/src/static-token-verifier.ts',
     '@plant-store/plant-repository-group-commit',
   ],
-  ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/token-verifier-keys'],
   ['plant-json/src/failures.ts', '@plant-store/http-koa'],
   ['plant-repository-memory/src/memory-plant-repository.ts', '@plant-store/contract-suite'],
   ['contract-suite/src/settled.ts', '@plant-store/domain'],
@@ -81,8 +80,8 @@ const planted: readonly (readonly [plant: Plant, found: string])[] = [
     'packages/token-verifier-static is empty',
   ],
   [
-    replaced('packages/token-verifier-keys/package.json', 'token-verifier-keys', 'keys'),
-    'packages/token-verifier-keys is not named @plant-store/token-verifier-keys',
+    replaced('packages/token-verifier-jwt/package.json', 'token-verifier-jwt', 'jwt'),
+    'packages/token-verifier-jwt is not named @plant-store/token-verifier-jwt',
   ],
 ];
 

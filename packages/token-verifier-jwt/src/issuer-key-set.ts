@@ -1,4 +1,4 @@
-import { fetchJson, type JsonDocument } from '@plant-store/token-verifier-keys';
+import { fetchJson, type JsonDocument } from './fetch-json.js';
 import { findJwksUrl } from './issuer-metadata.js';
 import { KeySet } from './key-set.js';
 

@@ -1,4 +1,5 @@
-import { fetchJson, trustedUrl } from '@plant-store/token-verifier-keys';
+import { fetchJson } from './fetch-json.js';
+import { trustedUrl } from './trusted-url.js';
 
 /**
  * Resolves with the URL of the issuer's keys, found through its metadata document.

@@ -1,5 +1,5 @@
 import { PERMISSIONS, type Permission, type TokenObserver } from '@plant-store/domain';
-import { trustedUrl } from '@plant-store/token-verifier-keys';
+import { trustedUrl } from './trusted-url.js';
 
 const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],

@@ -7,10 +7,10 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { FetchedKeys } from '@plant-store/token-verifier-keys';
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { keyChoice, refuseOtherUses } from './access-token.js';
 import { clientOf } from './client-of.js';
+import { FetchedKeys } from './fetched-keys.js';
 import { IssuerKeySet } from './issuer-key-set.js';
 import {
   DEFAULT_ALGORITHMS,

@@ -1,9 +1,5 @@
 import { newPlant, PlantIdTakenError, type PlantRepository } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import type { FetchedKeys } from '@plant-store/token-verifier-keys';
-
-/** A class with a type parameter, as a type. */
-export type Keys = FetchedKeys<string>;
 
 class CountedPlants extends MemoryPlantRepository {
   count = 0;

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
-import { fetchJson } from '@plant-store/token-verifier-keys';
 import { expect } from 'chai';
+import { fetchJson } from '../src/fetch-json.js';
 
 const url = new URL('https://issuer.example/keys');
 const { signal } = new AbortController();

@@ -1,5 +1,5 @@
-import { trustedUrl } from '@plant-store/token-verifier-keys';
 import { expect } from 'chai';
+import { trustedUrl } from '../src/trusted-url.js';
 
 describe('A URL of keys', () => {
   for (const text of [

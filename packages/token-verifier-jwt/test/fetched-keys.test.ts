@@ -1,7 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
-import { FetchedKeys } from '@plant-store/token-verifier-keys';
 import { expect } from 'chai';
+import { FetchedKeys } from '../src/fetched-keys.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;

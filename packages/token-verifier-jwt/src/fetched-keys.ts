@@ -22,21 +22,6 @@ export interface FetchedKeysOptions<Keys> {
 /**
  * Fetches the keys of one issuer when constructed, and regularly in the background. Fetched keys are
  * trusted for an hour, even if every later fetch fails.
- *
- * @example
- * ```ts
- * import { FetchedKeys, fetchJson } from '@plant-store/token-verifier-keys';
- *
- * const url = new URL('https://login.example.com/keys');
- * const keys = new FetchedKeys({
- *   load: async (signal) => (await fetchJson(url, signal)).json,
- *   host: () => url.host,
- *   refreshIntervalMs: 300_000,
- *   now: Date.now,
- *   onFetched: () => console.log('fetched'),
- *   onFailed: (error) => console.error(error),
- * });
- * ```
  */
 export class FetchedKeys<Keys> {
   readonly #options: FetchedKeysOptions<Keys>;
