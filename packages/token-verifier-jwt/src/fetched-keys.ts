@@ -1,22 +1,42 @@
-import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import { type TokenObserver, TokenVerifierUnavailableError } from '@plant-store/domain';
 
-/** Short enough that an issuer that does not respond is reported within two seconds of startup. */
-const FETCH_TIMEOUT_MS = 1_500;
+/** A first fetch takes at most this long, and so does a call that waits for one: both are reported within 2 seconds. */
+const WAIT_MS = 1_500;
+/** A slow issuer, or one whose name is slow to resolve, gets four times as long after each fetch that timed out. */
+const MAX_FETCH_MS = 12_000;
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
 
-/** The options of {@link FetchedKeys}. */
-export interface FetchedKeysOptions<Keys> {
+/** Where {@link FetchedKeys} come from. */
+export interface KeySource<Keys> {
+  /** The host that is asked next, for messages. */
+  readonly host: string;
   /** Fetches the keys. Rejects when there are none, or with the reason of the signal after an abort. */
   load(signal: AbortSignal): Promise<Keys>;
-  /** Returns the host that `load` asks, for messages. */
-  host(): string;
+}
+
+/** Time, which a test replaces by one that it advances itself. */
+export interface Clock {
+  /** Returns milliseconds since the epoch. */
+  now(): number;
+  /** Calls `act` once, after some milliseconds. Returns what prevents the call. */
+  after(ms: number, act: () => void): () => void;
+}
+
+/** A timer that keeps no process alive. */
+export const after: Clock['after'] = (ms, act) => {
+  const timer = setTimeout(act, ms).unref();
+  return () => clearTimeout(timer);
+};
+
+/** The options of {@link FetchedKeys}. */
+export interface FetchedKeysOptions<Keys> {
+  readonly source: KeySource<Keys>;
   /** Milliseconds from one fetch to the next. */
   readonly refreshIntervalMs: number;
-  /** Returns the time in milliseconds since the epoch. */
-  readonly now: () => number;
-  onFetched(): void;
-  onFailed(error: TokenVerifierUnavailableError): void;
+  readonly clock: Clock;
+  /** Receives the outcome of each fetch. */
+  readonly observer: TokenObserver;
 }
 
 /**
@@ -31,8 +51,9 @@ export class FetchedKeys<Keys> {
   /** When a fetch last failed, or was started for a token with an unknown key: the next one must wait. */
   #lastLimitedFetchAt = Number.NEGATIVE_INFINITY;
   #failure: unknown;
+  #timeLimitMs = WAIT_MS;
   #fetching: Promise<void> | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelNext = () => {};
 
   constructor(options: FetchedKeysOptions<Keys>) {
     this.#options = options;
@@ -52,22 +73,21 @@ export class FetchedKeys<Keys> {
   /**
    * Fetches the keys again for a token with an unknown key, or waits for the fetch under way.
    *
-   * Resolves with whether there was a fetch: with false, at once, when the latest one of this kind was
-   * less than 10 seconds ago.
+   * Resolves with whether a fetch has ended: with false, at once, when the latest one of this kind was
+   * less than 10 seconds ago, and after 1.5 seconds when it takes longer.
    */
   async fetchAgain(): Promise<boolean> {
     if (this.#fetching === undefined) {
       if (this.#elapsed(this.#lastLimitedFetchAt) < MIN_FETCH_INTERVAL_MS) return false;
-      this.#lastLimitedFetchAt = this.#options.now();
+      this.#lastLimitedFetchAt = this.#options.clock.now();
       this.#fetch();
     }
-    await this.#fetching;
-    return true;
+    return this.#fetchEnds();
   }
 
   /** Resolves when there are trusted keys. Otherwise rejects after the fetch under way, with {@link unavailable}. */
   async ready(): Promise<void> {
-    if (this.trusted() === undefined) await this.#fetching;
+    if (this.trusted() === undefined) await this.#fetchEnds();
     if (this.trusted() === undefined) throw this.unavailable();
   }
 
@@ -79,53 +99,70 @@ export class FetchedKeys<Keys> {
 
   async close(): Promise<void> {
     this.#closing.abort(new Error('the token verifier is closed'));
-    clearTimeout(this.#timer);
+    this.#cancelNext();
     await this.#fetching;
   }
 
   /** The absolute value: when the clock is set back, a time in the future must not stay recent without a limit. */
   #elapsed(since: number): number {
-    return Math.abs(this.#options.now() - since);
+    return Math.abs(this.#options.clock.now() - since);
   }
 
-  #fetch(): void {
-    clearTimeout(this.#timer);
-    this.#fetching = this.#fetched().then((succeeded) => {
-      this.#fetching = undefined;
-      const delay = succeeded ? this.#options.refreshIntervalMs : MIN_FETCH_INTERVAL_MS;
-      if (!this.#closing.signal.aborted) {
-        this.#timer = setTimeout(() => this.#fetch(), delay).unref();
-      }
+  /** Resolves with whether the fetch under way has ended within the time that a call may take. */
+  #fetchEnds(): Promise<boolean> {
+    return new Promise((resolve) => {
+      const stopTimer = this.#options.clock.after(WAIT_MS, () => {
+        this.#failure ??= this.#noResponse(WAIT_MS);
+        resolve(false);
+      });
+      Promise.resolve(this.#fetching).then(() => {
+        stopTimer();
+        resolve(true);
+      });
     });
   }
 
-  async #fetched(): Promise<boolean> {
+  #fetch(): void {
+    this.#cancelNext();
+    this.#fetching = this.#fetched().then((delayMs) => {
+      this.#fetching = undefined;
+      if (this.#closing.signal.aborted) return;
+      this.#cancelNext = this.#options.clock.after(delayMs, () => this.#fetch());
+    });
+  }
+
+  /** Resolves with the milliseconds until the next fetch. */
+  async #fetched(): Promise<number> {
+    const { clock, observer, refreshIntervalMs } = this.#options;
     try {
       this.#keys = await this.#load();
-      this.#fetchedAt = this.#options.now();
+      this.#fetchedAt = clock.now();
       this.#failure = undefined;
-      this.#options.onFetched();
-      return true;
+      observer({ type: 'issuer reached' });
+      return refreshIntervalMs;
     } catch (cause) {
-      this.#lastLimitedFetchAt = this.#options.now();
+      this.#lastLimitedFetchAt = clock.now();
       this.#failure = cause;
-      if (!this.#closing.signal.aborted) this.#options.onFailed(this.unavailable());
-      return false;
+      if (!this.#closing.signal.aborted) {
+        observer({ type: 'issuer not reached', error: this.unavailable() });
+      }
+      return MIN_FETCH_INTERVAL_MS;
     }
   }
 
   async #load(): Promise<Keys> {
+    const { clock, source } = this.#options;
+    const limitMs = this.#timeLimitMs;
     const deadline = new AbortController();
-    const expire = () => {
-      const host = this.#options.host();
-      deadline.abort(new Error(`no response from ${host} within ${FETCH_TIMEOUT_MS} ms`));
-    };
-    const timer = setTimeout(expire, FETCH_TIMEOUT_MS);
+    const stopTimer = clock.after(limitMs, () => {
+      this.#timeLimitMs = Math.min(4 * limitMs, MAX_FETCH_MS);
+      deadline.abort(this.#noResponse(limitMs));
+    });
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
-    try {
-      return await this.#options.load(signal);
-    } finally {
-      clearTimeout(timer);
-    }
+    return source.load(signal).finally(stopTimer);
+  }
+
+  #noResponse(ms: number): Error {
+    return new Error(`no response from ${this.#options.source.host} within ${ms} ms`);
   }
 }

@@ -10,7 +10,7 @@ import {
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { keyChoice, refuseOtherUses } from './access-token.js';
 import { clientOf } from './client-of.js';
-import { FetchedKeys } from './fetched-keys.js';
+import { after, FetchedKeys } from './fetched-keys.js';
 import { IssuerKeySet } from './issuer-key-set.js';
 import {
   DEFAULT_ALGORITHMS,
@@ -94,20 +94,14 @@ export class JwtTokenVerifier implements TokenVerifier {
       maxCachedTokens = 10_000,
       refreshIntervalMs = 300_000,
     } = this.#options;
-    const keySet = new IssuerKeySet({
+    const source = new IssuerKeySet({
       issuer,
       jwksUrl: jwksUrl === undefined ? undefined : new URL(jwksUrl),
       algorithms: this.#algorithms,
       maxCachedTokens,
     });
-    return new FetchedKeys({
-      load: (signal) => keySet.load(signal),
-      host: () => keySet.host,
-      refreshIntervalMs,
-      now: this.#now,
-      onFetched: () => this.#observe({ type: 'issuer reached' }),
-      onFailed: (error) => this.#observe({ type: 'issuer not reached', error }),
-    });
+    const clock = { now: this.#now, after };
+    return new FetchedKeys({ source, refreshIntervalMs, clock, observer: this.#observe });
   }
 
   #checkOnce(token: string, digest: string): Promise<Client> {

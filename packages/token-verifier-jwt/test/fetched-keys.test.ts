@@ -1,43 +1,75 @@
 import { rejects } from 'node:assert/strict';
-import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type TokenEvent, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { FetchedKeys } from '../src/fetched-keys.js';
+import { after, type Clock, FetchedKeys, type KeySource } from '../src/fetched-keys.js';
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
 
 /** An issuer whose keys are a text, and the clock of its client. */
-class Issuer {
+class Issuer implements KeySource<string>, Clock {
+  readonly host = 'issuer.example';
   keys = 'first';
-  now = 0;
   /** Why a fetch fails; `undefined` when it does not. */
   failure: Error | undefined;
-  isSilent = false;
+  /** How long a fetch takes. */
+  delayMs = 0;
   loads = 0;
-  readonly reported: (Error | 'fetched')[] = [];
-  fetched: () => void = () => undefined;
+  readonly events: TokenEvent[] = [];
+  /** The clock on the wall, which can be set. */
+  time = 0;
+  #passedMs = 0;
+  readonly #timers = new Set<{ readonly atMs: number; act(): void }>();
 
   open(refreshIntervalMs = HOUR): FetchedKeys<string> {
-    return new FetchedKeys({
-      load: (signal) => this.#load(signal),
-      host: () => 'issuer.example',
-      refreshIntervalMs,
-      now: () => this.now,
-      onFetched: () => {
-        this.reported.push('fetched');
-        this.fetched();
-      },
-      onFailed: (error) => this.reported.push(error),
+    const observer = (event: TokenEvent) => this.events.push(event);
+    return new FetchedKeys({ source: this, refreshIntervalMs, clock: this, observer });
+  }
+
+  async load(signal: AbortSignal): Promise<string> {
+    this.loads += 1;
+    if (this.failure !== undefined) throw this.failure;
+    if (this.delayMs === 0) return this.keys;
+    return new Promise((resolve, reject) => {
+      const stopTimer = this.after(this.delayMs, () => resolve(this.keys));
+      signal.addEventListener('abort', () => {
+        stopTimer();
+        reject(signal.reason);
+      });
     });
   }
 
-  async #load(signal: AbortSignal): Promise<string> {
-    this.loads += 1;
-    if (this.failure !== undefined) throw this.failure;
-    if (!this.isSilent) return this.keys;
-    return new Promise((_, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason));
-    });
+  now(): number {
+    return this.time;
+  }
+
+  after(ms: number, act: () => void): () => void {
+    const timer = { atMs: this.#passedMs + ms, act };
+    this.#timers.add(timer);
+    return () => this.#timers.delete(timer);
+  }
+
+  /** Lets time pass. Resolves when everything that is due then has happened. */
+  async pass(ms: number): Promise<void> {
+    const endMs = this.#passedMs + ms;
+    for (;;) {
+      await nextTurn();
+      const [next] = [...this.#timers].sort((a, b) => a.atMs - b.atMs);
+      const atMs = Math.min(next?.atMs ?? endMs, endMs);
+      this.time += atMs - this.#passedMs;
+      this.#passedMs = atMs;
+      if (next === undefined || next.atMs > endMs) return;
+      this.#timers.delete(next);
+      next.act();
+    }
+  }
+
+  /** The messages of the causes for which fetches failed. */
+  reasons(): unknown[] {
+    return this.events.flatMap((event) =>
+      event.type === 'issuer not reached' ? [(event.error.cause as Error).message] : [],
+    );
   }
 }
 
@@ -57,53 +89,46 @@ describe('Fetched keys', () => {
     return keys;
   };
 
-  it('are fetched without a request for them, and then keep no process alive', async () => {
-    const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
-    await new Promise(setImmediate);
-    const before = timers();
+  it('are fetched without a request for them', async () => {
     const fetched = open();
     expect(fetched.trusted()).to.equal(undefined);
     await fetched.ready();
     expect(fetched.trusted()).to.equal('first');
-    expect(issuer.reported).to.deep.equal(['fetched']);
-    expect(timers()).to.be.at.most(before);
+    expect(issuer.events).to.deep.equal([{ type: 'issuer reached' }]);
   });
 
-  /** Resolves when the keys of another issuer were fetched 20 times at this interval. */
-  const twentyIntervals = (refreshIntervalMs: number) =>
-    new Promise<void>((resolve) => {
-      const other = new Issuer();
-      const others = other.open(refreshIntervalMs);
-      other.fetched = () => other.loads === 20 && resolve(others.close());
-    });
-
   it('are fetched regularly, and once for each interval after they were fetched again', async () => {
-    const fetched = open(1);
-    await fetched.ready();
+    const fetched = open(60 * SECOND);
+    await issuer.pass(59 * SECOND);
     await fetched.fetchAgain();
-    await twentyIntervals(1);
-    expect(issuer.loads).to.be.at.most(30);
+    await issuer.pass(60 * SECOND);
+    expect(issuer.loads).to.equal(3);
+    await issuer.pass(60 * SECOND);
+    expect(issuer.loads).to.equal(4);
   });
 
   it('are not fetched after close', async () => {
-    const fetched = open(1);
+    const fetched = open(60 * SECOND);
     await fetched.ready();
     await fetched.close();
-    await twentyIntervals(1);
+    await issuer.pass(HOUR);
     expect(issuer.loads).to.equal(1);
   });
 
-  it('are not fetched at the usual interval after a failure', async () => {
+  it('are fetched 10 seconds after a failure, whatever the usual interval', async () => {
     issuer.failure = new Error('read ECONNRESET');
-    await rejects(open(1).ready());
-    await twentyIntervals(1);
+    const fetched = open(1);
+    await issuer.pass(10 * SECOND - 1);
     expect(issuer.loads).to.equal(1);
+    issuer.failure = undefined;
+    await issuer.pass(1);
+    expect(fetched.trusted()).to.equal('first');
   });
 
   it('are ready while they are fetched again', async () => {
     const fetched = open();
     await fetched.ready();
-    issuer.isSilent = true;
+    issuer.delayMs = HOUR;
     let ended = false;
     const again = fetched.fetchAgain().then(() => (ended = true));
     await fetched.ready();
@@ -118,9 +143,9 @@ describe('Fetched keys', () => {
     issuer.keys = 'second';
     expect(await fetched.fetchAgain()).to.equal(true);
     expect(fetched.trusted()).to.equal('second');
-    issuer.now += 10 * SECOND - 1;
+    await issuer.pass(10 * SECOND - 1);
     expect(await fetched.fetchAgain()).to.equal(false);
-    issuer.now += 1;
+    await issuer.pass(1);
     expect(await Promise.all([fetched.fetchAgain(), fetched.fetchAgain()])).to.deep.equal([
       true,
       true,
@@ -133,7 +158,7 @@ describe('Fetched keys', () => {
     const fetched = open();
     await rejects(fetched.ready());
     expect(await fetched.fetchAgain()).to.equal(false);
-    issuer.now += 10 * SECOND;
+    issuer.time += 10 * SECOND;
     issuer.failure = undefined;
     expect(await fetched.fetchAgain()).to.equal(true);
     await fetched.ready();
@@ -143,9 +168,9 @@ describe('Fetched keys', () => {
     const fetched = open();
     expect(fetched.areFresh()).to.equal(false);
     await fetched.ready();
-    issuer.now += 10 * SECOND;
+    await issuer.pass(10 * SECOND);
     expect(fetched.areFresh()).to.equal(true);
-    issuer.now += 1;
+    await issuer.pass(1);
     expect(fetched.areFresh()).to.equal(false);
   });
 
@@ -154,11 +179,11 @@ describe('Fetched keys', () => {
       const fetched = open();
       await fetched.ready();
       issuer.failure = new Error('read ECONNRESET');
-      issuer.now += direction * (HOUR - 1);
+      issuer.time += direction * (HOUR - 1);
       await fetched.fetchAgain();
       expect(fetched.trusted()).to.equal('first');
       await fetched.ready();
-      issuer.now += direction;
+      issuer.time += direction;
       expect(fetched.trusted()).to.equal(undefined);
       await rejects(fetched.ready(), TokenVerifierUnavailableError);
     });
@@ -170,26 +195,91 @@ describe('Fetched keys', () => {
     const error: unknown = await fetched.ready().catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
     expect(error).to.have.property('cause', issuer.failure);
-    expect(issuer.reported).to.have.length(1);
-    expect(issuer.reported[0]).to.have.property('cause', issuer.failure);
+    expect(issuer.reasons()).to.deep.equal(['read ECONNRESET']);
   });
 
-  it('are awaited for 1.5 seconds', async () => {
-    issuer.isSilent = true;
-    const message = 'no response from issuer.example within 1500 ms';
-    await rejects(open().ready(), {
-      code: 'TOKEN_VERIFIER_UNAVAILABLE',
-      cause: new Error(message),
+  describe('of an issuer that is slow', () => {
+    const noResponse = (ms: number) => `no response from issuer.example within ${ms} ms`;
+
+    it('are awaited for 1.5 seconds, and for longer after each fetch that timed out', async () => {
+      issuer.delayMs = HOUR;
+      open();
+      const reasons: string[] = [];
+      for (const ms of [1_500, 6_000, 12_000, 12_000]) {
+        await issuer.pass(ms - 1);
+        expect(issuer.reasons()).to.deep.equal(reasons);
+        await issuer.pass(1);
+        reasons.push(noResponse(ms));
+        expect(issuer.reasons()).to.deep.equal(reasons);
+        await issuer.pass(10 * SECOND);
+      }
+    });
+
+    it('are fetched when they take 11 seconds, and from then on without a failure', async () => {
+      issuer.delayMs = 11 * SECOND;
+      const fetched = open(60 * SECOND);
+      await issuer.pass(38_500);
+      expect(fetched.trusted()).to.equal('first');
+      await issuer.pass(HOUR);
+      expect(issuer.reasons()).to.deep.equal([noResponse(1_500), noResponse(6_000)]);
+    });
+
+    it('are awaited no longer after another failure', async () => {
+      issuer.failure = new Error('read ECONNRESET');
+      open();
+      await issuer.pass(SECOND);
+      issuer.failure = undefined;
+      issuer.delayMs = HOUR;
+      await issuer.pass(9 * SECOND + 1_500);
+      expect(issuer.reasons()).to.deep.equal(['read ECONNRESET', noResponse(1_500)]);
+    });
+
+    it('delay no call for more than 1.5 seconds, which names the reason', async () => {
+      issuer.delayMs = 11 * SECOND;
+      const fetched = open();
+      await issuer.pass(11_500);
+      const early = rejects(fetched.ready(), { cause: new Error(noResponse(1_500)) });
+      await issuer.pass(1_500);
+      await early;
+      await issuer.pass(26 * SECOND);
+      await fetched.ready();
+
+      issuer.time += 10 * SECOND;
+      const again = fetched.fetchAgain();
+      await issuer.pass(1_500);
+      expect(await again).to.equal(false);
+      expect(fetched.unavailable().cause).to.deep.equal(new Error(noResponse(1_500)));
+      await issuer.pass(HOUR);
+      expect(issuer.reasons(), 'of the fetches that were given up').to.have.length(2);
     });
   });
 
   it('are no longer fetched after close, which ends the fetch under way', async () => {
-    issuer.isSilent = true;
+    issuer.delayMs = HOUR;
     const fetched = open(1);
     const ready = rejects(fetched.ready(), { cause: new Error('the token verifier is closed') });
     await fetched.close();
     await ready;
-    expect(issuer.reported).to.deep.equal([]);
+    await issuer.pass(HOUR);
+    expect(issuer.events).to.deep.equal([]);
     expect(issuer.loads).to.equal(1);
+  });
+});
+
+describe('The timer of a verifier', () => {
+  it('acts once, unless it is stopped, and keeps no process alive', async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+    await nextTurn();
+    const before = timers();
+    let stopped = true;
+    const stop = after(0, () => {
+      stopped = false;
+    });
+    expect(timers()).to.equal(before);
+    stop();
+    const kept = setInterval(() => undefined, HOUR);
+    await new Promise<void>((resolve) => after(1, resolve));
+    clearInterval(kept);
+    expect(stopped).to.equal(true);
   });
 });
