@@ -11,12 +11,14 @@ interface Figures {
 }
 
 /** Resolves with the exit code and the figures of a command that prints them after the lines of npm. */
-function figuresOf(command: string): Promise<{ code: unknown; figures: readonly Figures[] }> {
+function figuresOf(
+  command: string,
+): Promise<{ code: unknown; figures: readonly Figures[]; longestStallMs: number }> {
   return new Promise((resolve, reject) => {
     const child = execFile('bash', ['-c', command], { cwd: root }, (_, stdout, stderr) => {
-      const json = /^\[$.*/ms.exec(stdout)?.[0];
+      const json = /^\{$.*/ms.exec(stdout)?.[0];
       if (json === undefined) reject(new Error(`no figures: ${stdout}${stderr}`));
-      else resolve({ code: child.exitCode, figures: JSON.parse(json) });
+      else resolve({ code: child.exitCode, ...JSON.parse(json) });
     });
   });
 }
@@ -27,14 +29,16 @@ describe('The demo', function () {
 
   it('reports true outcomes of the service, and counts each create of all subjects', async () => {
     const command = snippet('docs/demo.md', 'npm run demo').trimEnd();
-    const { code, figures } = await figuresOf(`${command} -- --json --seconds 1`);
+    const { code, figures, longestStallMs } = await figuresOf(`${command} -- --json --seconds 1`);
     expect(code, JSON.stringify(figures)).to.equal(0);
     expect(figures.map(({ name }) => name)).to.have.members([
       'Plant Store',
       'Fastify + insertOne',
+      'insertOne, deadline',
       'Fastify + batching',
       'batching, unchecked',
     ]);
+    expect(longestStallMs).to.be.greaterThan(0);
     for (const { name, sent, outcomes } of figures) {
       const counted = Object.values(outcomes).reduce((sum, count) => sum + count, 0);
       expect(counted, name).to.equal(sent);

@@ -3,12 +3,12 @@ import { parseArgs } from 'node:util';
 import { demo } from './demo.js';
 import { exitCodeOf, figuresOf } from './figures.js';
 import { picture } from './picture.js';
-import { table } from './table.js';
+import { stallLine, table } from './table.js';
 import { Watch } from './watch.js';
 
 const USAGE = `npm run demo -- [options]
 
-Starts a MongoDB replica set of three members, the built service and three peers. While clients create plants, the
+Starts a MongoDB replica set of three members, the built service and four peers. While clients create plants, the
 primary is killed, frozen and stepped down. Then each response is compared with what is stored. Takes one to two minutes.
 Ends with 1 if a response of the service was wrong.
 
@@ -37,7 +37,9 @@ async function run(): Promise<void> {
   const print = (text: string) => process.stdout.write(`${text}\n`);
   const result = await demo(secondsOf(values.seconds), new Watch(values.json ? () => {} : print));
   const figures = figuresOf(result);
-  print(values.json ? JSON.stringify(figures, undefined, 2) : `\n${table(figures)}`);
+  const { longestStallMs } = result;
+  if (values.json) print(JSON.stringify({ figures, longestStallMs }, undefined, 2));
+  else print(`\n${table(figures)}\n\n${stallLine(longestStallMs)}`);
   if (values.picture !== undefined) writeFileSync(values.picture, picture(result));
   process.exitCode = exitCodeOf(figures);
 }

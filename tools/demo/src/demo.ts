@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { ReplicaSet } from '@plant-store/mongod';
 import { peer, type Subject, service, start } from '@plant-store/peers';
@@ -14,6 +15,7 @@ const CALM_MS = 4_000;
 const SUBJECTS: readonly Subject[] = [
   service('Plant Store'),
   peer('Fastify + insertOne', 'fastify-mongodb.js'),
+  peer('insertOne, deadline', 'fastify-mongodb-deadline.js'),
   peer('Fastify + batching', 'fastify-mongodb-batching.js'),
   peer('batching, unchecked', 'fastify-mongodb-batching-unchecked.js'),
 ];
@@ -39,6 +41,8 @@ export interface Run {
   readonly began: number;
   readonly happened: readonly Happened[];
   readonly columns: readonly Column[];
+  /** How long this process, which measures the waits, did nothing: each wait can be longer by as much. */
+  readonly longestStallMs: number;
 }
 
 /**
@@ -57,6 +61,8 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
     })),
   );
   const began = performance.now();
+  const turns = monitorEventLoopDelay();
+  turns.enable();
   const clients = started.map(({ name, subject }) => new Clients(name, subject));
   watch.begin(clients);
   await pause(CALM_MS);
@@ -65,12 +71,13 @@ export async function demo(seconds: number, watch: Watch): Promise<Run> {
   watch.say('the clients stop after their last responses');
   await Promise.all(clients.map((it) => it.stop()));
   watch.end();
+  turns.disable();
   const columns = await Promise.all(
     clients.map(async ({ name, creates }) => ({ name, creates, ids: await idsIn(set.uri, name) })),
   );
   await Promise.all(started.map(({ subject }) => subject.stop()));
   await set.stop();
-  return { began, happened, columns };
+  return { began, happened, columns, longestStallMs: Math.round(turns.max / 1e6) };
 }
 
 /** Each subject has a collection of its own, with its name. */

@@ -19,6 +19,11 @@ export function table(figures: readonly Figures[]): string {
   return aligned(rows);
 }
 
+/** Returns a line about this process, which measures the waits, and competes for the CPUs. */
+export function stallLine(longestStallMs: number): string {
+  return `This process stalled for at most ${longestStallMs} ms, by which a wait can be too long.`;
+}
+
 function titleOf(outcome: Outcome): string {
   return WRONG.includes(outcome) ? `**${OUTCOMES[outcome]}**` : OUTCOMES[outcome];
 }

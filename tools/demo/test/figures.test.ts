@@ -13,6 +13,7 @@ function run(ofService: readonly Create[], ofPeer: readonly Create[] = []) {
   const ids = new Set([1, 2]);
   return {
     began: 0,
+    longestStallMs: 20,
     happened: [
       { name: 'killed', from: 1_000, to: 5_000 },
       { name: 'frozen', from: 9_000, to: 20_000 },

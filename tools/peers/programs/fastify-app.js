@@ -20,7 +20,8 @@ const failure = {
  * Serves with Fastify as its documentation recommends: schemas for the body and for each response, a hook for
  * the token, and the default logger, which is off.
  *
- * @param store Resolves with true when the plant was stored, with false when its id is taken.
+ * @param store Resolves with true when the plant was stored, with false when its id is taken, with undefined when the
+ * outcome is unknown.
  */
 export async function serve(store) {
   const app = fastify();
@@ -30,7 +31,11 @@ export async function serve(store) {
     return reply.code(401).send({ error: 401, message: 'no valid token' });
   };
   app.post('/plants', { schema, onRequest }, async ({ body: { id, name, tag } }, reply) => {
-    if (await store({ id, name, tag })) return { name, tag };
+    const stored = await store({ id, name, tag });
+    if (stored) return { name, tag };
+    if (stored === undefined) {
+      return reply.code(503).send({ error: 5031, message: 'the outcome is unknown' });
+    }
     return reply.code(400).send({ error: 400, message: 'the id is taken' });
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
