@@ -41,7 +41,10 @@ describe('The suite of Seats', () => {
   it('catches an adapter that does not know its own reservation when it tries again', async () => {
     const opened = await openHttp((origin) => new ForgetfulSeats(origin));
     const lost = seatsCases.find(({ title }) => title.includes('the response is lost'));
-    await rejects(lost?.run(opened) ?? Promise.resolve(), /expected that Ada has it, got false/);
+    await rejects(
+      lost?.run(opened) ?? Promise.resolve(),
+      /whether Ada has the free seat: expected false/,
+    );
     await opened.close();
   });
 });
