@@ -60,6 +60,8 @@ export interface TokenVerifier {
    * refuse by itself is invalid also in an outage: one that it cannot read, or that is no bearer token (RFC 6750,
    * section 2.1).
    *
+   * The driving adapter limits the length of a token.
+   *
    * The adapter decides whether it tries again. Settles within 2 seconds, also when what it depends on does not respond.
    */
   verify(token: string): Promise<Client>;

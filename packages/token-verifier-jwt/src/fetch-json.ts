@@ -21,7 +21,7 @@ export interface JsonDocument {
 /**
  * Fetches a JSON document of at most 256 KiB, without following redirects.
  *
- * Rejects with an `Error` that names the URL and has the cause, or with the signal's reason after an abort.
+ * Rejects with an `Error` that names the URL and has the cause, which is the signal's reason after an abort.
  */
 export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocument> {
   const headers = { accept: 'application/json, application/jwk-set+json' };
@@ -31,8 +31,8 @@ export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocu
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { text, json: JSON.parse(text) };
   } catch (cause) {
-    signal.throwIfAborted();
-    throw new Error(`${url} did not give a JSON document`, { cause: reasonOf(cause) });
+    const reason = signal.aborted ? signal.reason : reasonOf(cause);
+    throw new Error(`${url} did not give a JSON document`, { cause: reason });
   }
 }
 

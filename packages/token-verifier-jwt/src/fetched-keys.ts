@@ -4,16 +4,9 @@ import { type TokenObserver, TokenVerifierUnavailableError } from '@plant-store/
 const WAIT_MS = 1_500;
 /** A slow issuer, or one whose name is slow to resolve, gets four times as long after each fetch that timed out. */
 const MAX_FETCH_MS = 12_000;
+const REFRESH_INTERVAL_MS = 5 * 60 * 1_000;
 const MIN_FETCH_INTERVAL_MS = 10_000;
 const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
-
-/** Where {@link FetchedKeys} come from. */
-export interface KeySource<Keys> {
-  /** The host that is asked next, for messages. */
-  readonly host: string;
-  /** Fetches the keys. Rejects when there are none, or with the reason of the signal after an abort. */
-  load(signal: AbortSignal): Promise<Keys>;
-}
 
 /** Time, which a test replaces by one that it advances itself. */
 export interface Clock {
@@ -31,9 +24,8 @@ export const after: Clock['after'] = (ms, act) => {
 
 /** The options of {@link FetchedKeys}. */
 export interface FetchedKeysOptions<Keys> {
-  readonly source: KeySource<Keys>;
-  /** Milliseconds from one fetch to the next. */
-  readonly refreshIntervalMs: number;
+  /** Fetches the keys. Rejects when there are none, and soon after an abort. */
+  readonly load: (signal: AbortSignal) => Promise<Keys>;
   readonly clock: Clock;
   /** Receives the outcome of each fetch. */
   readonly observer: TokenObserver;
@@ -112,7 +104,7 @@ export class FetchedKeys<Keys> {
   #fetchEnds(): Promise<boolean> {
     return new Promise((resolve) => {
       const stopTimer = this.#options.clock.after(WAIT_MS, () => {
-        this.#failure ??= this.#noResponse(WAIT_MS);
+        this.#failure ??= noResponse(WAIT_MS);
         resolve(false);
       });
       Promise.resolve(this.#fetching).then(() => {
@@ -133,13 +125,13 @@ export class FetchedKeys<Keys> {
 
   /** Resolves with the milliseconds until the next fetch. */
   async #fetched(): Promise<number> {
-    const { clock, observer, refreshIntervalMs } = this.#options;
+    const { clock, observer } = this.#options;
     try {
       this.#keys = await this.#load();
       this.#fetchedAt = clock.now();
       this.#failure = undefined;
       observer({ type: 'issuer reached' });
-      return refreshIntervalMs;
+      return REFRESH_INTERVAL_MS;
     } catch (cause) {
       this.#lastLimitedFetchAt = clock.now();
       this.#failure = cause;
@@ -151,18 +143,18 @@ export class FetchedKeys<Keys> {
   }
 
   async #load(): Promise<Keys> {
-    const { clock, source } = this.#options;
+    const { clock, load } = this.#options;
     const limitMs = this.#timeLimitMs;
     const deadline = new AbortController();
     const stopTimer = clock.after(limitMs, () => {
       this.#timeLimitMs = Math.min(4 * limitMs, MAX_FETCH_MS);
-      deadline.abort(this.#noResponse(limitMs));
+      deadline.abort(noResponse(limitMs));
     });
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
-    return source.load(signal).finally(stopTimer);
+    return load(signal).finally(stopTimer);
   }
+}
 
-  #noResponse(ms: number): Error {
-    return new Error(`no response from ${this.#options.source.host} within ${ms} ms`);
-  }
+function noResponse(ms: number): Error {
+  return new Error(`no response within ${ms} ms`);
 }

@@ -1,56 +1,77 @@
-import { fetchJson, type JsonDocument } from './fetch-json.js';
-import { findJwksUrl } from './issuer-metadata.js';
+import { fetchJson } from './fetch-json.js';
 import { KeySet } from './key-set.js';
+import { trustedUrl } from './trusted-url.js';
 
 /** The options of {@link IssuerKeySet}; `JwtTokenVerifierOptions` describes them. */
 export interface IssuerKeySetOptions {
   readonly issuer: string;
-  readonly jwksUrl: URL | undefined;
+  readonly jwksUrl?: string | undefined;
   readonly algorithms: readonly string[];
-  readonly maxCachedTokens: number;
 }
 
 /** The key set that an issuer publishes: at a URL that is configured, or that its metadata names. */
 export class IssuerKeySet {
   readonly #options: IssuerKeySetOptions;
-  #jwksUrl: URL | undefined;
   #keySet: KeySet | undefined;
   #text = '';
 
   constructor(options: IssuerKeySetOptions) {
     this.#options = options;
-    this.#jwksUrl = options.jwksUrl;
-  }
-
-  /** The host that is asked next. */
-  get host(): string {
-    return (this.#jwksUrl ?? new URL(this.#options.issuer)).host;
   }
 
   /**
    * Fetches the key set. An unchanged document keeps the key set, and so the tokens that were verified with it.
    *
-   * Rejects with an `Error` when it cannot be fetched or has no usable key, or with the signal's reason after an abort.
+   * Rejects with an `Error` when it cannot be fetched or has no usable key.
    */
   async load(signal: AbortSignal): Promise<KeySet> {
-    const { text, json } = await this.#document(signal);
+    const { issuer, jwksUrl, algorithms } = this.#options;
+    const url = jwksUrl === undefined ? await findJwksUrl(issuer, signal) : new URL(jwksUrl);
+    const { text, json } = await fetchJson(url, signal);
     if (this.#keySet !== undefined && text === this.#text) return this.#keySet;
-    const { algorithms, maxCachedTokens } = this.#options;
-    this.#keySet = await KeySet.import(json, algorithms, maxCachedTokens);
+    this.#keySet = await KeySet.import(json, algorithms);
     this.#text = text;
     return this.#keySet;
   }
+}
 
-  /** Forgets a URL that was found through the metadata when fetching from it fails: the keys may have moved. */
-  async #document(signal: AbortSignal): Promise<JsonDocument> {
-    const { issuer, jwksUrl } = this.#options;
-    const known = this.#jwksUrl;
-    this.#jwksUrl ??= await findJwksUrl(issuer, signal);
+/**
+ * Resolves with the URL of the issuer's keys, found through its metadata document.
+ *
+ * Rejects with an `Error` when there is no document, when it is another issuer's, or when its `jwks_uri`
+ * is neither https nor http on the loopback interface.
+ */
+async function findJwksUrl(issuer: string, signal: AbortSignal): Promise<URL> {
+  const causes: unknown[] = [];
+  for (const url of metadataUrls(issuer)) {
     try {
-      return await fetchJson(this.#jwksUrl, signal);
+      const { json } = await fetchJson(url, signal);
+      return jwksUrlOf(json, issuer, url);
     } catch (cause) {
-      if (known !== undefined) this.#jwksUrl = jwksUrl;
-      throw cause;
+      if (signal.aborted) throw cause;
+      causes.push(cause);
     }
   }
+  throw new AggregateError(causes, 'the metadata of the issuer cannot be used');
+}
+
+/**
+ * OpenID Connect Discovery 1.0 (section 4) puts the well-known part after the issuer's path, RFC 8414
+ * (section 3) before it. Both drop a slash at the end of the path.
+ */
+function metadataUrls(issuer: string): URL[] {
+  const { origin, pathname } = new URL(issuer);
+  const path = pathname.replace(/\/$/, '');
+  return [
+    new URL(`${origin}${path}/.well-known/openid-configuration`),
+    new URL(`${origin}/.well-known/oauth-authorization-server${path}`),
+  ];
+}
+
+function jwksUrlOf(metadata: unknown, issuer: string, source: URL): URL {
+  const { issuer: named, jwks_uri: uri } = { ...(metadata as Record<string, unknown> | null) };
+  if (named !== issuer) throw new Error(`${source} is not the metadata of the configured issuer`);
+  const url = typeof uri === 'string' ? trustedUrl(uri) : undefined;
+  if (url === undefined) throw new Error(`${source} names no jwks_uri that may be trusted`);
+  return url;
 }

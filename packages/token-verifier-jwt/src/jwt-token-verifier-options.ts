@@ -31,10 +31,6 @@ export interface JwtTokenVerifierOptions {
   readonly observer?: TokenObserver | undefined;
   /** Returns the time in milliseconds since the epoch, `Date.now` by default. */
   readonly now?: (() => number) | undefined;
-  /** Milliseconds from one fetch of the keys to the next, 1 to 3,600,000. 300,000 by default. */
-  readonly refreshIntervalMs?: number | undefined;
-  /** How many verified tokens are cached, up to 1,000,000; 0 caches none. 10,000 by default. */
-  readonly maxCachedTokens?: number | undefined;
 }
 
 /** An invalid option, and what it must be. Never contains the value. */
@@ -47,8 +43,7 @@ type Check = [option: OptionProblem['option'], passed: boolean, expected: string
 
 /** Returns every problem of the options; an empty list when they are valid. */
 export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProblem[] {
-  const { issuer, audience, jwksUrl } = options;
-  const { algorithms = DEFAULT_ALGORITHMS, refreshIntervalMs = 1, maxCachedTokens = 0 } = options;
+  const { issuer, audience, jwksUrl, algorithms = DEFAULT_ALGORITHMS } = options;
   const url = 'an https URL, or an http URL on the loopback interface, without a user';
   const checks: Check[] = [
     jwksUrl === undefined
@@ -68,8 +63,6 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
         'a single scope as in RFC 6749, section 3.3',
       ],
     ),
-    ['refreshIntervalMs', isWhole(refreshIntervalMs, 1, 3_600_000), 'from 1 to 3600000'],
-    ['maxCachedTokens', isWhole(maxCachedTokens, 0, 1_000_000), 'from 0 to 1000000'],
   ];
   return checks.flatMap(([option, passed, expected]) => (passed ? [] : [{ option, expected }]));
 }
@@ -89,8 +82,4 @@ function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
 
 function isScope(scope: string | undefined): boolean {
   return scope === undefined || /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope);
-}
-
-function isWhole(value: number, min: number, max: number): boolean {
-  return Number.isInteger(value) && value >= min && value <= max;
 }

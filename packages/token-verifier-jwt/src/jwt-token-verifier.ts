@@ -63,10 +63,17 @@ export class JwtTokenVerifier implements TokenVerifier {
       throw new TypeError(sentences.join('; '));
     }
     this.#options = options;
-    this.#algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
-    this.#observe = options.observer ?? (() => undefined);
-    this.#now = options.now ?? Date.now;
-    this.#keys = this.#issuerKeys();
+    const { observer = () => undefined, now = Date.now } = options;
+    const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
+    const keySet = new IssuerKeySet({ ...options, algorithms });
+    this.#algorithms = algorithms;
+    this.#observe = observer;
+    this.#now = now;
+    this.#keys = new FetchedKeys({
+      load: (signal) => keySet.load(signal),
+      clock: { now, after },
+      observer,
+    });
   }
 
   async verify(token: string): Promise<Client> {
@@ -87,23 +94,6 @@ export class JwtTokenVerifier implements TokenVerifier {
     await this.#keys.close();
   }
 
-  #issuerKeys(): FetchedKeys<KeySet> {
-    const {
-      issuer,
-      jwksUrl,
-      maxCachedTokens = 10_000,
-      refreshIntervalMs = 300_000,
-    } = this.#options;
-    const source = new IssuerKeySet({
-      issuer,
-      jwksUrl: jwksUrl === undefined ? undefined : new URL(jwksUrl),
-      algorithms: this.#algorithms,
-      maxCachedTokens,
-    });
-    const clock = { now: this.#now, after };
-    return new FetchedKeys({ source, refreshIntervalMs, clock, observer: this.#observe });
-  }
-
   #checkOnce(token: string, digest: string): Promise<Client> {
     const underWay = this.#checks.get(digest);
     if (underWay !== undefined) return underWay;
@@ -121,8 +111,10 @@ export class JwtTokenVerifier implements TokenVerifier {
     do {
       const keySet = this.#keys.trusted();
       const keys = keySet?.fitting(choice) ?? [];
-      const claims = await this.#claimsVerifiedWith(keys, token);
-      if (keySet !== undefined && claims !== undefined) return this.#accept(claims, keySet, digest);
+      for (const key of keys) {
+        const claims = await this.#claims(key, token);
+        if (claims !== undefined) return this.#accept(claims, keySet, digest);
+      }
       if (keys.length > 0 && choice.kid !== undefined) {
         throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
       }
@@ -132,17 +124,6 @@ export class JwtTokenVerifier implements TokenVerifier {
       throw new InvalidTokenError('no key of the issuer fits', { reason: 'unknown key' });
     }
     throw this.#keys.unavailable();
-  }
-
-  async #claimsVerifiedWith(
-    keys: readonly CryptoKey[],
-    token: string,
-  ): Promise<JWTPayload | undefined> {
-    for (const key of keys) {
-      const claims = await this.#claims(key, token);
-      if (claims !== undefined) return claims;
-    }
-    return undefined;
   }
 
   /** Resolves with `undefined` when the token was not signed with this key. */
@@ -164,10 +145,10 @@ export class JwtTokenVerifier implements TokenVerifier {
     }
   }
 
-  #accept(claims: JWTPayload, keySet: KeySet, digest: string): Client {
+  #accept(claims: JWTPayload, keySet: KeySet | undefined, digest: string): Client {
     refuseOtherUses(claims);
     const client = clientOf(claims, this.#options.scopes);
-    keySet.verified.add(digest, client, (claims.exp ?? 0) * 1000);
+    keySet?.verified.add(digest, client, (claims.exp ?? 0) * 1000);
     return client;
   }
 

@@ -18,12 +18,11 @@ const MIN_RSA_BITS = 2048;
 /** The keys that an issuer publishes at one time, and the tokens that were verified with them. */
 export class KeySet {
   /** Belongs to the key set, so that cached tokens are dropped together with the keys that verified them. */
-  readonly verified: VerifiedTokens;
+  readonly verified = new VerifiedTokens();
   readonly #keys: readonly PublicKey[];
 
-  private constructor(keys: readonly PublicKey[], maxCachedTokens: number) {
+  private constructor(keys: readonly PublicKey[]) {
     this.#keys = keys;
-    this.verified = new VerifiedTokens(maxCachedTokens);
   }
 
   /**
@@ -32,17 +31,13 @@ export class KeySet {
    *
    * Rejects with an `Error` when no key is left: an issuer without keys cannot have issued a token.
    */
-  static async import(
-    jwks: unknown,
-    algorithms: readonly string[],
-    maxCachedTokens: number,
-  ): Promise<KeySet> {
+  static async import(jwks: unknown, algorithms: readonly string[]): Promise<KeySet> {
     const { keys } = { ...(jwks as { keys?: unknown } | null) };
     const found = Array.isArray(keys) ? keys.filter(isJwk) : [];
     const imports = found.flatMap((jwk) => algorithms.map((alg) => publicKey(jwk, alg)));
     const usable = (await Promise.all(imports)).filter((key) => key !== undefined);
     if (usable.length === 0) throw new Error('the key set holds no key that can be used');
-    return new KeySet(usable, maxCachedTokens);
+    return new KeySet(usable);
   }
 
   /** Returns every key that matches: several when the token or the issuer does not name keys. */

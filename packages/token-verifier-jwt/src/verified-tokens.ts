@@ -5,23 +5,20 @@ interface Verified {
   readonly until: number;
 }
 
+const MAX_TOKENS = 10_000;
+
 /**
  * Caches the clients of verified tokens, so that a signature is checked once and not with every request.
  * Holds digests, never tokens. When the cache is full, the oldest entry is dropped.
  */
 export class VerifiedTokens {
-  readonly #limit: number;
   readonly #clients = new Map<string, Verified>();
-
-  constructor(limit: number) {
-    this.#limit = limit;
-  }
 
   /** @param until When the entry expires, in milliseconds since the epoch. */
   add(digest: string, client: Client, until: number): void {
     this.#clients.delete(digest);
     this.#clients.set(digest, { client, until });
-    const [oldest] = this.#clients.size > this.#limit ? this.#clients.keys() : [];
+    const [oldest] = this.#clients.size > MAX_TOKENS ? this.#clients.keys() : [];
     if (oldest !== undefined) this.#clients.delete(oldest);
   }
 

@@ -2,14 +2,14 @@ import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type TokenEvent, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { after, type Clock, FetchedKeys, type KeySource } from '../src/fetched-keys.js';
+import { after, type Clock, FetchedKeys } from '../src/fetched-keys.js';
 
 const SECOND = 1_000;
-const HOUR = 3_600 * SECOND;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
 
 /** An issuer whose keys are a text, and the clock of its client. */
-class Issuer implements KeySource<string>, Clock {
-  readonly host = 'issuer.example';
+class Issuer implements Clock {
   keys = 'first';
   /** Why a fetch fails; `undefined` when it does not. */
   failure: Error | undefined;
@@ -22,12 +22,13 @@ class Issuer implements KeySource<string>, Clock {
   #passedMs = 0;
   readonly #timers = new Set<{ readonly atMs: number; act(): void }>();
 
-  open(refreshIntervalMs = HOUR): FetchedKeys<string> {
+  open(): FetchedKeys<string> {
+    const load = (signal: AbortSignal) => this.#load(signal);
     const observer = (event: TokenEvent) => this.events.push(event);
-    return new FetchedKeys({ source: this, refreshIntervalMs, clock: this, observer });
+    return new FetchedKeys({ load, clock: this, observer });
   }
 
-  async load(signal: AbortSignal): Promise<string> {
+  async #load(signal: AbortSignal): Promise<string> {
     this.loads += 1;
     if (this.failure !== undefined) throw this.failure;
     if (this.delayMs === 0) return this.keys;
@@ -84,8 +85,8 @@ describe('Fetched keys', () => {
   afterEach(() => keys?.close());
 
   /** Opens the keys of the issuer, which `afterEach` closes. */
-  const open = (refreshIntervalMs?: number) => {
-    keys = issuer.open(refreshIntervalMs);
+  const open = () => {
+    keys = issuer.open();
     return keys;
   };
 
@@ -97,27 +98,29 @@ describe('Fetched keys', () => {
     expect(issuer.events).to.deep.equal([{ type: 'issuer reached' }]);
   });
 
-  it('are fetched regularly, and once for each interval after they were fetched again', async () => {
-    const fetched = open(60 * SECOND);
-    await issuer.pass(59 * SECOND);
+  it('are fetched every 5 minutes, and 5 minutes after they were fetched again', async () => {
+    const fetched = open();
+    await issuer.pass(4 * MINUTE);
     await fetched.fetchAgain();
-    await issuer.pass(60 * SECOND);
+    await issuer.pass(5 * MINUTE - 1);
+    expect(issuer.loads).to.equal(2);
+    await issuer.pass(1);
     expect(issuer.loads).to.equal(3);
-    await issuer.pass(60 * SECOND);
+    await issuer.pass(5 * MINUTE);
     expect(issuer.loads).to.equal(4);
   });
 
   it('are not fetched after close', async () => {
-    const fetched = open(60 * SECOND);
+    const fetched = open();
     await fetched.ready();
     await fetched.close();
     await issuer.pass(HOUR);
     expect(issuer.loads).to.equal(1);
   });
 
-  it('are fetched 10 seconds after a failure, whatever the usual interval', async () => {
+  it('are fetched 10 seconds after a failure', async () => {
     issuer.failure = new Error('read ECONNRESET');
-    const fetched = open(1);
+    const fetched = open();
     await issuer.pass(10 * SECOND - 1);
     expect(issuer.loads).to.equal(1);
     issuer.failure = undefined;
@@ -199,7 +202,7 @@ describe('Fetched keys', () => {
   });
 
   describe('of an issuer that is slow', () => {
-    const noResponse = (ms: number) => `no response from issuer.example within ${ms} ms`;
+    const noResponse = (ms: number) => `no response within ${ms} ms`;
 
     it('are awaited for 1.5 seconds, and for longer after each fetch that timed out', async () => {
       issuer.delayMs = HOUR;
@@ -217,7 +220,7 @@ describe('Fetched keys', () => {
 
     it('are fetched when they take 11 seconds, and from then on without a failure', async () => {
       issuer.delayMs = 11 * SECOND;
-      const fetched = open(60 * SECOND);
+      const fetched = open();
       await issuer.pass(38_500);
       expect(fetched.trusted()).to.equal('first');
       await issuer.pass(HOUR);
@@ -256,7 +259,7 @@ describe('Fetched keys', () => {
 
   it('are no longer fetched after close, which ends the fetch under way', async () => {
     issuer.delayMs = HOUR;
-    const fetched = open(1);
+    const fetched = open();
     const ready = rejects(fetched.ready(), { cause: new Error('the token verifier is closed') });
     await fetched.close();
     await ready;

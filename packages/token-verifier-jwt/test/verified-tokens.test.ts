@@ -1,6 +1,7 @@
 import { rejects } from 'node:assert/strict';
-import { InvalidTokenError } from '@plant-store/domain';
+import { authenticatedClient, InvalidTokenError } from '@plant-store/domain';
 import { expect } from 'chai';
+import { VerifiedTokens } from '../src/verified-tokens.js';
 import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 describe('A verified token', () => {
@@ -19,9 +20,8 @@ describe('A verified token', () => {
 
   afterEach(() => issuer.close());
 
-  const newVerifier = (maxCachedTokens?: number) =>
+  const newVerifier = () =>
     issuer.verifier({
-      maxCachedTokens,
       observer: (event) => {
         if (event.type === 'token checked') cached.push(event.cached);
       },
@@ -56,20 +56,15 @@ describe('A verified token', () => {
     expect(cached).to.deep.equal([false, true, false, false, false]);
   });
 
-  it('is dropped from the cache when the cache is full and it is the oldest', async () => {
-    const verifier = newVerifier(2);
-    const tokens = await Promise.all(['a', 'b', 'c'].map((sub) => issuer.token({ sub })));
-    for (const token of tokens) await verifier.verify(token);
-    for (const token of tokens.toReversed()) await verifier.verify(token);
-    expect(cached.slice(3)).to.deep.equal([true, true, false]);
-  });
-
-  it('is not cached when `maxCachedTokens` is 0', async () => {
-    const verifier = newVerifier(0);
-    const token = await issuer.token();
-    await verifier.verify(token);
-    await verifier.verify(token);
-    expect(cached).to.deep.equal([false, false]);
+  it('is dropped from the cache when 10,000 were verified after it', () => {
+    const tokens = new VerifiedTokens();
+    const client = authenticatedClient('gardener', []);
+    for (let index = 0; index <= 10_000; index += 1) tokens.add(`${index}`, client, 1);
+    expect(tokens.clientOf('0', 0)).to.equal(undefined);
+    expect(tokens.clientOf('1', 0)).to.equal(client);
+    tokens.add('1', client, 1);
+    tokens.add('next', client, 1);
+    expect(tokens.clientOf('1', 0), 'of a token that was verified again').to.equal(client);
   });
 
   it('is dropped from the cache when the keys change, and only then', async () => {
