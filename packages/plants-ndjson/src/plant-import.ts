@@ -8,7 +8,6 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { newPlantReader } from '@plant-store/plant-json';
-import { LineQueue } from './line-queue.js';
 import {
   type ImportProgress,
   LineTooLargeError,
@@ -42,10 +41,10 @@ export interface PlantImportOptions {
   readonly failed?: (line: number, cause: unknown) => void;
 }
 
-/** Fills four batches of 1,000 plants. More concurrent lines would only use more memory. */
-const MAX_LINES = 4_000;
-/** Limits the memory when lines are larger than 16 KiB. */
-const MAX_BYTES = 2 ** 26;
+/** Two halves are under way, which fill four batches of 1,000 plants. More lines would only use more memory. */
+const HALF_LINES = 2_000;
+/** A larger line takes the place of several, which limits the memory. */
+const LINE_BYTES = 2 ** 14;
 
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
@@ -53,7 +52,6 @@ const MAX_PAUSE_MS = 10_000;
 /** The result of a line. */
 type Result = 'stored' | 'blank' | { readonly error: unknown };
 
-const STORED: Result = 'stored';
 const readNewPlant = newPlantReader('the line');
 
 /**
@@ -64,8 +62,8 @@ const readNewPlant = newPlantReader('the line');
 export class PlantImport {
   readonly #options: PlantImportOptions;
   readonly #stopping = new AbortController();
-  readonly #queue = new LineQueue<Result>((line, result) => this.#account(line, result));
   readonly #tally = new Tally();
+  #pending = 0;
   #retrying = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #pause: Promise<void> | undefined;
@@ -78,8 +76,8 @@ export class PlantImport {
   /** The outcomes so far. */
   get progress(): ImportProgress {
     const { outcomes, bytes, nextLine } = this.#tally;
-    const { pending } = this.#queue;
-    return { outcomes: { ...outcomes }, pending, retrying: this.#retrying, bytes, nextLine };
+    const [pending, retrying] = [this.#pending, this.#retrying];
+    return { outcomes: { ...outcomes }, pending, retrying, bytes, nextLine };
   }
 
   /**
@@ -92,7 +90,6 @@ export class PlantImport {
   async run(input: Readable): Promise<boolean> {
     this.#stopping.signal.addEventListener('abort', () => input.destroy());
     const hasEnded = !this.#isStopping && (await this.#read(input));
-    await this.#queue.shrinksTo(0, 0);
     if (this.#problem !== undefined) throw this.#problem.cause;
     return hasEnded;
   }
@@ -106,34 +103,49 @@ export class PlantImport {
     return this.#stopping.signal.aborted;
   }
 
-  /** Resolves with whether the end of the input was reached. */
+  /** Resolves once every line that was read has an outcome, with whether the end of the input was reached. */
   async #read(input: Readable): Promise<boolean> {
     const { fromLine = 1, maxLineBytes } = this.#options;
+    let accounted = Promise.resolve();
+    let firstHalf = accounted;
+    let places = HALF_LINES;
     try {
       for await (const line of readLines(input, maxLineBytes)) {
-        if (this.#isStopping) return false;
+        if (this.#isStopping) break;
         if (line.number < fromLine) this.#tally.skip(line);
-        else this.#begin(line);
-        await this.#queue.shrinksTo(MAX_LINES, MAX_BYTES);
+        else accounted = this.#import(line, accounted);
+        places -= Math.max(1, (line.bytes?.length ?? 0) / LINE_BYTES);
+        if (places > 0) continue;
+        await firstHalf;
+        [firstHalf, places] = [accounted, HALF_LINES];
       }
-      return !this.#isStopping;
     } catch (error) {
       // `stop` destroys the input, which its reader sees as an error.
       if (!this.#isStopping) this.#fail(error);
-      return false;
     }
+    const hasEnded = !this.#isStopping;
+    await accounted;
+    return hasEnded;
   }
 
-  #begin(line: Line): void {
-    const entry = this.#queue.enter(line);
-    const settle = (result: Result) => this.#queue.settle(entry, result);
-    const fail = (error: unknown) => settle({ error });
+  /** Begins to create the plant of a line at once. Resolves when its outcome is counted, after those `before` it. */
+  async #import(line: Line, before: Promise<void>): Promise<void> {
+    this.#pending += 1;
+    const result = await this.#result(line);
+    this.#pending -= 1;
+    await before;
+    if (typeof result === 'string') this.#tally.count(line, result);
+    else this.#reject(line, result.error);
+  }
+
+  async #result(line: Line): Promise<Result> {
     try {
       const plant = plantOf(line);
-      if (plant === undefined) settle('blank');
-      else this.#create(plant).then(() => settle(STORED), fail);
+      if (plant === undefined) return 'blank';
+      await this.#create(plant);
+      return 'stored';
     } catch (error) {
-      fail(error);
+      return { error };
     }
   }
 
@@ -171,11 +183,6 @@ export class PlantImport {
     this.#pauseMs = Math.min(2 * ms, MAX_PAUSE_MS);
     await setTimeout(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
     this.#pause = undefined;
-  }
-
-  #account(line: Line, result: Result): void {
-    if (typeof result === 'string') this.#tally.count(line, result);
-    else this.#reject(line, result.error);
   }
 
   #reject(line: Line, error: unknown): void {
