@@ -1,4 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { TokenVerifier } from '@plant-store/domain';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { readOnly } from '../configuration/storages.js';
@@ -53,9 +54,7 @@ async function report(
   return problem === undefined;
 }
 
-interface Part {
-  ready(): Promise<void>;
-}
+type Part = Pick<TokenVerifier, 'ready'>;
 
 const PAUSE_MS = 500;
 

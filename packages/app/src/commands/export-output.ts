@@ -1,5 +1,5 @@
-import { constants, fstatSync, writeFile } from 'node:fs';
-import { open, rename, rm, stat } from 'node:fs/promises';
+import { constants, existsSync, fstatSync, writeFile } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { PlantId } from '@plant-store/domain';
@@ -29,15 +29,13 @@ export async function openOutput(
   stdout: Output,
 ): Promise<ExportOutput> {
   if (file === undefined) return standardOutput(stdout);
+  if (existsSync(file)) throw new UsageError(`export: ${file} exists. Name another file`);
   try {
-    const existing = await stat(file).catch(() => undefined);
-    if (existing === undefined) return new NewFile(file, after);
-    if (!existing.isFile() && !existing.isDirectory()) return await device(file);
+    return new NewFile(file, after);
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`export: expected a file that can be written (${messageOf(error)})`);
   }
-  throw new UsageError(`export: ${file} exists. Name another file`);
 }
 
 /** Repeats short writes, as those to a full disk. `process.stdout` would lose their rest when it is a file. */
@@ -55,16 +53,6 @@ function standardOutput(stdout: Output): ExportOutput {
     write: isStream ? writeToStream : (lines) => writeAll(fd, lines),
     complete: async () => {},
     abandon: async () => undefined,
-  };
-}
-
-/** What is written in place, because it cannot be renamed: a device or a named pipe. */
-async function device(path: string): Promise<ExportOutput> {
-  const handle = await open(path, 'w');
-  return {
-    write: (lines) => handle.writeFile(lines),
-    complete: () => handle.close(),
-    abandon: () => handle.close().then(() => undefined),
   };
 }
 

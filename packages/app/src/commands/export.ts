@@ -6,7 +6,7 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import { PlantExport, type ExportProgress as Progress } from '@plant-store/plants-ndjson';
+import { type ExportProgress, PlantExport } from '@plant-store/plants-ndjson';
 import { ConfigurationError } from '../configuration/setting.js';
 import { type ConfiguredStorage, readOnly } from '../configuration/storages.js';
 import { ids } from '../container.js';
@@ -54,7 +54,7 @@ async function exportAs(
   const output = await openOutput(given.file, given.after, stdout);
   const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
   void stopAt(stopping, process, plantExport, 'the lines in progress', howToResume);
-  const stopShowing = showProgress(stderr, exportProgress(plantExport));
+  const stopShowing = showProgress(stderr, exportProgressText(plantExport));
   const began = performance.now();
   const { storage } = session.configuration;
   const problems = await problemsOf(plantExport, output, storage).finally(stopShowing);
@@ -92,7 +92,7 @@ function idOf(text: string): PlantId {
 }
 
 /** Returns the command line that exports the plants that are left. */
-export function resumeCommand({ file, limit }: ExportArguments, progress: Progress): string {
+export function resumeCommand({ file, limit }: ExportArguments, progress: ExportProgress): string {
   const target = file === undefined ? '' : ` ${quoted(file)}`;
   const after = progress.last === undefined ? '' : ` --after ${progress.last}`;
   const left = limit === undefined ? '' : ` --limit ${limit - progress.plants}`;
@@ -139,7 +139,7 @@ function problemOf(error: unknown, storage: ConfiguredStorage): string {
 }
 
 /** Returns the progress of an export as text, each time that it is called. */
-export function exportProgress(source: Pick<PlantExport, 'progress'>): () => string {
+export function exportProgressText(source: Pick<PlantExport, 'progress'>): () => string {
   const speed = speedMeter();
   return () => {
     const { plants, last } = source.progress;

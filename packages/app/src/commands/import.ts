@@ -1,7 +1,7 @@
 import { fstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { PlantImport, type ImportProgress as Progress } from '@plant-store/plants-ndjson';
+import { type ImportProgress, PlantImport, type Reject } from '@plant-store/plants-ndjson';
 import { messageOf } from '../configuration/setting.js';
 import { ids } from '../container.js';
 import {
@@ -17,7 +17,7 @@ import {
 } from './client.js';
 import { type OwnProcess, type Signals, UsageError } from './own-process.js';
 import { readable, showProgress, speedMeter, timeLeft } from './progress.js';
-import { type Rejects, RejectsFile, ShownRejects } from './rejects.js';
+import { RejectsFile, showFirst } from './rejects.js';
 
 /** How long the outcome of a line is waited for: longer than a database usually pauses. */
 const PATIENCE_MS = 10 * 60_000;
@@ -50,52 +50,52 @@ async function importAs(
   input: ImportInput,
   stopping: Signals,
 ): Promise<number> {
-  const { stdout, stderr } = process;
-  const rejects =
-    given.rejects === undefined
-      ? new ShownRejects(stderr)
-      : new RejectsFile(given.rejects, input.stats, given.fromLine !== undefined);
-  const firstLine = Math.max(given.fromLine ?? 1, rejects.nextLine);
-  for (const note of notesBefore(given, process, rejects, firstLine))
-    report(stderr, 'import', note);
-  const plantImport = await openImport(session, firstLine, rejects);
+  const { stdin, stdout, stderr } = process;
+  const rejects = openRejects(given, input);
+  const unrecorded = rejects?.nextLine ?? 1;
+  const firstLine = Math.max(given.fromLine ?? 1, unrecorded);
+  if (unrecorded > 1) {
+    const records = `${given.rejects} has records of lines before ${unrecorded} that were not stored`;
+    report(stderr, 'import', `${records}. The import begins at line ${firstLine}`);
+  }
+  if (given.file === undefined && stdin.isTTY) {
+    report(stderr, 'import', 'reading standard input, up to Ctrl-D');
+  }
+  const show = showFirst(stderr);
+  const record = (reject: Reject) => rejects?.record(reject) ?? show(reject);
+  const plantImport = await openImport(session, firstLine, record);
   // While earlier lines are skipped, the next line is before the first one.
   const nextLine = () => Math.max(firstLine, plantImport.progress.nextLine);
   const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
-  const wait = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
   const left = () => `${inProgress(plantImport.progress)}${howToResume()}`;
-  void stopAt(stopping, process, plantImport, wait, left);
-  const stopShowing = showProgress(stderr, importProgress(plantImport, sizeOf(input)));
+  void stopAt(stopping, process, plantImport, WAIT, left);
+  const stopShowing = showProgress(stderr, importProgressText(plantImport, sizeOf(input)));
   const began = performance.now();
   const end = await plantImport
     .run(input.stream)
     .catch((error: unknown) => reasonOf(error, 'creating'))
     .finally(() => {
       stopShowing();
-      rejects.close();
+      rejects?.close();
     });
   const { progress } = plantImport;
-  const problem = end === true ? afterTheEnd(firstLine, progress) : end;
   const lines = [...countsOf(progress), ...speedSince(began, progress.outcomes.stored)];
   stdout.write(`${lines.join('\n')}\n`);
-  if (typeof problem === 'string') report(stderr, 'import', problem);
+  const problem = end === true ? afterTheEnd(firstLine, progress) : end;
+  if (problem) report(stderr, 'import', problem);
   if (end !== true) stdout.write(`${howToResume()}\n`);
-  const areAllStored = rejects.nextLine === 1 && notStored(progress) === 0;
-  return problem === undefined && areAllStored ? 0 : 1;
+  return problem === undefined && unrecorded === 1 && notStored(progress) === 0 ? 0 : 1;
 }
 
-/** What an operator would otherwise not know before the import ends. */
-function notesBefore(
-  { file, rejects: path }: ImportArguments,
-  { stdin }: OwnProcess,
-  { nextLine }: Rejects,
-  firstLine: number,
-): string[] {
-  const records = `${path} has records of lines before ${nextLine} that were not stored. The import begins at line ${firstLine}`;
-  return [
-    ...(nextLine > 1 ? [records] : []),
-    ...(file === undefined && stdin.isTTY ? ['reading standard input, up to Ctrl-D'] : []),
-  ];
+/** What an import waits for when it is stopped. */
+const WAIT = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
+
+function openRejects(
+  { rejects, fromLine }: ImportArguments,
+  { stats }: ImportInput,
+): RejectsFile | undefined {
+  if (rejects === undefined) return undefined;
+  return new RejectsFile(rejects, stats, fromLine !== undefined);
 }
 
 /** The arguments of an import. */
@@ -157,7 +157,7 @@ export function sizeOf({ stats }: ImportInput): number | undefined {
 async function openImport(
   { container, client, configuration }: Session,
   fromLine: number,
-  rejects: Rejects,
+  record: (reject: Reject) => boolean,
 ): Promise<PlantImport> {
   const logger = await container.getAsync(ids.logger);
   return new PlantImport({
@@ -166,12 +166,12 @@ async function openImport(
     timeLimitMs: PATIENCE_MS,
     maxLineBytes: configuration.BODY_LIMIT,
     fromLine,
-    record: (reject) => rejects.record(reject),
+    record,
     failed: (line, err) => logger.error({ line, err }, 'a line failed'),
   });
 }
 
-function afterTheEnd(firstLine: number, { nextLine }: Progress): string | undefined {
+function afterTheEnd(firstLine: number, { nextLine }: ImportProgress): string | undefined {
   if (firstLine <= nextLine) return undefined;
   return `line ${firstLine} is after the end of the input, which has ${nextLine - 1} lines`;
 }
@@ -179,22 +179,22 @@ function afterTheEnd(firstLine: number, { nextLine }: Progress): string | undefi
 /** The outcomes of lines that were not stored. Empty lines have another one. */
 const FAILURES = ['taken', 'invalid', 'unavailable', 'unknown', 'failed'] as const;
 
-function countsOf({ outcomes }: Progress): string[] {
+function countsOf({ outcomes }: ImportProgress): string[] {
   const failures = FAILURES.filter((outcome) => outcomes[outcome] > 0);
   return ['stored' as const, ...failures].map((outcome) => `${outcome}: ${outcomes[outcome]}`);
 }
 
-function inProgress({ pending }: Progress): string {
+function inProgress({ pending }: ImportProgress): string {
   if (pending === 0) return '';
   return `unknown: ${pending}, whose plants may be stored, or may be stored later\n`;
 }
 
-function notStored({ outcomes }: Progress): number {
+function notStored({ outcomes }: ImportProgress): number {
   return FAILURES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
 }
 
 /** Returns the progress of an import as text, each time that it is called. @param size That of the input in bytes. */
-export function importProgress(
+export function importProgressText(
   source: Pick<PlantImport, 'progress'>,
   size: number | undefined,
   now?: () => number,

@@ -4,21 +4,13 @@ import { messageOf } from '../configuration/setting.js';
 import { LineFile } from './line-file.js';
 import { UsageError } from './own-process.js';
 
-/** Receives the lines that were not stored. */
-export interface Rejects {
-  /** The line after the last one that an earlier import has recorded. */
-  readonly nextLine: number;
-  /** Reports a line. Returns whether it was recorded. */
-  record(reject: Reject): boolean;
-  close(): void;
-}
-
 /**
  * Writes rejects to a file of newline-delimited JSON, each before {@link record} returns. The records are in the order
  * of the lines, so an import continues after the last record.
  */
-export class RejectsFile implements Rejects {
+export class RejectsFile {
   readonly #file: LineFile;
+  /** The line after the last one that an earlier import has recorded; 1 when there is none. */
   readonly nextLine: number;
 
   /**
@@ -39,7 +31,8 @@ export class RejectsFile implements Rejects {
     this.nextLine = lineOf(this.#file.last) + 1;
   }
 
-  record(reject: Reject): boolean {
+  /** Records a line. Returns true: a resumed import skips it. */
+  record(reject: Reject): true {
     this.#file.appendSync(`${JSON.stringify(reject)}\n`);
     return true;
   }
@@ -76,26 +69,15 @@ function problemOf(file: LineFile, input: Stats, resumes: boolean): string | und
 
 const SHOWN = 10;
 
-/** Shows the first lines that were not stored, when there is no rejects file. */
-export class ShownRejects implements Rejects {
-  readonly nextLine = 1;
-  readonly #output: NodeJS.WritableStream;
-  #count = 0;
-
-  constructor(output: NodeJS.WritableStream) {
-    this.#output = output;
-  }
-
-  record({ line, error, message }: Reject): boolean {
-    this.#count += 1;
-    if (this.#count <= SHOWN) this.#output.write(`line ${line}: ${error}, ${message}\n`);
-    if (this.#count === SHOWN) {
-      this.#output.write(
-        'further lines are counted only. Use --rejects FILE to record each of them\n',
-      );
+/** Returns a function that shows the first lines that were not stored. It returns false: they are not recorded. */
+export function showFirst(output: NodeJS.WritableStream): (reject: Reject) => false {
+  let count = 0;
+  return ({ line, error, message }) => {
+    count += 1;
+    if (count <= SHOWN) output.write(`line ${line}: ${error}, ${message}\n`);
+    if (count === SHOWN) {
+      output.write('further lines are counted only. Use --rejects FILE to record each of them\n');
     }
     return false;
-  }
-
-  close(): void {}
+  };
 }

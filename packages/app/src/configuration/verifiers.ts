@@ -33,22 +33,6 @@ export interface ReloadableVerifier extends TokenVerifier {
   reload?(): number;
 }
 
-/** Accepts the tokens of a file. */
-class FileTokenVerifier extends StaticTokenVerifier implements ReloadableVerifier {
-  readonly #read: () => TokenDigest[];
-
-  constructor(tokens: readonly TokenDigest[], read: () => TokenDigest[]) {
-    super(tokens);
-    this.#read = read;
-  }
-
-  reload(): number {
-    const tokens = this.#read();
-    this.replace(tokens);
-    return tokens.length;
-  }
-}
-
 const list = choice({
   settings: {
     ACCESS_TOKEN_SHA256: {
@@ -78,7 +62,15 @@ const file = choice({
     const tokens = read();
     return {
       variables: 'ACCESS_TOKENS_FILE',
-      open: async () => new FileTokenVerifier(tokens, read),
+      async open() {
+        const verifier = new StaticTokenVerifier(tokens);
+        const reload = () => {
+          const current = read();
+          verifier.replace(current);
+          return current.length;
+        };
+        return Object.assign(verifier, { reload });
+      },
     };
   },
 });

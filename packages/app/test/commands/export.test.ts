@@ -1,7 +1,11 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { exportProgress, readExportArguments, resumeCommand } from '../../src/commands/export.js';
+import {
+  exportProgressText,
+  readExportArguments,
+  resumeCommand,
+} from '../../src/commands/export.js';
 import { UsageError } from '../../src/commands/own-process.js';
 import { Command, stopAll } from '../support/in-process.js';
 import { CLIENT, PlantFiles, startExport } from '../support/plant-files.js';
@@ -51,7 +55,7 @@ describe('plant-store export', () => {
   afterEach(stopAll);
 
   it('shows how many plants it has written, how fast, and how to resume', () => {
-    const text = exportProgress({ progress: { plants: 40_000, last: LAST } });
+    const text = exportProgressText({ progress: { plants: 40_000, last: LAST } });
     expect(text()).to.match(/^40,000 plants, [0-9,]+\/s \| --after -7$/);
   });
 

@@ -94,7 +94,7 @@ describe('plant-store import', () => {
       LOG_LEVEL: 'error',
     });
     await resumed.ended;
-    expect(resumed.err).to.equal('');
+    expect(resumed.err).to.match(/^(plant-store: import: .* has records of lines before .*\n)?$/);
 
     // Inserts under way may have been stored after the end of the first import.
     const counts = [stopped, resumed].map(({ out }) => countsOf(out));

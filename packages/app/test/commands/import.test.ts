@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import {
-  importProgress,
+  importProgressText,
   openInput,
   readImportArguments,
   resumeCommand,
@@ -101,7 +101,7 @@ describe('The progress of an import', () => {
   function shown(outcomes: object, retrying = 0, size?: number): string {
     let now = 0;
     const source = { progress: { ...progress, retrying, outcomes: { ...NONE, ...outcomes } } };
-    const text = importProgress(source, size, () => now);
+    const text = importProgressText(source, size, () => now);
     now = 1_000;
     return text();
   }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, type Stats, statSync, writeFileSync } from '
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { UsageError } from '../../src/commands/own-process.js';
-import { RejectsFile, ShownRejects } from '../../src/commands/rejects.js';
+import { RejectsFile, showFirst } from '../../src/commands/rejects.js';
 import { PlantFiles } from '../support/plant-files.js';
 
 const reject = (line: number) => ({
@@ -90,8 +90,8 @@ describe('The file of rejects', () => {
 describe('Rejects without a file', () => {
   it('are printed, up to ten, and do not count as recorded', () => {
     const output = new PassThrough({ encoding: 'utf8' });
-    const rejects = new ShownRejects(output);
-    for (let line = 1; line <= 12; line += 1) expect(rejects.record(reject(line))).to.equal(false);
+    const show = showFirst(output);
+    for (let line = 1; line <= 12; line += 1) expect(show(reject(line))).to.equal(false);
     const shown = `${output.read()}`.trimEnd().split('\n');
     expect(shown).to.have.length(11);
     expect(shown[0]).to.equal('line 1: 4005, name is required');
