@@ -5,10 +5,10 @@ import type { Build } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health.js';
 import { plainPath, positiveInteger } from './options.js';
-import { type Context, Exchanges } from './request/exchange.js';
+import { Exchanges } from './request/exchange.js';
 import { HttpError } from './request/failures.js';
-import { FastKoa, Koa } from './request/fast-koa.js';
 import type { HttpObserver } from './request/http-observer.js';
+import { FastKoa, Koa } from './request/own-request.js';
 import { type Routes, serveRoutes } from './request/routes.js';
 
 /** The use case, the ports and the observer that an application is made of. */
@@ -91,14 +91,17 @@ export function appOf(
   before: Before = [],
   maxInFlight = Number.POSITIVE_INFINITY,
 ): KoaApplication {
-  const isAlone = before.length === 0 && typeof before !== 'function';
-  const app = isAlone ? new FastKoa() : new Koa();
+  if (typeof before !== 'function' && before.length === 0) {
+    const app = new FastKoa();
+    const { whole } = new Exchanges(observer, maxInFlight, app);
+    return app.use(serveRoutes(routes, whole)).use(whole(refusePath));
+  }
+  const app = new Koa();
   const { outside, inside } = new Exchanges(observer, maxInFlight, app);
   app.use((ctx, next) => outside(ctx, next));
   if (typeof before === 'function') before(app);
   else for (const middleware of before) app.use(middleware as Middleware);
-  app.use(serveRoutes(routes, inside)).use(inside(refusePath));
-  return app;
+  return app.use(serveRoutes(routes, inside)).use(inside(refusePath));
 }
 
 /**
@@ -121,11 +124,8 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  const { outside, inside } = new Exchanges(dependencies.observer, maxInFlight(options));
-  return serveRoutes(plantStoreRoutesOf(dependencies, options), (operation) => {
-    const step = inside(operation);
-    return (ctx, next) => outside(ctx, (own: Context) => step(own, next));
-  });
+  const { whole } = new Exchanges(dependencies.observer, maxInFlight(options));
+  return serveRoutes(plantStoreRoutesOf(dependencies, options), whole);
 }
 
 function refusePath(): never {

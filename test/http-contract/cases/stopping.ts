@@ -45,7 +45,7 @@ describe('The last service', () => {
       ].map((target) =>
         creating(`POST ${target} is a 4040`, { target }, { error: 4040, toOperation: false }),
       ),
-      ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/errors'].map((target) =>
+      ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/docs.css'].map((target) =>
         asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040),
       ),
     ]);

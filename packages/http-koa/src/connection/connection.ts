@@ -1,11 +1,12 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { HttpError } from '../request/failures.js';
-import type { OwnRequest } from '../request/fast-koa.js';
+import { type FailureCode, HttpError } from '../request/failures.js';
 import { checkHttp, type RequestIds } from '../request/headers.js';
 import { countedMethod, type HttpObserver } from '../request/http-observer.js';
+import type { OwnRequest } from '../request/own-request.js';
 import { failureResponse, rawResponse, sendAtOnce } from '../request/response.js';
+import type { Turn } from './turn.js';
 
 /** What the connections of one server share. */
 export interface ConnectionOptions {
@@ -19,25 +20,11 @@ export interface ConnectionOptions {
   readonly requestTimeout: number;
 }
 
-/**
- * Collects the requests that arrive in one turn of the event loop, one on each connection of a server. All are parsed
- * first, and then carried out together, which takes less CPU time: the same code runs many times in a row, so it stays in
- * the caches of the processor, and most bodies have arrived when their requests begin.
- */
-export class Turn {
-  #end: Promise<void> | undefined;
-
-  /**
-   * Resolves at the end of this turn. Every request of the turn awaits the same promise, so each continues in its own
-   * asynchronous context, and an error of one does not affect others.
-   */
-  whenOver(): Promise<void> {
-    this.#end ??= new Promise((resolve) => setImmediate(resolve)).then(() => {
-      this.#end = undefined;
-    });
-    return this.#end;
-  }
-}
+/** The failures for errors of Node.js; those for others are malformed requests. */
+const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
+  ['ERR_HTTP_REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'],
+  ['HPE_HEADER_OVERFLOW', 'HEADERS_TOO_LARGE'],
+]);
 
 /** After a closing response, the connection is closed when this many bytes were read or this time has passed. */
 const LINGER_BYTES = 65_536;
@@ -51,11 +38,11 @@ interface Parser {
   onIncoming: (request: OwnRequest & { upgrade?: boolean }, keepsAlive: boolean) => number;
 }
 
+/** Returned by `onIncoming`, ends the work of the parser: Node.js emits `upgrade` or `connect` with the bytes that follow. */
+const STOP = 2;
+
 /** How much of the bytes that follow the headers is parsed at once. */
 const PIECE_BYTES = 1024;
-
-/** Returned by `onIncoming`, ends the work of the parser: Node.js emits `upgrade` with the bytes that follow. */
-const STOP = 2;
 
 /**
  * One connection, which carries out one request at a time. Node.js would make objects of all requests that it has read,
@@ -66,8 +53,9 @@ const STOP = 2;
 export class Connection {
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  /** In the asynchronous context of the connection, not of the request that was responded to. */
-  readonly #next = AsyncResource.bind(() => this.#responded());
+  /** The asynchronous context of the connection, not of the request that was responded to. */
+  readonly #context = new AsyncResource('PLANT_STORE_CONNECTION');
+  readonly #next = () => this.#responded();
   #request: OwnRequest | undefined;
   #response: ServerResponse | undefined;
   /** Whether the next request was given back to the socket. */
@@ -101,8 +89,7 @@ export class Connection {
 
   /**
    * Gives the headers of a request back to the socket, in front of the bytes that follow them. They are parsed again
-   * after the response to the request before, without the offer of an upgrade. `CONNECT` would always be given back, so
-   * it is refused in its turn.
+   * after the response to the request before, in pieces, as long as the stream of the body takes them.
    */
   postpone(request: OwnRequest, rest: Buffer): void {
     const socket = this.#socket;
@@ -114,18 +101,21 @@ export class Connection {
     }
     socket.unshift(headOf(request));
     this.#options.attach(socket);
+    this.#watchParser();
     // Node.js stops reading at this event. It may be about to read on, because a request is complete.
     if (this.#isNextRead) process.nextTick(() => socket.emit('pause'));
-    this.#watchParser();
-    if (!this.#isNextRead && request.method === 'CONNECT') {
-      this.#refuse(new HttpError('PATH_NOT_FOUND'), request);
-    }
   }
 
-  /** Responds to what the parser refuses, or what is late. Nothing more can be parsed, so the response closes. */
-  fail(error: HttpError): void {
+  /**
+   * Responds to an error of the parser of Node.js, or of its time limits. Nothing more can be parsed, so the response
+   * closes. Without a response when the client has gone, or has sent nothing.
+   */
+  fail({ code = '' }: NodeJS.ErrnoException): void {
+    const { writable, bytesRead } = this.#socket;
+    if (!this.#isClosing && (!writable || bytesRead === 0)) this.#socket.destroy();
     // Node.js also limits the time of a request that waits.
-    if (this.#isClosing || this.#isNextRead) return;
+    if (this.#isClosing || this.#isNextRead || this.#socket.destroyed) return;
+    const error = new HttpError(FAILURES.get(code) ?? 'MALFORMED_REQUEST');
     const response = this.#response;
     if (this.#request === undefined || response === undefined) this.#refuse(error);
     else if (this.#request.complete && !response.writableFinished) {
@@ -159,32 +149,28 @@ export class Connection {
     if (!isWaiting) this.#socket.destroy();
   }
 
-  /** Drops a connection whose client can no longer receive a response. */
-  abandon(): void {
-    if (!this.#isClosing) this.#socket.destroy();
-  }
-
   /**
-   * Stops the parser at a request before its turn, and at one that offers an upgrade or has a body in chunks, which may
-   * be of a byte: these are parsed in pieces, as long as the stream of the body takes them.
+   * Stops the parser at the headers of a request before its turn, and at one that offers an upgrade, or has a body in
+   * chunks, which may be of a byte.
    */
   #watchParser(): void {
     const { parser } = this.#socket as Socket & { parser?: Parser };
     if (!parser) return;
     const { onIncoming } = parser;
     parser.onIncoming = (request, keepsAlive) => {
-      const isPlain = !request.upgrade && request.headers['transfer-encoding'] === undefined;
-      if (this.#response === undefined && (isPlain || this.#isNextPrepared)) {
-        this.#isNextPrepared = false;
-        return onIncoming(request, keepsAlive);
-      }
-      request.upgrade = true;
-      return STOP;
+      const { upgrade, 'transfer-encoding': coding } = request.headers;
+      const isPlain = upgrade === undefined && coding === undefined;
+      const isNext = this.#response === undefined && (isPlain || this.#isNextPrepared);
+      if (isNext) this.#isNextPrepared = false;
+      request.upgrade = !isNext;
+      return isNext ? onIncoming(request, keepsAlive) : STOP;
     };
   }
 
   #handle(request: OwnRequest, response: ServerResponse): void {
     this.#closeAfterLast();
+    // Node.js drops what follows, as if it were in another protocol.
+    if (request.method === 'CONNECT') response.shouldKeepAlive = false;
     try {
       checkHttp(request);
       this.#options.handle(request, response);
@@ -199,11 +185,14 @@ export class Connection {
       this.#response = undefined;
     }
     if (this.#isClosing) return;
-    const isNextRead = this.#isNextRead;
-    this.#isNextRead = false;
-    if (this.#failure !== undefined) this.#refuse(this.#failure);
-    else if (isNextRead) this.#socket.resume();
+    if (this.#isNextRead) this.#context.runInAsyncScope(() => this.#readOn());
     this.#closeWhenIdle();
+  }
+
+  #readOn(): void {
+    this.#isNextRead = false;
+    if (this.#failure === undefined) this.#socket.resume();
+    else this.#refuse(this.#failure);
   }
 
   #closeWhenIdle(): void {

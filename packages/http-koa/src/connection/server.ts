@@ -1,13 +1,14 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
+import { setImmediate } from 'node:timers/promises';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
-import { HttpError } from '../request/failures.js';
-import { OwnRequest } from '../request/fast-koa.js';
 import { RequestIds } from '../request/headers.js';
 import type { HttpObserver } from '../request/http-observer.js';
-import { Connection, type ConnectionOptions, Turn } from './connection.js';
+import { OwnRequest } from '../request/own-request.js';
+import { Connection, type ConnectionOptions } from './connection.js';
+import { Turn } from './turn.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
 export interface ServerOptions {
@@ -78,10 +79,15 @@ export function createServer(
   // With a number, Node.js drops headers beyond it, perhaps `Authorization`. The bytes are limited.
   server.maxHeadersCount = 0;
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
-  const { observer } = options;
   const [listener] = server.listeners('connection');
-  const attach = (socket: Socket) => void listener?.call(server, socket);
-  const connections = new Connections({ handle: app.callback(), observer, requestTimeout, attach });
+  const connections = new Connections({
+    handle: app.callback(),
+    turn: new Turn(),
+    attach: (socket) => void listener?.call(server, socket),
+    requestIds: new RequestIds(),
+    observer: options.observer,
+    requestTimeout,
+  });
   route(server, connections);
   return Object.assign(server, {
     httpAllowHalfOpen: true,
@@ -95,9 +101,13 @@ function route(server: Server<typeof OwnRequest>, connections: Connections): voi
     connections.of(request.socket).begin(request, response);
   const postpone = (request: OwnRequest, socket: Socket, rest: Buffer) =>
     connections.of(socket).postpone(request, rest);
+  // The `timeout` of Node.js would take 5 % of the CPU time of a create.
+  const limitUnread = () => {
+    for (const connection of connections.open.values()) connection.limitUnread();
+  };
   server
     .on('listening', () => {
-      const timer = setInterval(() => connections.limitUnread(), CHECK_INTERVAL_MS).unref();
+      const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     })
     .on('connection', (socket) => connections.of(socket))
@@ -107,59 +117,35 @@ function route(server: Server<typeof OwnRequest>, connections: Connections): voi
     .on('upgrade', postpone)
     .on('connect', postpone)
     .on('timeout', (socket) => connections.of(socket).timedOut())
-    .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-      const connection = connections.of(socket);
-      if (isGone(socket)) connection.abandon();
-      else connection.fail(failureOf(error));
-    });
-}
-
-/** Whether there is nothing to respond to: the connection was reset or closed, or nothing was sent on it. */
-function isGone(socket: Socket): boolean {
-  return !socket.writable || socket.bytesRead === 0;
-}
-
-/** Returns the failure for an error of the parser of Node.js, or of its time limits. */
-function failureOf({ code }: NodeJS.ErrnoException): HttpError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return new HttpError('REQUEST_TIMEOUT');
-  return new HttpError(code === 'HPE_HEADER_OVERFLOW' ? 'HEADERS_TOO_LARGE' : 'MALFORMED_REQUEST');
+    .on('clientError', (error, socket: Socket) => connections.of(socket).fail(error));
 }
 
 /** The open connections of a server. */
 class Connections {
+  readonly open = new Map<Socket, Connection>();
   readonly #options: ConnectionOptions;
-  readonly #open = new Map<Socket, Connection>();
   #isStopping = false;
 
-  constructor(options: Omit<ConnectionOptions, 'turn' | 'requestIds'>) {
-    this.#options = { ...options, turn: new Turn(), requestIds: new RequestIds() };
+  constructor(options: ConnectionOptions) {
+    this.#options = options;
   }
 
   /** Returns the connection of a socket. */
   of(socket: Socket): Connection {
-    return this.#open.get(socket) ?? this.#add(socket);
-  }
-
-  /** Limits unread responses. The `timeout` of Node.js would take 5 % of the CPU time of a create. */
-  limitUnread(): void {
-    for (const connection of this.#open.values()) connection.limitUnread();
+    return this.open.get(socket) ?? this.#add(socket);
   }
 
   /** Closes connections after their last response from now on. */
   stop(): void {
     this.#isStopping = true;
-    for (const connection of this.#open.values()) connection.closeAfterResponse();
-  }
-
-  /** Cuts off all open connections. */
-  destroy(): void {
-    for (const socket of this.#open.keys()) socket.destroy();
+    for (const connection of this.open.values()) connection.closeAfterResponse();
   }
 
   #add(socket: Socket): Connection {
     const connection = new Connection(socket, this.#options);
-    this.#open.set(socket, connection);
-    socket.once('close', () => this.#open.delete(socket));
+    this.open.set(socket, connection);
+    this.#options.turn.accepted();
+    socket.once('close', () => this.open.delete(socket));
     if (this.#isStopping) connection.closeAfterResponse();
     return connection;
   }
@@ -167,8 +153,10 @@ class Connections {
 
 /** Stops a server, as `DrainableServer.drain` describes. */
 async function drain(server: Server, connections: Connections, timeLimitMs: number): Promise<void> {
-  const timer = setTimeout(() => connections.destroy(), timeLimitMs);
-  await acceptWaiting(server, Math.max(MIN_ACCEPTING_MS, Math.min(timeLimitMs, MAX_ACCEPTING_MS)));
+  const timer = setTimeout(() => {
+    for (const socket of connections.open.keys()) socket.destroy();
+  }, timeLimitMs);
+  await acceptWaiting(server);
   const closed = once(server, 'close');
   // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
   NetServer.prototype.close.call(server);
@@ -180,37 +168,25 @@ async function drain(server: Server, connections: Connections, timeLimitMs: numb
 /** After this many turns of the event loop without a new connection, none waits. */
 const QUIET_TURNS = 3;
 
-/** Waiting connections are accepted within the time limit: hundreds of them take a busy machine seconds. */
-const MAX_ACCEPTING_MS = 5000;
-/** They get this time even when the limit is shorter. */
-const MIN_ACCEPTING_MS = 1000;
+/** More turns than connections that wait: Node.js asks the operating system for a queue of 511. */
+const MAX_TURNS = 1000;
 
 /**
  * Accepts the connections that wait in the queue of the operating system, because closing the listener would
- * reset them. Node.js accepts one in each turn of the event loop.
+ * reset them. Shortens the queue to 0 before, so that clients that connect repeatedly do not fill it again: their
+ * connections are refused instead of reset. Node.js documents no way to change the queue of a listening server; if it
+ * drops this method, the queue stays as it is.
  */
-async function acceptWaiting(server: Server, timeLimitMs: number): Promise<void> {
-  shortenQueue(server);
-  const until = performance.now() + timeLimitMs;
-  let quietTurns = 0;
+async function acceptWaiting(
+  server: Server & { readonly _handle?: { listen?(backlog: number): number } },
+): Promise<void> {
+  server._handle?.listen?.(0);
+  let lastTurn = QUIET_TURNS;
+  let turn = 0;
   const accepted = () => {
-    quietTurns = 0;
+    lastTurn = turn + QUIET_TURNS;
   };
   server.on('connection', accepted).on('drop', accepted);
-  while (quietTurns < QUIET_TURNS && performance.now() < until) {
-    quietTurns += 1;
-    await new Promise(setImmediate);
-  }
+  for (; turn < Math.min(lastTurn, MAX_TURNS); turn += 1) await setImmediate();
   server.off('connection', accepted).off('drop', accepted);
-}
-
-/**
- * Shortens the queue of the operating system to 0, so that clients that connect repeatedly do not fill it again:
- * their connections are refused instead of reset. Node.js documents no way to change the queue of a listening
- * server; if it drops this method, the queue stays as it is.
- */
-function shortenQueue(
-  server: Server & { readonly _handle?: { listen?(backlog: number): number } },
-): void {
-  server._handle?.listen?.(0);
 }

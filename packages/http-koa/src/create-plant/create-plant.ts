@@ -1,8 +1,13 @@
+import type { IncomingMessage } from 'node:http';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import { newPlantReader } from '@plant-store/plant-json';
-import type { Operation } from '../request/exchange.js';
+import type { Middleware } from 'koa';
+import bodyParser from 'koa-bodyparser';
+import type { Context, Operation } from '../request/exchange.js';
+import { HttpError } from '../request/failures.js';
+import { announcesBody, isRepeated } from '../request/headers.js';
+import { OwnRequest } from '../request/own-request.js';
 import { plantResponse } from '../request/response.js';
-import { BodyReader } from './body.js';
 
 /** The use case, the verifier and the limits of the operation. */
 export interface CreatePlantOptions {
@@ -23,19 +28,97 @@ const readNewPlant = newPlantReader('the body');
  * Source: docs/specification.md, "Create a plant".
  */
 export function createPlantOperation(options: CreatePlantOptions): Operation {
-  const { useCase, tokenVerifier, requestDeadlineMs } = options;
-  const bodies = new BodyReader(options.bodyLimit);
+  const { useCase, tokenVerifier, requestDeadlineMs, bodyLimit } = options;
+  const parse = rawBodyParser(bodyLimit);
 
   return async function createPlantOperation(ctx) {
     const exchange = ctx.plantStore;
     const client = await exchange.authenticate(tokenVerifier);
-    const hasArrived = ctx.req.complete;
-    const body = await bodies.read(ctx);
-    const arrivedAt = hasArrived ? exchange.startedAt : performance.now();
+    checkBody(ctx.req, bodyLimit);
+    const { complete, headers, httpVersion } = ctx.req;
+    // RFC 9110 section 10.1.1: a client of HTTP/1.0 does not wait.
+    const awaitsContinue = headers.expect !== undefined && httpVersion === '1.1';
+    if (awaitsContinue && ctx.req instanceof OwnRequest) ctx.res.writeContinue();
+    const body = arrivedBody(ctx.req) ?? (await receivedBody(ctx, parse));
+    if (body.length === 0) throw new HttpError('BODY_MISSING');
+    if (body.length > bodyLimit) throw tooLarge(bodyLimit);
+    const arrivedAt = complete ? exchange.startedAt : performance.now();
     return exchange.carryOut(async () => {
       const newPlant = readNewPlant(body);
       const timeLimitMs = arrivedAt + requestDeadlineMs - performance.now();
       return plantResponse(await useCase.execute(client, newPlant, timeLimitMs));
     });
   };
+}
+
+/** RFC 9110 section 8.3.1: with any parameters. */
+const JSON_TYPE = /^application\/json[ \t]*(?:;|$)/i;
+const IDENTITY = /^identity(?:, identity)*$/i;
+
+/** A fault of the set-up. A parser has rounded large ids, so its result cannot be used. */
+const ALREADY_READ =
+  'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
+
+/**
+ * Checks what is known of the body before it is read.
+ *
+ * @throws {HttpError} `MEDIA_TYPE_NOT_SUPPORTED`, `BODY_MISSING`, `BODY_TOO_LARGE`, or the failure of its arrival.
+ */
+function checkBody(request: IncomingMessage, limit: number): void {
+  const { headers } = request;
+  if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(request, 'content-type')) {
+    throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED');
+  }
+  if (!IDENTITY.test(headers['content-encoding'] ?? 'identity')) {
+    const rule = 'the body must not be compressed: send it without Content-Encoding';
+    throw new HttpError('MEDIA_TYPE_NOT_SUPPORTED', rule);
+  }
+  if (request instanceof OwnRequest && !announcesBody(request)) throw new HttpError('BODY_MISSING');
+  if (request.readableDidRead) throw new Error(ALREADY_READ);
+  if (request.errored) throw request.errored;
+  if (Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+/** Returns the body of a request that has arrived completely, without the steps of a stream. */
+function arrivedBody(request: IncomingMessage): Buffer | undefined {
+  if (!request.complete || !(request instanceof OwnRequest)) return undefined;
+  const chunks: Buffer[] = [];
+  // Once, but Node 26 hands over one chunk at a time.
+  while (request.readableLength > 0) chunks.push(request.read());
+  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Resolves with a body that may still be arriving, through koa-bodyparser. */
+async function receivedBody(ctx: Context, parse: Middleware): Promise<Buffer> {
+  const { req } = ctx;
+  const { headers } = req;
+  // The parser is strict about headers that were checked before, and reads only bodies that a header announces.
+  headers['content-type'] = 'application/json';
+  delete headers['content-encoding'];
+  if (headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
+  // @codegenie/serverless-express denies it once the request has begun, although nobody has read the body.
+  req.readable = true;
+  // What a parser in front, which has left the body alone, has set for this one too.
+  ctx.request.body = undefined;
+  ctx.disableBodyParser = false;
+  await parse(ctx, async () => {});
+  return ctx.request.body as Buffer;
+}
+
+/** In text mode, without an encoding, koa-bodyparser returns the bytes as they were sent. Its JSON mode rounds ids. */
+function rawBodyParser(limit: number): Middleware {
+  return bodyParser({
+    enableTypes: ['text'],
+    extendTypes: { text: ['application/json'] },
+    // @ts-expect-error: the types lack `null`, which means bytes (raw-body, `encoding`).
+    encoding: null,
+    textLimit: `${limit}b`,
+    onerror(error) {
+      throw 'type' in error && error.type === 'entity.too.large' ? tooLarge(limit) : error;
+    },
+  });
+}
+
+function tooLarge(limit: number): HttpError {
+  return new HttpError('BODY_TOO_LARGE', `the body must have at most ${limit} bytes`);
 }

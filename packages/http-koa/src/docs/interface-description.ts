@@ -1,5 +1,4 @@
 import { type Failure, type FailureCode, failures } from '../request/failures.js';
-import { failureGuide } from './failure-guide.js';
 
 /** Identifies a build of the service. */
 export interface Build {
@@ -21,7 +20,7 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   408: 'The request did not arrive in time. It was not carried out.',
   431: 'The headers are too large. The request was not carried out.',
   500: 'The service has a bug: the outcome is unknown. Report it to the operator.',
-  503: 'The service cannot carry out the request now. After a 5030 or a 5032 the request was not carried out. Otherwise the outcome is unknown.',
+  503: 'The service cannot carry out the request now. After a 5030 or a 5032 the request was not carried out. Otherwise the outcome is unknown. Send the same request again after `Retry-After`.',
 };
 
 /** The failures of every operation. */
@@ -128,8 +127,7 @@ function headersOf(failure: Failure | undefined) {
 }
 
 function example({ error, message }: Failure) {
-  const { meaning } = failureGuide[error as keyof typeof failureGuide];
-  return { summary: `${error}: ${meaning.replaceAll('`', '')}`, value: { error, message } };
+  return { summary: `${error}: ${message}`, value: { error, message } };
 }
 
 function json<Examples extends object>(schema: keyof typeof schemas, examples: Examples) {

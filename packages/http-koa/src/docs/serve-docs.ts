@@ -2,16 +2,14 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import fresh from 'fresh';
 import type { Operation } from '../request/exchange.js';
-import type { Headers } from '../request/response.js';
 import type { Routes } from '../request/routes.js';
-import { errorsPage, tryItPage } from './docs-pages.js';
 import { type Build, interfaceDescription } from './interface-description.js';
 
 /** Forbids requests to other origins, and all code except the files listed below. */
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const HEADERS: Headers = [
+const HEADERS: readonly string[] = [
   ...['Content-Security-Policy', POLICY, 'Cache-Control', 'no-cache'],
   ...['Referrer-Policy', 'no-referrer', 'X-Content-Type-Options', 'nosniff'],
 ];
@@ -30,9 +28,8 @@ export function docsRoutes(basePath: string, build?: Build): Routes {
   const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
     ['/openapi.json', JSON_TYPE, () => JSON.stringify(description(), null, 2)],
     ['/openapi.yaml', 'application/yaml', () => toYaml(description())],
-    ['/docs', HTML, tryItPage],
-    ['/docs/', HTML, tryItPage],
-    ['/docs/errors', HTML, errorsPage],
+    ['/docs', HTML, () => own('docs.html')],
+    ['/docs/', HTML, () => own('docs.html')],
     ['/docs/docs.css', CSS, () => own('docs.css')],
     ['/docs/docs.js', SCRIPT, () => own('docs.js')],
     ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],

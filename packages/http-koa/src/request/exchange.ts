@@ -15,14 +15,8 @@ import type {
 } from 'koa';
 import { exposedHeaders, HttpError } from './failures.js';
 import { announcesBody, bearerToken, RequestIds } from './headers.js';
-import { CLIENT_GONE, countedMethod, type HttpObserver, type Refusal } from './http-observer.js';
-import {
-  completeResponse,
-  failureResponse,
-  type Response,
-  sendAtOnce,
-  sendThroughKoa,
-} from './response.js';
+import { CLIENT_GONE, countedMethod, type HttpObserver } from './http-observer.js';
+import { failureResponse, type Response, sendAtOnce, sendThroughKoa } from './response.js';
 
 /** What a request adds to the context of Koa. It is not in `ctx.state`, which other middleware may replace. */
 export interface PlantStoreContext extends DefaultContext {
@@ -36,19 +30,20 @@ export type Operation = (ctx: Context) => Response | Promise<Response>;
 
 /** What the requests of one application share. */
 export class Exchanges {
-  readonly observer: HttpObserver;
   readonly requestIds = new RequestIds();
-  readonly #maxInFlight: number;
+  readonly maxInFlight: number;
+  /** How many operations are carried out now. */
+  inFlight = 0;
+  readonly #observer: HttpObserver;
   readonly #own: KoaApplication | undefined;
-  #inFlight = 0;
 
   /**
    * @param maxInFlight The most operations carried out at once.
    * @param own The application, unless it is that of a host.
    */
   constructor(observer: HttpObserver, maxInFlight: number, own?: KoaApplication) {
-    this.observer = observer;
-    this.#maxInFlight = maxInFlight;
+    this.#observer = observer;
+    this.maxInFlight = maxInFlight;
     this.#own = own;
   }
 
@@ -63,14 +58,14 @@ export class Exchanges {
     const ctx = koaContext as unknown as Context;
     const exchange = new Exchange(ctx, this);
     ctx.plantStore = exchange;
-    this.observer.begun();
+    this.#observer.begun();
     try {
       await next(ctx);
       exchange.checkResponded();
     } catch (error) {
       exchange.failOutside(error);
     }
-    exchange.end();
+    exchange.end(this.#observer);
   };
 
   /** Creates the middleware inside of third-party middleware. It carries out an operation, and sends its response. */
@@ -85,21 +80,16 @@ export class Exchanges {
     };
   };
 
-  /** Counts an operation that begins. @throws {HttpError} `OVERLOADED` beyond the limit. */
-  begin(): void {
-    if (this.#inFlight >= this.#maxInFlight) throw new HttpError('OVERLOADED');
-    this.#inFlight += 1;
-  }
-
-  /** Ends the count of an operation. */
-  finish(): void {
-    this.#inFlight -= 1;
-  }
+  /** Creates the middleware for an operation without third-party middleware around it. */
+  readonly whole = (operation: Operation): Middleware => {
+    const step = this.inside(operation);
+    return (ctx, next) => this.outside(ctx, (own: Context) => step(own, next));
+  };
 
   /** Reports a failure of the service to the observer, and to the listeners of the application. */
   report(ctx: Context, error: number, cause: unknown): void {
     const { app, plantStore } = ctx;
-    this.observer.failed({ requestId: plantStore.requestId, error, cause });
+    this.#observer.failed({ requestId: plantStore.requestId, error, cause });
     // Koa's own listener would print what the observer of an application of its own has got.
     const listens = app !== this.#own || app.listeners('error').some((it) => it !== app.onerror);
     if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
@@ -137,7 +127,8 @@ export class Exchange {
   /** Carries out what may store a plant, counted. It does not begin after other middleware has ended the request. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     if (this.#isOver || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
-    this.#all.begin();
+    if (this.#all.inFlight >= this.#all.maxInFlight) throw new HttpError('OVERLOADED');
+    this.#all.inFlight += 1;
     this.#mayBeStored = true;
     try {
       return await work();
@@ -145,7 +136,7 @@ export class Exchange {
       this.#mayBeStored = error instanceof OutcomeUnknownError;
       throw error;
     } finally {
-      this.#all.finish();
+      this.#all.inFlight -= 1;
     }
   }
 
@@ -186,16 +177,17 @@ export class Exchange {
   }
 
   /** Ends the exchange, and reports it. */
-  end(): void {
+  end(observer: HttpObserver): void {
     const ctx = this.#ctx;
     if (this.#response === undefined) {
       this.#closeUnlessRead();
-      completeResponse(ctx, this.requestId);
+      ctx.set('X-Request-Id', this.requestId);
     } else if (this.#mayBeStored && ctx.status >= 400 && ctx.status !== this.#response.status) {
       this.#send(this.#response);
     }
     this.#isOver = true;
-    this.#all.observer.ended({
+    const cause = this.#cause;
+    observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
       status: !ctx.res.headersSent && !ctx.writable ? CLIENT_GONE : ctx.status,
@@ -203,7 +195,12 @@ export class Exchange {
       durationMs: performance.now() - this.startedAt,
       requestId: this.requestId,
       client: this.#client,
-      refusal: refusalOf(this.#cause),
+      refusal:
+        cause instanceof InvalidTokenError
+          ? cause.reason
+          : cause instanceof PermissionDeniedError
+            ? 'permission'
+            : undefined,
       request: ctx.req,
     });
   }
@@ -225,9 +222,4 @@ export class Exchange {
 function endedEarly(cause: unknown): OutcomeUnknownError {
   const message = 'other middleware ended the request before the storage responded';
   return new OutcomeUnknownError(message, { cause });
-}
-
-function refusalOf(cause: unknown): Refusal | undefined {
-  if (cause instanceof InvalidTokenError) return cause.reason;
-  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }

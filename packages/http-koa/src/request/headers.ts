@@ -4,24 +4,18 @@ import { InvalidTokenError } from '@plant-store/domain';
 import { HttpError } from './failures.js';
 
 /**
- * Returns the values of all headers of this name, as they were sent. `headers` of Node.js has only the first of
- * several, and `headersDistinct` of Node.js 20.19 throws for a header named `__proto__`.
+ * Returns whether a request has more than one header of this name. The `headers` of Node.js have only the first
+ * `Host`, `Content-Type` and `Authorization`, and join the values of most others with commas.
  *
  * @param name The name in lower case.
  */
-export function headerValues({ headers, rawHeaders }: IncomingMessage, name: string): string[] {
-  const value = headers[name];
-  if (value === undefined) return [];
-  // A request of another server, such as an adapter for a cloud function, may have no raw headers.
-  if (rawHeaders.length === 0) return [value].flat();
-  const values: string[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const field = rawHeaders[index];
-    if (field?.length === name.length && field.toLowerCase() === name) {
-      values.push(rawHeaders[index + 1] ?? '');
-    }
+export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
+  let found = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const field = rawHeaders[at];
+    if (field?.length === name.length && field.toLowerCase() === name) found += 1;
   }
-  return values;
+  return found > 1;
 }
 
 /** Returns whether the headers announce a body, which may be empty (RFC 9112 section 6.3). */
@@ -29,59 +23,40 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
+const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
+
+/** RFC 9110 section 10.1.1: the only expectation. */
+const CONTINUE = /^100-continue$/i;
+
 /**
- * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about.
+ * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about: the version,
+ * one valid `Host` (RFC 9112 section 3.2), `chunked` alone, and not in HTTP/1.0 (section 6.1), `Expect`.
  *
  * @throws {HttpError} `MALFORMED_REQUEST`.
  */
 export function checkHttp(request: IncomingMessage): void {
   const { httpVersion } = request;
-  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    throw malformed('the version must be HTTP/1.1 or HTTP/1.0');
-  }
-  checkHost(request);
-  if (request.headers['transfer-encoding'] !== undefined) checkTransferEncoding(request);
-  if (request.headers.expect !== undefined) checkExpect(request);
-}
-
-/** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
-const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
-
-/** RFC 9112 section 3.2: exactly one valid `Host`, which is optional in HTTP/1.0. */
-function checkHost(request: IncomingMessage): void {
-  const [host, another] = headerValues(request, 'host');
-  if (another !== undefined || (host === undefined && request.httpVersion !== '1.0')) {
-    throw malformed('the request must have exactly one Host header');
+  const { host, 'transfer-encoding': coding, expect } = request.headers;
+  const isOld = httpVersion === '1.0';
+  if (!isOld && httpVersion !== '1.1') refuse('the version must be HTTP/1.1 or HTTP/1.0');
+  if (host === undefined ? !isOld : isRepeated(request, 'host')) {
+    refuse('the request must have exactly one Host header');
   }
   if (host !== undefined && !HOST.test(host)) {
-    throw malformed('Host must be a name or an address, with or without a port');
+    refuse('Host must be a name or an address, with or without a port');
   }
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
+    refuse('Transfer-Encoding must be chunked, in one header');
+  }
+  if (coding !== undefined && isOld) {
+    refuse('Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1');
+  }
+  if (expect !== undefined && !CONTINUE.test(expect)) refuse('Expect must be 100-continue');
 }
 
-/** RFC 9112 section 6.1: `chunked` alone, and not in HTTP/1.0. */
-function checkTransferEncoding(request: IncomingMessage): void {
-  const [coding, another] = headerValues(request, 'transfer-encoding');
-  if (another !== undefined || coding?.toLowerCase() !== 'chunked') {
-    throw malformed('Transfer-Encoding must be chunked, in one header');
-  }
-  if (request.httpVersion === '1.0') {
-    throw malformed(
-      'Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1',
-    );
-  }
-}
-
-/** RFC 9110 section 10.1.1: the only expectation is `100-continue`. */
-function checkExpect(request: IncomingMessage): void {
-  for (const expectation of headerValues(request, 'expect')) {
-    if (expectation.toLowerCase() !== '100-continue') {
-      throw malformed('Expect must be 100-continue');
-    }
-  }
-}
-
-function malformed(rule: string): HttpError {
-  return new HttpError('MALFORMED_REQUEST', rule);
+function refuse(rule: string): never {
+  throw new HttpError('MALFORMED_REQUEST', rule);
 }
 
 /** Longer tokens are refused without calling the verifier; in bytes. */
@@ -100,17 +75,14 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
  * @throws {InvalidTokenError} when the token is malformed, or there are two.
  */
 export function bearerToken(request: IncomingMessage): string {
-  const [credentials, another] = headerValues(request, 'authorization');
-  if (another !== undefined) throw malformedToken();
-  if (credentials === undefined) throw new HttpError('CREDENTIALS_MISSING');
-  const token = CREDENTIALS.exec(credentials)?.[1];
+  const { authorization } = request.headers;
+  const isOne = authorization !== undefined && !isRepeated(request, 'authorization');
+  const token = isOne ? CREDENTIALS.exec(authorization)?.[1] : undefined;
   if (token !== undefined && token.length <= MAX_TOKEN_LENGTH) return token;
-  if (!BEARER.test(credentials)) throw new HttpError('CREDENTIALS_MISSING');
-  throw malformedToken();
-}
-
-function malformedToken(): InvalidTokenError {
-  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
+  if (authorization === undefined || (isOne && !BEARER.test(authorization))) {
+    throw new HttpError('CREDENTIALS_MISSING');
+  }
+  throw new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }
 
 /** A request id that a client may choose. */
@@ -122,10 +94,9 @@ export class RequestIds {
   #count = 0;
 
   /** Returns the id that the client sent, if it is valid and there is only one; otherwise a new one. */
-  of(request: IncomingMessage): string {
-    const [given, another] = headerValues(request, 'x-request-id');
-    const isAccepted = given !== undefined && another === undefined && REQUEST_ID.test(given);
-    return isAccepted ? given : this.next();
+  of({ headers }: IncomingMessage): string {
+    const given = headers['x-request-id'];
+    return typeof given === 'string' && REQUEST_ID.test(given) ? given : this.next();
   }
 
   /** Returns a new id. */

@@ -3,30 +3,20 @@ import type { Plant } from '@plant-store/domain';
 import type { Context } from 'koa';
 import { type Failure, toFailure } from './failures.js';
 
-/** Alternating names and values of headers, as in `rawHeaders` of Node.js. */
-export type Headers = readonly string[];
-
 /** A response, before it is sent. */
 export interface Response {
   readonly status: number;
-  /** The headers beside those of {@link EVERY_RESPONSE}. */
-  readonly headers: Headers;
+  /** Alternating names and values, without `Content-Length` and `X-Request-Id`. */
+  readonly headers: readonly string[];
   /** The body; `undefined` for a response without content (RFC 9110 section 15.4.5). */
   readonly body: string | Buffer | undefined;
   /** What the response reports; `undefined` unless it is a failure. */
   readonly failure?: Failure;
 }
 
-/** The headers that every response has, however it is sent: their names, and their values by request id. */
-export const EVERY_RESPONSE: ReadonlyMap<string, (requestId: string) => string> = new Map([
-  ['X-Request-Id', (requestId: string) => requestId],
-]);
-
-const JSON_HEADERS: Headers = [
-  'Content-Type',
-  'application/json; charset=utf-8',
-  'Cache-Control',
-  'no-store',
+const JSON_HEADERS = [
+  ...['Content-Type', 'application/json; charset=utf-8'],
+  ...['Cache-Control', 'no-store'],
 ];
 
 /** Returns a response with a JSON text, in which ids are exact, that must not be cached. */
@@ -43,20 +33,17 @@ export function plantResponse(plant: Plant): Response {
 export function failureResponse(cause: unknown): Response & { readonly failure: Failure } {
   const failure = toFailure(cause);
   const { status, error, message, challenge, retryAfter, allow } = failure;
-  const headers = [
-    ...JSON_HEADERS,
-    ...(challenge === undefined ? [] : ['WWW-Authenticate', challenge]),
-    ...(retryAfter === undefined ? [] : ['Retry-After', `${retryAfter}`]),
-    ...(allow === undefined ? [] : ['Allow', allow]),
-  ];
+  const headers = [...JSON_HEADERS];
+  if (challenge !== undefined) headers.push('WWW-Authenticate', challenge);
+  if (retryAfter !== undefined) headers.push('Retry-After', `${retryAfter}`);
+  if (allow !== undefined) headers.push('Allow', allow);
   return { status, headers, body: JSON.stringify({ error, message }), failure };
 }
 
 /** Returns all headers of a response, except those that Node.js adds. */
 function allHeaders({ headers, body }: Response, requestId: string): string[] {
-  const all = [...headers];
+  const all = [...headers, 'X-Request-Id', requestId];
   if (body !== undefined) all.push('Content-Length', `${Buffer.byteLength(body)}`);
-  for (const [name, valueFor] of EVERY_RESPONSE) all.push(name, valueFor(requestId));
   return all;
 }
 
@@ -75,17 +62,12 @@ export function sendThroughKoa(ctx: Context, response: Response, requestId: stri
   if (response.body !== undefined) ctx.body = response.body;
 }
 
-/** Adds the headers of every response to one that third-party middleware sends through Koa. */
-export function completeResponse(ctx: Context, requestId: string): void {
-  for (const [name, valueFor] of EVERY_RESPONSE) ctx.set(name, valueFor(requestId));
-}
-
 /** Returns the text of a response for a request without a `ServerResponse`; it is the last of its connection. */
 export function rawResponse(response: Response, requestId: string): string {
+  const { status, body } = response;
   const date = new Date().toUTCString();
   const headers = [...allHeaders(response, requestId), 'Date', date, 'Connection', 'close']
-    .map((part, index) => (index % 2 === 0 ? `${part}: ` : `${part}\r\n`))
+    .map((part, at) => (at % 2 === 0 ? `${part}: ` : `${part}\r\n`))
     .join('');
-  const { status, body } = response;
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers}\r\n${body}`;
 }

@@ -3,7 +3,6 @@ import { type Config, createConfig, lintFromString } from '@redocly/openapi-core
 import spectralCore, { type RulesetDefinition } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
 import { expect } from 'chai';
-import { type FailureGuide, failureGuide } from '../../src/docs/failure-guide.js';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
 import { type Failure, failures } from '../../src/request/failures.js';
 
@@ -183,15 +182,12 @@ describe('The interface description', () => {
 });
 
 describe('docs/errors.md', () => {
-  it('has exactly the errors of the service, each with its status and its advice', async () => {
+  it('has exactly the errors of the service, each with its status', async () => {
     const page = await readFile(new URL('errors.md', docs), 'utf8');
-    const rows = page.match(/^\| \d{4} \|.*\|$/gm);
-    const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
-    const expected = Object.entries<FailureGuide>(failureGuide).map(
-      ([error, { meaning, remedy, retry = 'No' }]) =>
-        `| ${error} | ${statuses.get(Number(error))} | ${meaning} | ${remedy} | ${retry} |`,
+    const rows = [...page.matchAll(/^\| (\d{4}) \| (\d{3}) \|/gm)].map((row) =>
+      row.slice(1).map(Number),
     );
-    expect(rows).to.deep.equal(expected);
-    expect(statuses.size).to.equal(expected.length);
+    const statuses = new Map(Object.values<Failure>(failures).map((f) => [f.error, f.status]));
+    expect(rows).to.deep.equal([...statuses].sort(([a], [b]) => a - b));
   });
 });

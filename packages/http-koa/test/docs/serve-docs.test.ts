@@ -14,7 +14,6 @@ const JAVASCRIPT = 'text/javascript; charset=utf-8';
 const TYPES = {
   '/docs': HTML,
   '/docs/': HTML,
-  '/docs/errors': HTML,
   '/docs/docs.css': CSS,
   '/docs/docs.js': JAVASCRIPT,
   '/docs/plant.svg': 'image/svg+xml',

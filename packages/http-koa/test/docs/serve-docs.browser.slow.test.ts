@@ -2,7 +2,6 @@ import { launchChromium } from '@plant-store/chromium';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { failureGuide } from '../../src/docs/failure-guide.js';
 import { listeningApp, TOKEN } from '../support/listening-app.js';
 import { faintTexts, overflowing } from '../support/readability.js';
 
@@ -127,14 +126,6 @@ describe('The docs page in Chromium', function () {
   });
 
   it('fits into each width, and is readable in light and dark mode', expectReadable);
-
-  it('links to the table of errors', async () => {
-    await page.getByRole('link', { name: 'what it means' }).click();
-    await page.waitForURL(`${origin}/docs/errors`);
-    expect(await page.locator('tbody tr').count()).to.equal(Object.keys(failureGuide).length);
-  });
-
-  it('has a table of errors that fits and is readable, too', expectReadable);
 
   async function expectReadable(): Promise<void> {
     for (const width of [390, 1280]) {
