@@ -81,6 +81,21 @@ const FLOODS: Readonly<Record<string, () => Uint8Array>> = {
     ]),
 };
 
+/** What clients may send without an end, up to the limits of the service. */
+const UNFINISHED: Readonly<Record<string, () => [clients: number, bytes: Uint8Array]>> = {
+  'heads of 15,000 headers': () => [
+    5 * CLIENTS,
+    Buffer.from(`GET /livez HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(15_000)}`),
+  ],
+  'bodies in chunks of one byte': () => [
+    CLIENTS,
+    Buffer.concat([
+      headOf({ headers: { 'transfer-encoding': 'chunked' } }),
+      chunked(Array(16_000).fill('x')).subarray(0, -5),
+    ]),
+  ],
+};
+
 /** The heap that ends the process when requests that wait are kept as objects. */
 const HEAP = { NODE_OPTIONS: '--max-old-space-size=256' };
 
@@ -143,29 +158,43 @@ describe('A request keeps the service busy for half of a quadratic search at mos
   });
 });
 
-describe(`The memory of the service stays below ${MAX_MIB} MiB while ${CLIENTS} clients pipeline, of which half read no response:`, () => {
+describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
   const sockets: Socket[] = [];
   afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
   });
 
-  for (const [what, one] of Object.entries(FLOODS)) {
-    it(what, async () => {
-      const bytes = one();
-      const flood = Buffer.concat(Array(Math.ceil(BYTES / bytes.length)).fill(bytes));
-      for (let at = 0; at < CLIENTS; at += 1) {
-        const socket = connect(service.port, '127.0.0.1').on('error', () => undefined);
-        if (at % 2 === 0) socket.resume();
-        sockets.push(socket);
-      }
-      await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-      for (const socket of sockets) socket.write(flood);
-      // Another client gets its responses meanwhile.
-      for (let responses = 0; responses < 20; responses += 1) {
-        expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
-      }
-      const bytesUsed = await metric('process_resident_memory_bytes');
-      expect(bytesUsed / 2 ** 20).to.be.below(MAX_MIB);
-    });
+  /** Sends bytes on many connections, and checks the memory while another client gets its responses. */
+  async function expectBounded(clients: number, bytes: Uint8Array): Promise<void> {
+    for (let at = 0; at < clients; at += 1) {
+      const socket = connect(service.port, '127.0.0.1').on('error', () => undefined);
+      if (at % 2 === 0) socket.resume();
+      sockets.push(socket);
+    }
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+    for (const socket of sockets) socket.write(bytes);
+    for (let responses = 0; responses < 20; responses += 1) {
+      expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+    }
+    const bytesUsed = await metric('process_resident_memory_bytes');
+    expect(bytesUsed / 2 ** 20).to.be.below(MAX_MIB);
   }
+
+  describe(`${CLIENTS} clients pipeline, of which half read no response:`, () => {
+    for (const [what, one] of Object.entries(FLOODS)) {
+      it(what, async () => {
+        const bytes = one();
+        await expectBounded(
+          CLIENTS,
+          Buffer.concat(Array(Math.ceil(BYTES / bytes.length)).fill(bytes)),
+        );
+      });
+    }
+  });
+
+  describe('many clients do not finish', () => {
+    for (const [what, sent] of Object.entries(UNFINISHED)) {
+      it(what, () => expectBounded(...sent()));
+    }
+  });
 });

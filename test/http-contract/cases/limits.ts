@@ -4,20 +4,25 @@ import {
   creating,
   exchange,
   expectEnd,
+  expectFree,
   expectService,
+  responsesAfter,
   sending,
   testEach,
 } from '../support/cases.js';
-import { checkResponse, type Expected } from '../support/check-response.js';
+import { checkResponse, type Expected, errorOf } from '../support/check-response.js';
 import { RawConnection } from '../support/raw-connection.js';
 import {
   chunked,
   create,
   freshId,
   headOf,
+  lines,
   MARK,
   type Parts,
   plantOfSize,
+  plantText,
+  request,
   TOKEN,
 } from '../support/requests.js';
 import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
@@ -104,8 +109,42 @@ describe('Size', () => {
 
   describe('in number of fields', () => {
     const Authorization = `Bearer ${TOKEN}`;
-    const headers = { authorization: undefined, 'x-f': Array(2_095).fill('1'), Authorization };
-    testEach(service, [creating('2,100 are fine, of which the token is the last', { headers })]);
+    const fields = (count: number): Parts => {
+      const others = Array(count - 5).fill('');
+      return { headers: { authorization: undefined, a: others, Authorization } };
+    };
+    const expected = { error: 4310, connection: 'close' } as const;
+    testEach(service, [
+      creating('1,000 are fine, of which the token is the last', fields(1000)),
+      { title: '1,001 are a 4310', bytes: create(fields(1001)), expected },
+      { title: '15,000 are a 4310', bytes: create(fields(15_000)), expected },
+    ]);
+
+    /** A request whose body is another one, and whose length is its last field. */
+    const hiding = (inner: Buffer, offers: number) => {
+      const head = ['POST /plants HTTP/1.1', 'Host: a', `Authorization: ${Authorization}`];
+      const fields = ['Content-Type: application/json', 'Connection: Upgrade'];
+      fields.push(...Array(offers).fill('Upgrade: h2c'), ...Array(994).fill('a:'));
+      return Buffer.concat([lines(...head, ...fields, `Content-Length: ${inner.length}`), inner]);
+    };
+    const livez = request({ method: 'GET', target: '/livez' });
+    for (const [offers, error] of [
+      [1, 4004],
+      [2, 4310],
+      [40, 4310],
+    ] as const) {
+      for (const before of [[], [livez], [livez, livez]]) {
+        it(`${999 + offers}, with offers of an upgrade, do not hide the length of the body, after ${before.length} requests`, async () => {
+          const id = freshId();
+          const hidden = hiding(create({ body: plantText(id) }), offers);
+          const responses = await responsesAfter(service.port, (it) =>
+            it.send(Buffer.concat([...before, hidden])),
+          );
+          expect(responses.map(errorOf)).to.deep.equal([...before.map(() => undefined), error]);
+          await expectFree(service.port, id);
+        });
+      }
+    }
   });
 });
 

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
-import { checkHttp, type RequestIds } from '../request/headers.js';
+import { checkHttp, hasTooManyHeaders, type RequestIds } from '../request/headers.js';
 import { countedMethod, type HttpObserver } from '../request/http-observer.js';
 import type { OwnRequest } from '../request/own-request.js';
 import { failureResponse, rawResponse, sendAtOnce } from '../request/response.js';
@@ -38,11 +38,11 @@ interface Parser {
   onIncoming: (request: OwnRequest & { upgrade?: boolean }, keepsAlive: boolean) => number;
 }
 
-/** Returned by `onIncoming`, ends the work of the parser: Node.js emits `upgrade` or `connect` with the bytes that follow. */
-const STOP = 2;
-
 /** How much of the bytes that follow the headers is parsed at once. */
 const PIECE_BYTES = 1024;
+
+/** Returned by `onIncoming`, ends the work of the parser: Node.js emits `upgrade` or `connect` with the bytes that follow. */
+const STOP = 2;
 
 /**
  * One connection, which carries out one request at a time. Node.js would make objects of all requests that it has read,
@@ -151,7 +151,7 @@ export class Connection {
 
   /**
    * Stops the parser at the headers of a request before its turn, and at one that offers an upgrade, or has a body in
-   * chunks, which may be of a byte.
+   * chunks, which may be of a byte: most are not parsed when the request is refused.
    */
   #watchParser(): void {
     const { parser } = this.#socket as Socket & { parser?: Parser };
@@ -249,12 +249,18 @@ export class Connection {
   }
 }
 
-/** Returns the request line and the headers of a request as they were sent, except the offer of an upgrade. */
-function headOf({ method, url, httpVersion, rawHeaders }: OwnRequest): Buffer {
+/**
+ * Returns the request line and the headers of a request as they were sent, except the offer of an upgrade. Of too many
+ * headers, Node.js has dropped some, such as `Content-Length`: then the offer stays, so that they are still too many.
+ */
+function headOf(request: OwnRequest): Buffer {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const keepsOffer = hasTooManyHeaders(request);
   let head = `${method} ${url} HTTP/${httpVersion}\r\n`;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] ?? '';
-    if (name.toLowerCase() !== 'upgrade') head += `${name}: ${rawHeaders[at + 1]}\r\n`;
+    if (keepsOffer || name.toLowerCase() !== 'upgrade')
+      head += `${name}: ${rawHeaders[at + 1]}\r\n`;
   }
   return Buffer.from(`${head}\r\n`, 'latin1');
 }

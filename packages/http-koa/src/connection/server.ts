@@ -4,7 +4,7 @@ import { Server as NetServer, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
-import { RequestIds } from '../request/headers.js';
+import { MAX_HEADERS, RequestIds } from '../request/headers.js';
 import type { HttpObserver } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
 import { Connection, type ConnectionOptions } from './connection.js';
@@ -76,8 +76,8 @@ export function createServer(
     keepAliveTimeout: Math.max(1, keepAliveTimeout - KEEP_ALIVE_BUFFER_MS / 2),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
-  // With a number, Node.js drops headers beyond it, perhaps `Authorization`. The bytes are limited.
-  server.maxHeadersCount = 0;
+  // Node.js drops headers beyond this number, perhaps `Authorization`: with one too many, the request is refused.
+  server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   const [listener] = server.listeners('connection');
   const connections = new Connections({

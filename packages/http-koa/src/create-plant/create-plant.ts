@@ -101,6 +101,7 @@ async function receivedBody(ctx: Context, parse: Middleware): Promise<Buffer> {
   // What a parser in front, which has left the body alone, has set for this one too.
   ctx.request.body = undefined;
   ctx.disableBodyParser = false;
+  if (req instanceof OwnRequest) req.isReadWhole = true;
   await parse(ctx, async () => {});
   return ctx.request.body as Buffer;
 }

@@ -79,7 +79,7 @@ export const failures = {
   HEADERS_TOO_LARGE: {
     error: 4310,
     status: 431,
-    message: 'the request line and headers must have at most 16 KiB',
+    message: 'the request must have at most 1000 headers, and 16 KiB of request line and headers',
     closes: true,
   },
   INTERNAL: { ...create.INTERNAL, status: 500, ours: true },

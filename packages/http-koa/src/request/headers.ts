@@ -23,6 +23,17 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/**
+ * The most headers of a request. The limit of 16 KiB counts no separators: 60 KB of the shortest headers would use
+ * 400 KiB of memory.
+ */
+export const MAX_HEADERS = 1000;
+
+/** Returns whether a request has too many headers. Node.js may have dropped some of them, such as `Content-Length`. */
+export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
+  return rawHeaders.length > 2 * MAX_HEADERS;
+}
+
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
@@ -33,9 +44,10 @@ const CONTINUE = /^100-continue$/i;
  * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about: the version,
  * one valid `Host` (RFC 9112 section 3.2), `chunked` alone, and not in HTTP/1.0 (section 6.1), `Expect`.
  *
- * @throws {HttpError} `MALFORMED_REQUEST`.
+ * @throws {HttpError} `MALFORMED_REQUEST`, or `HEADERS_TOO_LARGE` when there are too many.
  */
 export function checkHttp(request: IncomingMessage): void {
+  if (hasTooManyHeaders(request)) throw new HttpError('HEADERS_TOO_LARGE');
   const { httpVersion } = request;
   const { host, 'transfer-encoding': coding, expect } = request.headers;
   const isOld = httpVersion === '1.0';

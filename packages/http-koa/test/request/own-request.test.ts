@@ -1,0 +1,43 @@
+import { Socket } from 'node:net';
+import { expect } from 'chai';
+import { OwnRequest } from '../../src/request/own-request.js';
+
+const BODY = Buffer.from(Array.from({ length: 10_000 }, (_, at) => at % 256));
+const BYTES = [...BODY].map((byte) => Buffer.of(byte));
+
+describe('A body that arrives in chunks of one byte', () => {
+  let request: OwnRequest;
+  beforeEach(() => {
+    request = new OwnRequest(new Socket());
+  });
+
+  function expectFewChunks(chunks: readonly Buffer[]): void {
+    expect(Buffer.concat(chunks)).to.deep.equal(BODY);
+    expect(chunks).to.have.length.below(30);
+  }
+
+  it('is kept in larger ones while nobody reads it', async () => {
+    for (const byte of BYTES) request.push(byte);
+    request.push(null);
+    expectFewChunks(await request.toArray());
+  });
+
+  it('is kept in larger ones for a reader that waits for its end', async () => {
+    request.isReadWhole = true;
+    const read = request.toArray();
+    for (const [at, byte] of BYTES.entries()) {
+      expect(request.push(byte)).to.equal(true);
+      // Some come in segments of their own.
+      if (at % 10 === 0) await new Promise(setImmediate);
+    }
+    request.push(null);
+    expectFewChunks(await read);
+  });
+
+  it('is handed over at once to another reader', () => {
+    const read: Buffer[] = [];
+    request.on('data', (chunk) => read.push(chunk)).read(0);
+    for (const byte of BYTES.slice(0, 3)) request.push(byte);
+    expect(read).to.deep.equal(BYTES.slice(0, 3));
+  });
+});
