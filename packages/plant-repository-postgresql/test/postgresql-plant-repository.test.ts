@@ -22,6 +22,7 @@ import {
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { type PlantRow, plantOf } from '../src/plant-row.js';
+import { untilNotReady, untilReady } from './support/readiness.js';
 
 describe('On a real PostgreSQL', () => {
   before(needsPostgresql);
@@ -134,39 +135,23 @@ function describeStore(this: Mocha.Suite): void {
   const eventsOf = <Type extends StorageEvent['type']>(type: Type) =>
     events.filter((event): event is StorageEvent & { readonly type: Type } => event.type === type);
 
-  const readyAgain = (repository: PlantRepository) => {
-    const isReady = () =>
-      repository.ready().then(
-        () => true,
-        () => false,
-      );
-    return until(isReady, () => 'the repository was not ready again');
-  };
-
-  /** A check may have begun before, and each backend reads the settings when it is told to. */
-  const notReady = (repository: PlantRepository, why: RegExp) =>
-    until(
-      async () => why.test(inspect(await repository.ready().catch((error: unknown) => error))),
-      () => `ready did not reject: ${why}`,
-    );
-
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
   const isStored = async () => expect(await stored(7n)).to.deep.equal({ id: 7n, name: 'Monstera' });
 
   it('reports at once that access is denied when the password is wrong', async () => {
     const repository = openWith({}, 'wrong');
     await rejects(repository.ready(), StorageUnavailableError);
-    await rejects(repository.add(monstera, 10_000), StorageUnavailableError);
+    await rejects(repository.add(monstera, 60_000), StorageUnavailableError);
   });
 
   it('waits until the server accepts writes, as in a failover', async () => {
     const repository = open();
-    await repository.ready();
+    await untilReady(repository);
     await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
     await network.cut();
     await network.restore();
-    await notReady(repository, /the server is read-only/);
-    const adding = repository.add(monstera, 10_000);
+    await untilNotReady(repository, /the server is read-only/);
+    const adding = repository.add(monstera, 60_000);
     await Promise.race([adding, network.requestPassed()]);
     await server.run('ALTER ROLE plant_store RESET default_transaction_read_only');
     await adding;
@@ -189,27 +174,27 @@ function describeStore(this: Mocha.Suite): void {
   it('stores nothing, and is not ready, on a server that does not flush its files', async () => {
     const repository = open();
     await server.withSetting('fsync', 'off', async () => {
-      await notReady(repository, /fsync is off/);
-      await rejects(repository.add(monstera, 10_000), { message: /fsync is off/ });
+      await untilNotReady(repository, /fsync is off/);
+      await rejects(repository.add(monstera, 60_000), { message: /fsync is off/ });
       expect(await stored(7n)).to.equal(undefined);
     });
-    await readyAgain(repository);
-    await repository.add(monstera, 10_000);
+    await untilReady(repository);
+    await repository.add(monstera, 60_000);
   });
 
   it('stores nothing while the table is unlogged, also between two checks', async () => {
     const repository = open();
-    await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 10_000);
+    await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
     await server.run(`ALTER TABLE ${schema}.plants SET UNLOGGED`);
-    await rejects(repository.add(monstera, 10_000), { message: /is unlogged/ });
+    await rejects(repository.add(monstera, 60_000), { message: /is unlogged/ });
     expect(await stored(7n)).to.equal(undefined);
   });
 
   it('warns once that pages may be torn', async () => {
     const repository = open();
     await server.withSetting('full_page_writes', 'off', async () => {
-      await repository.ready();
-      await repository.ready();
+      await untilReady(repository);
+      await untilReady(repository);
     });
     expect(eventsOf('storage warning')).to.have.length(1);
   });
@@ -220,7 +205,7 @@ function describeStore(this: Mocha.Suite): void {
       FROM generate_series(1, 3) AS id`);
     const repository = open();
     const idsAfter = async (after: PlantId | undefined) =>
-      (await repository.read({ after, limit: 10 }, 10_000)).map(({ id }) => id);
+      (await repository.read({ after, limit: 10 }, 60_000)).map(({ id }) => id);
     const [first, second, ...others] = await idsAfter(undefined);
     expect([first, second, ...others]).to.deep.equal([1n, 2n]);
     expect(await idsAfter(second)).to.deep.equal([3n]);
@@ -239,9 +224,9 @@ function describeStore(this: Mocha.Suite): void {
   for (const [what, rule] of Object.entries(rules)) {
     it(`reports a plant that ${what} refuses, without its values`, async () => {
       const repository = open();
-      await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 10_000);
+      await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
       await server.run(rule(`${schema}.plants`));
-      const error = await repository.add(monstera, 10_000).catch((reason: unknown) => reason);
+      const error = await repository.add(monstera, 60_000).catch((reason: unknown) => reason);
       expect(error).to.have.property('name', 'Error');
       expect(eventsOf('plant refused')).to.have.length(1);
       expect(eventsOf('plant refused')[0]).to.include({ id: 7n });
@@ -253,7 +238,7 @@ function describeStore(this: Mocha.Suite): void {
     const repository = open();
     await server.run(`ALTER TABLE ${schema}.plants ADD CHECK (id <> 7)`);
     const adding = Array.from({ length: 100 }, (_, id) =>
-      repository.add(newPlant({ id: BigInt(id), name: 'Monstera' }), 10_000).then(
+      repository.add(newPlant({ id: BigInt(id), name: 'Monstera' }), 60_000).then(
         () => 'stored',
         ({ name }) => name,
       ),
@@ -269,7 +254,7 @@ function describeStore(this: Mocha.Suite): void {
       CREATE TRIGGER quote BEFORE INSERT ON ${schema}.plants
         FOR EACH ROW EXECUTE FUNCTION ${schema}.quote()`);
     const error = await open()
-      .add(monstera, 10_000)
+      .add(monstera, 60_000)
       .catch((reason: unknown) => reason);
     expect(error).to.be.instanceOf(StorageUnavailableError);
     expect(inspect([error, events], { depth: 20 })).to.not.include('Monstera');
@@ -287,14 +272,14 @@ function describeStore(this: Mocha.Suite): void {
     it(`reports once ${what}, with the statements that fix it`, async () => {
       const repository = open();
       await server.run(`SET search_path = ${schema}; ${fault}`);
-      await rejects(repository.ready(), StorageUnavailableError);
+      await untilNotReady(repository, /table plants/);
       await rejects(repository.ready(), StorageUnavailableError);
       const fixes = eventsOf('storage warning').map(({ command }) => command);
       expect(fixes).to.have.length(1);
       expect(fixes[0]).to.match(command);
       await server.run(`SET search_path = ${schema}; ${fixes[0]}`);
-      await repository.ready();
-      await repository.add(monstera, 10_000);
+      await untilReady(repository);
+      await repository.add(monstera, 60_000);
     });
   }
 
@@ -311,7 +296,7 @@ function describeStore(this: Mocha.Suite): void {
       openWith({ sslmode: 'verify-full', sslrootcert: certificates.authority });
 
     it('encrypts its connections when the authority is trusted', async () => {
-      await trusting().add(monstera, 10_000);
+      await trusting().add(monstera, 60_000);
       const isEncrypted = `SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
         WHERE usename = 'plant_store'`;
       expect(await server.rows(isEncrypted)).to.deep.equal([{ ssl: true }]);
@@ -319,7 +304,7 @@ function describeStore(this: Mocha.Suite): void {
 
     it('ends on the server what no client waits for', async () => {
       const repository = trusting();
-      await repository.ready();
+      await untilReady(repository);
       await server.run(`BEGIN; LOCK TABLE ${schema}.plants`);
       const reading = rejects(repository.read({ limit: 1 }, 1_500), {
         code: 'STORAGE_UNAVAILABLE',

@@ -8,6 +8,7 @@ import {
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { untilNotReady, untilReady } from './support/readiness.js';
 
 const COLUMNS = 'name text NOT NULL, tag text, mark uuid NOT NULL';
 
@@ -106,12 +107,11 @@ function describeTables(this: Mocha.Suite): void {
   for (const [what, statements] of Object.entries(WORKS)) {
     it(`may have ${what}`, async () => {
       const repository = await open(statements);
-      await repository.ready();
-      await repository.add(newPlant({ id: 1n, name: 'Monstera' }), 5_000);
-      await rejects(repository.add(newPlant({ id: 1n, name: 'Fern' }), 5_000), {
+      await repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
+      await rejects(repository.add(newPlant({ id: 1n, name: 'Fern' }), 60_000), {
         code: 'PLANT_ID_TAKEN',
       });
-      expect(await repository.read({ limit: 10 }, 5_000)).to.deep.equal([
+      expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([
         newPlant({ id: 1n, name: 'Monstera' }),
       ]);
       await repository.close();
@@ -121,7 +121,7 @@ function describeTables(this: Mocha.Suite): void {
   for (const [what, [statements, message]] of Object.entries(REFUSED)) {
     it(`is refused at once with ${what}`, async () => {
       const repository = await open(statements);
-      await rejects(repository.ready(), { code: 'STORAGE_UNAVAILABLE', message });
+      await untilNotReady(repository, message);
       const adding = repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
       await rejects(adding, { code: 'STORAGE_UNAVAILABLE', message });
       await repository.close();
@@ -132,11 +132,11 @@ function describeTables(this: Mocha.Suite): void {
     const repository = await open(`CREATE TABLE plants (id bigint PRIMARY KEY,
       name bytea NOT NULL, tag bytea, mark uuid NOT NULL);
       INSERT INTO plants VALUES (1, 'Monstera', NULL, gen_random_uuid())`);
-    await rejects(repository.ready(), { message: /bytea/ });
+    await untilNotReady(repository, /bytea/);
     const [warning] = events.filter(({ type }) => type === 'storage warning');
     await server.run(warning && 'command' in warning ? `${warning.command}` : '');
-    await repository.ready();
-    expect(await repository.read({ limit: 10 }, 5_000)).to.deep.equal([
+    await untilReady(repository);
+    expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([
       newPlant({ id: 1n, name: 'Monstera' }),
     ]);
     await repository.close();
@@ -150,7 +150,7 @@ function describeTables(this: Mocha.Suite): void {
     await administrator.query(CREATE_TABLE);
     await administrator.end();
     const repository = postgresqlPlantRepository({ uri: inGarden(server.uri('plant_store')) });
-    await rejects(repository.ready(), { message: /the encoding of the database is not UTF8/ });
+    await untilNotReady(repository, /the encoding of the database is not UTF8/);
     await repository.close();
   });
 }

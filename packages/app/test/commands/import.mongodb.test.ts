@@ -81,20 +81,14 @@ describe('plant-store import', () => {
     expect(await killed.ended).to.equal('SIGKILL');
 
     const rejects = files.newPath();
-    const log = { LOG_LEVEL: 'info', LOG_FORMAT: 'json' };
-    const stopped = startImport([file, '--rejects', rejects], { ...env, ...log });
+    const stopped = startImport([file, '--rejects', rejects], env);
     await kept.reach((await kept.count()) + 1, stopped);
     expect(await stopped.stop()).to.equal(1);
-    expect(stopped.err).to.match(/the storage is reachable"\}\n[\s\S]*^SIGTERM: /m);
+    expect(stopped.err).to.match(/^SIGTERM: /m);
     const nextLine = nextLineOf(stopped.out);
     expect(nextLine).to.be.below(MANY);
-    const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], {
-      ...env,
-      // A busy machine makes the storage slow, which is a warning.
-      LOG_LEVEL: 'error',
-    });
+    const resumed = startImport([file, '--rejects', rejects, '--from-line', `${nextLine}`], env);
     await resumed.ended;
-    expect(resumed.err).to.match(/^(plant-store: import: .* has records of lines before .*\n)?$/);
 
     // Inserts under way may have been stored after the end of the first import.
     const counts = [stopped, resumed].map(({ out }) => countsOf(out));

@@ -91,7 +91,8 @@ export function storeOf(
   };
 }
 
-const succeeds = (it: Promise<unknown>) =>
+/** Resolves with whether `it` resolves. */
+export const succeeds = (it: Promise<unknown>) =>
   it.then(
     () => true,
     () => false,
@@ -110,5 +111,20 @@ export function untilReady(repository: PlantRepository): Promise<void> {
   return until(
     () => succeeds(repository.ready()),
     () => 'the repository was not ready',
+  );
+}
+
+/** Resolves as soon as the repository is not ready, with a message that begins with this reason. */
+export function untilNotReady(repository: PlantRepository, reason: string): Promise<void> {
+  return until(
+    async () => (await errorOf(repository.ready()))?.message.startsWith(reason) === true,
+    () => `ready did not reject: ${reason}`,
+  );
+}
+
+function errorOf(it: Promise<unknown>): Promise<Error | undefined> {
+  return it.then(
+    () => undefined,
+    (error: Error) => error,
   );
 }
