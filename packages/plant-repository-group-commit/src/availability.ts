@@ -4,6 +4,7 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
+import { LostConnections } from './lost-connections.js';
 import type { Finding, PlantStorage, Problem } from './plant-storage.js';
 
 /** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
@@ -11,6 +12,8 @@ const CHECK_TIMEOUT_MS = 1_500;
 const CHECK_INTERVAL_MS = 1_000;
 /** Reached after several refused logins, because some directories lock out a user that fails often. */
 const MAX_LOG_IN_INTERVAL_MS = 8_000;
+
+const STALLED = 'inserts get no response';
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -26,7 +29,9 @@ interface AvailabilityOptions {
   readonly observer: StorageObserver;
   /** Ends the checks. */
   readonly closing: AbortSignal;
-  readonly clock: Pick<Clock, 'after'>;
+  /** Whether inserts get no replies, although the server responds to a check. */
+  readonly isStalled: () => boolean;
+  readonly clock: Clock;
 }
 
 /**
@@ -42,6 +47,7 @@ export class Availability {
   #checking: Promise<void> | undefined;
   #wasReached = false;
   #cancelNext: () => void = () => undefined;
+  readonly #lost = new LostConnections();
 
   /** Checks every second until `closing` is aborted. */
   constructor(options: AvailabilityOptions) {
@@ -64,6 +70,11 @@ export class Availability {
   /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
   get refusal(): StorageUnavailableError | undefined {
     return isRefusal(this.#finding) ? this.#problem : undefined;
+  }
+
+  /** Aborts when the connection of what is sent now counts as lost. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
   }
 
   /**
@@ -101,11 +112,18 @@ export class Availability {
   async #checkOnce(): Promise<void> {
     const { storage, clock } = this.#options;
     const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
-      () => undefined,
+      () => this.#responded(),
       (error: unknown) => storage.explain(error),
     );
     this.#wasReached ||= problem === undefined || problem.finding === 'slow';
     this.#become(problem);
+  }
+
+  /** Inserts may be stuck although a check is not: each has a connection of its own. */
+  #responded(): Problem | undefined {
+    const { isStalled, clock } = this.#options;
+    this.#lost.serverResponded(clock.now());
+    return isStalled() ? { finding: 'slow', cause: new Error(STALLED) } : undefined;
   }
 
   #become(found: Problem | undefined): void {

@@ -54,7 +54,8 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   constructor(storage: PlantStorage, options: GroupCommitPlantRepositoryOptions = {}) {
     const { observer = () => undefined, tracer } = options;
     const { signal: closing } = this.#closing;
-    const availability = new Availability({ storage, observer, closing, clock: CLOCK });
+    const isStalled = () => this.#plants.isStalled;
+    const availability = new Availability({ storage, observer, closing, isStalled, clock: CLOCK });
     const shared = { storage, availability, observer, tracer, clock: CLOCK };
     this.#storage = storage;
     this.#availability = availability;
@@ -70,7 +71,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const closing = this.#closing.signal;
     return withTimeLimit(timeLimitMs, CLOCK, (limit) =>
-      this.#readUntil(page, AbortSignal.any([limit, closing])),
+      this.#readUntil(page, timeLimitMs / 2, AbortSignal.any([limit, closing])),
     );
   }
 
@@ -89,12 +90,19 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
 
-  /** Tries again until the end, since a read changes nothing. */
-  async #readUntil(page: PlantPage, end: AbortSignal): Promise<readonly NewPlant[]> {
+  /** Tries again until the end, since a read changes nothing. An attempt on a lost connection leaves time for another one. */
+  async #readUntil(
+    page: PlantPage,
+    attemptTimeoutMs: number,
+    end: AbortSignal,
+  ): Promise<readonly NewPlant[]> {
     let latest: unknown = new NoResponseError();
     for (;;) {
       try {
-        return (await this.#storage.page(page, end)).map(newPlant);
+        const plants = await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
+          this.#storage.page(page, AbortSignal.any([timeout, end])),
+        );
+        return plants.map(newPlant);
       } catch (error) {
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;

@@ -5,7 +5,7 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import type { Availability } from './availability.js';
-import { type Clock, withTimeLimit } from './clock.js';
+import type { Clock } from './clock.js';
 import { type BatchLimits, InsertQueue } from './insert-queue.js';
 import { Insert, Patience } from './patience.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
@@ -17,9 +17,6 @@ const RETRY_PAUSE_MS = 50;
 
 /** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
 const SPLIT = 16;
-
-/** A look-up that takes longer is given up: its connection is dead. */
-const LOOK_UP_TIMEOUT_MS = 60_000;
 
 /**
  * Compared with one insert at a time, the share of a half gives a tenth more creates a second with the database on the
@@ -37,7 +34,7 @@ const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, pauseMs: () => 0
 /** What a {@link GroupCommit} uses. */
 export interface GroupCommitOptions {
   readonly storage: PlantStorage;
-  readonly availability: Pick<Availability, 'refusal' | 'reached'>;
+  readonly availability: Pick<Availability, 'refusal' | 'reached' | 'lost'>;
   readonly limits: {
     /** The most plants that are being stored at once; further ones are refused. */
     readonly maxPending: number;
@@ -101,6 +98,11 @@ export class GroupCommit {
     });
   }
 
+  /** Whether inserts get no replies. */
+  get isStalled(): boolean {
+    return this.#patience.isStalled;
+  }
+
   /** Accepts no more plants, and resolves when every plant is settled. Idempotent. */
   close(): Promise<void> {
     this.#closing ??= new Promise((resolve) => {
@@ -144,7 +146,7 @@ export class GroupCommit {
     this.#nextDeadline = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
     for (const plant of this.#pending) {
-      if (plant.deadline <= now) plant.giveUp('the plant was not stored', this.#latestError);
+      if (plant.deadline <= now) plant.giveUp(plant.cause ?? this.#latestError);
       else next = Math.min(next, plant.deadline);
     }
     this.#expireAt(next, next - now);
@@ -175,7 +177,9 @@ export class GroupCommit {
     try {
       const reached = availability.reached();
       if (reached) await reached;
-      return await this.#trace('insert plants', insert.plants, () => storage.insert(insert));
+      return await this.#trace('insert plants', insert.plants, () =>
+        storage.insert(insert, availability.lost),
+      );
     } catch (error) {
       return { outcomes: insert.isSent ? 'unclear' : 'not written', error };
     }
@@ -214,18 +218,17 @@ export class GroupCommit {
 
   #deny(plant: PendingPlant, error: unknown): void {
     if (plant.mayBeWritten) return;
-    const { cause } = this.#options.storage.explain(error);
-    const why = error instanceof StorageUnavailableError ? error : cause;
-    plant.giveUp(`the plant was not stored: ${why.message}`, error);
+    const isExplained = error instanceof StorageUnavailableError;
+    plant.giveUp(isExplained ? error : this.#options.storage.explain(error).cause);
   }
 
   /** Settles the plants whose ids belong to committed plants. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
-    const { storage, clock } = this.#options;
+    const { storage, availability } = this.#options;
     try {
       const marks = await this.#trace('look up plants', plants, () =>
-        withTimeLimit(LOOK_UP_TIMEOUT_MS, clock, (signal) => storage.committedMarks(ids, signal)),
+        storage.committedMarks(ids, availability.lost),
       );
       for (const plant of plants) {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));

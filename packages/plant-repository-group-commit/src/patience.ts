@@ -72,6 +72,12 @@ export class Patience {
     return Math.max(PAUSE_MS, this.#replyMs / this.#limits.ordinary);
   }
 
+  /** Whether an insert has been overdue for some time, and none has got its reply since that was sent. */
+  get isStalled(): boolean {
+    const latest = this.#clock.now() - 2 * this.#overdueMs;
+    return [...this.#overdue].some(({ sentAt }) => sentAt > this.#repliedAt && sentAt <= latest);
+  }
+
   /** Milliseconds after which an insert is overdue: more than a slow database needs for each. */
   get #overdueMs(): number {
     return Math.max(OVERDUE_MS, 2 * this.#replyMs);

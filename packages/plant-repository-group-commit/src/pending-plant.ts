@@ -37,10 +37,10 @@ export class PendingPlant implements MarkedPlant, Call {
   readonly caller: unknown;
   /** The most plants of its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
+  /** Why its latest insert has not stored it. */
+  cause: unknown;
   readonly #settled: (error?: Error) => void;
   #openInserts = 0;
-  /** Why its latest insert has not stored it. */
-  #cause: unknown;
   #isSettled = false;
 
   /** @param settled Called once, with the error that `add` rejects with; without one when the plant is stored. */
@@ -81,7 +81,7 @@ export class PendingPlant implements MarkedPlant, Call {
   ended(outcome: InsertOutcome, cause?: unknown): void {
     if (outcome !== 'unclear') this.#openInserts -= 1;
     if (outcome === 'stored') this.#settle();
-    else this.#cause = cause;
+    else this.cause = cause;
     if (typeof outcome === 'string') return;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
     // The storage may have stored it before the rule that refuses it was added.
@@ -98,12 +98,11 @@ export class PendingPlant implements MarkedPlant, Call {
   }
 
   /** No caller waits for it any more: its time limit has passed, or the storage denies access. */
-  giveUp(message: string, latestError: unknown): void {
-    const cause = this.#cause ?? latestError;
+  giveUp(cause: unknown): void {
     this.#settle(
       this.mayBeWritten
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
-        : new StorageUnavailableError(message, { cause }),
+        : new StorageUnavailableError('the plant was not stored', { cause }),
     );
   }
 

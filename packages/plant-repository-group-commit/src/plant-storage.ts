@@ -111,14 +111,17 @@ export interface PlantStorage {
    *
    * Rejects when it ends without a reply: then nothing was written if `send` was not called, and otherwise the
    * outcome of every plant stays open.
+   *
+   * @param signal Aborts when the connection counts as lost. Close it: nothing else ends an insert without a reply.
    */
-  insert(batch: PlantBatch): Promise<InsertResult>;
+  insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult>;
 
   /**
    * Resolves with the marks of the plants with these ids that are committed; `undefined` for one of another program.
    * Visible is not durable: a plant, of this process or of another, is made durable before it is returned.
    *
-   * @param signal Ends the wait. What was sent is ended on the server too.
+   * @param signal Ends the wait. What was sent is ended on the server too. A connection without a reply is closed, because
+   *   it may be lost.
    */
   committedMarks(
     ids: readonly bigint[],

@@ -29,6 +29,7 @@ describe('The availability of a storage', () => {
   let availability: Availability;
   let events: StorageEvent[];
   let checks: number[];
+  let isStalled: boolean;
   /** How a check ends. */
   let check: (signal: AbortSignal) => Promise<void>;
 
@@ -37,6 +38,7 @@ describe('The availability of a storage', () => {
     closing = new AbortController();
     events = [];
     checks = [];
+    isStalled = false;
     check = async () => undefined;
   });
 
@@ -54,7 +56,8 @@ describe('The availability of a storage', () => {
       },
     });
     const observer = (event: StorageEvent) => events.push(event);
-    availability = new Availability({ storage, observer, closing: closing.signal, clock: time });
+    const options = { storage, observer, closing: closing.signal, clock: time };
+    availability = new Availability({ ...options, isStalled: () => isStalled });
   }
 
   const fail = (error: Error) => {
@@ -79,6 +82,24 @@ describe('The availability of a storage', () => {
     await runUntil(3_500);
     expect(checks).to.deep.equal([0, 1000, 2000, 3000]);
     expect(reported()).to.deep.equal(['storage reachable']);
+  });
+
+  it('is slow while inserts get no replies, although a check does', async () => {
+    open();
+    for (const [at, value] of [
+      [1_500, true],
+      [2_500, false],
+    ] as const) {
+      time.after(at, () => {
+        isStalled = value;
+      });
+    }
+    await runUntil(3_500);
+    expect(reported()).to.deep.equal([
+      'storage reachable',
+      ['the database at db.example:1 is slow', 'inserts get no response'],
+      'storage reachable',
+    ]);
   });
 
   it('is checked less and less often while the credentials are refused, also by `ready`', async () => {

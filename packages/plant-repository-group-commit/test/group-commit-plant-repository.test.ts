@@ -178,6 +178,7 @@ describe('A group commit repository', () => {
   it('ends a page when it is closed', async () => {
     const limits = openFailing(Array(100).fill(lost));
     const reading = rejects(repository.read({ limit: 5 }, 60_000), { cause: lost });
+    await nextTurn();
     await repository.close();
     await reading;
     expect(limits).to.have.length(1);

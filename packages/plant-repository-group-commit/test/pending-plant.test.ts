@@ -17,7 +17,7 @@ const foundItself: Act = (it) => it.found(MARK);
 const foundAnother: Act = (it) => it.found('another mark');
 const foundForeign: Act = (it) => it.found(undefined);
 const refused: Act = (it) => it.ended({ code: 121, reason: 'a rule' }, lost);
-const giveUp: Act = (it) => it.giveUp('the plant was not stored', late);
+const giveUp: Act = (it) => it.giveUp(it.cause ?? late);
 
 const taken = ['PLANT_ID_TAKEN', 'a plant with this id was stored before', undefined];
 const unknown = (cause: Error) => ['OUTCOME_UNKNOWN', 'the outcome was not known in time', cause];

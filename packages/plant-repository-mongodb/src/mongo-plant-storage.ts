@@ -108,7 +108,7 @@ export class MongoPlantStorage implements PlantStorage {
     return new ObjectId();
   }
 
-  async insert(batch: PlantBatch): Promise<InsertResult> {
+  async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     const insert = {
       insert: this.#name,
       documents: new SentDocuments(batch),
@@ -117,7 +117,7 @@ export class MongoPlantStorage implements PlantStorage {
       maxTimeMS: Math.max(1, Math.ceil(batch.timeLimitMs)),
     };
     try {
-      return insertResult(await this.#db.command(insert), batch.send().length);
+      return insertResult(await this.#db.command(insert, { signal }), batch.send().length);
     } catch (error) {
       // This error of the driver contains the whole reply.
       if (error instanceof MongoWriteConcernError) {

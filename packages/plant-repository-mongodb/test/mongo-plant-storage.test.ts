@@ -15,6 +15,7 @@ import {
 import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 60_000;
+const NEVER = new AbortController().signal;
 
 /** The driver serializes a command when it has a connection that can send it. */
 describeOnMongod('An insert', () => {
@@ -53,19 +54,19 @@ describeOnMongod('An insert', () => {
     const [id, neighbour] = [2n ** 53n + 1n, 2n ** 53n];
     const marks = [id, neighbour].map((it) => [it, storage.newMark()] as const);
     for (const [it, mark] of marks) {
-      expect(await storage.insert(batch(it, mark))).to.deep.equal({ outcomes: ['stored'] });
+      expect(await storage.insert(batch(it, mark), NEVER)).to.deep.equal({ outcomes: ['stored'] });
     }
-    expect(await storage.insert(batch(id))).to.deep.equal({ outcomes: ['id exists'] });
+    expect(await storage.insert(batch(id), NEVER)).to.deep.equal({ outcomes: ['id exists'] });
     const found = await storage.committedMarks([id, neighbour, 2n], new AbortController().signal);
     expect(found).to.have.lengthOf(2);
     for (const [it, mark] of marks) expect(`${found.get(it)}`).to.equal(`${mark}`);
   });
 
   it('is sent on a connection only, and ends without a reply when that is lost', async () => {
-    await storage.insert(batch(1n));
+    await storage.insert(batch(1n), NEVER);
     network.freeze();
-    const open = rejects(storage.insert(batch(2n)));
-    await rejects(storage.insert(batch(3n)));
+    const open = rejects(storage.insert(batch(2n), NEVER));
+    await rejects(storage.insert(batch(3n), NEVER));
     expect(sent).to.deep.equal([1n, 2n]);
     await network.cut();
     await open;
@@ -83,19 +84,19 @@ describeOnMongod('An insert', () => {
       plant: plant(BigInt(id), name),
       mark: storage.newMark(),
     }));
-    await rejects(storage.insert({ timeLimitMs: LONG_LIMIT_MS, send: () => plants }));
+    await rejects(storage.insert({ timeLimitMs: LONG_LIMIT_MS, send: () => plants }, NEVER));
     const found = await storage.committedMarks([0n, 1n, 2n, 3n], new AbortController().signal);
     expect([...found.keys()]).to.have.members([0n, 3n]);
   });
 
   it('is not sent when no server can be reached', async () => {
     await network.cut();
-    await rejects(storage.insert(batch(1n)));
+    await rejects(storage.insert(batch(1n), NEVER));
     expect(sent).to.deep.equal([]);
   });
 
   it('does not keep a look-up from being ended', async () => {
-    await storage.insert(batch(1n));
+    await storage.insert(batch(1n), NEVER);
     network.freeze();
     const end = new AbortController();
     const reason = new Error('no client waits');

@@ -1,18 +1,19 @@
 import { Socket } from 'node:net';
+import { setTimeout as wait } from 'node:timers/promises';
 import { Pool, type PoolClient } from 'pg';
 import { requestCancel } from './request-cancel.js';
 import { endsConnection, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
-/** A statement without a reply is abandoned after this time: its connection may be lost without a sign. */
-const DEAD_AFTER_MS = 60_000;
-
 /**
  * A statement that the server does not cancel keeps its connection for this time. No other connection is opened in its
  * place, since its backend is alive.
  */
 const CANCELLED_WITHIN_MS = 20_000;
+
+/** A statement ends within this time after the server has carried out the request to cancel it, unless the connection is lost. */
+const ENDED_WITHIN_MS = 3_000;
 
 /** What is left after this time when the connections are closed is destroyed. */
 const CLOSED_WITHIN_MS = 500;
@@ -22,6 +23,7 @@ export class Connections {
   readonly #pool: Pool;
   readonly #sockets = new Set<Socket>();
   readonly #statements = new Set<() => void>();
+  #hasLost = false;
 
   constructor(connectionString: string, max: number) {
     this.#pool = new Pool({
@@ -57,42 +59,65 @@ export class Connections {
     });
   }
 
+  /** Returns whether a connection was lost without a sign since the last call. */
+  takeLost(): boolean {
+    const hasLost = this.#hasLost;
+    this.#hasLost = false;
+    return hasLost;
+  }
+
+  /** Closes every connection at once. Further statements use new ones. */
+  reset(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   /** Cancels every statement, and closes every connection. */
   async close(): Promise<void> {
-    for (const abandon of this.#statements) abandon();
-    const timer = setTimeout(() => {
-      for (const socket of this.#sockets) socket.destroy();
-    }, CLOSED_WITHIN_MS);
+    for (const cancel of this.#statements) cancel();
+    const timer = setTimeout(() => this.reset(), CLOSED_WITHIN_MS);
     await this.#pool.end();
     clearTimeout(timer);
   }
 
   async #run<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const client = await this.#pool.connect();
+    if (signal?.aborted) client.release();
+    signal?.throwIfAborted();
+    const working = work(client);
     let cancelled: Promise<void> | undefined;
-    let timer: NodeJS.Timeout;
-    const abandon = () => {
-      if (cancelled) return;
-      cancelled = requestCancel(client, this.#newSocket());
-      clearTimeout(timer);
-      timer = setTimeout(() => void client.end(), CANCELLED_WITHIN_MS);
+    const cancel = () => {
+      cancelled ??= this.#cancel(client, working);
     };
-    timer = setTimeout(abandon, DEAD_AFTER_MS);
-    signal?.addEventListener('abort', abandon);
-    this.#statements.add(abandon);
+    signal?.addEventListener('abort', cancel);
+    this.#statements.add(cancel);
     let closes = false;
     try {
-      signal?.throwIfAborted();
-      return await work(client);
+      return await working;
     } catch (error) {
       closes = endsConnection(error);
       throw error;
     } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', abandon);
-      this.#statements.delete(abandon);
+      signal?.removeEventListener('abort', cancel);
+      this.#statements.delete(cancel);
       void this.#giveBack(client, closes, cancelled);
     }
+  }
+
+  /** Cancels a statement on the server. Resolves when the server has done so. Closes a connection that gets no reply then. */
+  async #cancel(client: PoolClient, working: Promise<unknown>): Promise<void> {
+    const ended = new AbortController();
+    const end = () => ended.abort();
+    working.then(end, end);
+    const closeAfter = (ms: number, isLost: boolean) => {
+      const close = () => {
+        this.#hasLost ||= isLost;
+        void client.end();
+      };
+      wait(ms, undefined, { signal: ended.signal }).then(close, () => undefined);
+    };
+    closeAfter(CANCELLED_WITHIN_MS, false);
+    await requestCancel(client, this.#newSocket());
+    closeAfter(ENDED_WITHIN_MS, true);
   }
 
   /** The pool opens another connection only once the server has ended the backend of this one. */

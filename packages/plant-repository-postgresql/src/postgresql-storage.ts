@@ -104,13 +104,13 @@ export class PostgresqlStorage implements PlantStorage {
     return randomUUID();
   }
 
-  async insert(batch: PlantBatch): Promise<InsertResult> {
+  async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     let plants: readonly MarkedPlant[] = [];
     try {
       const outcomes = await this.#inserts.run((client) => {
         plants = batch.send();
         return this.#insert(client, plants);
-      });
+      }, signal);
       return { outcomes };
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
@@ -138,6 +138,7 @@ export class PostgresqlStorage implements PlantStorage {
         signal.throwIfAborted();
         await client.query(INSERT_NOTHING);
       }, signal);
+      this.#replaceLost();
     } catch (error) {
       const isSlow = responds && signal.aborted;
       if (isSlow) throw new StorageError('writes are not acknowledged in time', 'slow');
@@ -174,6 +175,13 @@ export class PostgresqlStorage implements PlantStorage {
     return plants.map((it) =>
       stored.has(`${it.mark}`) ? 'stored' : notInserted(it.plant.id, found),
     );
+  }
+
+  /** What loses one connection without a sign, such as a firewall, often loses all. The server responds to a new one. */
+  #replaceLost(): void {
+    const others = [this.#inserts, this.#reads];
+    const lost = [this.#checks, ...others].filter((connections) => connections.takeLost());
+    if (lost.length > 0) for (const connections of others) connections.reset();
   }
 
   /** Rejects when the table cannot keep plants. */

@@ -2,6 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@plant-store/contract-suite';
 import { newPlant, StorageSlowError } from '@plant-store/domain';
+import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
 import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
@@ -11,6 +12,8 @@ import { expect } from 'chai';
 const MAX_BACKENDS = 14;
 /** One is added every 50 ms: for longer than an insert is waited for before it is repeated. */
 const PLANTS = 80;
+/** That are connected when all connections are lost. */
+const CLIENTS = 60;
 
 describe('On a slow PostgreSQL', () => {
   before(needsPostgresql);
@@ -42,6 +45,18 @@ function describeStore(this: Mocha.Suite): void {
   });
 
   const plant = (id: number) => newPlant({ id: BigInt(id), name: 'Monstera' });
+
+  /** Opens every connection of a store. */
+  const openAll = async (store: GroupCommitPlantRepository) => {
+    const adding: Promise<void>[] = [];
+    await locked(async () => {
+      for (let id = 0; id < PLANTS; id += 1) {
+        adding.push(store.add(plant(id), 50_000));
+        await wait(50);
+      }
+    });
+    await Promise.all(adding);
+  };
 
   const locked = async (work: () => Promise<void>) => {
     await server.run('BEGIN; LOCK TABLE plant_store.plants');
@@ -92,6 +107,37 @@ function describeStore(this: Mocha.Suite): void {
       await until(isReady, () => 'the repository was not ready again');
     });
   }
+
+  it('stores and reads plants again within seconds when all connections are lost without a sign', async () => {
+    const network = await FaultyNetwork.before(server.port);
+    const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
+    const adding: Promise<void>[] = [];
+    const states: string[] = [];
+    const remote = postgresqlPlantRepository({
+      uri,
+      observer({ type }) {
+        if (type !== 'batch written') states.push(type);
+        // An instance that reports that it can store plants does so.
+        if (type === 'storage reachable')
+          adding.push(remote.add(plant(-10 - states.length), 3_000));
+      },
+    });
+    try {
+      await openAll(remote);
+      network.freezeConnections();
+      for (let id = 0; id < CLIENTS; id += 1) adding.push(remote.add(plant(1_000 + id), 15_000));
+      await Promise.all([...adding, remote.read({ limit: 1_000 }, 15_000)]);
+      await until(
+        async () => states.at(-1) === 'storage reachable',
+        () => `the storage was ${states}`,
+      );
+      await Promise.all(adding);
+      expect(states).to.include('storage unreachable');
+    } finally {
+      await remote.close();
+      await network.close();
+    }
+  });
 
   it('ends on the server what no client waits for: a page, and an insert when it is closed', async () => {
     await locked(async () => {

@@ -81,6 +81,11 @@ export class FaultyNetwork {
   /** Holds everything that is sent, on open and on new connections, until {@link restore}. */
   freeze(): void {
     this.#frozen = true;
+    this.freezeConnections();
+  }
+
+  /** Holds everything that is sent on open connections, as a firewall that has forgotten them, until {@link restore}. */
+  freezeConnections(): void {
     for (const { client, server } of this.#links) {
       client.pause();
       server.pause();

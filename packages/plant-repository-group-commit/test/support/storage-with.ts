@@ -1,4 +1,5 @@
 import { newPlant } from '@plant-store/domain';
+import type { GroupCommitOptions } from '../../src/group-commit.js';
 import type { PlantStorage } from '../../src/plant-storage.js';
 
 /** The limits of the MongoDB store. */
@@ -8,7 +9,11 @@ export const LIMITS = { ordinary: 20, again: 20, overtaken: 60 };
 export const BATCHES = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
 
 /** Plants are sent at once. */
-export const AVAILABLE = { refusal: undefined, reached: () => undefined };
+export const AVAILABLE: GroupCommitOptions['availability'] = {
+  refusal: undefined,
+  reached: () => undefined,
+  lost: new AbortController().signal,
+};
 
 let marks = 0;
 

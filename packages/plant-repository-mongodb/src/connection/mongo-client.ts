@@ -21,8 +21,6 @@ const OPTIONS = {
   readPreference: 'primary',
   // Ends the wait for a server. An abort signal for each insert would take 35 µs of CPU time.
   serverSelectionTimeoutMS: 2_000,
-  // Closes a connection that is dead. A majority that lags, or a server that is frozen, is waited for.
-  socketTimeoutMS: 60_000,
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
