@@ -68,8 +68,8 @@ export class Availability {
   }
 
   /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
-  get refusal(): StorageUnavailableError | undefined {
-    return isRefusal(this.#finding) ? this.#problem : undefined;
+  get denied(): StorageUnavailableError | undefined {
+    return isDenial(this.#finding) ? this.#problem : undefined;
   }
 
   /** Aborts when the connection of what is sent now counts as lost. */
@@ -142,7 +142,7 @@ export class Availability {
   }
 
   #unavailable({ finding, cause }: Problem): StorageUnavailableError {
-    if (finding === 'refusal') {
+    if (finding === 'denied') {
       return new StorageUnavailableError(`plants are refused: ${cause.message}`);
     }
     const message = `${this.#options.storage.place} ${WHAT[finding]}`;
@@ -152,6 +152,6 @@ export class Availability {
   }
 }
 
-function isRefusal(finding: Finding | 'reachable' | undefined): boolean {
-  return finding === 'credentials' || finding === 'refusal';
+function isDenial(finding: Finding | 'reachable' | undefined): boolean {
+  return finding === 'credentials' || finding === 'denied';
 }

@@ -106,15 +106,15 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
       } catch (error) {
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;
-        if (this.#isRefusal(error)) throw this.#failedRead(error);
+        if (this.#isDenied(error)) throw this.#failedRead(error);
         await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
         if (end.aborted) throw this.#failedRead(latest);
       }
     }
   }
 
-  #isRefusal(error: unknown): boolean {
-    return ['credentials', 'refusal'].includes(this.#storage.explain(error).finding);
+  #isDenied(error: unknown): boolean {
+    return ['credentials', 'denied'].includes(this.#storage.explain(error).finding);
   }
 
   #failedRead(error: unknown): StorageUnavailableError {

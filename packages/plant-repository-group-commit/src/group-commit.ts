@@ -4,10 +4,11 @@ import {
   type StorageObserver,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { type BatchLimits, InsertQueue } from './insert-queue.js';
-import { Insert, Patience } from './patience.js';
+
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertOutcome, InsertResult, PlantStorage } from './plant-storage.js';
 import { callerOf, traced } from './traced.js';
@@ -16,7 +17,7 @@ import { callerOf, traced } from './traced.js';
 const RETRY_PAUSE_MS = 50;
 
 /** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
-const SPLIT = 16;
+const BISECT_BY = 16;
 
 /**
  * Compared with one insert at a time, the share of a half gives a tenth more creates a second with the database on the
@@ -34,7 +35,7 @@ const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, pauseMs: () => 0
 /** What a {@link GroupCommit} uses. */
 export interface GroupCommitOptions {
   readonly storage: PlantStorage;
-  readonly availability: Pick<Availability, 'refusal' | 'reached' | 'lost'>;
+  readonly availability: Pick<Availability, 'denied' | 'reached' | 'lost'>;
   readonly limits: {
     /** The most plants that are being stored at once; further ones are refused. */
     readonly maxPending: number;
@@ -59,7 +60,7 @@ export class GroupCommit {
   readonly #pending = new Set<PendingPlant>();
   readonly #ordinary: InsertQueue;
   readonly #again: InsertQueue;
-  readonly #patience: Patience;
+  readonly #attempts: Attempts;
   #latestError: unknown;
   /** Of the timer for the earliest deadline, or for that of a plant that is settled. */
   #nextDeadline = Number.POSITIVE_INFINITY;
@@ -72,10 +73,10 @@ export class GroupCommit {
     const { storage, limits, clock } = options;
     const { ordinary, again } = storage.limits;
     const store = (plants: readonly PendingPlant[]) => this.#store(plants);
-    const paced = { ...EAGER, max: ordinary, pauseMs: () => this.#patience.pauseMs };
-    this.#patience = new Patience(clock, storage.limits, (it) => this.#queueOverdue(it));
+    const paced = { ...EAGER, slots: ordinary, pauseMs: () => this.#attempts.pauseMs };
+    this.#attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
     this.#ordinary = new InsertQueue(limits.batch, paced, store, clock);
-    this.#again = new InsertQueue(limits.batch, { ...AT_ONCE, max: again }, store, clock);
+    this.#again = new InsertQueue(limits.batch, { ...AT_ONCE, slots: again }, store, clock);
   }
 
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */
@@ -100,7 +101,7 @@ export class GroupCommit {
 
   /** Whether inserts get no replies. */
   get isStalled(): boolean {
-    return this.#patience.isStalled;
+    return this.#attempts.isStalled;
   }
 
   /** Accepts no more plants, and resolves when every plant is settled. Idempotent. */
@@ -152,51 +153,51 @@ export class GroupCommit {
     this.#expireAt(next, next - now);
   }
 
-  /** Resolves when the next insert may start: at the end of this one, or when it gives way. */
+  /** Resolves when the next insert may start: at the end of this one, or when it releases its slot. */
   #store(plants: readonly PendingPlant[]): Promise<void> {
-    return new Promise((giveWay) => {
-      void this.#carryOut(new Insert(plants, this.#patience, giveWay)).then(giveWay);
+    return new Promise((releaseSlot) => {
+      void this.#carryOut(new Attempt(plants, this.#attempts, releaseSlot)).then(releaseSlot);
     });
   }
 
   /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */
-  async #carryOut(insert: Insert): Promise<void> {
-    const existing = this.#conclude(insert, await this.#insert(insert));
+  async #carryOut(attempt: Attempt): Promise<void> {
+    const existing = this.#conclude(attempt, await this.#insert(attempt));
     if (existing.length > 0) await this.#lookUp(existing);
-    this.#patience.ended(insert);
-    const again = insert.plants.filter(({ isSettled }) => !isSettled);
-    if (again.length === 0 || insert.isOverdue) return;
+    this.#attempts.ended(attempt);
+    const again = attempt.plants.filter(({ isSettled }) => !isSettled);
+    if (again.length === 0 || attempt.hasTimedOut) return;
     await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
     this.#queueAgain(again);
   }
 
-  async #insert(insert: Insert): Promise<InsertResult> {
+  async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability } = this.#options;
-    const { refusal } = availability;
-    if (refusal) return { outcomes: 'denied', error: refusal };
+    const { denied } = availability;
+    if (denied) return { outcomes: 'denied', error: denied };
     try {
       const reached = availability.reached();
       if (reached) await reached;
-      return await this.#trace('insert plants', insert.plants, () =>
-        storage.insert(insert, availability.lost),
+      return await this.#trace('insert plants', attempt.plants, () =>
+        storage.insert(attempt, availability.lost),
       );
     } catch (error) {
-      return { outcomes: insert.isSent ? 'unclear' : 'not written', error };
+      return { outcomes: attempt.isSent ? 'unclear' : 'not written', error };
     }
   }
 
   /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
-  #conclude(insert: Insert, { outcomes, error }: InsertResult): readonly PendingPlant[] {
+  #conclude(attempt: Attempt, { outcomes, error }: InsertResult): readonly PendingPlant[] {
     this.#latestError = error;
-    if (!insert.isSent) {
-      if (outcomes === 'denied') for (const plant of insert.plants) this.#deny(plant, error);
+    if (!attempt.isSent) {
+      if (outcomes === 'denied') for (const plant of attempt.plants) this.#deny(plant, error);
       return [];
     }
-    const plants = insert.send();
+    const plants = attempt.send();
     if (plants.length === 0) return [];
     const { observer, clock } = this.#options;
-    if (outcomes !== 'unclear') this.#patience.replied(insert);
-    const durationMs = clock.now() - insert.sentAt;
+    if (outcomes !== 'unclear') this.#attempts.replied(attempt);
+    const durationMs = clock.now() - attempt.sentAt;
     observer({ type: 'batch written', plants: plants.length, durationMs, failure: error });
     return plants.filter((plant, index) => {
       const outcome = typeof outcomes === 'string' ? outcomes : outcomes[index];
@@ -207,7 +208,7 @@ export class GroupCommit {
   /** Applies the outcome of an insert to one of its plants. Returns whether its id has to be looked up. */
   #apply(plant: PendingPlant, outcome: InsertOutcome, together: number, error: unknown): boolean {
     plant.ended(outcome, error);
-    if (outcome === 'unclear' || outcome === 'refused with others') split(plant, together);
+    if (outcome === 'unclear' || outcome === 'refused with others') bisect(plant, together);
     if (outcome === 'denied') this.#deny(plant, error);
     const isRefusal = typeof outcome === 'object' && 'reason' in outcome;
     if (isRefusal && plant.isSettled) {
@@ -217,7 +218,7 @@ export class GroupCommit {
   }
 
   #deny(plant: PendingPlant, error: unknown): void {
-    if (plant.mayBeWritten) return;
+    if (plant.isUnclear) return;
     const isExplained = error instanceof StorageUnavailableError;
     plant.giveUp(isExplained ? error : this.#options.storage.explain(error).cause);
   }
@@ -239,9 +240,9 @@ export class GroupCommit {
   }
 
   /** The plants of an insert without a reply may get their outcomes from another one. */
-  #queueOverdue(insert: Insert): void {
-    const plants = insert.send().filter(({ isSettled }) => !isSettled);
-    for (const plant of plants) split(plant, insert.send().length);
+  #queueTimedOut(attempt: Attempt): void {
+    const plants = attempt.send().filter(({ isSettled }) => !isSettled);
+    for (const plant of plants) bisect(plant, attempt.send().length);
     this.#queueAgain(plants);
   }
 
@@ -262,6 +263,6 @@ export class GroupCommit {
 }
 
 /** The plant may be inserted with fewer others next, because one of them may be the reason for what happened. */
-function split(plant: PendingPlant, together: number): void {
-  plant.maxTogether = Math.ceil(together / SPLIT);
+function bisect(plant: PendingPlant, together: number): void {
+  plant.maxTogether = Math.ceil(together / BISECT_BY);
 }

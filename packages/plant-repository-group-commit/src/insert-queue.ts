@@ -12,18 +12,18 @@ export interface BatchLimits {
 export interface Pace {
   /** The most inserts that start as soon as they are large enough. */
   readonly eager: number;
-  /** The plants of such an insert, at least, as a share of all plants under way. */
+  /** The plants of such an insert, at least, as a share of all plants in flight. */
   readonly minShare: number;
-  /** The most inserts under way. */
-  readonly max: number;
-  /** Milliseconds after which an insert starts, whatever its size is, while fewer than `max` are under way. */
+  /** The most inserts in flight. */
+  readonly slots: number;
+  /** Milliseconds after which an insert starts, whatever its size is, while a slot is free. */
   readonly pauseMs: () => number;
 }
 
 /**
- * Natural batching (group commit): plants that are queued while inserts are under way form the next insert. An idle
- * queue starts one at once. Otherwise, the next one starts when it has enough plants compared with all that are under
- * way, when those have ended, or when they take long.
+ * Natural batching (group commit): plants that are queued while inserts are in flight form the next insert. An idle
+ * queue starts one at once. Otherwise, the next one starts when it has enough plants compared with all that are in
+ * flight, when those have ended, or when they take long.
  */
 export class InsertQueue {
   readonly #limits: BatchLimits;
@@ -33,13 +33,13 @@ export class InsertQueue {
   /** An insert has plants of many callers, so it runs in the asynchronous context of the constructor. */
   readonly #context = new AsyncResource('InsertQueue');
   #plants: PendingPlant[] = [];
-  #inserts = 0;
-  #plantsUnderWay = 0;
+  #inFlight = 0;
+  #plantsInFlight = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
   #isStarting = false;
   #isWaiting = false;
 
-  /** @param insert Resolves when the insert has ended, or gives its place to another one. Must not reject. */
+  /** @param insert Resolves when the insert has ended, or releases its slot. Must not reject. */
   constructor(
     limits: BatchLimits,
     pace: Pace,
@@ -68,7 +68,7 @@ export class InsertQueue {
   /** An idle queue waits until the promises of the turn have settled, another one for the end of the turn. */
   #startSoon(): void {
     if (this.#isStarting) return;
-    const isIdle = this.#inserts === 0;
+    const isIdle = this.#inFlight === 0;
     if (!isIdle && !this.#isDue()) {
       this.#startLater();
       return;
@@ -81,9 +81,9 @@ export class InsertQueue {
     });
   }
 
-  /** When the inserts under way take long, the next one does not wait for them. */
+  /** When the inserts in flight take long, the next one does not wait for them. */
   #startLater(): void {
-    if (this.#isWaiting || this.#plants.length === 0 || this.#inserts >= this.#pace.max) return;
+    if (this.#isWaiting || this.#plants.length === 0 || this.#inFlight >= this.#pace.slots) return;
     this.#isWaiting = true;
     this.#clock.after(this.#startedAt + this.#pace.pauseMs() - this.#clock.now(), () => {
       this.#isWaiting = false;
@@ -100,20 +100,20 @@ export class InsertQueue {
   }
 
   #isDue(): boolean {
-    const { eager, minShare, max, pauseMs } = this.#pace;
+    const { eager, minShare, slots, pauseMs } = this.#pace;
     const waiting = this.#plants.length;
-    if (waiting === 0 || this.#inserts >= max) return false;
-    if (this.#inserts < eager && waiting >= this.#plantsUnderWay * minShare) return true;
+    if (waiting === 0 || this.#inFlight >= slots) return false;
+    if (this.#inFlight < eager && waiting >= this.#plantsInFlight * minShare) return true;
     return this.#clock.now() - this.#startedAt >= pauseMs();
   }
 
   async #run(plants: readonly PendingPlant[]): Promise<void> {
     this.#startedAt = this.#clock.now();
-    this.#inserts += 1;
-    this.#plantsUnderWay += plants.length;
+    this.#inFlight += 1;
+    this.#plantsInFlight += plants.length;
     await this.#insert(plants);
-    this.#inserts -= 1;
-    this.#plantsUnderWay -= plants.length;
+    this.#inFlight -= 1;
+    this.#plantsInFlight -= plants.length;
     this.#start();
   }
 

@@ -25,8 +25,8 @@ interface Call {
  * A plant whose `add` has no outcome yet: the rule for what its client is told. Each method states one fact. The first
  * fact that decides the outcome settles the plant; later ones change nothing.
  *
- * The outcome is unknown if and only if an insert that may have written the plant is open: one that was sent, and is
- * not known to have written nothing.
+ * The outcome is unknown if and only if an insert of it is unclear: it was sent, and no fact shows that it has not written
+ * the plant, and will not. Replies are lost in any network, and what was sent may arrive later.
  */
 export class PendingPlant implements MarkedPlant, Call {
   readonly plant: NewPlant;
@@ -40,7 +40,7 @@ export class PendingPlant implements MarkedPlant, Call {
   /** Why its latest insert has not stored it. */
   cause: unknown;
   readonly #settled: (error?: Error) => void;
-  #openInserts = 0;
+  #unclearInserts = 0;
   #isSettled = false;
 
   /** @param settled Called once, with the error that `add` rejects with; without one when the plant is stored. */
@@ -67,25 +67,25 @@ export class PendingPlant implements MarkedPlant, Call {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether an insert that may have written it is open. */
-  get mayBeWritten(): boolean {
-    return this.#openInserts > 0;
+  /** Whether an insert of it was sent, and is not known to have written nothing. */
+  get isUnclear(): boolean {
+    return this.#unclearInserts > 0;
   }
 
   /** An insert of it leaves the process. */
   sent(): void {
-    this.#openInserts += 1;
+    this.#unclearInserts += 1;
   }
 
-  /** An insert of it has ended like this. An unclear one stays open. */
+  /** An insert of it has ended like this. */
   ended(outcome: InsertOutcome, cause?: unknown): void {
-    if (outcome !== 'unclear') this.#openInserts -= 1;
+    if (outcome !== 'unclear') this.#unclearInserts -= 1;
     if (outcome === 'stored') this.#settle();
     else this.cause = cause;
     if (typeof outcome === 'string') return;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
     // The storage may have stored it before the rule that refuses it was added.
-    else if (!this.mayBeWritten) {
+    else if (!this.isUnclear) {
       const message = `the database refuses a plant that the service accepts (${outcome.code})`;
       this.#settle(new Error(message));
     }
@@ -100,7 +100,7 @@ export class PendingPlant implements MarkedPlant, Call {
   /** No caller waits for it any more: its time limit has passed, or the storage denies access. */
   giveUp(cause: unknown): void {
     this.#settle(
-      this.mayBeWritten
+      this.isUnclear
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
         : new StorageUnavailableError('the plant was not stored', { cause }),
     );

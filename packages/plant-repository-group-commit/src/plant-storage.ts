@@ -18,8 +18,8 @@ export interface MarkedPlant {
 export interface PlantBatch {
   /**
    * Returns the plants to insert: those that a caller still waits for, so the array may be empty. Called immediately
-   * before a part of the insert leaves the process, and never when it is not sent: the outcome of these plants is open
-   * from then on. Later calls return the same array.
+   * before a part of the insert leaves the process, and never when it is not sent: this insert of these plants is
+   * unclear from then on. Later calls return the same array.
    */
   send(): readonly MarkedPlant[];
   /** Milliseconds after which a server may end the insert: no caller waits for it, or its plants are inserted again. */
@@ -68,9 +68,9 @@ export interface InsertResult {
  * - `no server`: no server responds;
  * - `not now`: a server responds, and accepts no plants now;
  * - `slow`: a server accepts plants, but does not acknowledge them in time;
- * - `credentials`, `refusal`: it accepts no plants until an administrator changes something.
+ * - `credentials`, `denied`: it accepts no plants until an administrator changes something.
  */
-export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'refusal';
+export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'denied';
 
 /** What is wrong with a storage. */
 export interface Problem {
@@ -79,14 +79,14 @@ export interface Problem {
   readonly cause: Error;
 }
 
-/** The most inserts that are open at once. Each uses a connection of its own. */
+/** The most inserts in flight: the slots. Each uses a connection of its own. */
 export interface InsertLimits {
   /** Of plants that are inserted for the first time. The first four share; further ones start only when inserts are slow. */
   readonly ordinary: number;
   /** Of plants that are inserted again. */
   readonly again: number;
-  /** Of slow inserts that later ones have overtaken, because a part of the storage does not respond. */
-  readonly overtaken: number;
+  /** Of stragglers: slow inserts, while later ones get their replies. A part of the storage does not respond, such as a shard. */
+  readonly stragglers: number;
 }
 
 /**
@@ -110,7 +110,7 @@ export interface PlantStorage {
    * Waits for a slow server: an insert that has been sent is not given up while a caller waits for one of its plants.
    *
    * Rejects when it ends without a reply: then nothing was written if `send` was not called, and otherwise the
-   * outcome of every plant stays open.
+   * insert is unclear for every plant.
    *
    * @param signal Aborts when the connection counts as lost. Close it: nothing else ends an insert without a reply.
    */
@@ -146,6 +146,6 @@ export interface PlantStorage {
   /** Returns what an error of one of the other methods means. */
   explain(error: unknown): Problem;
 
-  /** Closes every connection, and ends on the server what is open. */
+  /** Closes every connection, and ends on the server what is in flight. */
   close(): Promise<void>;
 }

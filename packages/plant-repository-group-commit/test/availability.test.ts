@@ -19,7 +19,7 @@ class Found extends Error {
 }
 
 const refusedLogin = new Found('credentials', 'the user is unknown');
-const view = new Found('refusal', 'it is a view');
+const view = new Found('denied', 'it is a view');
 const lost = new Found('no server', 'connect ECONNREFUSED');
 const slow = new Found('slow', 'writes are not acknowledged in time');
 
@@ -172,7 +172,7 @@ describe('The availability of a storage', () => {
       fail(error);
       open();
       await rejects(availability.ready(), StorageUnavailableError);
-      expect(availability.refusal).to.equal(refuses ? availability.problem : undefined);
+      expect(availability.denied).to.equal(refuses ? availability.problem : undefined);
     });
   }
 

@@ -126,7 +126,7 @@ describe('A group commit repository', () => {
     });
   }
 
-  for (const finding of ['credentials', 'refusal'] as const) {
+  for (const finding of ['credentials', 'denied'] as const) {
     it(`does not read a page again after a problem of this kind: ${finding}`, async () => {
       const limits = openFailing([lost], finding);
       await rejects(repository.read({ limit: 5 }, 60_000), { cause: lost });

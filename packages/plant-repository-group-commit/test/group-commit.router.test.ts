@@ -66,7 +66,7 @@ describe('Before two shards, one of which has no primary,', function () {
       expect(slow.length).to.be.below(0.02 * HEALTHY);
       expect(failures).to.have.length(CLIENTS);
       for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
-      expect(router.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again + LIMITS.overtaken);
+      expect(router.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again + LIMITS.stragglers);
     });
   }
 

@@ -88,7 +88,7 @@ const scenario = fc.record({
   inserts: fc.record({
     ordinary: fc.integer({ min: 1, max: 3 }),
     again: fc.integer({ min: 1, max: 3 }),
-    overtaken: fc.nat(2),
+    stragglers: fc.nat(2),
   }),
   closing: fc.constantFrom(5_000, 500, 20),
 });
@@ -169,7 +169,7 @@ async function run(script: Scenario): Promise<OutcomeChecker> {
   const time = new VirtualTime();
   const database = new SimulatedDatabase(time, plan, present);
   const checker = new OutcomeChecker(time, database);
-  const maxOpen = inserts.ordinary + inserts.again + inserts.overtaken;
+  const maxOpen = inserts.ordinary + inserts.again + inserts.stragglers;
   const opened = (open: number) => {
     if (open > maxOpen) checker.violations.push(`${open} inserts are open, not ${maxOpen}`);
   };

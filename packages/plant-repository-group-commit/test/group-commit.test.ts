@@ -40,7 +40,7 @@ function open({ maxItems = 10, maxBytes = 100_000, ...given }: Given = {}) {
   return { fake, clock, events, plants, add, settled };
 }
 
-/** Opens with batches of one and three plants under way, so that a further plant waits. */
+/** Opens with batches of one and three plants in flight, so that a further plant waits. */
 async function openBusy() {
   const opened = open();
   const underWay = [opened.add(101n)];
@@ -58,7 +58,7 @@ describe('Batches', () => {
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('wait until they have at least half as many plants as the batches under way', async () => {
+  it('wait until they have at least half as many plants as the batches in flight', async () => {
     const { fake, add, second } = await openBusy();
     void add(1n);
     await nextTurn();
@@ -249,9 +249,9 @@ describe('A plant that is added', () => {
   });
 
   it('is refused at once, and never sent, when the storage accepts no plants or there are too many', async () => {
-    const refusal = new StorageUnavailableError('plants are refused: it is a view');
-    const { fake, add } = open({ availability: { ...AVAILABLE, refusal } });
-    await rejects(add(1n), { message: 'the plant was not stored', cause: refusal });
+    const denied = new StorageUnavailableError('plants are refused: it is a view');
+    const { fake, add } = open({ availability: { ...AVAILABLE, denied } });
+    await rejects(add(1n), { message: 'the plant was not stored', cause: denied });
     expect(fake.inserts).to.deep.equal([]);
     const full = open();
     for (let id = 0n; id < 100n; id += 1n) void full.add(id);
@@ -347,7 +347,7 @@ describe('Without a reply for a second, a plant', () => {
     const startedAt = new Map<bigint, number>();
     const durations = [1_500, 1, 1, 1_500, 1, 1_000, 1_000];
     const storage = storageWith({
-      limits: { ordinary: 2, again: 1, overtaken: 1 },
+      limits: { ordinary: 2, again: 1, stragglers: 1 },
       async insert(batch) {
         const id = batch.send()[0]?.plant.id ?? 0n;
         const isFirst = !startedAt.has(id);

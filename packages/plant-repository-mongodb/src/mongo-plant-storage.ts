@@ -169,7 +169,7 @@ export class MongoPlantStorage implements PlantStorage {
     const cause = explainedError(error, this.#client.options);
     if (error instanceof SlowWriteError) return { finding: 'slow', cause };
     if (credentialsRefused(error)) return { finding: 'credentials', cause };
-    if (refusesEveryPlant(error)) return { finding: 'refusal', cause };
+    if (refusesEveryPlant(error)) return { finding: 'denied', cause };
     const servers = this.#servers;
     if (!this.#topology || servers.some(({ isWritable }) => isWritable)) {
       return { finding: isReply(error) ? 'not now' : 'no server', cause };

@@ -76,7 +76,7 @@ describeOnMongod('A majority that acknowledges late', function () {
     });
   }
 
-  it('that never acknowledges lets the inserts of 500 clients be under way, and one is unknown', async () => {
+  it('that never acknowledges lets the inserts of 500 clients be in flight, and one is unknown', async () => {
     open();
     await add();
     const [, secondary] = set.members;

@@ -81,7 +81,7 @@ const INSERT_NOTHING = `SELECT ${DURABLY};
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlStorage implements PlantStorage {
   readonly place: string;
-  readonly limits = { ordinary: 6, again: 4, overtaken: 0 };
+  readonly limits = { ordinary: 6, again: 4, stragglers: 0 };
   readonly #user: string | undefined;
   readonly #observer: StorageObserver;
   readonly #inserts: Connections;
@@ -188,7 +188,7 @@ export class PostgresqlStorage implements PlantStorage {
   async #examine(client: PoolClient): Promise<void> {
     const { rows } = await client.query<TableState>(EXAMINE);
     const { problem, torn } = rows[0] ?? {};
-    if (problem) throw new StorageError(problem, 'refusal');
+    if (problem) throw new StorageError(problem, 'denied');
     if (torn) this.#advise(TORN_PAGES);
   }
 

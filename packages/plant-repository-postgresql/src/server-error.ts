@@ -4,9 +4,9 @@ import { COMMANDS } from './table.js';
 
 /** What an error means for an insert, and for a check that has found it. */
 const KINDS = {
-  refused: ['refused', 'refusal'],
+  refused: ['refused', 'denied'],
   credentials: ['denied', 'credentials'],
-  refusal: ['denied', 'refusal'],
+  denied: ['denied', 'denied'],
   'not now': ['not written', 'not now'],
   slow: ['not written', 'slow'],
   unclear: ['unclear', 'not now'],
@@ -23,7 +23,7 @@ const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // Read-only, prepared statements, deadlock, connections, disk full, locks, statement timeout, startup.
   [/^(?:25006|26000|40(?!003)|42P05|53|55(?!000)|57014|57P03)/, 'not now'],
   // Database, schema, table, columns, permissions.
-  [/^(?:0A|3D|3F|42|55000)/, 'refusal'],
+  [/^(?:0A|3D|3F|42|55000)/, 'denied'],
 ];
 
 /**

@@ -3,14 +3,14 @@ import type { GroupCommitOptions } from '../../src/group-commit.js';
 import type { PlantStorage } from '../../src/plant-storage.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { ordinary: 20, again: 20, overtaken: 60 };
+export const LIMITS = { ordinary: 20, again: 20, stragglers: 60 };
 
 /** The most plants of one insert, and of all together, in a `GroupCommitPlantRepository`. */
 export const BATCHES = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
 
 /** Plants are sent at once. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
-  refusal: undefined,
+  denied: undefined,
   reached: () => undefined,
   lost: new AbortController().signal,
 };

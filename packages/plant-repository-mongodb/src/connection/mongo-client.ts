@@ -8,8 +8,8 @@ export class InvalidMongoUriError extends Error {
   readonly code = 'INVALID_MONGO_URI';
 }
 
-/** The most inserts that are open at once. */
-export const MAX_INSERTS = { ordinary: 20, again: 20, overtaken: 60 };
+/** The most inserts in flight. */
+export const MAX_INSERTS = { ordinary: 20, again: 20, stragglers: 60 };
 
 /** For the inserts, two pages and two checks. */
 const MAX_POOL_SIZE = 104;
@@ -21,6 +21,8 @@ const OPTIONS = {
   readPreference: 'primary',
   // Ends the wait for a server. An abort signal for each insert would take 35 µs of CPU time.
   serverSelectionTimeoutMS: 2_000,
+  // The group commit decides when a connection counts as lost: a majority that lags is waited for.
+  socketTimeoutMS: 0,
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,

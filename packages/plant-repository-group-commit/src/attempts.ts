@@ -1,0 +1,139 @@
+import type { Clock } from './clock.js';
+import type { PendingPlant } from './pending-plant.js';
+import type { InsertLimits, PlantBatch } from './plant-storage.js';
+
+/** The least attempt timeout. */
+const ATTEMPT_TIMEOUT_MS = 1_000;
+
+/** The least time after which an attempt starts without waiting for a reply to another. */
+const PAUSE_MS = 100;
+
+/** One insert of a batch of plants, from its queue until its end. */
+export class Attempt implements PlantBatch {
+  readonly plants: readonly PendingPlant[];
+  /** Lets the next attempt start. */
+  readonly releaseSlot: () => void;
+  /** When it was sent, by the clock. */
+  sentAt = Number.POSITIVE_INFINITY;
+  /** Whether its plants were queued again while it was in flight. */
+  hasTimedOut = false;
+  stopTimer: () => void = () => undefined;
+  readonly #attempts: Attempts;
+  #sent: readonly PendingPlant[] | undefined;
+
+  constructor(plants: readonly PendingPlant[], attempts: Attempts, releaseSlot: () => void) {
+    this.plants = plants;
+    this.#attempts = attempts;
+    this.releaseSlot = releaseSlot;
+  }
+
+  send(): readonly PendingPlant[] {
+    if (this.#sent) return this.#sent;
+    this.#sent = this.plants.filter(({ isSettled }) => !isSettled);
+    for (const plant of this.#sent) plant.sent();
+    this.#attempts.sent(this);
+    return this.#sent;
+  }
+
+  get isSent(): boolean {
+    return this.#sent !== undefined;
+  }
+
+  get timeLimitMs(): number {
+    return this.#attempts.timeLimitMs(this.plants);
+  }
+}
+
+/**
+ * The attempts in flight, and how long each is waited for.
+ *
+ * When the attempt timeout has passed, the plants of an attempt are queued again, because its reply may be lost. The attempt
+ * stays in flight, and keeps its slot: when a majority or a standby lags, all attempts are slow, and more of them would
+ * make the database slower. When a later attempt has got its reply, only a part of the database does not respond, such as
+ * one shard. Then the attempt is a straggler, and releases its slot.
+ */
+export class Attempts {
+  readonly #clock: Clock;
+  readonly #limits: InsertLimits;
+  readonly #onTimeout: (attempt: Attempt) => void;
+  /** Have timed out, and keep their slots. */
+  readonly #timedOut = new Set<Attempt>();
+  /** How many have released their slots. Their connections are limited too. */
+  #stragglers = 0;
+  /** The time of the latest reply. A majority that lags by seconds needs longer timeouts. */
+  #replyMs = 0;
+  #repliedAt = Number.NEGATIVE_INFINITY;
+  /** When the latest of those attempts was sent that have got replies. */
+  #latestSentAt = Number.NEGATIVE_INFINITY;
+
+  /** @param onTimeout Called once for an attempt, before it may release its slot. */
+  constructor(clock: Clock, limits: InsertLimits, onTimeout: (attempt: Attempt) => void) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#onTimeout = onTimeout;
+  }
+
+  /** Milliseconds between the starts of attempts, so that a database that is slow for a moment does not take all slots. */
+  get pauseMs(): number {
+    return Math.max(PAUSE_MS, this.#replyMs / this.#limits.ordinary);
+  }
+
+  /** Whether attempts get no replies, for example because their connections are lost, or their rows are locked. */
+  get isStalled(): boolean {
+    const latest = this.#clock.now() - 2 * this.#timeoutMs;
+    return [...this.#timedOut].some(({ sentAt }) => sentAt > this.#repliedAt && sentAt <= latest);
+  }
+
+  /** The attempt timeout: more than a slow database needs for each. */
+  get #timeoutMs(): number {
+    return Math.max(ATTEMPT_TIMEOUT_MS, 2 * this.#replyMs);
+  }
+
+  /**
+   * A shard that does not respond must not take every slot, so an attempt with suspects is limited. It gets twice the time
+   * that a slow database needs, or that there was no reply to these plants or to any others.
+   */
+  timeLimitMs(plants: readonly PendingPlant[]): number {
+    const now = this.#clock.now();
+    const left = Math.max(0, ...plants.map(({ deadline }) => deadline - now));
+    if (!plants.some(({ isSuspect }) => isSuspect)) return left;
+    const waited = Math.max(...plants.map(({ addedAt }) => now - addedAt));
+    const silent = Math.min(waited, now - this.#repliedAt);
+    return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
+  }
+
+  /** An attempt leaves the process. */
+  sent(attempt: Attempt): void {
+    attempt.sentAt = this.#clock.now();
+    attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
+      attempt.hasTimedOut = true;
+      this.#onTimeout(attempt);
+      this.#timedOut.add(attempt);
+      this.#releaseSlots();
+    });
+  }
+
+  /** An attempt has got its reply. */
+  replied({ sentAt }: Attempt): void {
+    this.#repliedAt = this.#clock.now();
+    this.#replyMs = this.#repliedAt - sentAt;
+    this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
+    this.#releaseSlots();
+  }
+
+  /** An attempt has ended, and its plants have their outcomes. */
+  ended(attempt: Attempt): void {
+    attempt.stopTimer();
+    if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;
+  }
+
+  #releaseSlots(): void {
+    for (const attempt of this.#timedOut) {
+      if (this.#stragglers >= this.#limits.stragglers) return;
+      if (attempt.sentAt >= this.#latestSentAt) continue;
+      this.#timedOut.delete(attempt);
+      this.#stragglers += 1;
+      attempt.releaseSlot();
+    }
+  }
+}
