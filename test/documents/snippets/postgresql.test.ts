@@ -43,6 +43,15 @@ describe('The statements of docs/postgresql.md', function () {
     expect(await query(ofService(), find)).to.deep.equal([escaped]);
   });
 
+  it('let the server end the backends of lost connections after a minute', async () => {
+    await query(uriOf('postgres', server.password), snippet('docs/postgresql.md', 'ALTER ROLE'));
+    const settings = `SELECT current_setting('tcp_keepalives_' || name) AS value
+      FROM unnest(ARRAY['idle', 'interval', 'count']) AS name`;
+    expect(await query(ofService(), settings)).to.deep.equal(
+      ['30', '10', '3'].map((value) => ({ value })),
+    );
+  });
+
   it('convert the columns of an earlier version', async () => {
     const administrator = uriOf('postgres', server.password);
     const plants = await query(administrator, 'TABLE plants');
