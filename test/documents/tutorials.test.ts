@@ -70,9 +70,6 @@ describe('The tutorials, followed in one copy of the project', function () {
     ]);
   });
 
-  it('results in a token verifier that passes the contract suite', () =>
-    commandsOf('add-a-token-verifier'));
-
   it('results in a new operation of the service', async () => {
     const create = await createPlant(terminal, await commandsOf('add-an-operation'));
     const [authorization] = /'Authorization: [^']+'/.exec(create) ?? [];

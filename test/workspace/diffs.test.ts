@@ -9,7 +9,6 @@ import { followed, tutorials } from '../tutorial.js';
 /** The existing source files that a tutorial for an adapter changes. */
 const CHANGED: Readonly<Record<string, readonly string[]>> = {
   'add-a-storage-adapter': ['packages/app/src/configuration/storages.ts'],
-  'add-a-token-verifier': ['packages/app/src/configuration/verifiers.ts'],
   'add-an-adapter-with-a-server': [],
 };
 
