@@ -40,7 +40,7 @@ export type {
 } from './telemetry.js';
 export {
   InvalidTokenError,
-  type TokenRefusal,
+  type InvalidTokenReason,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from './token-verifier.js';

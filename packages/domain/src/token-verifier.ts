@@ -1,7 +1,7 @@
 import type { Client } from './client.js';
 
-/** Why a token is refused: for the log only, since clients get the same response for every reason. */
-export type TokenRefusal =
+/** Why a token is invalid: for the log only, since clients get the same response for every reason. */
+export type InvalidTokenReason =
   | 'malformed'
   | 'unknown token'
   | 'unknown key'
@@ -19,9 +19,12 @@ export class InvalidTokenError extends Error {
   override readonly name = 'InvalidTokenError';
   readonly code = 'INVALID_TOKEN';
   /** `other` unless given. */
-  readonly reason: TokenRefusal;
+  readonly reason: InvalidTokenReason;
 
-  constructor(message: string, options: ErrorOptions & { readonly reason?: TokenRefusal } = {}) {
+  constructor(
+    message: string,
+    options: ErrorOptions & { readonly reason?: InvalidTokenReason } = {},
+  ) {
     super(message, options);
     this.reason = options.reason ?? 'other';
   }

@@ -38,12 +38,8 @@ const MAX_DEPTH = 32;
  */
 export function parseJson(bytes: Buffer): JsonValue {
   const text = bytes.toString();
-  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) throw invalid('it is not UTF-8');
-  return new Reader(text).read();
-}
-
-function invalid(rule: string): InvalidJsonError {
-  return new InvalidJsonError(rule);
+  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) fail('it is not UTF-8');
+  return new Parser(text).parse();
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -64,7 +60,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const SPACE = 0x20;
 
-class Reader {
+class Parser {
   readonly #text: string;
   #at = 0;
   #depth = 0;
@@ -73,10 +69,10 @@ class Reader {
     this.#text = text;
   }
 
-  read(): JsonValue {
+  parse(): JsonValue {
     this.#skipSpace();
     const value = this.#value();
-    if (this.#at < this.#text.length) throw invalid('there is text after the end of the value');
+    if (this.#at < this.#text.length) fail('there is text after the end of the value');
     return value;
   }
 
@@ -108,7 +104,7 @@ class Reader {
 
   #nested<T>(read: () => T): T {
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw invalid(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (this.#depth > MAX_DEPTH) fail(`it is nested deeper than ${MAX_DEPTH} levels`);
     this.#at += 1;
     this.#skipSpace();
     const value = read.call(this);
@@ -122,18 +118,18 @@ class Reader {
     do {
       this.#skipSpace();
       const name = this.#name();
-      if (Object.hasOwn(object, name)) throw invalid('a name is repeated in one object');
+      if (Object.hasOwn(object, name)) fail('a name is repeated in one object');
       object[name] = this.#value();
     } while (this.#skip(','));
-    if (!this.#skip('}')) throw invalid("a ',' or '}' is missing");
+    if (!this.#skip('}')) fail("a ',' or '}' is missing");
     return object;
   }
 
   #name(): string {
-    if (this.#text[this.#at] !== '"') throw invalid('a name in double quotes is missing');
+    if (this.#text[this.#at] !== '"') fail('a name in double quotes is missing');
     const name = this.#string();
     this.#skipSpace();
-    if (!this.#skip(':')) throw invalid("a ':' is missing");
+    if (!this.#skip(':')) fail("a ':' is missing");
     this.#skipSpace();
     return name;
   }
@@ -145,7 +141,7 @@ class Reader {
       this.#skipSpace();
       values.push(this.#value());
     } while (this.#skip(','));
-    if (!this.#skip(']')) throw invalid("a ',' or ']' is missing");
+    if (!this.#skip(']')) fail("a ',' or ']' is missing");
     return values;
   }
 
@@ -155,7 +151,7 @@ class Reader {
     this.#at = end + 1;
     if (this.#text.charCodeAt(end) === QUOTE) return this.#text.slice(start, end);
     const string = this.#escapedString(this.#text.slice(start, end));
-    if (!string.isWellFormed()) throw invalid('a string has a lone surrogate');
+    if (!string.isWellFormed()) fail('a string has a lone surrogate');
     return string;
   }
 
@@ -176,9 +172,9 @@ class Reader {
     for (let at = from; at < this.#text.length; at += 1) {
       const unit = this.#text.charCodeAt(at);
       if (unit === QUOTE || unit === BACKSLASH) return at;
-      if (unit < SPACE) throw invalid('a string has a control character that is not escaped');
+      if (unit < SPACE) fail('a string has a control character that is not escaped');
     }
-    throw invalid('a string is not closed');
+    fail('a string is not closed');
   }
 
   #escape(): string {
@@ -190,7 +186,7 @@ class Reader {
   }
 
   #literal<T>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) throw invalid('a value is missing or invalid');
+    if (!this.#text.startsWith(word, this.#at)) fail('a value is missing or invalid');
     this.#at += word.length;
     return value;
   }
@@ -222,5 +218,5 @@ class Reader {
 }
 
 function fail(rule: string): never {
-  throw invalid(rule);
+  throw new InvalidJsonError(rule);
 }

@@ -1,7 +1,7 @@
 import type { NewPlant } from '@plant-store/domain';
 
 /**
- * Returns a plant as JSON text on one line, exactly as `newPlantReader` reads it: the id with all its digits, an
+ * Returns a plant as JSON text on one line, exactly as `newPlantParser` parses it: the id with all its digits, an
  * absent tag absent.
  */
 export function newPlantText({ id, name, tag }: NewPlant): string {

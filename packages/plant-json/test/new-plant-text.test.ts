@@ -1,5 +1,5 @@
 import { MAX_PLANT_ID, MIN_PLANT_ID, newPlant } from '@plant-store/domain';
-import { newPlantReader, newPlantText } from '@plant-store/plant-json';
+import { newPlantParser, newPlantText } from '@plant-store/plant-json';
 import { expect } from 'chai';
 import fc from 'fast-check';
 
@@ -14,7 +14,7 @@ describe('A plant as text', () => {
   });
 
   it('is one line, and is read as the same plant', () => {
-    const read = newPlantReader('the line');
+    const read = newPlantParser('the line');
     const unit = fc.nat(0x10ffff).map((it) => String.fromCodePoint(it).toWellFormed());
     const text = fc.string({ unit });
     const tag = fc.option(text, { nil: undefined });

@@ -1,4 +1,4 @@
-export type { ImportProgress, Outcome, Reject } from './outcome.js';
+export type { ImportProgress, LineOutcome, Reject } from './line-outcome.js';
 export {
   type ExportProgress,
   PlantExport,

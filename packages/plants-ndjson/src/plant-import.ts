@@ -7,16 +7,16 @@ import {
   PermissionDeniedError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { newPlantReader } from '@plant-store/plant-json';
+import { newPlantParser } from '@plant-store/plant-json';
 import {
   type ImportProgress,
+  type LineOutcome,
   LineTooLargeError,
-  type Outcome,
-  outcomeOf,
+  lineOutcome,
   type Reject,
-  rejectOf,
+  rejected,
   Tally,
-} from './outcome.js';
+} from './line-outcome.js';
 import { type Line, readLines } from './read-lines.js';
 
 /** The options of a {@link PlantImport}. */
@@ -52,7 +52,7 @@ const MAX_PAUSE_MS = 10_000;
 /** The result of a line. */
 type Result = 'stored' | 'blank' | { readonly error: unknown };
 
-const readNewPlant = newPlantReader('the line');
+const parseNewPlant = newPlantParser('the line');
 
 /**
  * Imports plants from newline-delimited JSON, one NewPlant a line. Creates many plants concurrently, and reports
@@ -140,7 +140,7 @@ export class PlantImport {
 
   async #result(line: Line): Promise<Result> {
     try {
-      const plant = plantOf(line);
+      const plant = parsedPlant(line);
       if (plant === undefined) return 'blank';
       await this.#create(plant);
       return 'stored';
@@ -186,7 +186,7 @@ export class PlantImport {
   }
 
   #reject(line: Line, error: unknown): void {
-    const outcome = outcomeOf(error);
+    const outcome = lineOutcome(error);
     if (error instanceof PermissionDeniedError) this.#fail(error);
     else if (outcome === 'failed') this.#options.failed?.(line.number, error);
     if (!this.#needsNoRepeat(line, error, outcome)) this.#tally.leaveGap();
@@ -194,10 +194,10 @@ export class PlantImport {
   }
 
   /** Whether a resumed import can skip the line: it was recorded, or would fail again. */
-  #needsNoRepeat(line: Line, error: unknown, outcome: Outcome): boolean {
+  #needsNoRepeat(line: Line, error: unknown, outcome: LineOutcome): boolean {
     if (this.#problem !== undefined) return false;
     try {
-      const isRecorded = this.#options.record?.(rejectOf(line, error)) ?? false;
+      const isRecorded = this.#options.record?.(rejected(line, error)) ?? false;
       return isRecorded || outcome === 'taken' || outcome === 'invalid';
     } catch (cause) {
       this.#fail(cause);
@@ -212,9 +212,9 @@ export class PlantImport {
 }
 
 /** Returns the plant of a line; `undefined` for a line of white space. */
-function plantOf({ bytes }: Line): NewPlant | undefined {
+function parsedPlant({ bytes }: Line): NewPlant | undefined {
   if (bytes === undefined) throw new LineTooLargeError();
-  return isBlank(bytes) ? undefined : readNewPlant(bytes);
+  return isBlank(bytes) ? undefined : parseNewPlant(bytes);
 }
 
 /** Whether a line has only white space of JSON (RFC 8259 section 2). */

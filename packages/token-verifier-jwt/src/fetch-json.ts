@@ -31,13 +31,13 @@ export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocu
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return { text, json: JSON.parse(text) };
   } catch (cause) {
-    const reason = signal.aborted ? signal.reason : reasonOf(cause);
+    const reason = signal.aborted ? signal.reason : networkReason(cause);
     throw new Error(`${url} did not give a JSON document`, { cause: reason });
   }
 }
 
 /** The reason of a network error, which `fetch` wraps in an error that says "fetch failed". */
-function reasonOf(error: unknown): unknown {
+function networkReason(error: unknown): unknown {
   const reason = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;
   return UNTRUSTED.has(code) ? new Error(NOT_TRUSTED) : reason;

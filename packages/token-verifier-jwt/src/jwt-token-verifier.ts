@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import {
   type Client,
   InvalidTokenError,
+  type InvalidTokenReason,
   type TokenObserver,
-  type TokenRefusal,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
@@ -21,8 +21,8 @@ import type { KeySet } from './key-set.js';
 
 const CLOCK_TOLERANCE_MS = 30_000;
 
-/** The reasons of refusals, by the claim that is invalid. */
-const REASONS: ReadonlyMap<string, TokenRefusal> = new Map([
+/** Why a token is invalid, by its invalid claim. */
+const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
   ['iss', 'issuer'],
   ['aud', 'audience'],
   ['nbf', 'not yet valid'],
@@ -141,7 +141,7 @@ export class JwtTokenVerifier implements TokenVerifier {
       return payload;
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) return undefined;
-      throw error instanceof errors.JOSEError ? refusal(error) : error;
+      throw error instanceof errors.JOSEError ? invalidToken(error) : error;
     }
   }
 
@@ -158,7 +158,7 @@ export class JwtTokenVerifier implements TokenVerifier {
 }
 
 /** Has no cause, since jose's errors contain the claims of the token. */
-function refusal(error: errors.JOSEError): InvalidTokenError {
+function invalidToken(error: errors.JOSEError): InvalidTokenError {
   if (error instanceof errors.JWTExpired) {
     return new InvalidTokenError('the token has expired', { reason: 'expired' });
   }

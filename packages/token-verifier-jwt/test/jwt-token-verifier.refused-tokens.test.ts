@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { InvalidTokenError, type TokenRefusal } from '@plant-store/domain';
+import { InvalidTokenError, type InvalidTokenReason } from '@plant-store/domain';
 import { expect } from 'chai';
 import { CompactSign, exportSPKI, importJWK, type JWK } from 'jose';
 import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
@@ -23,7 +23,11 @@ describe('JwtTokenVerifier', () => {
 
   afterEach(() => issuer.close());
 
-  async function refuses(token: string, message?: string, reason?: TokenRefusal): Promise<void> {
+  async function refuses(
+    token: string,
+    message?: string,
+    reason?: InvalidTokenReason,
+  ): Promise<void> {
     const verifier = issuer.verifier();
     await verifier.verify(await issuer.token());
     const error: unknown = await verifier.verify(token).catch((refusal: unknown) => refusal);
@@ -64,7 +68,7 @@ describe('JwtTokenVerifier', () => {
       await rejects(verifier.verify(token), { reason: 'algorithm' });
     });
 
-    const claims: Record<string, [claims: Record<string, unknown>, reason: TokenRefusal]> = {
+    const claims: Record<string, [claims: Record<string, unknown>, reason: InvalidTokenReason]> = {
       'from another issuer': [{ iss: 'https://issuer.example' }, 'issuer'],
       'without an issuer': [{ iss: undefined }, 'issuer'],
       'for another audience': [{ aud: 'https://animals.example' }, 'audience'],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
-import { newPlantReader } from '@plant-store/plant-json';
+import { newPlantParser } from '@plant-store/plant-json';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import { snippet } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 
 const ID = '9007199254740993';
-const readNewPlant = newPlantReader('the line');
+const parseNewPlant = newPlantParser('the line');
 
 describe('The commands of docs/export.md', function () {
   this.timeout(60_000);
@@ -38,7 +38,7 @@ describe('The commands of docs/export.md', function () {
   async function create(lines: string): Promise<void> {
     const plants = mongoPlantRepository({ uri: uris[0] ?? '' });
     for (const text of lines.trim().split('\n')) {
-      await plants.add(readNewPlant(Buffer.from(text)), 10_000);
+      await plants.add(parseNewPlant(Buffer.from(text)), 10_000);
     }
     await plants.close();
   }

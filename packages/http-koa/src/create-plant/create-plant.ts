@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
-import { newPlantReader } from '@plant-store/plant-json';
+import { newPlantParser } from '@plant-store/plant-json';
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Context, Operation } from '../request/exchange.js';
@@ -19,7 +19,7 @@ export interface CreatePlantOptions {
   readonly requestDeadlineMs: number;
 }
 
-const readNewPlant = newPlantReader('the body');
+const parseNewPlant = newPlantParser('the body');
 
 /**
  * Creates the operation `POST /plants`. It stops at the first check that fails. It checks the credentials before it
@@ -44,7 +44,7 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
     if (body.length > bodyLimit) throw tooLarge(bodyLimit);
     const arrivedAt = complete ? exchange.startedAt : performance.now();
     return exchange.carryOut(async () => {
-      const newPlant = readNewPlant(body);
+      const newPlant = parseNewPlant(body);
       const timeLimitMs = arrivedAt + requestDeadlineMs - performance.now();
       return plantResponse(await useCase.execute(client, newPlant, timeLimitMs));
     });

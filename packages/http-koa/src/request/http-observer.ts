@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { TokenRefusal } from '@plant-store/domain';
+import type { InvalidTokenReason } from '@plant-store/domain';
 
 /** How a request ended. Clients can choose the value of no member except `requestId` and `request` freely. */
 export interface Exchange {
@@ -23,7 +23,7 @@ export interface Exchange {
 }
 
 /** Why a token is refused: it is invalid, or it does not permit the operation. */
-export type Refusal = TokenRefusal | 'permission';
+export type Refusal = InvalidTokenReason | 'permission';
 
 /** A failure that is a fault of the service. */
 export interface OwnFailure {

@@ -1,8 +1,8 @@
-import { newPlantReader } from '@plant-store/plant-json';
+import { newPlantParser } from '@plant-store/plant-json';
 import { expect } from 'chai';
 
-const readNewPlant = newPlantReader('the line');
-const read = (text: string) => readNewPlant(Buffer.from(text));
+const parseNewPlant = newPlantParser('the line');
+const read = (text: string) => parseNewPlant(Buffer.from(text));
 
 describe('Reading a NewPlant', () => {
   it('keeps every digit of the id, and ignores other properties', () => {
@@ -18,7 +18,7 @@ describe('Reading a NewPlant', () => {
         throw new RangeError('a bug');
       },
     });
-    expect(() => readNewPlant(unreadable)).to.throw(RangeError, /^a bug$/);
+    expect(() => parseNewPlant(unreadable)).to.throw(RangeError, /^a bug$/);
   });
 
   for (const [text, code, message] of [

@@ -3,7 +3,7 @@ import { type CreateFailure, failuresOfCreate } from '@plant-store/plant-json';
 import type { Line } from './read-lines.js';
 
 /** The outcome of a line. A `blank` one has only white space. */
-export type Outcome =
+export type LineOutcome =
   | 'stored'
   | 'taken'
   | 'invalid'
@@ -14,7 +14,7 @@ export type Outcome =
 
 /** The progress of an import. */
 export interface ImportProgress {
-  readonly outcomes: Readonly<Record<Outcome, number>>;
+  readonly outcomes: Readonly<Record<LineOutcome, number>>;
   /** How many lines were read and have no outcome yet. */
   readonly pending: number;
   /** How many of these wait for the storage, which has stored nothing of them. */
@@ -29,7 +29,7 @@ const failures = failuresOfCreate('the line');
 
 type FailureCode = keyof typeof failures;
 
-const OUTCOMES: Readonly<Record<FailureCode, Outcome>> = {
+const OUTCOMES: Readonly<Record<FailureCode, LineOutcome>> = {
   TOO_LARGE: 'invalid',
   INVALID_JSON: 'invalid',
   INVALID_NEW_PLANT: 'invalid',
@@ -54,13 +54,13 @@ export interface Reject extends CreateFailure {
 }
 
 /** Returns the outcome of a line whose plant failed with `error`. */
-export function outcomeOf(error: unknown): Outcome {
-  return OUTCOMES[codeOf(error)];
+export function lineOutcome(error: unknown): LineOutcome {
+  return OUTCOMES[failureCode(error)];
 }
 
 /** Returns the record of a line whose plant failed with `error`. Reveals nothing of an unexpected error. */
-export function rejectOf({ number, bytes }: Line, error: unknown): Reject {
-  const code = codeOf(error);
+export function rejected({ number, bytes }: Line, error: unknown): Reject {
+  const code = failureCode(error);
   const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';
   const { error: value, message } = failures[code];
   return {
@@ -71,7 +71,7 @@ export function rejectOf({ number, bytes }: Line, error: unknown): Reject {
   };
 }
 
-function codeOf(error: unknown): FailureCode {
+function failureCode(error: unknown): FailureCode {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return Object.hasOwn(failures, code) ? (code as FailureCode) : 'INTERNAL';
 }
@@ -83,7 +83,7 @@ function contentOf(bytes: Buffer | undefined): Pick<Reject, 'text' | 'base64'> {
 
 /** Counts the outcomes of lines, in the order of the lines. */
 export class Tally {
-  readonly outcomes: Record<Outcome, number> = {
+  readonly outcomes: Record<LineOutcome, number> = {
     stored: 0,
     taken: 0,
     invalid: 0,
@@ -96,7 +96,7 @@ export class Tally {
   nextLine = 1;
   #hasGap = false;
 
-  count(line: Line, outcome: Outcome): void {
+  count(line: Line, outcome: LineOutcome): void {
     this.outcomes[outcome] += 1;
     this.skip(line);
   }

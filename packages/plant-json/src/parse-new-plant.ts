@@ -1,0 +1,62 @@
+import {
+  InvalidNewPlantError,
+  isPlantId,
+  type NewPlant,
+  newPlant,
+  PLANT_ID_RULE,
+} from '@plant-store/domain';
+import * as v from 'valibot';
+import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from './exact-json.js';
+import { failuresOfCreate } from './failures.js';
+import { toWholeNumber } from './whole-number.js';
+
+const isObject = (input: unknown) =>
+  typeof input === 'object' &&
+  input !== null &&
+  !Array.isArray(input) &&
+  !(input instanceof JsonNumber);
+
+/** Ignores other properties. The message of every issue names the field and the rule. */
+const fields = v.object(
+  {
+    id: v.pipe(
+      v.instance(JsonNumber, PLANT_ID_RULE),
+      v.transform(toWholeNumber),
+      v.bigint(PLANT_ID_RULE),
+      v.check(isPlantId, PLANT_ID_RULE),
+    ),
+    name: v.string('name must be a string'),
+    tag: v.optional(v.string('tag must be a string, or absent')),
+  },
+  ({ path }) => `${path?.[0]?.key} is required`,
+);
+
+/**
+ * Returns a function that parses bytes into a NewPlant.
+ *
+ * The function throws {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in
+ * one message.
+ *
+ * Source: docs/specification.md, "NewPlant".
+ *
+ * @param what The name of the bytes in messages, such as "the body".
+ */
+export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
+  const object = v.custom<object>(isObject, `${what} must be a JSON object`);
+  const schema = v.pipe(object, fields, v.transform(newPlant));
+  const { message } = failuresOfCreate(what).INVALID_JSON;
+  return function parseNewPlant(bytes) {
+    const result = v.safeParse(schema, parsed(bytes, message));
+    if (result.success) return result.output;
+    throw new InvalidNewPlantError(result.issues.map((issue) => issue.message).join('; '));
+  };
+}
+
+function parsed(bytes: Buffer, problem: string): JsonValue {
+  try {
+    return parseJson(bytes);
+  } catch (error) {
+    if (!(error instanceof InvalidJsonError)) throw error;
+    throw new InvalidJsonError(`${problem}: ${error.message}`);
+  }
+}
