@@ -150,33 +150,28 @@ export class PlantImport {
   }
 
   /** Rejects as `CreatePlant` does. A plant that is not stored is tried again, since that needs no mark. */
-  #create(plant: NewPlant): Promise<unknown> {
+  async #create(plant: NewPlant): Promise<void> {
     const { createPlant, client, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
-    const attempt = () => createPlant.execute(client, plant, end - performance.now());
-    return attempt().catch((error: unknown) => this.#retry(attempt, end, error));
-  }
-
-  async #retry(attempt: () => Promise<unknown>, end: number, first: unknown): Promise<void> {
-    this.#retrying += 1;
-    let last = first;
-    while (last instanceof StorageUnavailableError && performance.now() < end) {
-      await this.#backOff();
-      if (this.#isStopping) break;
-      last = await attempt().then(
-        () => undefined,
-        (error: unknown) => error,
-      );
+    for (;;) {
+      try {
+        await createPlant.execute(client, plant, end - performance.now());
+        this.#pauseMs = FIRST_PAUSE_MS;
+        return;
+      } catch (error) {
+        const isStorable = error instanceof StorageUnavailableError && performance.now() < end;
+        if (isStorable) await this.#backOff();
+        if (!isStorable || this.#isStopping) throw error;
+      }
     }
-    this.#retrying -= 1;
-    if (last !== undefined) throw last;
-    this.#pauseMs = FIRST_PAUSE_MS;
   }
 
   /** Pauses once for all lines that wait: twice as long each time. {@link stop} ends the pause. */
-  #backOff(): Promise<void> {
+  async #backOff(): Promise<void> {
+    this.#retrying += 1;
     this.#pause ??= this.#wait(this.#pauseMs);
-    return this.#pause;
+    await this.#pause;
+    this.#retrying -= 1;
   }
 
   async #wait(ms: number): Promise<void> {
