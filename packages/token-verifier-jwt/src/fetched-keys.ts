@@ -24,8 +24,8 @@ export const after: Clock['after'] = (ms, act) => {
 
 /** The options of {@link FetchedKeys}. */
 export interface FetchedKeysOptions<Keys> {
-  /** Fetches the keys. Rejects when there are none, and soon after an abort. */
-  readonly load: (signal: AbortSignal) => Promise<Keys>;
+  /** Fetches the keys; `known` are the latest. Rejects when there are none, and soon after an abort. */
+  readonly load: (known: Keys | undefined, signal: AbortSignal) => Promise<Keys>;
   readonly clock: Clock;
   /** Receives the outcome of each fetch. */
   readonly observer: TokenObserver;
@@ -151,7 +151,7 @@ export class FetchedKeys<Keys> {
       deadline.abort(noResponse(limitMs));
     });
     const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
-    return load(signal).finally(stopTimer);
+    return load(this.#keys, signal).finally(stopTimer);
   }
 }
 

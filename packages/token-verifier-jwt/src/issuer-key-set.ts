@@ -1,38 +1,23 @@
 import { fetchJson } from './fetch-json.js';
+import type { JwtTokenVerifierOptions } from './jwt-token-verifier-options.js';
 import { KeySet } from './key-set.js';
 import { trustedUrl } from './trusted-url.js';
 
-/** The options of {@link IssuerKeySet}; `JwtTokenVerifierOptions` describes them. */
-export interface IssuerKeySetOptions {
-  readonly issuer: string;
-  readonly jwksUrl?: string | undefined;
-  readonly algorithms: readonly string[];
-}
-
-/** The key set that an issuer publishes: at a URL that is configured, or that its metadata names. */
-export class IssuerKeySet {
-  readonly #options: IssuerKeySetOptions;
-  #keySet: KeySet | undefined;
-  #text = '';
-
-  constructor(options: IssuerKeySetOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Fetches the key set. An unchanged document keeps the key set, and so the tokens that were verified with it.
-   *
-   * Rejects with an `Error` when it cannot be fetched or has no usable key.
-   */
-  async load(signal: AbortSignal): Promise<KeySet> {
-    const { issuer, jwksUrl, algorithms } = this.#options;
-    const url = jwksUrl === undefined ? await findJwksUrl(issuer, signal) : new URL(jwksUrl);
-    const { text, json } = await fetchJson(url, signal);
-    if (this.#keySet !== undefined && text === this.#text) return this.#keySet;
-    this.#keySet = await KeySet.import(json, algorithms);
-    this.#text = text;
-    return this.#keySet;
-  }
+/**
+ * Resolves with the key set that the issuer publishes at `jwksUrl`, or at the URL that its metadata names. An unchanged
+ * document is the `known` key set, with the tokens that were verified with it.
+ *
+ * Rejects with an `Error` when the key set cannot be fetched or has no usable key.
+ */
+export async function issuerKeySet(
+  { issuer, jwksUrl }: JwtTokenVerifierOptions,
+  algorithms: readonly string[],
+  known: KeySet | undefined,
+  signal: AbortSignal,
+): Promise<KeySet> {
+  const url = jwksUrl === undefined ? await findJwksUrl(issuer, signal) : new URL(jwksUrl);
+  const document = await fetchJson(url, signal);
+  return document.text === known?.text ? known : KeySet.import(document, algorithms);
 }
 
 /**

@@ -11,7 +11,7 @@ import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { keyChoice, refuseOtherUses } from './access-token.js';
 import { clientOf } from './client-of.js';
 import { after, FetchedKeys } from './fetched-keys.js';
-import { IssuerKeySet } from './issuer-key-set.js';
+import { issuerKeySet } from './issuer-key-set.js';
 import {
   DEFAULT_ALGORITHMS,
   type JwtTokenVerifierOptions,
@@ -65,12 +65,11 @@ export class JwtTokenVerifier implements TokenVerifier {
     this.#options = options;
     const { observer = () => undefined, now = Date.now } = options;
     const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
-    const keySet = new IssuerKeySet({ ...options, algorithms });
     this.#algorithms = algorithms;
     this.#observe = observer;
     this.#now = now;
     this.#keys = new FetchedKeys({
-      load: (signal) => keySet.load(signal),
+      load: (known, signal) => issuerKeySet(options, algorithms, known, signal),
       clock: { now, after },
       observer,
     });

@@ -1,4 +1,5 @@
 import { type CryptoKey, importJWK, type JWK } from 'jose';
+import type { JsonDocument } from './fetch-json.js';
 import { VerifiedTokens } from './verified-tokens.js';
 
 /** The header parameters of a token that select its key. */
@@ -7,9 +8,7 @@ export interface KeyChoice {
   readonly kid: string | undefined;
 }
 
-interface PublicKey {
-  readonly alg: string;
-  readonly kid: string | undefined;
+interface PublicKey extends KeyChoice {
   readonly key: CryptoKey;
 }
 
@@ -19,9 +18,12 @@ const MIN_RSA_BITS = 2048;
 export class KeySet {
   /** Belongs to the key set, so that cached tokens are dropped together with the keys that verified them. */
   readonly verified = new VerifiedTokens();
+  /** The document that the issuer publishes. */
+  readonly text: string;
   readonly #keys: readonly PublicKey[];
 
-  private constructor(keys: readonly PublicKey[]) {
+  private constructor(text: string, keys: readonly PublicKey[]) {
+    this.text = text;
     this.#keys = keys;
   }
 
@@ -31,13 +33,13 @@ export class KeySet {
    *
    * Rejects with an `Error` when no key is left: an issuer without keys cannot have issued a token.
    */
-  static async import(jwks: unknown, algorithms: readonly string[]): Promise<KeySet> {
-    const { keys } = { ...(jwks as { keys?: unknown } | null) };
+  static async import(document: JsonDocument, algorithms: readonly string[]): Promise<KeySet> {
+    const { keys } = { ...(document.json as { keys?: unknown } | null) };
     const found = Array.isArray(keys) ? keys.filter(isJwk) : [];
     const imports = found.flatMap((jwk) => algorithms.map((alg) => publicKey(jwk, alg)));
     const usable = (await Promise.all(imports)).filter((key) => key !== undefined);
     if (usable.length === 0) throw new Error('the key set holds no key that can be used');
-    return new KeySet(usable);
+    return new KeySet(document.text, usable);
   }
 
   /** Returns every key that matches: several when the token or the issuer does not name keys. */

@@ -23,7 +23,7 @@ class Issuer implements Clock {
   readonly #timers = new Set<{ readonly atMs: number; act(): void }>();
 
   open(): FetchedKeys<string> {
-    const load = (signal: AbortSignal) => this.#load(signal);
+    const load = (_: unknown, signal: AbortSignal) => this.#load(signal);
     const observer = (event: TokenEvent) => this.events.push(event);
     return new FetchedKeys({ load, clock: this, observer });
   }
