@@ -206,7 +206,8 @@ describe('The Kubernetes manifests', function () {
   });
 
   it('oidc has valid settings', async () => {
-    const service = await start(of(`oidc${WITH_COMPONENTS}`), {});
+    const here = { JWT_ISSUER: 'http://127.0.0.1:1' };
+    const service = await start(of(`oidc${WITH_COMPONENTS}`), here);
     expect(await service.stop()).to.equal(0);
   });
 

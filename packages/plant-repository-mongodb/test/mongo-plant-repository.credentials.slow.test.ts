@@ -7,14 +7,7 @@ import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import {
-  clientOf,
-  closeClient,
-  DATABASE,
-  reconnect,
-  untilReady,
-  untilStored,
-} from './support/open-store.js';
+import { clientOf, closeClient, DATABASE, untilReady, untilStored } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -109,22 +102,6 @@ describeOnMongod('The credentials of the service', () => {
     });
     for (let count = 0; count < 5; count += 1) await repository.ready();
     expect(isSentAgain).to.equal(false);
-  });
-
-  it('that are changed while connections are lost are reported once', async () => {
-    open();
-    await add();
-    await change({ updateUser: 'writer', pwd: 'another' });
-    await reconnect(network);
-    await rejects(repository.ready(), StorageUnavailableError);
-    await rejects(add(), StorageUnavailableError);
-    await network.requestPassed();
-    for (let count = 0; count < 20; count += 1) await rejects(add(), StorageUnavailableError);
-    const toThere = changes();
-    expect(toThere.filter((change) => change === 'refused')).to.have.length(1);
-    await change({ updateUser: 'writer', pwd: PASSWORD });
-    await events.first('storage reachable', /(?:)/, () => changes().length > toThere.length);
-    await add();
   });
 
   it('that are removed while connections are open are reported once, and work when they are created again', async () => {

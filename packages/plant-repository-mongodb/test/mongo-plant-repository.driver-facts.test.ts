@@ -3,7 +3,7 @@ import { PlantIdTakenError, type PlantRepository } from '@plant-store/domain';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import { mongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { Decimal128, type Document, Double } from 'mongodb';
+import { Decimal128, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   clientOf,
@@ -33,19 +33,11 @@ describeOnMongod('A plant', () => {
   });
 
   afterEach(async () => {
-    await failInserts({}, 'off');
     await repository.close();
   });
 
   function open(uri: string): PlantRepository {
     return mongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
-  }
-
-  async function failInserts(data: Document, mode: unknown = { times: 1 }): Promise<void> {
-    const namespace = `${DATABASE}.${collection}`;
-    const all = { failCommands: ['insert'], namespace, ...data };
-    const failPoint = { configureFailPoint: 'failCommand', mode, data: all };
-    await clientOf(set.uri).db('admin').command(failPoint);
   }
 
   async function names(): Promise<string[]> {
@@ -69,30 +61,6 @@ describeOnMongod('A plant', () => {
     await alone;
     return outcomes;
   }
-
-  const transient: Record<string, Document> = {
-    'the connection is closed before the write': { closeConnection: true },
-    'the server is no longer primary': { errorCode: 10107 },
-    'it is written, but the write concern is not met': {
-      writeConcernError: { code: 64, errmsg: 'waiting for replication timed out' },
-    },
-  };
-  for (const [fault, data] of Object.entries(transient)) {
-    it(`is stored although ${fault}`, async () => {
-      await failInserts(data);
-      await repository.add(plant(1n), LONG_LIMIT_MS);
-      expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
-    });
-  }
-
-  it('gets its own outcome when a reply has duplicates and a write concern error', async () => {
-    const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out' };
-    await failInserts({ writeConcernError }, { times: 2 });
-    const outcomes = await addInOneBatch(-1n, 1n);
-    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'fulfilled']);
-    expect(outcomes[0]).to.have.property('reason').that.is.instanceOf(PlantIdTakenError);
-    expect(await names()).to.deep.equal(['1 1', 'plant -1', 'plant -2']);
-  });
 
   it('is taken when a document of another program has its id in another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];

@@ -17,12 +17,10 @@ interface Create {
   /** Unique to this create. */
   readonly name: string;
   readonly outcome: Outcome;
-  readonly durationMs: number;
 }
 
 /** How many creates compete for each id. */
 const CREATES_PER_ID = 3;
-const MARGIN_MS = 1_500;
 /** How long callers wait until the storage works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
 
@@ -89,7 +87,6 @@ export class ConcurrentCreates {
     const kept = new Map<unknown, string>(documents.map(({ _id, name }) => [_id, name]));
     const holds = (create: Create) => kept.get(create.id) === create.name;
     const reported = (outcome: Outcome) => this.all.filter((create) => create.outcome === outcome);
-    const late = this.all.filter(({ durationMs }) => durationMs > this.#timeLimitMs + MARGIN_MS);
     expect(
       reported('stored').filter((it) => !holds(it)),
       'stored, not kept',
@@ -101,7 +98,6 @@ export class ConcurrentCreates {
     ).to.deep.equal([]);
     expect(reported('unavailable').filter(holds), 'unavailable, but kept').to.deep.equal([]);
     expect(reported('bug'), 'bugs').to.deep.equal([]);
-    expect(late, 'later than its time limit').to.deep.equal([]);
   }
 
   async #create(): Promise<Outcome> {
@@ -109,10 +105,9 @@ export class ConcurrentCreates {
     const repository = this.#repositories[number % this.#repositories.length];
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
-    const started = performance.now();
     const adding = repository?.add(plant(id, name), this.#timeLimitMs) ?? Promise.reject();
     const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
-    this.all.push({ id, name, outcome, durationMs: performance.now() - started });
+    this.all.push({ id, name, outcome });
     this.#emitter.emit('reported');
     return outcome;
   }
