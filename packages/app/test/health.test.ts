@@ -45,6 +45,8 @@ describe('The health of the service', () => {
     it(`is bad with the reason until the ${what} was reached, and good in a later outage`, async () => {
       part().problem = problem;
       start();
+      // Nobody waits for this check.
+      await new Promise(setImmediate);
       await rejects(health.ready(), problem);
       part().problem = undefined;
       other().problem = outage;
