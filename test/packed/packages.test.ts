@@ -47,7 +47,6 @@ const SHOWN_BY_AN_EXAMPLE = [
   'JwtTokenVerifier',
   'FetchedKeys',
   'describePlantRepository',
-  'describePlantReader',
   'describeTokenVerifier',
 ];
 

@@ -18,7 +18,7 @@ export interface OpenSeats extends Partial<SeatFaults> {
   close(): Promise<void>;
 }
 
-const sentence = contractFor<OpenSeats, SeatFaults>();
+const given = contractFor<OpenSeats, SeatFaults>();
 
 const TIME_LIMIT_MS = 1_000;
 const reserve = ({ seats }: OpenSeats, guest: string) =>
@@ -31,17 +31,16 @@ function unavailable(error: unknown): string {
 }
 
 /** The sentences of the port. */
-export const seatsCases = [
-  sentence('gives a seat to one of several guests, who keeps it', [], async (open) => {
+export const seatsCases = {
+  'gives a seat to one of several guests, who keeps it': given([], async (open) => {
     const guests = ['Ada', 'Grace', 'Mary'];
     const reserved = await Promise.all(guests.map((guest) => reserve(open, guest)));
     const owners = guests.filter((_, index) => reserved[index]);
     expect(owners, 'the guests who were told that they have the seat').to.have.length(1);
-    expect(await open.seats.guestOf('A1')).to.equal(owners[0]);
-    expect(await open.seats.guestOf('A2')).to.equal(undefined);
+    expect(await open.seats.guestOf('A1'), 'the guest of A1').to.equal(owners[0]);
+    expect(await open.seats.guestOf('A2'), 'the guest of the free seat A2').to.equal(undefined);
   }),
-  sentence(
-    "reports a seat as the guest's when the response is lost",
+  "reports a seat as the guest's when the response is lost": given(
     ['loseNextResponse'],
     async (open) => {
       await open.loseNextResponse();
@@ -49,8 +48,7 @@ export const seatsCases = [
       expect(reserved, 'whether Ada has the free seat').to.be.oneOf([true, 'unavailable']);
     },
   ),
-  sentence(
-    'is unavailable in time when the server cannot be reached, and works again afterwards',
+  'is unavailable in time when the server cannot be reached, and works again afterwards': given(
     ['outage', 'recover'],
     async (open) => {
       await reserve(open, 'Ada');
@@ -62,7 +60,7 @@ export const seatsCases = [
       expect(await reserve(open, 'Grace'), 'whether Grace has the seat of Ada').to.equal(false);
     },
   ),
-];
+};
 
 /** Declares the suite that every adapter of `Seats` must pass. */
 export const describeSeats = suiteOf<OpenSeats, keyof SeatFaults>('Seats', seatsCases, (opened) =>

@@ -8,7 +8,6 @@ const CASE_TIMEOUT_MS = 60_000;
 
 /** One sentence of a port, as a test. */
 export interface ContractCase<Opened> {
-  readonly title: string;
   /** The names of the hooks that the case calls. */
   readonly needs: readonly string[];
   /**
@@ -17,6 +16,9 @@ export interface ContractCase<Opened> {
    */
   readonly run: (opened: Opened) => Promise<void>;
 }
+
+/** The sentences of a port, as tests, by their titles. */
+export type ContractCases<Opened> = Readonly<Record<string, ContractCase<Opened>>>;
 
 /** Declares what a suite cannot test of an adapter. */
 export interface SuiteOptions<Hook extends string> {
@@ -34,17 +36,15 @@ export interface Recoverable {
 }
 
 /**
- * Returns the function that declares one sentence of a port: its title, the hooks that it needs, and its test.
+ * Returns the function that declares one sentence of a port: the hooks that it needs, and its test.
  *
  * `Opened` is an adapter under test, and `Faults` the hooks that it may offer.
  */
 export function contractFor<Opened extends object & Recoverable, Faults extends object>() {
   return <Hook extends keyof Faults & string>(
-    title: string,
     needs: readonly Hook[],
     test: (opened: Opened & Pick<Faults, Hook>) => Promise<void>,
   ): ContractCase<Opened> => ({
-    title,
     needs,
     async run(opened) {
       if (!offers<Opened, Faults, Hook>(opened, needs)) return;
@@ -71,31 +71,27 @@ async function finished(test: Promise<void>, end: () => Promise<void>): Promise<
   for (const result of [tested, ended]) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Returns the cases that apply to an adapter, and a case for each hook that it does not offer. */
+/** Returns the cases that apply to an adapter, after a case for each hook that it does not offer. */
 export function testsOf<Opened extends object>(
-  cases: readonly ContractCase<Opened>[],
+  cases: ContractCases<Opened>,
   { without = {} }: SuiteOptions<string> = {},
-): readonly ContractCase<Opened>[] {
-  const hooks = [...new Set(cases.flatMap(({ needs }) => needs))];
-  const reasons = new Map(
-    hooks
-      .map((hook) => [hook, typeof without === 'string' ? without : without[hook]] as const)
-      .filter(([, reason]) => reason !== undefined),
-  );
-  const tested = cases.filter(({ needs }) => !needs.some((hook) => reasons.has(hook)));
-  return [...[...reasons].map(([hook, reason]) => isNotTested(hook, reason)), ...tested];
+): ContractCases<Opened> {
+  const all = Object.entries(cases);
+  const reasonOf = (hook: string) => (typeof without === 'string' ? without : without[hook]);
+  const hooks = new Set(all.flatMap(([, { needs }]) => needs));
+  const missing = [...hooks].flatMap((hook) => isNotTested(hook, reasonOf(hook)));
+  const tested = all.filter(([, { needs }]) => needs.every((it) => reasonOf(it) === undefined));
+  return Object.fromEntries([...missing, ...tested]);
 }
 
-function isNotTested(hook: string, reason: string | undefined): ContractCase<object> {
-  return {
-    title: `is not tested with ${hook}: ${reason}`,
-    needs: [],
-    async run(opened) {
-      if (reason === '') expect.fail(`there is no ${hook}(), and its reason is empty`);
-      if (Reflect.get(opened, hook) === undefined) return;
-      expect.fail(`${hook}() is offered: remove its reason from \`without\``);
-    },
+function isNotTested(hook: string, reason?: string): [title: string, ContractCase<object>][] {
+  if (reason === undefined) return [];
+  const run = async (opened: object) => {
+    if (reason === '') expect.fail(`there is no ${hook}(), and its reason is empty`);
+    if (Reflect.get(opened, hook) === undefined) return;
+    expect.fail(`${hook}() is offered: remove its reason from \`without\``);
   };
+  return [[`is not tested with ${hook}: ${reason}`, { needs: [], run }]];
 }
 
 /**
@@ -106,19 +102,19 @@ function isNotTested(hook: string, reason: string | undefined): ContractCase<obj
  */
 export function suiteOf<Opened extends object, Hook extends string>(
   port: string,
-  cases: readonly ContractCase<Opened>[],
+  cases: ContractCases<Opened>,
   close: (opened: Opened) => Promise<void>,
 ) {
   return (adapter: string, open: () => Promise<Opened>, options: SuiteOptions<Hook> = {}): void => {
     describe(`${adapter} as a ${port}`, function () {
       this.timeout(CASE_TIMEOUT_MS);
-      for (const { title, run } of testsOf(cases, options)) {
-        it(title, async () => {
-          await withoutUnhandled(async () => {
+      for (const [title, { run }] of Object.entries(testsOf(cases, options))) {
+        it(title, () =>
+          withoutUnhandled(async () => {
             const opened = await open();
             await finished(run(opened), () => close(opened));
-          });
-        });
+          }),
+        );
       }
     });
   };
@@ -126,13 +122,12 @@ export function suiteOf<Opened extends object, Hook extends string>(
 
 /** Rejects when a promise was rejected meanwhile that nothing handles. It ends a service, but Mocha 12 ignores it. */
 async function withoutUnhandled(run: () => Promise<void>): Promise<void> {
-  const reasons: unknown[] = [];
-  const note = (reason: unknown) => reasons.push(reason);
+  const left: string[] = [];
+  const note = (reason: unknown) => left.push(inspect(reason));
   process.on('unhandledRejection', note);
   // Node.js reports a rejection at the end of its turn.
   await finished(run(), () => setImmediate()).finally(() =>
     process.off('unhandledRejection', note),
   );
-  const [first] = reasons.map((it) => inspect(it));
-  if (first !== undefined) expect.fail(`the adapter left a rejected promise unhandled: ${first}`);
+  if (left.length > 0) expect.fail(`the adapter left a rejected promise unhandled: ${left[0]}`);
 }

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 
-/** The length of the shortest part of a token that must stay secret, in characters. */
-export const MIN_PART_LENGTH = 8;
-
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
 /** Returns a secret and its digests, in each encoding. */
@@ -15,19 +12,6 @@ export function formsOf(secret: string): string[] {
   const encoded = [bytes, ...digests].flatMap((it) => ENCODINGS.map((name) => it.toString(name)));
   const inForm = new URLSearchParams({ secret }).toString().slice('secret='.length);
   return [secret, encodeURIComponent(secret.toWellFormed()), inForm, ...encoded];
-}
-
-/**
- * Returns a token, its parts, and its digests, in each encoding.
- *
- * @param isFormat Whether a part is no secret, because every token of the kind has it.
- */
-export function secretsOf(token: string, isFormat = (_part: string) => false): string[] {
-  const parts = Array.from(
-    { length: Math.max(0, token.length - MIN_PART_LENGTH + 1) },
-    (_, start) => token.slice(start, start + MIN_PART_LENGTH),
-  );
-  return [...parts.filter((part) => !isFormat(part)), ...formsOf(token)];
 }
 
 /**

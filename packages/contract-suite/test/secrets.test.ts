@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expectNoSecret, formsOf, secretsOf } from '@plant-store/contract-suite';
+import { expectNoSecret, formsOf } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 
 const SECRET = 'a secret/with ünicode&';
@@ -22,24 +22,6 @@ describe('The forms of a secret', () => {
 
   it('exist for a lone surrogate', () => {
     expect(formsOf('\uD800')).to.include('%EF%BF%BD');
-  });
-});
-
-describe('The secrets of a token', () => {
-  it('are all its parts of 8 characters, and its forms', () => {
-    expect(secretsOf('0123456789')).to.deep.equal([
-      ...['01234567', '12345678', '23456789'],
-      ...formsOf('0123456789'),
-    ]);
-    expect(secretsOf('01234567').slice(0, 1)).to.deep.equal(['01234567']);
-    expect(secretsOf('0123456')).to.deep.equal(formsOf('0123456'));
-    expect(secretsOf('')).to.deep.equal(formsOf(''));
-  });
-
-  it('are no parts that belong to the format of all tokens', () => {
-    const isFormat = (part: string) => 'v4.public.'.includes(part);
-    const secrets = secretsOf('v4.public.x', isFormat);
-    expect(secrets).to.deep.equal(['public.x', ...formsOf('v4.public.x')]);
   });
 });
 

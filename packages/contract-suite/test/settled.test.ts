@@ -15,9 +15,14 @@ describe('A call', () => {
     expect(timers()).to.be.at.most(before);
   });
 
-  it('fails a test when it does not settle in time', async () => {
-    await rejects(errorOf(inTime(never, -2_000, 'add of plant 7')), {
-      message: 'add of plant 7 has not settled 2000 ms after its limit of -2000 ms',
+  it('fails a test when it does not settle in time, and when the event loop is blocked', async () => {
+    const late = 'add of plant 7 has not settled 2000 ms after its limit of -1950 ms';
+    await rejects(errorOf(inTime(never, -1_950, 'add of plant 7')), { message: late });
+    const blocked = inTime(never, -1_950, 'add of plant 7');
+    const end = performance.now() + 60;
+    while (performance.now() < end);
+    await rejects(blocked, {
+      message: `${late}: the event loop was hardly ever idle, something blocks it`,
     });
   });
 });

@@ -5,13 +5,12 @@ import { expect } from 'chai';
 import {
   BEFORE,
   expectOutcome,
-  on,
+  given,
   plantOf,
   plants,
   SHORT_LIMIT_MS,
   type Store,
   TIME_LIMIT_MS,
-  titled,
 } from './steps.js';
 
 /** The time limit of the calls that are under way when a repository is closed. */
@@ -42,6 +41,10 @@ async function expectNoGrowth(
   expect.fail(`the number of ${what} grows each time: ${counts.join(', ')}`);
 }
 
+/** Adds plants to another repository, and closes it. */
+const useOf = (store: Store) => (firstId: bigint) =>
+  store.withAnother((other) => other.addAll(plants(100, firstId)));
+
 /** Closes a repository while it adds plants. Resolves with what was reported, before `close` has resolved. */
 async function reportsBeforeClose(store: Store, count: number, timeLimitMs: number) {
   let underWay = count;
@@ -61,8 +64,8 @@ async function reportsBeforeClose(store: Store, count: number, timeLimitMs: numb
 }
 
 /** Sentences about the lifetime of a repository, and about what it is given. */
-export const conduct = titled({
-  'keeps a copy: its caller may change the object later': on([], async (store) => {
+export const conduct = {
+  'keeps a copy: its caller may change the object later': given([], async (store) => {
     const plant = { ...newPlant(BEFORE) };
     const adding = store.opened.repository.add(plant, TIME_LIMIT_MS);
     Object.assign(plant, { name: 'after', tag: 'after' });
@@ -70,26 +73,26 @@ export const conduct = titled({
     await store.expectStored([BEFORE]);
   }),
   'is ready until it is closed, and can be closed more than once; then every call is unavailable':
-    on([], async (store) => {
-      await store.expectReady('it accepts plants');
+    given([], async (store) => {
+      await store.expectReady();
       await store.add(BEFORE);
-      await store.expectReady('it accepts plants');
+      await store.expectReady();
       await Promise.all([store.close(), store.close()]);
       await store.close();
       await store.expectUnavailable(TIME_LIMIT_MS, 'the repository is closed');
       await store.expectNotReady('the repository is closed');
     }),
-  'settles an add that is under way before it closes': on([], async (store) => {
+  'settles an add that is under way before it closes': given([], async (store) => {
     for (const it of await reportsBeforeClose(store, 1, TIME_LIMIT_MS)) {
       expectOutcome(it, ['stored'], 'it was under way when the repository was closed');
     }
   }),
   'closes in time when the storage does not respond, after the calls under way have settled in time':
-    on(['stall', 'recover'], async (store, storage) => {
+    given(['stall', 'recover'], async (store, storage) => {
       const idle = await store.another();
       await store.add(BEFORE);
       await idle.add(plantOf(2n));
-      await idle.expectReady('it accepts plants');
+      await idle.expectReady();
       await storage.stall();
       const [reports] = await Promise.all([
         reportsBeforeClose(store, 50, LAST_CALLS_LIMIT_MS),
@@ -98,7 +101,7 @@ export const conduct = titled({
       await storage.recover();
       await store.expectTrueAfterClose(...reports);
     }),
-  'keeps a plant durably: it is there when the store is opened again': on([], async (store) => {
+  'keeps a plant durably: it is there when the store is opened again': given([], async (store) => {
     await store.add(BEFORE);
     await store.withAnother(async (other) => {
       const late = await other.report({ ...BEFORE, name: 'late' });
@@ -106,40 +109,31 @@ export const conduct = titled({
     });
     await store.expectStored([BEFORE]);
   }),
-  'leaves no connection open, however often the storage does not respond': on(
+  'leaves no connection open, however often the storage does not respond': given(
     ['stall', 'connections', 'recover'],
     async (store, storage) => {
       await store.addAll(plants(100));
-      await expectNoGrowth(
-        'connections',
-        () => storage.connections(),
-        async (first) => {
-          await storage.stall();
-          await store.reportAll(plants(100, first), SHORT_LIMIT_MS);
-          await storage.recover();
-          await store.untilReady();
-          await store.addAll(plants(100, first + 100n));
-        },
-      );
+      const count = () => storage.connections();
+      await expectNoGrowth('connections', count, async (first) => {
+        await storage.stall();
+        await store.reportAll(plants(100, first), SHORT_LIMIT_MS);
+        await storage.recover();
+        await store.untilReady();
+        await store.addAll(plants(100, first + 100n));
+      });
     },
   ),
-  'leaves no connection open when it is closed': on(['connections'], (store, storage) =>
-    expectNoGrowth(
-      'connections',
-      () => storage.connections(),
-      (first) => store.withAnother((other) => other.addAll(plants(100, first))),
-    ),
+  'leaves no connection open when it is closed': given(['connections'], (store, storage) =>
+    expectNoGrowth('connections', () => storage.connections(), useOf(store)),
   ),
-  'leaves no timer that keeps the process running when it is closed': on([], async (store) => {
+  'leaves no timer that keeps the process running when it is closed': given([], async (store) => {
     await store.add(BEFORE);
-    await expectNoGrowth('timers', timers, (first) =>
-      store.withAnother((other) => other.addAll(plants(100, first))),
-    );
+    await expectNoGrowth('timers', timers, useOf(store));
   }),
-  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': on(
+  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': given(
     [],
     async (store) => {
       for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
     },
   ),
-});
+};

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { expectOutcome, on, plantOf, plants, plantsOf, type Store, titled } from './steps.js';
+import { expectOutcome, given, plantOf, plants, plantsOf, type Store } from './steps.js';
 
 /** Adds plants with one id to all stores at the same time. Exactly one must be stored. */
 async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<void> {
@@ -18,8 +18,8 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
 }
 
 /** Sentences about ids: an id identifies one plant. */
-export const ids = titled({
-  'rejects a second add with an id, also of an equal plant, and keeps the first plant': on(
+export const ids = {
+  'rejects a second add with an id, also of an equal plant, and keeps the first plant': given(
     [],
     async (store) => {
       const first = { id: 7n, name: 'first', tag: 'kept' };
@@ -30,14 +30,14 @@ export const ids = titled({
       await store.expectStored([first]);
     },
   ),
-  'stores exactly one of 100 concurrent adds with one id': on([], (store) =>
+  'stores exactly one of 100 concurrent adds with one id': given([], (store) =>
     expectOneWinner([store, ...Array<Store>(99).fill(store)]),
   ),
-  'stores exactly one of two concurrent adds with one id through two repositories': on(
+  'stores exactly one of two concurrent adds with one id through two repositories': given(
     [],
     (store) => store.withAnother((other) => expectOneWinner([store, other])),
   ),
-  'reports the outcome of its own plant to each of 100 concurrent callers': on(
+  'reports the outcome of its own plant to each of 100 concurrent callers': given(
     [],
     async (store) => {
       const first = { ...plantOf(3n), name: 'first' };
@@ -57,4 +57,4 @@ export const ids = titled({
       await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
     },
   ),
-});
+};

@@ -3,6 +3,5 @@ export {
   contractCases,
   describePlantReader,
   describePlantRepository,
-  type PlantRepositorySuiteOptions,
   readerCases,
 } from './plant-repository-contract.js';

@@ -27,6 +27,13 @@ export interface StorageFaults {
    * open connections end: a response that was held by {@link silenceAfterWrite} is lost.
    */
   refuseAccess(): Promise<void>;
+  /** From now on, the storage accepts no writes, as a replica that cannot be promoted. It can be reached and read. */
+  refuseWrites(): Promise<void>;
+  /**
+   * From now on, the open connections carry nothing, as when a firewall has forgotten them. No side is told that they
+   * have ended. New connections work.
+   */
+  loseConnections(): Promise<void>;
   /** Another client inserts a plant in a transaction, which is open until {@link recover} rolls it back. */
   holdUncommitted(plant: NewPlantFields): Promise<void>;
   /** From now on, an administrator lets the storage acknowledge writes by default before they survive {@link crash}. */

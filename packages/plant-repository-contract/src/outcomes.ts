@@ -1,11 +1,12 @@
+import { until } from '@plant-store/contract-suite';
 import { MAX_PLANT_ID } from '@plant-store/domain';
 import type { StorageFaults } from './open-store.js';
 import {
   BEFORE,
   expectOutcome,
   FAULTS,
+  given,
   type Outcome,
-  on,
   plantOf,
   plants,
   plantsOf,
@@ -14,7 +15,6 @@ import {
   SHORT_LIMIT_MS,
   type Store,
   TIME_LIMIT_MS,
-  titled,
 } from './steps.js';
 
 /** The plant that is added during a fault. */
@@ -26,6 +26,9 @@ const LAST_CALL_LIMIT_MS = 499.73;
 /** What is left of a limit just before its end. Rounded, it is 0, which many drivers take for no limit. */
 const LAST_MOMENTS_MS = [0.97, 0.27];
 
+/** More connections than a store opens for inserts. */
+const MAX_LOST = 20;
+
 /** Long enough to find that an id is taken, and too short to try again after a server was killed and started. */
 const RACE_LIMIT_MS = 299.73;
 
@@ -35,8 +38,6 @@ const NEIGHBOURS = [
   [-(2n ** 53n) - 1n, -(2n ** 53n)],
   [MAX_PLANT_ID, MAX_PLANT_ID - 1n],
 ] as const;
-
-const IS_WRITTEN = 'its id was free, and it was written';
 
 /**
  * Declares that what is reported of a plant is true, after a fault that begins before its add, and after what happens
@@ -48,7 +49,7 @@ const truth = <Hook extends keyof StorageFaults>(
   begin: (storage: Pick<StorageFaults, Hook>) => Promise<void>,
   then?: (storage: Pick<StorageFaults, Hook>, store: Store) => Promise<void>,
 ) =>
-  on<Hook | 'recover'>([...needs, 'recover'], async (store, storage) => {
+  given<Hook | 'recover'>([...needs, 'recover'], async (store, storage) => {
     await store.add(BEFORE);
     await begin(storage);
     const adding = store.report(PLANT, timeLimitMs);
@@ -62,7 +63,7 @@ const truth = <Hook extends keyof StorageFaults>(
   });
 
 /** Sentences about outcomes: each is true, whatever the storage loses. */
-export const outcomes = titled({
+export const outcomes = {
   'settles in time, and reports the truth, when the storage stops responding after the write':
     truth(['silenceAfterWrite'], SHORT_LIMIT_MS, (storage) => storage.silenceAfterWrite()),
   ...Object.fromEntries(
@@ -94,25 +95,24 @@ export const outcomes = titled({
     RETRY_LIMIT_MS,
     (storage) => storage.holdUncommitted({ ...PLANT, name: 'never committed' }),
   ),
-  'settles in time in the last millisecond of a limit, when the storage does not respond': on(
+  'settles in time in the last millisecond of a limit, when the storage does not respond': given(
     ['stall', 'recover'],
     async (store, storage) => {
       await store.add(BEFORE);
       await storage.stall();
-      const reports = LAST_MOMENTS_MS.map((limit, at) =>
-        store.report(plantOf(BigInt(at + 2)), limit),
-      );
-      const settled = await Promise.all(reports);
+      const ends = LAST_MOMENTS_MS.map((limit, at) => store.report(plantOf(BigInt(at + 2)), limit));
+      const reports = await Promise.all(ends);
       await storage.recover();
-      await store.expectTrueAfterClose(...settled);
+      await store.expectTrueAfterClose(...reports);
     },
   ),
   'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one':
-    on(['loseNextAcknowledgement'], async (store, storage) => {
+    given(['loseNextAcknowledgement'], async (store, storage) => {
       for (const [first, other] of NEIGHBOURS) {
         await store.add(plantOf(first));
         await storage.loseNextAcknowledgement();
-        expectOutcome(await store.report(plantOf(other)), ['stored', 'unknown'], IS_WRITTEN);
+        const why = 'its id was free, and it was written';
+        expectOutcome(await store.report(plantOf(other)), ['stored', 'unknown'], why);
       }
       await store.add(PLANT);
       await storage.loseNextAcknowledgement();
@@ -120,7 +120,7 @@ export const outcomes = titled({
       expectOutcome(await store.report(PLANT), ['taken', 'unknown'], why);
       await store.expectStored([PLANT]);
     }),
-  'reports the truth to each of 100 concurrent callers while the storage does not respond': on(
+  'reports the truth to each of 100 concurrent callers while the storage does not respond': given(
     ['stall', 'recover'],
     async (store, storage) => {
       await storage.stall();
@@ -132,7 +132,7 @@ export const outcomes = titled({
     },
   ),
   'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart':
-    on(['crash'], (store, storage) =>
+    given(['crash'], (store, storage) =>
       store.withAnother(async (other) => {
         const calls = plants(20).flatMap((plant) =>
           [store, other].map((it) => it.report(plant, RACE_LIMIT_MS)),
@@ -143,7 +143,7 @@ export const outcomes = titled({
         await store.expectKept(plantsOf(reports, ['stored', 'taken']));
       }),
     ),
-  'keeps a plant that it finds when it tries again, when the storage is killed': on(
+  'keeps a plant that it finds when it tries again, when the storage is killed': given(
     ['loseNextAcknowledgement', 'crash'],
     async (store, storage) => {
       await store.add(BEFORE);
@@ -154,19 +154,19 @@ export const outcomes = titled({
     },
   ),
   'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready':
-    on(['relaxDurability', 'crash', 'recover'], async (store, storage) => {
+    given(['relaxDurability', 'crash', 'recover'], async (store, storage) => {
       await store.add(plantOf(1_000n));
-      await store.expectReady('it accepts plants');
+      await store.expectReady();
       await storage.relaxDurability();
       const stored = plantsOf(await store.reportAll(plants(20), RETRY_LIMIT_MS), ['stored']);
-      if (stored.length > 0) await store.expectReady('it accepts plants');
+      if (stored.length > 0) await store.expectReady();
       else await store.expectNotReady('it accepts no plants');
       await storage.crash();
       await storage.recover();
       await store.expectKept(stored);
     }),
   'keeps the plant of another client whose id it has reported as taken, when the storage is killed':
-    on(['commitUnflushed', 'crash'], async (store, storage) => {
+    given(['commitUnflushed', 'crash'], async (store, storage) => {
       await store.add(BEFORE);
       await storage.commitUnflushed(PLANT);
       const reported = await store.report({ ...PLANT, name: 'late' }, RETRY_LIMIT_MS);
@@ -175,17 +175,37 @@ export const outcomes = titled({
       await storage.crash();
       await store.expectKept(reported.outcome === 'taken' ? [PLANT] : [BEFORE]);
     }),
+  'stores plants again within 20 seconds when its connections are lost without a sign': given(
+    ['loseConnections', 'recover'],
+    async (store, storage) => {
+      await store.add(BEFORE);
+      const reports: Report[] = [];
+      // Each add may wait for a connection of its own.
+      for (const plant of plants(MAX_LOST, 100n)) {
+        await storage.loseConnections();
+        reports.push(await store.report(plant, SHORT_LIMIT_MS));
+      }
+      const isStored = async () => {
+        reports.push(await store.report(plantOf(BigInt(200 + reports.length)), RETRY_LIMIT_MS));
+        return reports.at(-1)?.outcome === 'stored';
+      };
+      const failure = () => `no plant was stored: ${reports.map((it) => it.outcome).join(', ')}`;
+      await until(isStored, failure);
+      await storage.recover();
+      await store.expectTrueAfterClose(...reports);
+    },
+  ),
   ...Object.fromEntries(
-    FAULTS.map(([fault, state]) => [
+    [...FAULTS, ['refuseWrites', 'accepts no writes'] as const].map(([fault, state]) => [
       `reports truly and in time that the storage ${state}, and recovers without a restart`,
-      on([fault, 'recover'], async (store, storage) => {
+      given([fault, 'recover'], async (store, storage) => {
         await store.add(BEFORE);
-        await store.expectReady('it accepts plants');
+        await store.expectReady();
         await storage[fault]();
         const reports = [await store.report(PLANT, SHORT_LIMIT_MS)];
         await store.expectNotReady(`the storage ${state}`);
-        // Now nothing can have been written, unless what was sent without a response arrives later.
-        if (fault !== 'stall') {
+        // Nothing can be sent now. What was sent without a response, or was refused later, may be written.
+        if (fault === 'outage' || fault === 'refuseAccess') {
           const later = await store.report(plantOf(3n), RETRY_LIMIT_MS);
           expectOutcome(later, ['unavailable'], `the storage ${state}`);
           reports.push(later);
@@ -202,7 +222,7 @@ export const outcomes = titled({
       }),
     ]),
   ),
-});
+};
 
 /** Resolves as soon as one of the calls has found its id taken, or when all have ended. */
 async function firstTaken(calls: readonly Promise<Report>[]): Promise<void> {

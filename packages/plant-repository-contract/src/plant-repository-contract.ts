@@ -1,4 +1,4 @@
-import { type SuiteOptions, suiteOf } from '@plant-store/contract-suite';
+import { suiteOf } from '@plant-store/contract-suite';
 import { conduct } from './conduct.js';
 import { ids } from './ids.js';
 import type { OpenReader, OpenStore, StorageFaults } from './open-store.js';
@@ -7,17 +7,30 @@ import { reading } from './reading.js';
 import { values } from './values.js';
 
 /** The sentences of `PlantRepository` as cases, for test runners other than Mocha. */
-export const contractCases = [...values, ...ids, ...outcomes, ...conduct] as const;
+export const contractCases = { ...values, ...ids, ...outcomes, ...conduct };
 
 /** The sentences of `PlantReader` as cases, for test runners other than Mocha. */
 export const readerCases = reading;
 
-/** Declares what the suite cannot test of an adapter. */
-export type PlantRepositorySuiteOptions = SuiteOptions<keyof StorageFaults>;
-
 /**
  * Declares the Mocha suite that every `PlantRepository` must pass: for the name of the adapter, and a function that
  * opens a new, empty store for each case. The suite closes its repository.
+ *
+ * @example
+ * ```ts
+ * import { describePlantRepository } from '@plant-store/plant-repository-contract';
+ * import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+ *
+ * async function open() {
+ *   const plants = new Map();
+ *   return {
+ *     repository: new MemoryPlantRepository(plants),
+ *     stored: async (id: bigint) => plants.get(id),
+ *     reopen: async () => new MemoryPlantRepository(plants),
+ *   };
+ * }
+ * describePlantRepository('MemoryPlantRepository', open, { without: 'there is no server' });
+ * ```
  */
 export const describePlantRepository = suiteOf<OpenStore, keyof StorageFaults>(
   'PlantRepository',

@@ -1,5 +1,4 @@
 import {
-  type ContractCase,
   contractFor,
   errorOf,
   expectNoSecret,
@@ -140,10 +139,9 @@ export class Store {
     await this.expectStored([], [plant]);
   }
 
-  async expectReady(why: string): Promise<void> {
+  async expectReady(): Promise<void> {
     const error = await this.#readyError();
-    if (error === undefined) return;
-    expect.fail(`ready: expected it to resolve, because ${why}; got ${error}`);
+    if (error !== undefined) expect.fail(`ready: expected it to resolve; got ${error}`);
   }
 
   async expectNotReady(why: string): Promise<void> {
@@ -211,23 +209,19 @@ export class Store {
   }
 }
 
-/** Returns the function that declares a sentence without its title: the hooks that it needs, and its test. */
-export const sentencesAbout =
-  <Opened extends OpenStore, Tested extends Store>(wrap: (opened: Opened) => Tested) =>
-  <Hook extends keyof StorageFaults>(
+/** Returns the function that declares a sentence: the hooks that it needs, and its test. */
+export function sentencesAbout<Opened extends OpenStore, Tested extends Store>(
+  wrap: (opened: Opened) => Tested,
+) {
+  const given = contractFor<Opened, StorageFaults>();
+  return <Hook extends keyof StorageFaults>(
     needs: readonly Hook[],
     test: (store: Tested, storage: Pick<StorageFaults, Hook>) => Promise<void>,
-  ) =>
-  (title: string) =>
-    contractFor<Opened, StorageFaults>()(title, needs, (opened) => test(wrap(opened), opened));
+  ) => given(needs, (opened) => test(wrap(opened), opened));
+}
 
 /** Declares a sentence of `PlantRepository`. */
-export const on = sentencesAbout((opened: OpenStore) => new Store(opened));
-
-/** Returns sentences as cases, by their titles. */
-export const titled = <Opened>(
-  sentences: Readonly<Record<string, (title: string) => ContractCase<Opened>>>,
-) => Object.entries(sentences).map(([title, sentence]) => sentence(title));
+export const given = sentencesAbout((opened: OpenStore) => new Store(opened));
 
 function outcomeOf(error: unknown, what: string): Outcome {
   if (error === undefined) return 'stored';
@@ -255,16 +249,16 @@ export function expectSame(
   id: bigint,
   where = 'in the storage',
 ): void {
-  const [got, wanted] = [found, expected].map((plant) => new Map(Object.entries(plant ?? {})));
-  const fields = [...new Set([...(wanted?.keys() ?? []), ...(got?.keys() ?? [])])];
-  const differing = fields.filter((field) => got?.get(field) !== wanted?.get(field));
+  const [got, wanted] = [found, expected].map((it) => new Map(Object.entries(it ?? {})));
+  const fields = [...new Map([...(wanted ?? []), ...(got ?? [])]).keys()];
+  const differing = fields.filter((it) => got?.get(it) !== wanted?.get(it));
   if (differing.length === 0) return;
-  const shown = (plant = new Map<string, unknown>()) =>
-    plant.size === 0
-      ? 'no plant'
-      : differing
-          .map((it) => (plant.has(it) ? `${it} ${shownValue(plant.get(it))}` : `no ${it}`))
-          .join(', ');
+  const shown = (plant = new Map<string, unknown>()) => {
+    const texts = differing.map((it) =>
+      plant.has(it) ? `${it} ${shownValue(plant.get(it))}` : `no ${it}`,
+    );
+    return plant.size === 0 ? 'no plant' : texts.join(', ');
+  };
   expect.fail(`plant ${id} ${where}: expected ${shown(wanted)}, got ${shown(got)}`);
 }
 

@@ -1,5 +1,11 @@
-import { MAX_PLANT_ID, MIN_PLANT_ID, type NewPlant, newPlant } from '@plant-store/domain';
-import { on, plantOf, titled } from './steps.js';
+import {
+  MAX_PLANT_ID,
+  MIN_PLANT_ID,
+  type NewPlant,
+  type NewPlantFields,
+  newPlant,
+} from '@plant-store/domain';
+import { given, plantOf } from './steps.js';
 
 const STRINGS = [
   // The empty string; leading and trailing space; U+0000; every control character of ASCII.
@@ -45,8 +51,12 @@ export const OTHERS: readonly NewPlant[] = RANDOM_IDS.filter((id) => !IDS.includ
   newPlant(fieldsOf(id, -1)),
 );
 
+/** Returns plants in the order of their ids. */
+export const inOrder = (...plants: readonly NewPlantFields[]) =>
+  plants.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
 /** All of them, in the order of their ids. */
-export const EXACT = [...EDGES, ...OTHERS].sort((a, b) => (a.id < b.id ? -1 : 1));
+export const EXACT = inOrder(...EDGES, ...OTHERS);
 
 function fieldsOf(id: bigint, index: number) {
   const text = TEXTS[index];
@@ -56,8 +66,8 @@ function fieldsOf(id: bigint, index: number) {
 }
 
 /** Sentences about values: they are stored exactly as they were added. */
-export const values = titled({
-  'keeps every text exactly, as name and as tag, and an absent tag absent': on(
+export const values = {
+  'keeps every text exactly, as name and as tag, and an absent tag absent': given(
     [],
     async (store) => {
       const texts = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));
@@ -67,8 +77,8 @@ export const values = titled({
       await store.expectStored(plants);
     },
   ),
-  'distinguishes ids across the whole range of int64': on([], async (store) => {
+  'distinguishes ids across the whole range of int64': given([], async (store) => {
     await store.addAll(EXACT);
     await store.expectStored(EXACT);
   }),
-});
+};

@@ -1,4 +1,4 @@
-import type { ContractCase } from '@plant-store/contract-suite';
+import type { ContractCases } from '@plant-store/contract-suite';
 import { describeSuiteItself } from '@plant-store/liars';
 import {
   contractCases,
@@ -15,11 +15,11 @@ describeSuiteItself('The suite for every PlantRepository', contractCases, honest
 
 /** Runs cases. Resolves with the number of repositories that they have opened again, but not closed. */
 async function leftOpen<Opened extends OpenStore>(
-  cases: readonly ContractCase<Opened>[],
+  cases: ContractCases<Opened>,
   open: () => Opened,
 ): Promise<number> {
   const left = new Set();
-  for (const { run } of cases) {
+  for (const { run } of Object.values(cases)) {
     const store = open();
     const reopen = async () => {
       const repository = await store.reopen();

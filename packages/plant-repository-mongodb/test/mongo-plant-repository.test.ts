@@ -1,4 +1,5 @@
 import { inspect } from 'node:util';
+import { until } from '@plant-store/contract-suite';
 import { type NewPlantFields, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { SecureMongod } from '@plant-store/mongod';
@@ -46,8 +47,16 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
   afterEach(() => network.close());
 
   const administrator = () => clientOf(server.administratorUri);
-  const admin = (command: object) => administrator().db('admin').command(command);
+  const admin = (command: object) =>
+    administrator().db('admin').command(command, { readPreference: 'primaryPreferred' });
   const allow = () => admin({ updateUser: USER, roles: [{ role: 'readWrite', db: DATABASE }] });
+
+  /** Ends the time during which a server that has stepped down stays a secondary. */
+  const becomePrimary = async () => {
+    await admin({ replSetFreeze: 0 });
+    const isPrimary = async () => (await admin({ hello: 1 })).isWritablePrimary;
+    await until(isPrimary, () => 'the server did not become the primary');
+  };
 
   const withPassword = () =>
     `mongodb://${USER}:${encodeURIComponent(server.password)}@${network.host}/?authSource=admin&directConnection=true`;
@@ -61,6 +70,7 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     const session = administrator().startSession();
     const plants = administrator().db(DATABASE).collection<{ _id: bigint }>(collection);
     const bypass = { bypassDocumentValidation: true };
+    let steppedDown = false;
     return {
       ...storeOf(withPassword(), server.administratorUri, collection),
       ...networkFaults(network),
@@ -68,6 +78,10 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
       async refuseAccess() {
         await admin({ updateUser: USER, roles: [] });
         await reconnect(network);
+      },
+      async refuseWrites() {
+        steppedDown = true;
+        await admin({ replSetStepDown: 60, secondaryCatchUpPeriodSecs: 0, force: true });
       },
       async holdUncommitted({ id: _id, ...fields }: NewPlantFields) {
         session.startTransaction();
@@ -85,6 +99,8 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
       async recover() {
         if (session.inTransaction()) await session.abortTransaction();
         await network.restore();
+        if (steppedDown) await becomePrimary();
+        steppedDown = false;
         await allow();
         await writeByDefault({ w: 'majority' });
       },

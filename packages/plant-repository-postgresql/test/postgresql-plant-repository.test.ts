@@ -90,9 +90,15 @@ function describeStore(this: Mocha.Suite): void {
     loseNextAcknowledgement: async () => network.loseResponses('cut'),
     delayNextWrite: async () => network.delayRequest(),
     connections: async () => network.connections,
+    loseConnections: async () => network.freezeConnections(),
     outage: () => network.cut(),
     async refuseAccess() {
       await server.run(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`);
+      await network.cut();
+      await network.restore();
+    },
+    async refuseWrites() {
+      await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
       await network.cut();
       await network.restore();
     },
@@ -124,7 +130,7 @@ function describeStore(this: Mocha.Suite): void {
     async recover() {
       await server.run('ROLLBACK');
       await network.restore();
-      await server.run('ALTER ROLE plant_store RESET synchronous_commit');
+      await server.run('ALTER ROLE plant_store RESET ALL');
       await server.run(`GRANT SELECT, INSERT ON ${schema}.plants TO plant_store`);
     },
   });

@@ -1,36 +1,30 @@
-import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { expectNothingRevealed, failed, isReady, sentence, verdictOn } from './steps.js';
+import { expectNothingRevealed, expectUnavailable, given, isReady } from './steps.js';
 
 /** Sentences about errors, which are logged with their causes, and about the lifetime of a verifier. */
-export const conduct = [
-  sentence('reveals no part of a token, and no other secret, in its errors', [], async (open) => {
+export const conduct = {
+  'reveals no part of a token, and no other secret, in its errors': given([], async (open) => {
     await expectNothingRevealed(open);
     await open.verifier.close();
     expect(await expectNothingRevealed(open)).to.not.include(undefined);
   }),
-  sentence('is ready when it is open, and can be closed more than once', [], async (open) => {
+  'is ready when it is open, and can be closed more than once': given([], async (open) => {
     if (!(await isReady(open))) expect.fail('ready: expected it to resolve; it was rejected');
     const { verifier } = open;
     await Promise.all([verifier.close(), verifier.close()]);
     await verifier.close();
   }),
-  sentence(
-    'reports after close that it is unavailable, not that a token is invalid',
+  'reports after close that it is unavailable, not that a token is invalid': given(
     [],
     async (open) => {
       const { verifier, accepted } = open;
       const tokens = accepted.map(({ token }) => token);
       await Promise.all(tokens.map((token) => verifier.verify(token)));
       await verifier.close();
-      for (const token of [...tokens, 'token']) {
-        const verdict = await verdictOn(open, token, 'a token after close');
-        const isUnavailable =
-          'error' in verdict && verdict.error instanceof TokenVerifierUnavailableError;
-        if (!isUnavailable) failed('a token after close', 'TokenVerifierUnavailableError', verdict);
-      }
+      for (const token of [...tokens, 'token'])
+        await expectUnavailable(open, token, 'a token after close');
       if (await isReady(open))
         expect.fail('ready after close: expected it to be rejected; it resolved');
     },
   ),
-];
+};

@@ -2,5 +2,4 @@ export type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifie
 export {
   contractCases,
   describeTokenVerifier,
-  type TokenVerifierSuiteOptions,
 } from './token-verifier-contract.js';

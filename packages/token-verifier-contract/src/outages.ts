@@ -1,15 +1,16 @@
 import { until } from '@plant-store/contract-suite';
-import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
-import type { AcceptedToken, OpenVerifier } from './open-verifier.js';
+import { InvalidTokenError } from '@plant-store/domain';
+import type { OpenVerifier } from './open-verifier.js';
 import {
   expectAccepted,
   expectNothingRevealed,
   expectRefused,
+  expectUnavailable,
   FOREIGN,
   failed,
+  given,
   isReady,
   MALFORMED,
-  sentence,
   verdictOn,
 } from './steps.js';
 
@@ -24,18 +25,15 @@ const FAULTS = [
 async function expectNoTokenMisjudged(open: OpenVerifier): Promise<void> {
   const refused = Object.entries(open.refused).map(async ([what, token]) => {
     const verdict = await verdictOn(open, token, what);
-    if ('client' in verdict) failed(what, 'that it is not accepted', verdict);
+    if (!(verdict instanceof Error)) failed(what, 'that it is not accepted', verdict);
   });
   const [isBridged] = await Promise.all([isReady(open), ...refused]);
-  const expectJudged = isBridged ? expectAccepted : expectUnavailable;
-  await Promise.all(open.accepted.map((accepted) => expectJudged(open, accepted)));
-}
-
-async function expectUnavailable(open: OpenVerifier, { token, name }: AcceptedToken) {
-  const what = `the token of "${name}", while ready is rejected`;
-  const verdict = await verdictOn(open, token, what);
-  if ('error' in verdict && verdict.error instanceof TokenVerifierUnavailableError) return;
-  failed(what, 'TokenVerifierUnavailableError', verdict);
+  const checks = open.accepted.map((accepted) =>
+    isBridged
+      ? expectAccepted(open, accepted)
+      : expectUnavailable(open, accepted.token, `the token of "${accepted.name}"`),
+  );
+  await Promise.all(checks);
 }
 
 /** The texts that the verifier itself calls malformed, and those that no issuer can have issued. */
@@ -43,46 +41,47 @@ async function malformedFor(open: OpenVerifier): Promise<Record<string, string>>
   const found: Record<string, string> = { ...MALFORMED };
   for (const [what, token] of Object.entries(FOREIGN)) {
     const verdict = await verdictOn(open, token, what);
-    if (!('error' in verdict) || !(verdict.error instanceof InvalidTokenError)) continue;
-    if (verdict.error.reason === 'malformed') found[what] = token;
+    const isMalformed = verdict instanceof InvalidTokenError && verdict.reason === 'malformed';
+    if (isMalformed) found[what] = token;
   }
   return found;
 }
 
 /** Verifies tokens meanwhile, since a verifier may look at its dependency only when a token arrives. */
-async function untilReady(open: OpenVerifier): Promise<void> {
+function untilReady(open: OpenVerifier): Promise<void> {
   const [{ token, name }] = open.accepted;
-  await until(
-    async () => {
-      const what = `the token of "${name}", after the fault`;
-      const verdict = await verdictOn(open, token, what);
-      const isInvalid = 'error' in verdict && verdict.error instanceof InvalidTokenError;
-      if (isInvalid) failed(what, 'the client, or TokenVerifierUnavailableError', verdict);
-      return isReady(open);
-    },
-    () => 'ready was rejected for 20 seconds after the fault had ended',
-  );
+  const what = `the token of "${name}", after the fault`;
+  const isReadyAgain = async () => {
+    const verdict = await verdictOn(open, token, what);
+    if (!(verdict instanceof InvalidTokenError)) return isReady(open);
+    return failed(what, 'the client, or TokenVerifierUnavailableError', verdict);
+  };
+  return until(isReadyAgain, () => 'ready was rejected for 20 seconds after the fault had ended');
 }
 
 /** Sentences about outages: they are no reason to judge a token, and end without a restart. */
-export const outages = FAULTS.flatMap(([fault, state]) => [
-  sentence(`does not misjudge a token when what it depends on ${state}`, [fault], async (open) => {
-    await expectAccepted(open, open.accepted[0]);
-    const malformed = await malformedFor(open);
-    await open[fault]();
-    await expectNoTokenMisjudged(open);
-    await expectRefused(open, malformed);
-  }),
-  sentence(
-    `reveals no secret when what it depends on ${state}, and recovers without a restart`,
-    [fault, 'recover'],
-    async (open) => {
-      await open[fault]();
-      await expectNothingRevealed(open);
-      await open.recover();
-      await untilReady(open);
-      for (const accepted of open.accepted) await expectAccepted(open, accepted);
-      await expectRefused(open, open.refused);
-    },
-  ),
-]);
+export const outages = Object.fromEntries(
+  FAULTS.flatMap(([fault, state]) => [
+    [
+      `does not misjudge a token when what it depends on ${state}`,
+      given([fault], async (open) => {
+        await expectAccepted(open, open.accepted[0]);
+        const malformed = await malformedFor(open);
+        await open[fault]();
+        await expectNoTokenMisjudged(open);
+        await expectRefused(open, malformed);
+      }),
+    ],
+    [
+      `reveals no secret when what it depends on ${state}, and recovers without a restart`,
+      given([fault, 'recover'], async (open) => {
+        await open[fault]();
+        await expectNothingRevealed(open);
+        await open.recover();
+        await untilReady(open);
+        for (const accepted of open.accepted) await expectAccepted(open, accepted);
+        await expectRefused(open, open.refused);
+      }),
+    ],
+  ]),
+);

@@ -1,22 +1,24 @@
-import { expectNoSecret, formsOf, MIN_PART_LENGTH } from '@plant-store/contract-suite';
+import { expectNoSecret, formsOf } from '@plant-store/contract-suite';
 import { expect } from 'chai';
-import { altered, expectAccepted, expectRefused, FOREIGN, sentence } from './steps.js';
+import {
+  altered,
+  expectAccepted,
+  expectRefused,
+  FOREIGN,
+  given,
+  MIN_PART_LENGTH,
+} from './steps.js';
 
 /** Sentences about tokens: a valid one is accepted as its client, and any other is refused. */
-export const tokens = [
-  sentence(
-    'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to',
-    [],
-    async (open) => {
-      for (const accepted of [...open.accepted, ...open.accepted]) {
+export const tokens = {
+  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to':
+    given([], async (open) => {
+      for (const accepted of [...open.accepted, ...open.accepted])
         await expectAccepted(open, accepted);
-      }
       const several = Array.from({ length: 10 }).flatMap(() => open.accepted);
       await Promise.all(several.map((accepted) => expectAccepted(open, accepted)));
-    },
-  ),
-  sentence(
-    'names clients by 1 to 128 printable characters that are not the token',
+    }),
+  'names clients by 1 to 128 printable characters that are not the token': given(
     [],
     async ({ verifier, accepted }) => {
       for (const { token } of accepted) {
@@ -27,13 +29,12 @@ export const tokens = [
       }
     },
   ),
-  sentence('refuses text that is not a token', [], (open) => expectRefused(open, FOREIGN)),
-  sentence('refuses an altered token after it has accepted the original', [], async (open) => {
+  'refuses text that is not a token': given([], (open) => expectRefused(open, FOREIGN)),
+  'refuses an altered token after it has accepted the original': given([], async (open) => {
     await expectAccepted(open, open.accepted[0]);
     await expectRefused(open, altered(open));
   }),
-  sentence(
-    'refuses invalid tokens of its own kind every time, also among concurrent valid ones',
+  'refuses invalid tokens of its own kind every time, also among concurrent valid ones': given(
     [],
     async (open) => {
       await expectRefused(open, open.refused);
@@ -44,4 +45,4 @@ export const tokens = [
       await Promise.all(checks);
     },
   ),
-];
+};

@@ -36,7 +36,7 @@ describe('Every TokenVerifier under test', () => {
   it('was opened for one case, and is closed after it', async function () {
     const titles = this.test?.parent?.parent?.suites.map(({ title }) => title);
     expect(titles).to.include('A verifier that bridges outages as a TokenVerifier');
-    expect(opened).to.have.length(contractCases.length);
+    expect(opened).to.have.length(Object.keys(contractCases).length);
     for (const { verifier } of opened) await rejects(verifier.ready());
   });
 });

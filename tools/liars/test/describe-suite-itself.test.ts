@@ -9,12 +9,12 @@ interface Box {
 
 const KEEPS = 'keeps what was put into it';
 const LATE = 'fails for each adapter that settles late or never';
-const sentence = contractFor<Box, Record<never, never>>();
-const cases = [
-  sentence(KEEPS, [], async ({ has }) => {
+const given = contractFor<Box, Record<never, never>>();
+const cases = {
+  [KEEPS]: given([], async ({ has }) => {
     expect(has).to.equal(true);
   }),
-];
+};
 
 const liar = (has: boolean, naming?: string, hangs?: true) => ({
   ...{ caughtBy: KEEPS, open: () => ({ has }) },

@@ -64,7 +64,10 @@ export function correctStore(storage: SimulatedStorage, once = writeOnce): Plant
     async add(plant, timeLimitMs) {
       refuseWhenClosed();
       if (timeLimitMs <= 0) throw new StorageUnavailableError('no time');
-      const late = () => new OutcomeUnknownError('no response');
+      const late = () => {
+        storage.lost = false;
+        return new OutcomeUnknownError('no response');
+      };
       const adding = within(timeLimitMs, write(storage, plant, once), late);
       underWay.add(adding);
       await adding.finally(() => underWay.delete(adding));
@@ -72,7 +75,8 @@ export function correctStore(storage: SimulatedStorage, once = writeOnce): Plant
     async ready() {
       refuseWhenClosed();
       if (storage.silent) throw new StorageUnavailableError('no response');
-      if (!storage.reachable || !storage.accessible) throw new StorageUnavailableError('refused');
+      if (!storage.reachable || !storage.accessible || !storage.writable)
+        throw new StorageUnavailableError('refused');
     },
     async close() {
       closed = true;

@@ -91,6 +91,9 @@ function open(breaks: Breaks, { initialPlants = [], connects, onReopen }: Detail
 
 const nothing: Breaks = () => ({});
 
+const timers: NodeJS.Timeout[] = [];
+after(() => timers.forEach(clearInterval));
+
 /** How a store may change a text, by what it does not keep then. */
 const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'the empty string': (text) => text || 'unnamed',
@@ -330,7 +333,7 @@ const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
     'leaves no timer that keeps the process running when it is closed',
     () => {
       // More than the other stores of these tests end meanwhile.
-      for (let left = 1_000; left > 0; left -= 1) setTimeout(() => undefined, 5_000);
+      for (let left = 1_000; left > 0; left -= 1) timers.push(setInterval(() => undefined, 60_000));
       return {};
     },
     { hangs: true },
@@ -604,6 +607,21 @@ const brokenUnderFaults: Record<string, Liar<OpenStore>> = {
       };
     },
     { connects: true },
+  ),
+  'is ready while its storage accepts no writes': lie(
+    'reports truly and in time that the storage accepts no writes, and recovers without a restart',
+    (correct, storage) => ({
+      ready: async () => (storage.writable ? correct.ready() : undefined),
+    }),
+  ),
+  'waits for connections that are lost': adding(
+    'stores plants again within 20 seconds when its connections are lost without a sign',
+    (correct, storage) => (plant, timeLimitMs) =>
+      correct.add(plant, timeLimitMs).catch((error: unknown) => {
+        storage.lost = true;
+        throw error;
+      }),
+    { hangs: true },
   ),
   'never connects a second time': adding(KILL, (correct, storage) => {
     let generation: number | undefined;

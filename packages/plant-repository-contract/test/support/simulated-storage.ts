@@ -30,6 +30,9 @@ export class SimulatedStorage implements StorageFaults {
   silent = false;
   reachable = true;
   accessible = true;
+  writable = true;
+  /** Whether the connections of its repositories carry nothing. A repository that connects again sets it. */
+  lost = false;
   /** Whether a write that asks for nothing else is not flushed. */
   relaxed = false;
   /** How often it was killed: earlier connections are closed. */
@@ -72,8 +75,9 @@ export class SimulatedStorage implements StorageFaults {
     this.#refuse();
     await transit();
     this.#refuse();
+    if (!this.writable) throw new WriteError('it accepts no writes', false);
     if (this.#delayNext) this.#delay(key, row);
-    if (this.silent || this.#uncommitted.has(key)) await this.#recovery();
+    if (this.silent || this.lost || this.#uncommitted.has(key)) await this.#recovery();
     const found = this.rows.get(key);
     if (found === undefined) this.rows.set(key, row);
     const flushing = found === undefined && flush ? this.flush(key) : undefined;
@@ -137,6 +141,14 @@ export class SimulatedStorage implements StorageFaults {
     for (const end of this.#disconnect.splice(0)) end();
   };
 
+  refuseWrites = async () => {
+    this.writable = false;
+  };
+
+  loseConnections = async () => {
+    this.lost = true;
+  };
+
   holdUncommitted = async (fields: NewPlantFields) => {
     this.#uncommitted.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
   };
@@ -161,6 +173,8 @@ export class SimulatedStorage implements StorageFaults {
     this.silent = false;
     this.reachable = true;
     this.accessible = true;
+    this.writable = true;
+    this.lost = false;
     this.relaxed = false;
     this.#uncommitted.clear();
     for (const goOn of this.#held.splice(0)) goOn();

@@ -63,6 +63,7 @@ export function networkFaults(network: FaultyNetwork) {
     loseNextAcknowledgement: async () => network.loseResponses('cut'),
     delayNextWrite: async () => network.delayRequest(),
     connections: async () => network.connections,
+    loseConnections: async () => network.freezeConnections(),
     outage: () => network.cut(),
     recover: () => network.restore(),
   };

@@ -342,7 +342,7 @@ const brokenUnderFaults: Record<string, Liar<OpenVerifier>> = {
   'quotes the unexpected page in its error': lie(
     'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart',
     failing((_, token) => {
-      const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 10)}"...`);
+      const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 8)}"...`);
       return new TokenVerifierUnavailableError('no response about the token', { cause });
     }),
   ),
