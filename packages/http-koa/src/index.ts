@@ -10,4 +10,9 @@ export { type Build, interfaceDescription } from './docs/interface-description.j
 export { StoppingError } from './health.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';
 export { type Failure, type FailureCode, failures, HttpError } from './request/failures.js';
-export type { Exchange, HttpObserver, OwnFailure, Refusal } from './request/http-observer.js';
+export type {
+  AccessRefusal,
+  EndedExchange,
+  HttpObserver,
+  OwnFailure,
+} from './request/http-observer.js';

@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { configure } from '@codegenie/serverless-express';
-import { createApp, createServer, type Exchange, plantStoreRoutes } from '@plant-store/http-koa';
+import {
+  createApp,
+  createServer,
+  type EndedExchange,
+  plantStoreRoutes,
+} from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 import compress from 'koa-compress';
@@ -203,7 +208,7 @@ describe('An application that another host serves', () => {
 
   it('counts a body that ends early as a malformed request of a client that has gone', async () => {
     let leave = (): void => undefined;
-    const ended = new Promise<Exchange>((resolve) => {
+    const ended = new Promise<EndedExchange>((resolve) => {
       const observer = { begun: () => leave(), ended: resolve, failed() {} };
       const app = createApp({ ...embedding.dependencies, observer });
       app.silent = true;

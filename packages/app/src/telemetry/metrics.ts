@@ -1,5 +1,5 @@
 import type { PlantRepository, StorageEvent, TokenEvent } from '@plant-store/domain';
-import { type Build, type Exchange, failures } from '@plant-store/http-koa';
+import { type Build, type EndedExchange, failures } from '@plant-store/http-koa';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */
@@ -93,7 +93,7 @@ export class Metrics {
     this.#active.inc();
   }
 
-  requestEnded({ method, route, status, error, durationMs, refusal }: Exchange): void {
+  requestEnded({ method, route, status, error, durationMs, refusal }: EndedExchange): void {
     this.#active.dec();
     const labels = { http_request_method: method, http_route: route ?? '' };
     this.#duration.observe({ ...labels, http_response_status_code: status }, durationMs / 1000);

@@ -8,7 +8,7 @@ import {
   type TokenObserver,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { type Exchange, failures, type HttpObserver } from '@plant-store/http-koa';
+import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-koa';
 import proxyAddress from 'proxy-addr';
 import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
@@ -74,7 +74,7 @@ function addressOf(
 }
 
 /** Whether the client was refused something. The other failures have a line of their own, with their cause. */
-function isRefused({ route, error = 0 }: Exchange): boolean {
+function isRefused({ route, error = 0 }: EndedExchange): boolean {
   const overloaded = error === failures.OVERLOADED.error && route !== '/readyz';
   return overloaded || Math.trunc(error / 1000) === 4;
 }

@@ -47,8 +47,8 @@ const STOP = 2;
 /**
  * One connection, which carries out one request at a time. Node.js would make objects of all requests that it has read,
  * start them at once, even those after a response that closes the connection, send the errors of its parser before
- * earlier responses, and drop what it has read after a request with `Upgrade`. So a request that is read before its
- * turn becomes bytes again, and these wait in the socket.
+ * earlier responses, and drop what it has read after a request with `Upgrade`. So a request that is read before the
+ * response to the one before becomes bytes again, and these wait in the socket.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -72,7 +72,7 @@ export class Connection {
     this.#options = options;
     this.#watchParser();
     // Node.js would close immediately after the last response, and a reset may overtake the response. For a client that has
-    // half-closed, it does not know of a failure that waits for its turn.
+    // half-closed, it does not know of a failure that waits for that response.
     socket.destroySoon = () => {
       const isOwed = this.#failure !== undefined && this.#response?.shouldKeepAlive;
       if (!isOwed) this.#close();
@@ -150,7 +150,7 @@ export class Connection {
   }
 
   /**
-   * Stops the parser at the headers of a request before its turn, and at one that offers an upgrade, or has a body in
+   * Stops the parser at the headers of a request that is read too early, that offers an upgrade, or that has a body in
    * chunks, which may be of a byte: most are not parsed when the request is refused.
    */
   #watchParser(): void {
@@ -212,16 +212,16 @@ export class Connection {
   #refuse(cause: unknown, request?: OwnRequest, response?: ServerResponse): void {
     const { observer, requestIds } = this.#options;
     const requestId = request === undefined ? requestIds.next() : requestIds.of(request);
-    const refusal = failureResponse(cause);
-    const { status, error, ours } = refusal.failure;
+    const refused = failureResponse(cause);
+    const { status, error, ours } = refused.failure;
     observer?.begun();
     if (ours) observer?.failed({ requestId, error, cause });
     if (response === undefined) {
-      this.#socket.write(rawResponse(refusal, requestId));
+      this.#socket.write(rawResponse(refused, requestId));
       this.#close();
     } else {
       response.shouldKeepAlive = false;
-      sendAtOnce(response, refusal, requestId);
+      sendAtOnce(response, refused, requestId);
     }
     const method = countedMethod(request?.method);
     const unknown = { route: undefined, client: undefined, refusal: undefined };

@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
 import { MAX_HEADERS, RequestIds } from '../request/headers.js';
@@ -80,18 +79,20 @@ export function createServer(
   server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   const [listener] = server.listeners('connection');
+  const turn = new Turn();
   const connections = new Connections({
     handle: app.callback(),
-    turn: new Turn(),
+    turn,
     attach: (socket) => void listener?.call(server, socket),
     requestIds: new RequestIds(),
     observer: options.observer,
     requestTimeout,
   });
+  server.on('connection', () => turn.accepted()).on('drop', () => turn.accepted());
   route(server, connections);
   return Object.assign(server, {
     httpAllowHalfOpen: true,
-    drain: (timeLimitMs: number) => drain(server, connections, timeLimitMs),
+    drain: (timeLimitMs: number) => drain(server, turn, connections, timeLimitMs),
   });
 }
 
@@ -144,19 +145,24 @@ class Connections {
   #add(socket: Socket): Connection {
     const connection = new Connection(socket, this.#options);
     this.open.set(socket, connection);
-    this.#options.turn.accepted();
     socket.once('close', () => this.open.delete(socket));
     if (this.#isStopping) connection.closeAfterResponse();
     return connection;
   }
 }
 
-/** Stops a server, as `DrainableServer.drain` describes. */
-async function drain(server: Server, connections: Connections, timeLimitMs: number): Promise<void> {
+/** Stops a server, as `DrainableServer.drain` describes. Closing the listener would reset connections that wait. */
+async function drain(
+  server: Server,
+  turn: Turn,
+  connections: Connections,
+  timeLimitMs: number,
+): Promise<void> {
   const timer = setTimeout(() => {
     for (const socket of connections.open.keys()) socket.destroy();
   }, timeLimitMs);
-  await acceptWaiting(server);
+  shortenQueue(server);
+  await turn.whenAllAccepted(timeLimitMs / 2);
   const closed = once(server, 'close');
   // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
   NetServer.prototype.close.call(server);
@@ -165,28 +171,13 @@ async function drain(server: Server, connections: Connections, timeLimitMs: numb
   clearTimeout(timer);
 }
 
-/** After this many turns of the event loop without a new connection, none waits. */
-const QUIET_TURNS = 3;
-
-/** More turns than connections that wait: Node.js asks the operating system for a queue of 511. */
-const MAX_TURNS = 1000;
-
 /**
- * Accepts the connections that wait in the queue of the operating system, because closing the listener would
- * reset them. Shortens the queue to 0 before, so that clients that connect repeatedly do not fill it again: their
+ * Shortens the queue of the operating system to 0, so that clients that connect repeatedly do not fill it again: their
  * connections are refused instead of reset. Node.js documents no way to change the queue of a listening server; if it
  * drops this method, the queue stays as it is.
  */
-async function acceptWaiting(
+function shortenQueue(
   server: Server & { readonly _handle?: { listen?(backlog: number): number } },
-): Promise<void> {
+): void {
   server._handle?.listen?.(0);
-  let lastTurn = QUIET_TURNS;
-  let turn = 0;
-  const accepted = () => {
-    lastTurn = turn + QUIET_TURNS;
-  };
-  server.on('connection', accepted).on('drop', accepted);
-  for (; turn < Math.min(lastTurn, MAX_TURNS); turn += 1) await setImmediate();
-  server.off('connection', accepted).off('drop', accepted);
 }

@@ -1,7 +1,10 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** The requests wait for at most this many connections. */
+/** The requests of a turn wait for at most this many connections. */
 const MAX_ACCEPTED = 100;
+
+/** After this many turns without a new connection, none waits. */
+const QUIET_TURNS = 3;
 
 /**
  * Collects the requests that arrive in one turn of the event loop, one on each connection of a server. All are parsed
@@ -13,11 +16,13 @@ const MAX_ACCEPTED = 100;
  */
 export class Turn {
   #end: Promise<void> | undefined;
-  #hasAccepted = false;
+  /** How many connections were accepted, and how many of them before the last turn ended. */
+  #accepted = 0;
+  #acceptedBefore = 0;
 
   /** To be called when a connection was accepted. */
   accepted(): void {
-    this.#hasAccepted = true;
+    this.#accepted += 1;
   }
 
   /**
@@ -29,11 +34,21 @@ export class Turn {
     return this.#end;
   }
 
+  /** Resolves when no connection waits to be accepted, at the latest after `timeLimitMs` milliseconds. */
+  async whenAllAccepted(timeLimitMs: number): Promise<void> {
+    const until = performance.now() + timeLimitMs;
+    for (let quiet = 0; quiet < QUIET_TURNS && performance.now() < until; ) {
+      const before = this.#accepted;
+      await this.whenOver();
+      quiet = this.#accepted === before ? quiet + 1 : 0;
+    }
+  }
+
   async #over(): Promise<void> {
-    for (let accepted = 0; accepted < MAX_ACCEPTED; accepted += 1) {
+    for (let turns = 0; turns < MAX_ACCEPTED; turns += 1) {
       await setImmediate();
-      if (!this.#hasAccepted) break;
-      this.#hasAccepted = false;
+      if (this.#accepted === this.#acceptedBefore) break;
+      this.#acceptedBefore = this.#accepted;
     }
     this.#end = undefined;
   }

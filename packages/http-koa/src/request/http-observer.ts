@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { InvalidTokenReason } from '@plant-store/domain';
 
-/** How a request ended. Clients can choose the value of no member except `requestId` and `request` freely. */
-export interface Exchange {
+/** A request and its response, or the end of its connection. Clients can choose the value of no member except `requestId` and `request` freely. */
+export interface EndedExchange {
   /** The method, or `_OTHER` when it is not one that HTTP defines or could not be read. */
   readonly method: string;
   /** The path of the matched route; `undefined` when there is none. */
@@ -17,13 +17,13 @@ export interface Exchange {
   /** The name of the client; `undefined` unless its token was verified. */
   readonly client: string | undefined;
   /** Why the token was refused, for the log only; `undefined` when it was not. */
-  readonly refusal: Refusal | undefined;
+  readonly refusal: AccessRefusal | undefined;
   /** The request, for example for the address of the client; `undefined` when it could not be read. */
   readonly request: IncomingMessage | undefined;
 }
 
-/** Why a token is refused: it is invalid, or it does not permit the operation. */
-export type Refusal = InvalidTokenReason | 'permission';
+/** Why a client is refused: its token is invalid, or does not permit the operation. */
+export type AccessRefusal = InvalidTokenReason | 'permission';
 
 /** A failure that is a fault of the service. */
 export interface OwnFailure {
@@ -38,7 +38,7 @@ export interface HttpObserver {
   /** Called when a request begins. */
   begun(): void;
   /** Called once for each request, when it has its response or when its client has closed the connection. */
-  ended(exchange: Exchange): void;
+  ended(exchange: EndedExchange): void;
   /** Called once for each failure that is a fault of the service. */
   failed(failure: OwnFailure): void;
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
-import { createApp, createServer, type Exchange } from '@plant-store/http-koa';
+import { createApp, createServer, type EndedExchange } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 import { connected, onWrite } from '../support/accepted-sockets.js';
@@ -43,7 +43,7 @@ describe('Every request', () => {
       createPlant: new CreatePlant({ add, ready: async () => {}, close: async () => {} }),
       observer: {
         ...dependencies.observer,
-        ended: ({ requestId }: Exchange) => logged.push([requestId, context.getStore()]),
+        ended: ({ requestId }: EndedExchange) => logged.push([requestId, context.getStore()]),
       },
     });
     const server = createServer(app);

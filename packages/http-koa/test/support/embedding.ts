@@ -4,7 +4,7 @@ import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import {
   type AppDependencies,
   createServer,
-  type Exchange,
+  type EndedExchange,
   type OwnFailure,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
@@ -20,7 +20,7 @@ export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
 export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
   begun = 0;
-  readonly ended: Exchange[] = [];
+  readonly ended: EndedExchange[] = [];
   readonly failed: OwnFailure[] = [];
   readonly dependencies: AppDependencies = {
     createPlant: new CreatePlant(new MemoryPlantRepository(this.plants)),
