@@ -2,6 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const NOT_RUN = /(?:^|\n)<!-- not run by a test: (.+) -->\n$/;
+/** What a block shows instead of the lines that it leaves out. */
+export const LEFT_OUT = '// …';
+
 const NOT_OURS = new Set(['node_modules', 'dist', '.git', '.cache', 'generated']);
 
 /** A fenced block of code. */

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Markdown, readDocument } from './markdown.js';
+import { LEFT_OUT, type Markdown, readDocument } from './markdown.js';
 import { root } from './root.js';
 
 /** The pages of all tutorials, by their folders. */
@@ -12,7 +12,8 @@ export const tutorials: ReadonlyMap<string, Markdown> = new Map(
 );
 
 /**
- * Returns the files that a tutorial creates or changes, with their new texts. What has been done already stays as it is.
+ * Returns the files that a tutorial creates or changes, with their new texts. What has been done already stays as it is,
+ * and so does a file of which the tutorial shows an excerpt.
  *
  * @param read Returns the text of an existing file.
  */
@@ -22,7 +23,7 @@ export function followed(
 ): Map<string, string> {
   const files = new Map<string, string>();
   for (const { file, language, text } of blocks) {
-    if (file === undefined) continue;
+    if (file === undefined || text.includes(LEFT_OUT)) continue;
     const made = language === 'diff' ? changed(files.get(file) ?? read(file), text, file) : text;
     files.set(file, made);
   }

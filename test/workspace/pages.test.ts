@@ -5,6 +5,7 @@ import { expect } from 'chai';
 import {
   anchorsOf,
   type CodeBlock,
+  LEFT_OUT,
   type Markdown,
   readDocument,
   readDocuments,
@@ -30,9 +31,6 @@ const USAGES: Readonly<Record<string, string>> = {
   'npm run bench': 'tools/bench/src/command.ts',
   'npm run demo': 'tools/demo/src/command.ts',
 };
-
-/** What a block shows instead of the lines that it leaves out. */
-const LEFT_OUT = '// …';
 
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
