@@ -45,13 +45,12 @@ const SHOWN_BY_AN_EXAMPLE = [
   'GroupCommitPlantRepository',
   'StaticTokenVerifier',
   'JwtTokenVerifier',
-  'FetchedKeys',
   'describePlantRepository',
   'describeTokenVerifier',
 ];
 
 /** The packages whose example needs a server, or an issuer. */
-const NEEDS_SERVER = /mongodb|postgresql|jwt|keys/;
+const NEEDS_SERVER = /mongodb|postgresql|jwt/;
 
 /** The folders of the programs, by the format of their modules. */
 type Format = 'module' | 'commonjs';
