@@ -52,7 +52,6 @@ export class JwtTokenVerifier implements TokenVerifier {
   readonly #observe: TokenObserver;
   readonly #now: () => number;
   readonly #keys: FetchedKeys<KeySet>;
-  readonly #checks = new Map<string, Promise<Client>>();
   #closed = false;
 
   /** @throws {TypeError} with everything that {@link jwtOptionProblems} finds. */
@@ -80,7 +79,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     const digest = hash('sha256', token, 'base64');
     const client = this.#keys.trusted()?.verified.clientOf(digest, this.#now());
     this.#observe({ type: 'token checked', cached: client !== undefined });
-    return client ?? this.#checkOnce(token, digest);
+    return client ?? this.#check(token, digest);
   }
 
   async ready(): Promise<void> {
@@ -91,14 +90,6 @@ export class JwtTokenVerifier implements TokenVerifier {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#keys.close();
-  }
-
-  #checkOnce(token: string, digest: string): Promise<Client> {
-    const underWay = this.#checks.get(digest);
-    if (underWay !== undefined) return underWay;
-    const check = this.#check(token, digest).finally(() => this.#checks.delete(digest));
-    this.#checks.set(digest, check);
-    return check;
   }
 
   /**
