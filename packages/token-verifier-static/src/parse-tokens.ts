@@ -28,9 +28,9 @@ interface Entry extends Omit<TokenDigest, 'permissions'> {
  * file that is being written at that moment.
  */
 export function parseTokensFile(text: string): TokenDigest[] {
-  const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/);
   return checkedEntries(
-    lines
+    text
+      .split(/\r?\n/)
       .map((line) => line.replace(/(^|\s)#.*$/, '').trim())
       .map((line, index) => ({ place: `line ${index + 1}`, ...tokenOf(line) }))
       .filter(({ sha256 }) => sha256 !== ''),
