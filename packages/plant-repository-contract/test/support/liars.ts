@@ -311,9 +311,10 @@ const brokenWithoutFaults: Record<string, Liar<OpenStore>> = {
   'closes while an add is under way': adding(
     'settles an add that is under way before it closes',
     (_, storage) => async (plant) => {
-      await wait(10);
+      await wait(2_000);
       storage.keep(plant);
     },
+    { hangs: true },
   ),
   'loses the tags of its plants when it is opened again': lie(REOPENED, nothing, {
     onReopen(storage) {
@@ -615,7 +616,7 @@ const brokenUnderFaults: Record<string, Liar<OpenStore>> = {
     }),
   ),
   'waits for connections that are lost': adding(
-    'stores plants again within 20 seconds when its connections are lost without a sign',
+    'stores plants again within 30 seconds when its connections are lost without a sign',
     (correct, storage) => (plant, timeLimitMs) =>
       correct.add(plant, timeLimitMs).catch((error: unknown) => {
         storage.lost = true;
