@@ -4,9 +4,10 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
+import { freePort } from '@plant-store/faulty-network';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { failuresOfCreate } from '@plant-store/plant-json';
-import { freePort, skipWithout } from '@plant-store/programs';
+import { skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, type Service, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@plant-store/faulty-network';
 import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
-import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';

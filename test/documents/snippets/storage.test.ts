@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { freePort } from '@plant-store/faulty-network';
 import { findMongod, needsMongod, SecureMongod } from '@plant-store/mongod';
-import { freePort } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';

@@ -1,4 +1,5 @@
-import { freePort, ServerProcess } from '@plant-store/programs';
+import { freePort } from '@plant-store/faulty-network';
+import { ServerProcess } from '@plant-store/programs';
 import { type Document, MongoClient } from 'mongodb';
 import { findMongod } from './find-mongod.js';
 

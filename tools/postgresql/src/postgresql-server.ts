@@ -2,8 +2,9 @@ import { execFile } from 'node:child_process';
 import { chownSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { freePort } from '@plant-store/faulty-network';
 import { CREATE_TABLE } from '@plant-store/plant-repository-postgresql';
-import { freePort, ServerProcess } from '@plant-store/programs';
+import { ServerProcess } from '@plant-store/programs';
 import { Pool } from 'pg';
 import { findPostgresql } from './find-postgresql.js';
 

@@ -1,4 +1,4 @@
-import { freePort } from '@plant-store/programs';
+import { freePort } from '@plant-store/faulty-network';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../../src/commands/own-process.js';

@@ -1,8 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { silentServer } from '@plant-store/faulty-network';
-import { freePort } from '@plant-store/programs';
+import { freePort, silentServer } from '@plant-store/faulty-network';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { Command, serveHere, stopAll } from '../support/in-process.js';
