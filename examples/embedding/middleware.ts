@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import cors from '@koa/cors';
-import { CreatePlant } from '@plant-store/domain';
-import { createApp, createServer } from '@plant-store/http-koa';
+import { type Client, CreatePlant } from '@plant-store/domain';
+import { createApp, createServer, HttpError } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import type { Middleware } from 'koa';
@@ -12,11 +12,21 @@ const responseTime: Middleware = async (ctx, next) => {
   ctx.set('Server-Timing', `total;dur=${(performance.now() - startedAt).toFixed(1)}`);
 };
 
+const creates = new Map<string, number>();
+setInterval(() => creates.clear(), 1000).unref();
+
+function admit({ name }: Client): void {
+  const count = (creates.get(name) ?? 0) + 1;
+  creates.set(name, count);
+  if (count > 100) throw new HttpError('TOO_MANY_REQUESTS');
+}
+
 const token = newToken();
 const app = createApp(
   {
     createPlant: new CreatePlant(new MemoryPlantRepository()),
     tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+    admit,
     ready: async () => {},
     observer: { begun() {}, ended() {}, failed() {} },
   },

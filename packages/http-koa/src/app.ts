@@ -1,6 +1,6 @@
 import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
 import type { default as KoaApplication, Middleware } from 'koa';
-import { createPlantOperation } from './create-plant/create-plant.js';
+import { type Admit, createPlantOperation } from './create-plant/create-plant.js';
 import type { Build } from './docs/interface-description.js';
 import { docsRoutes } from './docs/serve-docs.js';
 import { healthRoutes } from './health.js';
@@ -15,6 +15,11 @@ import { type Routes, serveRoutes } from './request/routes.js';
 export interface AppDependencies {
   readonly createPlant: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
+  /**
+   * Called with the client of each create, after its token was verified and before its body is read. The place for a limit
+   * per client. None by default.
+   */
+  readonly admit?: Admit;
   /** Rejects with the reason when a create would be refused now. */
   readonly ready: () => Promise<void>;
   readonly observer: HttpObserver;
@@ -137,14 +142,14 @@ function maxInFlight({ maxInFlight = 1000 }: RoutesOptions): number {
 }
 
 function plantStoreRoutesOf(dependencies: AppDependencies, options: RoutesOptions): Routes {
-  const { createPlant: useCase, tokenVerifier, ready } = dependencies;
+  const { createPlant: useCase, tokenVerifier, admit, ready } = dependencies;
   const basePath = plainPath('basePath', options.basePath ?? '');
   const bodyLimit = positiveInteger('bodyLimit', options.bodyLimit ?? 16_384);
   const requestDeadlineMs = positiveInteger(
     'requestDeadlineMs',
     options.requestDeadlineMs ?? 15_000,
   );
-  const shared = { tokenVerifier, requestDeadlineMs };
+  const shared = { tokenVerifier, admit, requestDeadlineMs };
   return {
     [`${basePath}/plants`]: { POST: createPlantOperation({ ...shared, useCase, bodyLimit }) },
     ...healthRoutes(ready),

@@ -6,6 +6,7 @@ export {
   type RoutesOptions,
 } from './app.js';
 export { createServer, type DrainableServer, type ServerOptions } from './connection/server.js';
+export type { Admit } from './create-plant/create-plant.js';
 export { type Build, interfaceDescription } from './docs/interface-description.js';
 export { StoppingError } from './health.js';
 export { createManagementApp, type ManagementDependencies } from './management-app.js';

@@ -12,7 +12,13 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { type AppOptions, createApp, StoppingError } from '@plant-store/http-koa';
+import {
+  type Admit,
+  type AppOptions,
+  createApp,
+  HttpError,
+  StoppingError,
+} from '@plant-store/http-koa';
 import { expect } from 'chai';
 import { Embedding } from './support/embedding.js';
 import { TOKEN } from './support/listening-app.js';
@@ -24,6 +30,7 @@ interface Setup extends AppOptions {
   add?: PlantRepository['add'];
   verify?: TokenVerifier['verify'];
   ready?: () => Promise<void>;
+  admit?: Admit;
   begun?: () => void;
 }
 
@@ -35,7 +42,7 @@ describe('The application', () => {
   afterEach(() => embedding.close());
 
   /** Starts an application, and records the plants that it stores and the failures that it reports. */
-  async function start({ add, verify, ready, begun, ...options }: Setup = {}) {
+  async function start({ add, verify, ready, admit, begun, ...options }: Setup = {}) {
     const { dependencies, plants: stored, failed: reports } = embedding;
     const repository = add && { add, ready: async () => {}, close: async () => {} };
     const app = createApp(
@@ -43,6 +50,7 @@ describe('The application', () => {
         createPlant: repository ? new CreatePlant(repository) : dependencies.createPlant,
         tokenVerifier: verify ? ({ verify } as TokenVerifier) : dependencies.tokenVerifier,
         ready: ready ?? dependencies.ready,
+        ...(admit && { admit }),
         observer: { ...dependencies.observer, ...(begun && { begun }) },
       },
       options,
@@ -63,6 +71,31 @@ describe('The application', () => {
     expect((await create(monstera)).status).to.equal(403);
     expect(stored.size).to.equal(0);
     expect(embedding.ended[0]).to.include({ client: 'visitor', refusal: 'permission' });
+  });
+
+  it('asks `admit` about a client whose token is valid, before the body, and responds with its failure', async () => {
+    const asked: string[] = [];
+    const admit: Admit = ({ name }) => {
+      asked.push(name);
+      if (asked.length === 1) return;
+      throw new HttpError('TOO_MANY_REQUESTS', 'one create a minute', { retryAfter: 60 });
+    };
+    const { create, stored, reports } = await start({ admit });
+    expect((await create('{}', { Authorization: 'Bearer unknown' })).status).to.equal(401);
+    expect((await create(monstera)).status).to.equal(200);
+    const refused = await create('{', { 'Content-Type': 'text/plain' });
+    expect([refused.status, refused.headers.get('Retry-After')]).to.deep.equal([429, '60']);
+    const expected = { error: 4290, message: 'one create a minute' };
+    expect(await refused.json()).to.deep.equal(expected);
+    expect(asked).to.deep.equal(['test', 'test']);
+    expect([stored.size, reports.length]).to.deep.equal([1, 0]);
+    expect(embedding.ended.at(-1)).to.include({ client: 'test', error: 4290 });
+  });
+
+  it('treats an error of `admit` that is not listed as a bug', async () => {
+    const { create, stored, reports } = await start({ admit: () => Promise.reject(coded) });
+    expect((await create(monstera)).status).to.equal(500);
+    expect([stored.size, reports[0]?.cause]).to.deep.equal([0, coded]);
   });
 
   it('reports each request once, and how it ended, also when it cannot be parsed', async () => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { CreatePlant, TokenVerifier } from '@plant-store/domain';
+import type { Client, CreatePlant, TokenVerifier } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
 import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
@@ -9,10 +9,17 @@ import { announcesBody, isRepeated } from '../request/headers.js';
 import { OwnRequest } from '../request/own-request.js';
 import { plantResponse } from '../request/response.js';
 
+/**
+ * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
+ * error that `failures` does not list is a bug.
+ */
+export type Admit = (client: Client) => void | Promise<void>;
+
 /** The use case, the verifier and the limits of the operation. */
 export interface CreatePlantOptions {
   readonly useCase: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
+  readonly admit: Admit | undefined;
   /** The largest body in bytes. */
   readonly bodyLimit: number;
   /** The most milliseconds from the last byte of a request to its response. */
@@ -28,12 +35,13 @@ const parseNewPlant = newPlantParser('the body');
  * Source: docs/specification.md, "Create a plant".
  */
 export function createPlantOperation(options: CreatePlantOptions): Operation {
-  const { useCase, tokenVerifier, requestDeadlineMs, bodyLimit } = options;
+  const { useCase, tokenVerifier, admit, requestDeadlineMs, bodyLimit } = options;
   const parse = rawBodyParser(bodyLimit);
 
   return async function createPlantOperation(ctx) {
     const exchange = ctx.plantStore;
     const client = await exchange.authenticate(tokenVerifier);
+    if (admit) await admit(client);
     checkBody(ctx.req, bodyLimit);
     const { complete, headers, httpVersion } = ctx.req;
     // RFC 9110 section 10.1.1: a client of HTTP/1.0 does not wait.

@@ -18,6 +18,7 @@ const STATUSES: Readonly<Record<FailureStatus, string>> = {
   404: 'The path does not exist: the base path may be missing.',
   405: 'The path does not allow the method: a redirect may have changed it.',
   408: 'The request did not arrive in time. It was not carried out.',
+  429: 'The client sends too many requests. The request was not carried out. Send it again after `Retry-After`.',
   431: 'The headers are too large. The request was not carried out.',
   500: 'The service has a bug: the outcome is unknown. Report it to the operator.',
   503: 'The service cannot carry out the request now. After a 5030 or a 5032 the request was not carried out. Otherwise the outcome is unknown. Send the same request again after `Retry-After`.',
@@ -28,7 +29,7 @@ const EVERY_OPERATION = [
   ...['MALFORMED_REQUEST', 'HEADERS_TOO_LARGE', 'REQUEST_TIMEOUT'],
   ...['PATH_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
   ...['CREDENTIALS_MISSING', 'INVALID_TOKEN', 'PERMISSION_DENIED', 'TOKEN_VERIFIER_UNAVAILABLE'],
-  ...['STORAGE_UNAVAILABLE', 'OVERLOADED', 'STOPPING', 'INTERNAL'],
+  ...['TOO_MANY_REQUESTS', 'STORAGE_UNAVAILABLE', 'OVERLOADED', 'STOPPING', 'INTERNAL'],
 ] as const satisfies readonly FailureCode[];
 
 /** The failures of creating a plant. */

@@ -76,6 +76,12 @@ export const failures = {
     message: 'the request did not arrive in time',
     closes: true,
   },
+  TOO_MANY_REQUESTS: {
+    error: 4290,
+    status: 429,
+    message: 'this client sends too many requests: this one was not carried out',
+    retryAfter: 1,
+  },
   HEADERS_TOO_LARGE: {
     error: 4310,
     status: 431,
@@ -119,13 +125,17 @@ export type FailureCode = keyof typeof failures;
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: FailureCode;
-  /** The allowed methods of the path, when the method is not allowed. */
-  readonly allow: string | undefined;
+  /** The headers that the table cannot know. */
+  readonly headers: Pick<Failure, 'allow' | 'retryAfter'>;
 
-  constructor(code: FailureCode, message: string = failures[code].message, allow?: string) {
+  constructor(
+    code: FailureCode,
+    message: string = failures[code].message,
+    headers: Pick<Failure, 'allow' | 'retryAfter'> = {},
+  ) {
     super(message);
     this.code = code;
-    this.allow = allow;
+    this.headers = headers;
   }
 }
 
@@ -138,12 +148,8 @@ export function toFailure(error: unknown): Failure {
   const code = codeOf(error);
   if (code === undefined) return exposedFailure(error) ?? failures.INTERNAL;
   const { message } = error;
-  if (error instanceof HttpError && error.allow !== undefined) {
-    return { ...failures[code], message, allow: error.allow };
-  }
-  return error instanceof HttpError || NAME_THE_RULE.has(code)
-    ? { ...failures[code], message }
-    : failures[code];
+  if (error instanceof HttpError) return { ...failures[code], message, ...error.headers };
+  return NAME_THE_RULE.has(code) ? { ...failures[code], message } : failures[code];
 }
 
 function codeOf(error: Error): FailureCode | undefined {

@@ -63,6 +63,6 @@ function byMethod(operations: Routes[string]): Operation {
     if (operation !== undefined) return operation(ctx);
     // In metrics, a route is a path with a method.
     ctx._matchedRoute = undefined;
-    throw new HttpError('METHOD_NOT_ALLOWED', undefined, allowed);
+    throw new HttpError('METHOD_NOT_ALLOWED', undefined, { allow: allowed });
   };
 }

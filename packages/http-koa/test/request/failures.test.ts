@@ -31,7 +31,7 @@ describe('The failures', () => {
       ...['STORAGE_UNAVAILABLE', 'TOKEN_VERIFIER_UNAVAILABLE', 'OUTCOME_UNKNOWN'],
     ]);
     for (const [code, { status, retryAfter }] of all) {
-      expect(retryAfter, code).to.equal(status === 503 ? 1 : undefined);
+      expect(retryAfter, code).to.equal(status === 503 || status === 429 ? 1 : undefined);
     }
   });
 });
