@@ -70,16 +70,6 @@ describe('Before two shards, one of which has no primary,', function () {
     });
   }
 
-  it('the unclear plants are stored when it has one again', async () => {
-    const { router, add } = open('silent');
-    const adding = Array.from({ length: 100 }, (_, id) => add(id));
-    time.after(5_000, () => {
-      router.fault = undefined;
-    });
-    await time.runOut(RUN_MS);
-    await Promise.all(adding);
-  });
-
   it('an outage of both costs no insert for each plant', async () => {
     const { router, add } = open('silent');
     const adding = Array.from({ length: 4_000 }, (_, id) => add(2 * id + 1));

@@ -102,17 +102,6 @@ describe('Batches', () => {
     expect(events).to.deep.equal([{ type: 'batch written', plants: 1, durationMs: 30, failure }]);
   });
 
-  it('are retried after 50 ms', async () => {
-    const { fake, clock, add, settled } = open();
-    const second = fake.insert(1).then((insert) => {
-      insert.reply();
-      return clock.now();
-    });
-    fake.insert(0).then((insert) => insert.fail());
-    await settled(add(1n));
-    expect(await second).to.equal(50);
-  });
-
   it('have the time that the last of their plants has', async () => {
     const { fake, add, settled } = open();
     const adding = [100, 300, 200].map((limit) => rejects(add(BigInt(limit), limit)));
@@ -273,17 +262,6 @@ describe('A plant that is added', () => {
     await adding;
   });
 
-  it('is looked up until the database responds', async () => {
-    const { fake, add, settled } = open();
-    fake.failingLookUps = 2;
-    fake.committed.set(1n, ANOTHER);
-    const reply = async () => {
-      for (const number of [0, 1, 2]) (await fake.insert(number)).reply('id exists');
-    };
-    await settled(rejects(add(1n), PlantIdTakenError), reply());
-    expect(fake.lookUps).to.equal(3);
-  });
-
   it('that the storage refuses is found, and does not affect the others of its insert', async () => {
     const { fake, add, settled } = open({ maxItems: 64 });
     const reply = async () => {
@@ -303,17 +281,6 @@ describe('A plant that is added', () => {
 });
 
 describe('Without a reply for a second, a plant', () => {
-  it('is inserted again with the same mark, and is stored by the late reply', async () => {
-    const { fake, clock, add, settled } = open();
-    const stored: number[] = [];
-    clock.after(2_500, () => fake.inserts[0]?.reply());
-    await settled(add(1n).then(() => stored.push(clock.now())));
-    expect(stored).to.deep.equal([2_500]);
-    expect(fake.inserts).to.have.lengthOf.at.least(2);
-    const marks = fake.inserts.map((insert) => insert.send()[0]?.mark);
-    expect(new Set(marks)).to.have.property('size', 1);
-  });
-
   for (const [what, addedAt, limits] of [
     ['more time each time, while nothing is stored', [], [15_000, 2_000, 4_000, 6_000]],
     ['2 s each time, while others are stored', [990, 1_990, 2_990], [15_000, 2_000, 2_000, 2_000]],
@@ -401,32 +368,5 @@ describe('After an unclear insert a plant', () => {
       for (let number = 100; number < 118; number += 1) (await fake.insert(number)).reply();
     };
     await settled(...adding, end());
-  });
-
-  it('is inserted again when the next insert is denied', async () => {
-    const { fake, add, settled } = open();
-    const end = async () => {
-      (await fake.insert(0)).fail();
-      (await fake.insert(1)).reply('denied', new Error('no permission'));
-      (await fake.insert(2)).reply();
-    };
-    await settled(add(1n), end());
-  });
-});
-
-describe('At its deadline a plant', () => {
-  it('is unavailable when its insert was not sent, and is never sent', async () => {
-    const { fake, add, settled } = open();
-    fake.sends = false;
-    const message = 'the plant was not stored';
-    const cause = new Error('pool cleared');
-    const adding = rejects(add(1n, SHORT_LIMIT_MS), {
-      name: 'StorageUnavailableError',
-      message,
-      cause,
-    });
-    (await fake.insert(0)).fail(cause);
-    await settled(adding);
-    expect(fake.inserts[0]?.send()).to.deep.equal([]);
   });
 });

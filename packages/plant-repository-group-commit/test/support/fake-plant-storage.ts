@@ -45,26 +45,17 @@ export class FakePlantStorage {
   readonly inserts: FakeInsert[] = [];
   /** The marks of the committed plants. */
   readonly committed = new Map<bigint, string | undefined>();
-  lookUps = 0;
-  /** How many look-ups fail before one succeeds. */
-  failingLookUps = 0;
-  /** Whether new inserts are sent at once. */
-  sends = true;
   readonly #events = new EventEmitter();
 
   readonly storage = storageWith({
     insert: (batch) => {
       const insert = new FakeInsert(batch);
-      if (this.sends) insert.send();
+      insert.send();
       this.inserts.push(insert);
       this.#events.emit('insert');
       return insert.result;
     },
-    committedMarks: async (ids) => {
-      this.lookUps += 1;
-      if (this.lookUps <= this.failingLookUps) throw new Error('no response');
-      return new Map([...this.committed].filter(([id]) => ids.includes(id)));
-    },
+    committedMarks: async (ids) => new Map([...this.committed].filter(([id]) => ids.includes(id))),
   });
 
   /** Resolves with the insert of this number, counted from 0, when it was started. */

@@ -25,6 +25,16 @@ export class VirtualTime implements Clock {
     return new Promise((resolve) => this.after(ms, resolve));
   }
 
+  /** Advances the time to the next timer, and fires this one only. */
+  step(): void {
+    const [first, ...others] = this.#timers;
+    if (first === undefined) return;
+    const next = others.reduce((next, it) => (it.at < next.at ? it : next), first);
+    this.#timers.delete(next);
+    this.#now = Math.max(this.#now, next.at);
+    next.act();
+  }
+
   /** Advances the time until no timer is left; rejects after `limit` milliseconds of virtual time. */
   async runOut(limit: number): Promise<void> {
     const end = this.#now + limit;

@@ -1,0 +1,236 @@
+import type {
+  InsertOutcome,
+  InsertResult,
+  Mark,
+  MarkedPlant,
+  PlantBatch,
+} from '../../src/plant-storage.js';
+import type { Event, ExploredServer, Logged } from './explored-server.js';
+
+export const REFUSAL = { code: 121, reason: 'a rule' };
+
+const PROBLEM = new Error('the storage has a problem');
+
+/** A call of a method of the storage. */
+export interface Call {
+  readonly name: string;
+  readonly instance: number;
+  readonly server: ExploredServer;
+  /** The signal that was passed. */
+  readonly lost: AbortSignal;
+  /** Aborts the signal that should have been passed. */
+  readonly connection: AbortController;
+}
+
+/** What becomes of an insert or a look-up. Between any two steps it can be held, and its connection can be lost. */
+abstract class Operation<Result> {
+  readonly result: Promise<Result>;
+  readonly call: Call;
+  /** Whether the instance waits for it. */
+  isOpen = true;
+  /** Whether it makes no progress by itself. */
+  isHeld = false;
+  #resolve: (result: Result) => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+
+  constructor(call: Call) {
+    this.call = call;
+    call.lost.addEventListener('abort', () => this.fail(call.lost.reason));
+    this.result = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  /** Everything that decides what it can do next. */
+  abstract get state(): string;
+  protected abstract progress(): Event | undefined;
+  protected abstract faults(): Event[];
+
+  usual(): Event | undefined {
+    return this.isHeld ? undefined : this.progress();
+  }
+
+  surprises(): Event[] {
+    const hold = this.event(this.isHeld ? 'goes on' : 'is held', () => {
+      this.isHeld = !this.isHeld;
+    });
+    return [...(this.progress() ? [hold] : []), ...this.faults()];
+  }
+
+  protected end(result: Result): void {
+    this.isOpen = false;
+    this.#resolve(result);
+  }
+
+  protected fail(error: unknown): void {
+    this.isOpen = false;
+    this.#reject(error);
+  }
+
+  protected get loss(): Event {
+    return this.seen('loses its connection', () => this.call.connection.abort(PROBLEM));
+  }
+
+  protected event(what: string, act: () => void): Event {
+    return { name: `${this.call.name} ${what}`, act };
+  }
+
+  /** An event that the instance notices. */
+  protected seen(what: string, act: () => void): Event {
+    return { ...this.event(what, act), seenBy: this.call.instance };
+  }
+}
+
+/** An insert: it is sent, it arrives, a majority has what it has written, and the instance gets the reply. */
+export class ExploredInsert extends Operation<InsertResult> {
+  readonly #batch: PlantBatch;
+  readonly #repliesWithMarks: boolean;
+  #step: 'waits' | 'is sent' | 'has arrived' | 'was never sent' = 'waits';
+  #plants: readonly MarkedPlant[] = [];
+  /** What the server has done with each plant. */
+  #outcomes: readonly InsertOutcome[] = [];
+  #written: readonly Logged[] = [];
+  /** What the instance knows of each plant. */
+  #known: readonly InsertOutcome[] = [];
+
+  constructor(call: Call, batch: PlantBatch, repliesWithMarks: boolean) {
+    super(call);
+    this.#batch = batch;
+    this.#repliesWithMarks = repliesWithMarks;
+  }
+
+  get state(): string {
+    const { isOpen, isHeld } = this;
+    const written = this.#written.map((it) => `${it.name} ${this.call.server.has(it)}`);
+    return [this.#step, isOpen, isHeld, ...written, JSON.stringify(this.#outcomes)].join();
+  }
+
+  /** What the instance knows of the plant with this name; `undefined` when it was not sent. */
+  known(name: string): InsertOutcome | undefined {
+    const at = this.#plants.findIndex(({ plant }) => plant.name === name);
+    return at < 0 ? undefined : (this.#known[at] ?? 'unclear');
+  }
+
+  /** What was sent arrives, although no one waits for it any more. */
+  arriveAtLast(): void {
+    if (this.#step === 'is sent') this.#arrive();
+  }
+
+  protected progress(): Event | undefined {
+    if (this.#step === 'waits') return this.seen('is sent', () => this.#send());
+    if (this.#step === 'is sent') return this.event('arrives', () => this.#arrive());
+    if (!this.isOpen) return undefined;
+    const kept = this.#written.map((it) => this.call.server.has(it));
+    if (kept.includes(undefined)) return this.loss;
+    return kept.includes(false) ? undefined : this.#reply('replies', this.#outcomes);
+  }
+
+  protected faults(): Event[] {
+    if (!this.isOpen) return [];
+    if (this.#step === 'waits') return this.#faultsBefore();
+    return [this.loss, ...(this.#step === 'is sent' ? this.#faultsOnArrival() : this.#unmet())];
+  }
+
+  #faultsBefore(): Event[] {
+    const ends = (what: string, end: () => void) =>
+      this.seen(what, () => {
+        this.#step = 'was never sent';
+        end();
+      });
+    const denied = { outcomes: 'denied', error: PROBLEM } as const;
+    return [
+      ends('finds no server', () => this.fail(PROBLEM)),
+      ends('is denied before', () => this.end(denied)),
+    ];
+  }
+
+  #faultsOnArrival(): Event[] {
+    const names = this.#plants.map(({ plant }) => plant.name);
+    const all = (outcome: 'denied' | 'not written' | 'refused with others') =>
+      this.event(`is ${outcome}`, () => this.#arrived(names.map(() => outcome)));
+    const one = (what: string, outcome: InsertOutcome) => (name: string) =>
+      this.event(`arrives, ${name} ${what}`, () => this.#arrive(name, outcome));
+    const alone = [...names.map(one('is refused', REFUSAL)), all('denied'), all('not written')];
+    if (names.length < 2) return alone;
+    const inPart = names.slice(1).map(one('is missing', 'unclear'));
+    return [...alone, all('refused with others'), ...inPart];
+  }
+
+  /** The server reports that no majority has it in time. */
+  #unmet(): Event[] {
+    const outcomes = this.#outcomes.map((it) => (it === 'stored' ? 'unclear' : 'not written'));
+    return this.#written.length > 0 ? [this.#reply('replies without a majority', outcomes)] : [];
+  }
+
+  #reply(what: string, outcomes: readonly InsertOutcome[]): Event {
+    const known = outcomes.map((outcome, at) => this.#shown(outcome, this.#plants[at]));
+    return this.seen(`${what} ${JSON.stringify(known)}`, () => {
+      this.#known = known;
+      this.end({ outcomes: known, error: PROBLEM });
+    });
+  }
+
+  #shown(outcome: InsertOutcome, marked: MarkedPlant | undefined): InsertOutcome {
+    if (!marked || !this.#repliesWithMarks || outcome !== 'id exists') return outcome;
+    const holder = this.call.server.committed(marked.plant.id);
+    return holder ? { committedMark: holder.mark } : outcome;
+  }
+
+  #send(): void {
+    this.#step = 'is sent';
+    this.#plants = this.#batch.send();
+  }
+
+  /** The server carries it out, except for one plant. */
+  #arrive(exception?: string, outcome: InsertOutcome = 'unclear'): void {
+    const written: Logged[] = [];
+    const outcomes = this.#plants.map((marked): InsertOutcome => {
+      if (marked.plant.name === exception) return outcome;
+      const logged = this.call.server.write(marked);
+      if (logged) written.push(logged);
+      return logged ? 'stored' : 'id exists';
+    });
+    this.#arrived(outcomes, written);
+  }
+
+  #arrived(outcomes: readonly InsertOutcome[], written: readonly Logged[] = []): void {
+    this.#step = 'has arrived';
+    this.#outcomes = outcomes;
+    this.#written = written;
+  }
+}
+
+/** A look-up of the marks of committed plants. It may not see what a majority has got since it was sent. */
+export class ExploredLookUp extends Operation<ReadonlyMap<bigint, Mark | undefined>> {
+  readonly #ids: readonly bigint[];
+  readonly #keptBefore: number;
+
+  constructor(call: Call, ids: readonly bigint[]) {
+    super(call);
+    this.#ids = ids;
+    this.#keptBefore = call.server.kept;
+  }
+
+  get state(): string {
+    return [this.isOpen, this.isHeld, this.#keptBefore].join();
+  }
+
+  protected progress(): Event | undefined {
+    return this.isOpen ? this.#sees(this.call.server.kept) : undefined;
+  }
+
+  protected faults(): Event[] {
+    if (!this.isOpen) return [];
+    const isStale = this.#keptBefore < this.call.server.kept;
+    return [this.loss, ...(isStale ? [this.#sees(this.#keptBefore)] : [])];
+  }
+
+  #sees(kept: number): Event {
+    const found = this.#ids.flatMap((id) => {
+      const holder = this.call.server.committed(id, kept);
+      return holder ? [[id, holder.mark] as const] : [];
+    });
+    return this.seen(`sees ${found}`, () => this.end(new Map(found)));
+  }
+}

@@ -1,0 +1,278 @@
+import { createHash } from 'node:crypto';
+import {
+  newPlant,
+  OutcomeUnknownError,
+  PlantIdTakenError,
+  StorageUnavailableError,
+} from '@plant-store/domain';
+import { GroupCommit } from '../../src/group-commit.js';
+import type { InsertLimits } from '../../src/plant-storage.js';
+import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
+import { type Event, ExploredServer } from './explored-server.js';
+import { BATCHES, storageWith } from './storage-with.js';
+import { VirtualTime } from './virtual-time.js';
+
+/** One `add`. */
+export interface PlannedAdd {
+  /** The name of its plant, which no other one has. */
+  readonly name: string;
+  readonly id: bigint;
+  readonly timeLimitMs: number;
+  /** Which instance of the service is called. */
+  readonly instance: 0 | 1;
+  /** Whether it is called at any time, instead of at the start. */
+  readonly isLate?: true;
+}
+
+/** What a world has, beside the surprises of its storage. */
+export interface WorldPlan {
+  readonly adds: readonly PlannedAdd[];
+  readonly limits?: InsertLimits;
+  /** Whether a reply has the marks of committed plants, as that of PostgreSQL has. */
+  readonly repliesWithMarks?: true;
+  /** Whether another program may write a plant with the id 1. */
+  readonly hasOtherProgram?: true;
+  /** Whether an administrator may revoke the access, and grant it again. */
+  readonly revokes?: true;
+}
+
+const LIMITS = { ordinary: 2, again: 2, stragglers: 1 };
+
+/** How soon after the last surprise every plant has an outcome, if its time limit permits it. */
+const RECOVERY_MS = 250;
+
+export type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'refused';
+
+interface Add extends PlannedAdd {
+  readonly deadline: number;
+  outcome?: Outcome;
+}
+
+/** Two instances of the service with one storage, and a check of every outcome. */
+export class ExploredWorld {
+  /** What is not true. */
+  readonly violations: string[] = [];
+  readonly #plan: WorldPlan;
+  readonly #time = new VirtualTime();
+  readonly #server = new ExploredServer();
+  readonly #inserts: ExploredInsert[] = [];
+  readonly #lookUps: ExploredLookUp[] = [];
+  readonly #adds: Add[] = [];
+  readonly #late: PlannedAdd[];
+  /** What each instance has noticed. This and the state of the server determine what can happen. */
+  readonly #seen = ['', ''];
+  readonly #instances: readonly GroupCommit[];
+  /** Of the next call of the storage. */
+  #connection = new AbortController();
+  #isRevoked = false;
+  #isSilent = false;
+  #surprisedAt = 0;
+
+  constructor(plan: WorldPlan) {
+    this.#plan = plan;
+    this.#instances = [0, 1].map((instance) => this.#instance(instance));
+    this.#late = plan.adds.filter(({ isLate }) => isLate);
+    for (const add of plan.adds) if (!add.isLate) this.#add(add);
+  }
+
+  get outcomes(): Outcome[] {
+    return this.#adds.flatMap(({ outcome }) => outcome ?? []);
+  }
+
+  /** A text that two worlds share when the same can happen in both. */
+  get state(): string {
+    const operations = this.#operations.map(({ state }) => state);
+    const flags = [this.#isRevoked, this.#isSilent, this.#late.length, this.#time.now()];
+    const state = [...this.#seen, ...operations, this.#server.state, ...flags].join('|');
+    return createHash('md5').update(state).digest('base64');
+  }
+
+  /** What happens next without a surprise; `undefined` at the end. */
+  usual(): Event | undefined {
+    const isIdle = this.outcomes.length === this.#adds.length;
+    if (isIdle) return this.#joins();
+    const parts = this.#isSilent ? [] : [...this.#operations, this.#server];
+    for (const part of parts) {
+      const event = part.usual();
+      if (event) return event;
+    }
+    return { name: 'time passes', act: () => this.#time.step() };
+  }
+
+  surprises(): Event[] {
+    const { revokes, hasOtherProgram } = this.#plan;
+    const joins = this.#joins();
+    const silence = {
+      name: this.#isSilent ? 'the server responds again' : 'the server is silent',
+      act: () => {
+        this.#isSilent = !this.#isSilent;
+      },
+    };
+    return [
+      ...this.#operations.flatMap((it) => it.surprises()),
+      ...this.#server.surprises(),
+      ...(hasOtherProgram ? this.#server.foreignWrite(1n) : []),
+      ...(revokes ? [this.#access()] : []),
+      ...(joins ? [joins] : []),
+      silence,
+    ];
+  }
+
+  happen({ name, act, seenBy }: Event, isSurprise: boolean): void {
+    if (isSurprise) this.#surprisedAt = this.#time.now();
+    if (seenBy !== undefined) this.#saw(seenBy, name);
+    act();
+  }
+
+  /** What is still on its way arrives, and a majority gets it. */
+  async end(): Promise<void> {
+    for (const insert of this.#inserts) insert.arriveAtLast();
+    this.#server.catchUp();
+    for (const add of this.#adds) this.#checkAtEnd(add);
+    const stored = this.#adds.filter(({ outcome }) => outcome === 'stored').map(({ id }) => id);
+    if (new Set(stored).size < stored.length) this.violations.push('one id was stored twice');
+    await Promise.all(this.#instances.map((instance) => instance.close()));
+  }
+
+  get #operations() {
+    return [...this.#inserts, ...this.#lookUps];
+  }
+
+  #saw(instance: number, what: string): void {
+    this.#seen[instance] += `${what} ${this.#time.now()};`;
+  }
+
+  #access(): Event {
+    const name = this.#isRevoked ? 'access is granted' : 'access is revoked';
+    const act = () => {
+      this.#isRevoked = !this.#isRevoked;
+      for (const instance of [0, 1]) this.#saw(instance, name);
+    };
+    return { name, act };
+  }
+
+  #joins(): Event | undefined {
+    const [add] = this.#late;
+    if (!add) return undefined;
+    const act = () => {
+      this.#late.shift();
+      this.#add(add);
+    };
+    return { name: `${add.name} joins`, act };
+  }
+
+  #instance(instance: number): GroupCommit {
+    const { repliesWithMarks = false, limits = LIMITS } = this.#plan;
+    let marks = 0;
+    const call = (kind: string, lost: AbortSignal): Call => {
+      const name = `${kind} ${this.#operations.length}`;
+      return { name, instance, server: this.#server, lost, connection: this.#connection };
+    };
+    const storage = storageWith({
+      limits,
+      newMark() {
+        marks += 1;
+        return `${instance}.${marks}`;
+      },
+      insert: (batch, lost) => {
+        const insert = new ExploredInsert(call('insert', lost), batch, repliesWithMarks);
+        this.#inserts.push(insert);
+        this.#checkOpen(instance, limits);
+        return insert.result;
+      },
+      committedMarks: (ids, lost) => {
+        const lookUp = new ExploredLookUp(call('look-up', lost), ids);
+        this.#lookUps.push(lookUp);
+        return lookUp.result;
+      },
+    });
+    const after = (ms: number, act: () => void) =>
+      this.#time.after(ms, () => {
+        this.#saw(instance, 'timer');
+        act();
+      });
+    const clock = { now: () => this.#time.now(), after };
+    const availability = this.#availability();
+    return new GroupCommit({
+      ...{ storage, availability, clock, limits: BATCHES },
+      observer: () => undefined,
+    });
+  }
+
+  #availability() {
+    const world = this;
+    return {
+      get denied() {
+        return world.#isRevoked ? new StorageUnavailableError('access is revoked') : undefined;
+      },
+      get lost() {
+        world.#connection = new AbortController();
+        return world.#connection.signal;
+      },
+      reached: () => undefined,
+    };
+  }
+
+  #add(planned: PlannedAdd): void {
+    const { id, name, instance, timeLimitMs } = planned;
+    const add: Add = { ...planned, deadline: this.#time.now() + timeLimitMs };
+    this.#saw(instance, `add ${name}`);
+    this.#adds.push(add);
+    this.#instances[instance]?.add(newPlant({ id, name }), timeLimitMs).then(
+      () => this.#settle(add, 'stored'),
+      (error) => this.#settle(add, outcomeOf(error)),
+    );
+  }
+
+  /** Checks what can be known at the moment of an outcome. */
+  #settle(add: Add, outcome: Outcome): void {
+    const now = this.#time.now();
+    const known = this.#inserts.map((insert) => insert.known(add.name));
+    const isUnclear = known.includes('unclear');
+    const holder = this.#server.committed(add.id);
+    const isOwn = holder?.name === add.name;
+    const isExpired = outcome === 'unknown' || (outcome === 'unavailable' && now >= add.deadline);
+    const wrong: Record<string, boolean> = {
+      'it had an outcome before': add.outcome !== undefined,
+      'it is late': now > add.deadline,
+      'no majority has it': outcome === 'stored' && !isOwn,
+      'no majority has another one': outcome === 'taken' && (isOwn || !holder),
+      'it may be written': ['unavailable', 'refused'].includes(outcome) && isUnclear,
+      'no insert is unclear': outcome === 'unknown' && !isUnclear,
+      'no rule refuses it': outcome === 'refused' && !known.includes(REFUSAL),
+      'its time has not passed': outcome === 'unknown' && now < add.deadline,
+      'the storage had recovered': isExpired && this.#hasRecovered,
+    };
+    add.outcome = outcome;
+    for (const [what, is] of Object.entries(wrong)) if (is) this.#report(add, what);
+  }
+
+  get #hasRecovered(): boolean {
+    const isHeld = this.#operations.some((it) => it.isHeld && it.isOpen);
+    const isImpaired = isHeld || this.#isSilent || this.#isRevoked || this.#server.lags;
+    return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
+  }
+
+  #checkOpen(instance: number, { ordinary, again, stragglers }: InsertLimits): void {
+    const open = this.#inserts.filter((it) => it.call.instance === instance && it.isOpen).length;
+    if (open > ordinary + again + stragglers) this.violations.push(`${open} inserts are open`);
+  }
+
+  #checkAtEnd(add: Add): void {
+    const isThere = this.#server.committed(add.id)?.name === add.name;
+    const mayBeThere = ['stored', 'unknown'].includes(`${add.outcome}`);
+    if (!add.outcome) this.#report(add, 'it has no outcome');
+    if (isThere && !mayBeThere) this.#report(add, 'it is there at the end');
+    if (!isThere && add.outcome === 'stored') this.#report(add, 'it is not there at the end');
+  }
+
+  #report({ name, outcome }: Add, what: string): void {
+    this.violations.push(`${name} is ${outcome}, but ${what}`);
+  }
+}
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof PlantIdTakenError) return 'taken';
+  if (error instanceof StorageUnavailableError) return 'unavailable';
+  return error instanceof OutcomeUnknownError ? 'unknown' : 'refused';
+}
