@@ -122,7 +122,7 @@ describe('A service with instrumentation preloaded', function () {
       ['POST /store/v1/plants', { target, headers: { authorization: 'Bearer unknown' } }],
       ['GET /livez', { method: 'GET', target: '/livez' }],
       ['POST', { target: '/plants' }],
-      ['GET', { method: 'GET', target }],
+      ['GET /store/v1/plants', { method: 'GET', target }],
     ];
     for (const [, parts] of expected) {
       const connection = await connect(service);
