@@ -50,17 +50,11 @@ async function importAs(
   input: ImportInput,
   stopping: Signals,
 ): Promise<number> {
-  const { stdin, stdout, stderr } = process;
+  const { stdout, stderr } = process;
   const rejects = openRejects(given, input);
   const unrecorded = rejects?.nextLine ?? 1;
   const firstLine = Math.max(given.fromLine ?? 1, unrecorded);
-  if (unrecorded > 1) {
-    const records = `${given.rejects} has records of lines before ${unrecorded} that were not stored`;
-    report(stderr, 'import', `${records}. The import begins at line ${firstLine}`);
-  }
-  if (given.file === undefined && stdin.isTTY) {
-    report(stderr, 'import', 'reading standard input, up to Ctrl-D');
-  }
+  for (const note of notesOf(given, process, unrecorded, firstLine)) report(stderr, 'import', note);
   const show = showFirst(stderr);
   const record = (reject: Reject) => rejects?.record(reject) ?? show(reject);
   const plantImport = await openImport(session, firstLine, record);
@@ -89,6 +83,20 @@ async function importAs(
 
 /** What an import waits for when it is stopped. */
 const WAIT = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
+
+/** What an operator may not expect. @param unrecorded The line after the records of an earlier import. */
+function notesOf(
+  { file, rejects }: ImportArguments,
+  { stdin }: OwnProcess,
+  unrecorded: number,
+  firstLine: number,
+): string[] {
+  const records = `${rejects} has records of lines before ${unrecorded} that were not stored. The import begins at line ${firstLine}`;
+  return [
+    ...(unrecorded > 1 ? [records] : []),
+    ...(file === undefined && stdin.isTTY ? ['reading standard input, up to Ctrl-D'] : []),
+  ];
+}
 
 function openRejects(
   { rejects, fromLine }: ImportArguments,

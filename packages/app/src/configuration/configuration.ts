@@ -41,27 +41,17 @@ export async function readConfiguration(
   isClient = false,
 ): Promise<Configuration> {
   const { env, problems } = withSecrets(settings, given);
-  const attempt = async <T>(step: () => T | Promise<T>): Promise<T | undefined> => {
-    try {
-      return await step();
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      problems.push(...error.problems);
-      return undefined;
-    }
-  };
-  const areUnset = (names: readonly string[]) =>
-    names.every((name) => given[name] === undefined && given[`${name}_FILE`] === undefined);
   const production = env.NODE_ENV === 'production';
-  const noStorage = areUnset(['STORAGE', ...Object.keys(settingsOf(storages))]);
-  const noVerifier = areUnset(Object.keys(settingsOf(verifiers)));
+  const noStorage = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(storages)));
   const chosen = noStorage ? { ...env, STORAGE: DEMO_STORAGE } : env;
-  const values = await attempt(() => serviceValues(env));
-  const storage = await attempt(() => configureChosen(storages, chosen, 'STORAGE'));
-  const verifier = await attempt(() => configureChosen(verifiers, env));
-  if (noStorage && (production || isClient)) problems.push(NO_STORAGE);
-  if (noVerifier && (production || isClient)) problems.push(NO_VERIFIER);
-  if (isClient && areUnset(['ACCESS_TOKEN'])) problems.push(NO_TOKEN);
+  const values = await collect(problems, () => serviceValues(env));
+  const storage = await collect(problems, () => configureChosen(storages, chosen, 'STORAGE'));
+  const verifier = await collect(problems, () => configureChosen(verifiers, env));
+  if (production || isClient) {
+    if (noStorage) problems.push(NO_STORAGE);
+    if (areUnset(given, ...Object.keys(settingsOf(verifiers)))) problems.push(NO_VERIFIER);
+  }
+  if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
   const misspelt = misspeltIn(env);
   const foreign = noStorage ? foreignIn(env) : [];
   if (values === undefined || storage === undefined || problems.length > 0) {
@@ -73,6 +63,21 @@ export async function readConfiguration(
     DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
+}
+
+/** Resolves as the step does; with `undefined` after adding its problems. */
+async function collect<T>(problems: string[], step: () => T | Promise<T>): Promise<T | undefined> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    problems.push(...error.problems);
+    return undefined;
+  }
+}
+
+function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean {
+  return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
 const NO_STORAGE = `STORAGE: expected to be set, since ${DRAWBACK}. Set ${variablesThatChoose(storages)}, or STORAGE=${DEMO_STORAGE} if that is intended`;
