@@ -8,15 +8,15 @@ import { openLogger } from '../telemetry/logger.js';
 import { sentenceOf } from '../telemetry/observer.js';
 import type { OwnProcess } from './own-process.js';
 
-/** When a check gives up, in milliseconds since the process started. The rest of its 5 seconds is for ending. */
-const END_MS = 4_600;
-/** The longest that `ready` takes: also on a machine where starting takes long, the reason is printed. */
-const READY_MS = 2_000;
+/** How long a part may take to connect, or to elect a primary. */
+const MAX_WAIT_MS = 4_000;
+
+const PAUSE_MS = 500;
 
 /**
- * Checks that the systems that the configuration names can be reached, within 5 seconds. Resolves with the exit
- * code: 0 when all can be reached, otherwise 1. Does not wait until everything is closed: the caller ends the process,
- * because closing a connection to a server that hangs takes several seconds.
+ * Checks that the systems that the configuration names can be reached. Resolves with the exit code: 0 when all can be
+ * reached, otherwise 1. Does not wait until everything is closed: the caller ends the process, because closing a
+ * connection to a server that hangs takes several seconds.
  *
  * Rejects with `ConfigurationError`, also when a variable is probably misspelt.
  */
@@ -47,8 +47,7 @@ async function report(
   part: Part,
   variables: string | undefined,
 ): Promise<boolean> {
-  const timeLimitMs = Math.max(READY_MS, END_MS - process.uptime() * 1000);
-  const problem = await reasonNotReady(part, timeLimitMs);
+  const problem = await reasonNotReady(part);
   const result = problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, variables)}`;
   process.stdout.write(`${name}: ${result}\n`);
   return problem === undefined;
@@ -56,16 +55,10 @@ async function report(
 
 type Part = Pick<TokenVerifier, 'ready'>;
 
-const PAUSE_MS = 500;
-
-/**
- * Resolves with the reason why a part of the service is not ready; with `undefined` when it is ready. Leaves no timer.
- *
- * @param maxWaitMs How long the part may take to connect, or to elect a primary.
- */
+/** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. Leaves no timer. */
 export async function reasonNotReady(
   part: Part,
-  maxWaitMs: number,
+  maxWaitMs = MAX_WAIT_MS,
   pauseMs = PAUSE_MS,
 ): Promise<unknown> {
   const ending = new AbortController();
@@ -74,9 +67,7 @@ export async function reasonNotReady(
   let problem: unknown = new Error('no response');
   const attempts = async () => {
     while (problem !== undefined && !ending.signal.aborted) {
-      const next = await part.ready().catch((error: unknown) => error);
-      if (ending.signal.aborted) return;
-      problem = next;
+      problem = await part.ready().catch((error: unknown) => error);
       if (problem !== undefined) await wait(pauseMs, undefined, ending).catch(() => undefined);
     }
   };

@@ -11,8 +11,6 @@ export interface OwnProcess {
   readonly stderr: Output;
   on(signal: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
-  /** Returns the seconds since the process started. */
-  uptime(): number;
 }
 
 /** Standard output or standard error. */

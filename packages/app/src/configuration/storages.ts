@@ -18,9 +18,12 @@ export interface ConfiguredStorage {
   /** The variables that name the database; log lines about the storage begin with them. */
   readonly variables?: string;
   /** The storage reports each change of whether it is reachable: one without a server, that it is reachable, once. */
-  readonly open: (observer: StorageObserver, tracer?: BatchTracer) => Promise<Store>;
-  /** Opens it for a check or an export, which change nothing in the database. `open` by default. */
-  readonly openReadOnly?: ConfiguredStorage['open'];
+  readonly open: (
+    observer: StorageObserver,
+    tracer?: BatchTracer,
+    /** Whether it is opened for a check or an export, which change nothing in the database. */
+    isReadOnly?: boolean,
+  ) => Promise<Store>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: (service: {
     readonly production: boolean;
@@ -33,13 +36,13 @@ export function readOnly<Storage extends ConfiguredStorage>(
   storage: Storage,
   warn: (line: string) => void = () => undefined,
 ): Storage {
-  const { open, openReadOnly = open } = storage;
-  const silent: ConfiguredStorage['open'] = (observer, tracer) =>
-    openReadOnly(
+  const open: ConfiguredStorage['open'] = (observer, tracer) =>
+    storage.open(
       (event) => (event.type === 'storage warning' ? warn(event.message) : observer(event)),
       tracer,
+      true,
     );
-  return { ...storage, open: silent };
+  return { ...storage, open };
 }
 
 /** Why storage in memory must be chosen. */
@@ -94,15 +97,13 @@ const mongodb = choice({
       '@plant-store/plant-repository-mongodb'
     );
     expectNone(mongoUriProblem(uri), 'MONGODB_URI: expected a connection string of MongoDB');
-    const open =
-      (createCollection: boolean): ConfiguredStorage['open'] =>
-      async (observer, tracer) =>
-        mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
-      open: open(true),
-      openReadOnly: open(false),
+      async open(observer, tracer, isReadOnly) {
+        const createCollection = isReadOnly !== true;
+        return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
+      },
       advice: ({ requestDeadlineMs }) =>
         requestDeadlineMs < ELECTION_MS
           ? [

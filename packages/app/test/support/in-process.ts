@@ -18,7 +18,6 @@ export class Command extends EventEmitter implements OwnProcess {
   readonly ended: Promise<number>;
 
   readonly env: NodeJS.ProcessEnv;
-  readonly #startedAt = performance.now();
 
   constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
     super();
@@ -32,10 +31,6 @@ export class Command extends EventEmitter implements OwnProcess {
     running.add(this);
     const exited = once(this, 'exit').then(([code]) => code);
     this.ended = Promise.race([main(args, this), exited]).finally(() => running.delete(this));
-  }
-
-  uptime(): number {
-    return (performance.now() - this.#startedAt) / 1000;
   }
 
   exit(code: number): void {
