@@ -8,11 +8,11 @@ const DURATION_BUCKETS = [
 ];
 
 /** The outcomes of a create that the storage refused, by the code of its error. */
-const OUTCOMES: Readonly<Record<string, string>> = {
-  PLANT_ID_TAKEN: 'taken',
-  STORAGE_UNAVAILABLE: 'unavailable',
-  OUTCOME_UNKNOWN: 'unknown',
-};
+const OUTCOMES: ReadonlyMap<string, string> = new Map([
+  ['PLANT_ID_TAKEN', 'taken'],
+  ['STORAGE_UNAVAILABLE', 'unavailable'],
+  ['OUTCOME_UNKNOWN', 'unknown'],
+]);
 
 /**
  * The metrics of the service, in Prometheus text format. Every label has few values, whatever clients send.
@@ -78,7 +78,7 @@ export class Metrics {
   readonly #plants = this.#counter(
     'plant_store_plants_total',
     'Creates that reached the storage, by outcome.',
-    { outcome: ['stored', ...Object.values(OUTCOMES)] },
+    { outcome: ['stored', ...OUTCOMES.values()] },
   );
 
   constructor({ version, commit = 'unknown' }: Build) {
@@ -111,7 +111,8 @@ export class Metrics {
           this.#plants.inc({ outcome: 'stored' });
         } catch (error) {
           const code = error instanceof Error && 'code' in error ? `${error.code}` : '';
-          if (Object.hasOwn(OUTCOMES, code)) this.#plants.inc({ outcome: OUTCOMES[code] ?? '' });
+          const outcome = OUTCOMES.get(code);
+          if (outcome !== undefined) this.#plants.inc({ outcome });
           throw error;
         }
       },

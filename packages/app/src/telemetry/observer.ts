@@ -85,25 +85,26 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
     cause instanceof StorageUnavailableError ||
     cause instanceof OutcomeUnknownError ||
     cause instanceof TokenVerifierUnavailableError;
-  return outage ? { reason: chainOf(cause) } : { err: cause };
+  return outage ? { reason: chainOf(cause).join(': ') } : { err: cause };
 }
 
-/** Returns the messages of an error and its causes, without repetitions. */
-function chainOf(error: unknown): string {
-  return [...new Set(messagesOf(error))].join(': ') || 'no reason given';
+/** Returns the messages of an error and its causes. None is empty, or a part of an earlier one. */
+function chainOf(error: unknown): string[] {
+  return messagesOf(error).filter(
+    (it, index, all) => !all.slice(0, index).some((earlier) => earlier.includes(it)),
+  );
 }
 
 function messagesOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return [];
+  if (!(error instanceof Error)) return error === undefined ? [] : [String(error)];
   const several: unknown[] = error instanceof AggregateError ? error.errors : [];
-  const messages = [error.message, ...[error.cause, ...several].flatMap(messagesOf)];
-  return messages.filter((message) => message !== '');
+  return [error.message, ...[error.cause, ...several].flatMap(messagesOf)];
 }
 
 /** Returns the variables to check, what is wrong, and why, as one text. */
 export function sentenceOf(error: unknown, variables: string | undefined): string {
-  const { message, cause } = error instanceof Error ? error : new Error(String(error));
-  const sentence = cause === undefined ? message : `${message} (${chainOf(cause)})`;
+  const [problem, ...reasons] = chainOf(error);
+  const sentence = reasons.length === 0 ? `${problem}` : `${problem} (${reasons.join(': ')})`;
   return variables === undefined ? sentence : `${variables}: ${sentence}`;
 }
 

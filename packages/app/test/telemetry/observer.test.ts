@@ -59,7 +59,9 @@ describe('The sentence about an error', () => {
     const causes = new Error('refused', { cause: root });
     expect(sentence(causes)).to.equal('out of reach (refused: by b)');
     expect(sentence()).to.equal('out of reach');
-    expect(sentence(new Error(''))).to.equal('out of reach (no reason given)');
+    expect(sentence(new Error(''))).to.equal('out of reach');
+    const inner = new Error('plants are refused: capped', { cause: new Error('capped') });
+    expect(sentence(inner)).to.equal('out of reach (plants are refused: capped)');
     expect(sentenceOf('a text', 'PLACE')).to.equal('PLACE: a text');
   });
 
