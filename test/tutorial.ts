@@ -1,6 +1,6 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { LEFT_OUT, type Markdown, readDocument } from './markdown.js';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { filesBelow, LEFT_OUT, type Markdown, readDocument } from './markdown.js';
 import { root } from './root.js';
 
 /** The pages of all tutorials, by their folders. */
@@ -12,22 +12,29 @@ export const tutorials: ReadonlyMap<string, Markdown> = new Map(
 );
 
 /**
- * Returns the files that a tutorial creates or changes, with their new texts. What has been done already stays as it is,
+ * Returns the files that a tutorial copies, creates or changes, with their new texts. What has been done already stays as it is,
  * and so does a file of which the tutorial shows an excerpt.
  *
  * @param read Returns the text of an existing file.
  */
 export function followed(
-  { blocks }: Markdown,
+  { path, blocks }: Markdown,
   read: (file: string) => string,
 ): Map<string, string> {
-  const files = new Map<string, string>();
+  const files = copied(path);
   for (const { file, language, text } of blocks) {
     if (file === undefined || text.includes(LEFT_OUT)) continue;
     const made = language === 'diff' ? changed(files.get(file) ?? read(file), text, file) : text;
     files.set(file, made);
   }
   return files;
+}
+
+/** Returns the files of `examples/tutorials` that the page lets its reader copy. */
+function copied(page: string): Map<string, string> {
+  const folder = join(root, dirname(page).replace('docs', 'examples'));
+  const files = existsSync(folder) ? filesBelow(folder) : [];
+  return new Map(files.map((file) => [relative(folder, file), readFileSync(file, 'utf8')]));
 }
 
 /** Applies hunks, separated by lines that begin with `@@`. Each must match exactly one place, or be applied already. */

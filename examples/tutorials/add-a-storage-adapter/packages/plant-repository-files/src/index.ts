@@ -1,0 +1,1 @@
+export { FilesPlantRepository } from './files-plant-repository.js';

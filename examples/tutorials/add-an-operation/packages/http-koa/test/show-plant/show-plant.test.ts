@@ -1,0 +1,55 @@
+import { newPlant } from '@plant-store/domain';
+import { expect } from 'chai';
+import { CREATOR, listeningApp, TOKEN } from '../support/listening-app.js';
+
+describe('GET /plants/{id}', () => {
+  const plants = [
+    newPlant({ id: 9007199254740993n, name: 'Monstera deliciosa', tag: 'tropical' }),
+    newPlant({ id: -1n, name: 'Bellis perennis' }),
+  ];
+  let app: Awaited<ReturnType<typeof listeningApp>>;
+
+  before(async () => {
+    app = await listeningApp({}, new Map(plants.map((plant) => [plant.id, plant])));
+  });
+
+  after(() => app.close());
+
+  const show = (id: string, authorization = `Bearer ${TOKEN}`) =>
+    fetch(`${app.origin}/plants/${id}`, { headers: { authorization } });
+
+  it('returns the plant, without its id', async () => {
+    const tagged = await show('9007199254740993');
+    expect(tagged.status).to.equal(200);
+    expect(await tagged.json()).to.deep.equal({ name: 'Monstera deliciosa', tag: 'tropical' });
+    expect(await (await show('-1')).json()).to.deep.equal({ name: 'Bellis perennis' });
+  });
+
+  for (const id of [
+    '9007199254740992',
+    '9223372036854775808',
+    '-01',
+    '1.0',
+    'seven',
+    '-1/',
+    '-%31',
+  ]) {
+    it(`responds 404 to ${id}`, async () => {
+      const response = await show(id);
+      expect(response.status).to.equal(404);
+      expect(await response.json()).to.deep.include({ error: 4040 });
+    });
+  }
+
+  it('responds 401 without a valid token, whether there is such a plant or not', async () => {
+    for (const id of ['-1', '1']) {
+      const response = await show(id, 'Bearer another');
+      expect(response.status).to.equal(401);
+    }
+  });
+
+  it('responds 403 to a client without the permission, which no token has by default', async () => {
+    const response = await show('-1', `Bearer ${CREATOR}`);
+    expect(response.status).to.equal(403);
+  });
+});
