@@ -1,17 +1,17 @@
 // The load where wrk is missing: the same creates, reported in the same form as that of create-plants.lua.
 import autocannon from 'autocannon';
 
-const [url, token, connections, seconds] = process.argv.slice(2);
+const [url, token, connections, creates] = process.argv.slice(2);
 
 function setupRequest(request) {
   const id = 1e15 + Math.floor(Math.random() * 8e15);
   return { ...request, body: `{"id":${id},"name":"Monstera deliciosa","tag":"tropical"}` };
 }
 
-const { requests, non2xx, errors, latency } = await autocannon({
+const { requests, non2xx, errors, duration, latency } = await autocannon({
   url,
   connections: Number(connections),
-  duration: Number(seconds),
+  amount: Number(creates),
   requests: [
     {
       method: 'POST',
@@ -21,5 +21,5 @@ const { requests, non2xx, errors, latency } = await autocannon({
     },
   ],
 });
-const figures = { requests: requests.total, failed: non2xx + errors };
+const figures = { requests: requests.total, failed: non2xx + errors, seconds: duration };
 process.stdout.write(`\n${JSON.stringify({ ...figures, p50: latency.p50, p99: latency.p99 })}\n`);

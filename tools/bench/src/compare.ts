@@ -12,28 +12,29 @@ export interface Sample extends Figures {
 /** How subjects are compared. */
 export interface CompareOptions {
   readonly rounds: number;
-  /** The length of each measured window. */
-  readonly seconds: number;
+  /** The creates in each measured window; a tenth of them with one connection. */
+  readonly creates: number;
 }
 
 export const CONNECTIONS: readonly number[] = [1, 50, 200];
 
 const WARM_UP_CONNECTIONS = 50;
-const WARM_UP_SECONDS = 3;
+const WARM_UP_CREATES = 30_000;
 
 /**
  * Measures the subjects of a storage in turn, in several rounds, every second round in reverse order, so that other
- * load on the machine affects all of them. Each round has new processes.
+ * load on the machine affects all of them. Each round has new processes, and the numbers of creates are fixed: in a
+ * fixed time, a process that gets less of the machine would be measured while its code is compiled.
  */
 export async function compare(
   { databases, subjects }: Storage,
-  { rounds, seconds }: CompareOptions,
+  { rounds, creates }: CompareOptions,
 ): Promise<Sample[]> {
   const samples: Sample[] = [];
   for (let round = 0; round < rounds; round += 1) {
     const inOrder = await subjects(round);
     for (const subject of round % 2 === 0 ? inOrder : inOrder.toReversed()) {
-      samples.push(...(await measure(subject, databases, round, seconds)));
+      samples.push(...(await measure(subject, databases, round, creates)));
     }
   }
   return samples;
@@ -43,14 +44,19 @@ async function measure(
   subject: Subject,
   databases: readonly number[],
   round: number,
-  seconds: number,
+  creates: number,
 ): Promise<Sample[]> {
   const running = await start(subject);
   const samples: Sample[] = [];
   try {
-    await load(running, databases, WARM_UP_CONNECTIONS, WARM_UP_SECONDS);
+    await load(running, databases, WARM_UP_CONNECTIONS, WARM_UP_CREATES);
     for (const connections of CONNECTIONS) {
-      const figures = await load(running, databases, connections, seconds);
+      const figures = await load(
+        running,
+        databases,
+        connections,
+        connections === 1 ? creates / 10 : creates,
+      );
       samples.push({ ...figures, subject: subject.name, connections, round });
       process.stderr.write(`${JSON.stringify(samples.at(-1))}\n`);
     }

@@ -1,4 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,6 +10,7 @@ interface Responses {
   readonly requests: number;
   /** Responses other than 2xx, and lost connections. */
   readonly failed: number;
+  readonly seconds: number;
   readonly p50: number;
   readonly p99: number;
 }
@@ -41,21 +43,24 @@ export function cpuTimeUs(pid: number): number {
   return sum(ofChildren) + sum(ticks) * TICK_US;
 }
 
-/** Sends creates with random ids, each connection one after the other, for some seconds. */
+/** The script of wrk stops it after the last create. */
+const LONG_ENOUGH = '10m';
+
+/** Sends so many creates with random ids, each connection one after the other. */
 export async function load(
   { url, token, pid }: RunningSubject,
   databases: readonly number[],
   connections: number,
-  seconds: number,
+  creates: number,
 ): Promise<Figures> {
   const pids = [pid, ...databases];
   const before = pids.map(cpuTimeUs);
-  const { stdout } = await promisify(execFile)(...command(url, token, connections, seconds));
+  const { stdout } = await promisify(execFile)(...command(url, token, connections, creates));
   const responses: Responses = JSON.parse(stdout.slice(stdout.lastIndexOf('\n{')));
   const requests = Math.max(1, responses.requests);
   return {
     ...responses,
-    perSecond: responses.requests / seconds,
+    perSecond: responses.requests / responses.seconds,
     cpuUs: pids.map((it, index) => (cpuTimeUs(it) - (before[index] ?? 0)) / requests),
   };
 }
@@ -64,14 +69,16 @@ function command(
   url: string,
   token: string,
   connections: number,
-  seconds: number,
+  creates: number,
 ): [string, string[]] {
   const tools = join(root, 'tools/bench');
   if (generator === 'autocannon') {
-    const args = [url, token, `${connections}`, `${seconds}`];
+    const args = [url, token, `${connections}`, `${creates}`];
     return [process.execPath, [join(tools, 'autocannon.js'), ...args]];
   }
+  // Windows of the same second must not have the same ids.
+  const seed = randomInt(2 ** 31);
   const script = `--script=${join(tools, 'create-plants.lua')}`;
-  const limits = ['--threads=1', `--connections=${connections}`, `--duration=${seconds}s`];
-  return ['wrk', [...limits, script, url, '--', token]];
+  const limits = ['--threads=1', `--connections=${connections}`, `--duration=${LONG_ENOUGH}`];
+  return ['wrk', [...limits, script, url, '--', token, `${creates}`, `${seed}`]];
 }

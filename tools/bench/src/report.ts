@@ -105,8 +105,8 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
 }
 
 /** Replaces the measured sections of docs/performance.md, and its chart. */
-export function writeDocument(results: Results, rounds: number, seconds: number): void {
-  const run = `${machine()}, ${rounds} rounds, windows of ${seconds} s.`;
+export function writeDocument(results: Results, rounds: number, creates: number): void {
+  const run = `${machine()}, ${rounds} rounds, windows of ${creates} creates, with one connection a tenth.`;
   let text = readFileSync(DOCUMENT, 'utf8');
   for (const [name, content] of [['machine', run], ...tables(results)]) {
     const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
