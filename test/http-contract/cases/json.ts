@@ -5,7 +5,7 @@ import { useSharedService } from '../support/service.js';
 const arrays = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
 const utf16 = (text: string) => Buffer.from(text, 'utf16le');
 
-/** A text of each kind: the tests of `plant-json` have all rules, and the fuzzer compares with an independent reader. */
+/** A text of each kind: the tests of `plant-json` have all rules, and compare random texts with `JSON.parse`. */
 const NOT_JSON: Readonly<Record<string, string | Uint8Array>> = {
   'white space': ' ',
   'text after the value': `${plantText()}}`,

@@ -1,5 +1,7 @@
+import { expect } from 'chai';
 import { type Case, creating, exchange, testEach } from '../support/cases.js';
 import type { Expected } from '../support/check-response.js';
+import { isDescribedNewPlant } from '../support/described-response.js';
 import { create, freshId, MARK, NUMBER_MARK, plantText } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
@@ -49,6 +51,25 @@ describe('NewPlant', () => {
       ...NO_STRINGS.map((value) => invalid(`"id":1,"name":${value}`, 'name')),
       ...NO_STRINGS.map((value) => invalid(`"id":1,"name":"x","tag":${value}`, 'tag')),
     ]);
+  });
+
+  it('is described by the same rules', () => {
+    const described = (members: string) => isDescribedNewPlant(`{${members}}`);
+    for (const value of NO_NUMBERS) expect(described(`"id":${value},"name":"x"`)).to.equal(false);
+    for (const value of NO_STRINGS) {
+      expect(described(`"id":1,"name":${value}`), value).to.equal(false);
+      expect(described(`"id":1,"name":"x","tag":${value}`), value).to.equal(false);
+    }
+    for (const members of [
+      '',
+      '"id":1',
+      '"name":"x"',
+      '"id":0.5,"name":"x"',
+      '"id":1e400,"name":"x"',
+    ])
+      expect(described(members), members).to.equal(false);
+    for (const text of TEXTS)
+      expect(described(`"id":1,"name":${JSON.stringify(text)},"x":null`)).to.equal(true);
   });
 
   describe('A message names every invalid field', () => {
