@@ -67,6 +67,16 @@ describeOnMongod('A collection that cannot store plants', () => {
     });
   }
 
+  it('refuses plants at once when the name of another database differs only in case', async () => {
+    await db.createCollection(collection);
+    const other = new URL((await sharedReplicaSet()).uri);
+    other.pathname = DATABASE.toUpperCase();
+    repository = mongoPlantRepository({ uri: other.href, collection, observer: events.observer });
+    const reason = `plants are refused: the database "${DATABASE}" exists, and MongoDB refuses a name that differs only in case`;
+    await untilNotReady(repository, reason);
+    await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
+  });
+
   it('refuses plants at once when a view replaces it', async () => {
     await open();
     await repository.add(plant(1n), LONG_LIMIT_MS);

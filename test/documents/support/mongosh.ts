@@ -9,6 +9,8 @@ export async function mongosh(uri: string, snippet: string): Promise<void> {
   const database = (name: string) => ({
     createUser: ({ user, ...rest }: Document) =>
       client.db(name).command({ createUser: user, ...rest }),
+    createRole: ({ role, ...rest }: Document) =>
+      client.db(name).command({ createRole: role, ...rest }),
     runCommand: (command: Document) => client.db(name).command(command),
   });
   const admin = database('admin');

@@ -25,7 +25,7 @@ const UNPERMITTED =
   'the collection cannot be looked up or created with its validator: the permission is missing';
 const ABSENT = 'the collection does not exist yet: the service creates it when it starts';
 const OTHER_VALIDATOR =
-  'the collection has another validator than that of this service, and may refuse plants';
+  'the collection does not have the validator of this service, and may refuse plants or accept others';
 
 /**
  * Allows further fields, because during a rolling update older and newer instances of the service write to
@@ -64,7 +64,6 @@ export class CollectionCheck {
   readonly #creates: boolean;
   readonly #observe: StorageObserver;
   readonly #reported = new Set<string>();
-  #isSetUp = false;
 
   /**
    * @param collection Its name, and whether to create it.
@@ -88,11 +87,12 @@ export class CollectionCheck {
     try {
       await connect(this.#client, signal);
       const status = await this.#loggedInStatus(signal);
-      if (!this.#isSetUp) await this.#setUp(signal);
-      await this.#write(status, signal);
-      this.#isSetUp = true;
+      // At the same time, because each takes a round trip. The first one explains more.
+      const parts = [this.#setUp(status, signal), this.#write(status, signal)];
+      for (const it of await Promise.allSettled(parts)) {
+        if (it.status === 'rejected') throw it.reason;
+      }
     } catch (error) {
-      this.#isSetUp = false;
       if (codeOf(error) !== UNAUTHORIZED) throw error;
       throw new RefusingDatabaseError(this.#hasCredentials ? DENIED : NO_CREDENTIALS);
     }
@@ -116,14 +116,17 @@ export class CollectionCheck {
 
   /** A user that may only insert and read cannot update: then its privileges show whether it may do so. */
   async #write(status: Document, signal: AbortSignal): Promise<void> {
-    await this.#updateNothing(signal).catch((error: unknown) => {
-      if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
-    });
-    const { databaseName } = this.#db;
-    const isPermitted = ['find', 'insert'].every((action) =>
-      may(action, status, databaseName, this.#name),
-    );
+    if (this.#may('update', status)) {
+      await this.#updateNothing(signal).catch((error: unknown) => {
+        if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
+      });
+    }
+    const isPermitted = this.#may('find', status) && this.#may('insert', status);
     if (!isPermitted) throw new RefusingDatabaseError(DENIED);
+  }
+
+  #may(action: string, status: Document, collection = this.#name): boolean {
+    return may(action, status, this.#db.databaseName, collection);
   }
 
   /** A router reports the errors of its shards for each update. */
@@ -132,8 +135,10 @@ export class CollectionCheck {
     if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
   }
 
-  async #setUp(signal: AbortSignal): Promise<void> {
+  /** In each check: an insert creates a collection that was dropped, without a validator. */
+  async #setUp(status: Document, signal: AbortSignal): Promise<void> {
     const create = { create: this.#name, ...VALIDATION };
+    if (!this.#may('listCollections', status, '')) return this.warn(UNPERMITTED, create);
     try {
       if (await this.#exists(signal)) return;
       await this.#expectUniqueDatabase(signal);
@@ -173,9 +178,9 @@ export class CollectionCheck {
     if (kind !== 'collection') {
       throw new RefusingDatabaseError(`"${this.#name}" is a ${kind}, not a collection`);
     }
-    if (!isDeepStrictEqual(withoutDescriptions(options.validator), VALIDATION.validator)) {
-      this.warn(OTHER_VALIDATOR, { collMod: this.#name, ...VALIDATION });
-    }
+    const isOwn = isDeepStrictEqual(withoutDescriptions(options.validator), VALIDATION.validator);
+    if (isOwn) this.#reported.delete(OTHER_VALIDATOR);
+    else this.warn(OTHER_VALIDATOR, { collMod: this.#name, ...VALIDATION });
     return true;
   }
 

@@ -92,6 +92,26 @@ describeOnMongod('The collection', () => {
     expect(await validator()).to.deep.equal(foreign);
   });
 
+  it('is created again with its validator when it was dropped', async () => {
+    const checks = new CollectionCheck(client, db, { name, creates: true }, events.observer);
+    await checks.run(never());
+    await db.dropCollection(name);
+    await checks.run(never());
+    expect(await validator()).to.deep.equal(VALIDATION.validator);
+  });
+
+  it('causes a warning each time when an insert has created it anew', async () => {
+    const checks = new CollectionCheck(client, db, { name, creates: true }, events.observer);
+    for (const id of [1, 2]) {
+      await checks.run(never());
+      await db.dropCollection(name);
+      await db.collection<{ _id: number }>(name).insertOne({ _id: id });
+      for (let check = 0; check < 2; check += 1) await checks.run(never());
+      expect(events.of('storage warning')).to.have.length(id);
+      await db.command({ collMod: name, ...VALIDATION });
+    }
+  });
+
   it('may have the validator of an earlier version, which had a description', async () => {
     const { $jsonSchema } = VALIDATION.validator;
     const earlier = { $jsonSchema: { description: 'plant-store schema 1', ...$jsonSchema } };
