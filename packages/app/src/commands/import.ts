@@ -87,14 +87,14 @@ const WAIT = 'the plants in progress, at most 10 minutes. Another signal ends th
 /** What an operator may not expect. @param unrecorded The line after the records of an earlier import. */
 function notesOf(
   { file, rejects }: ImportArguments,
-  { stdin }: OwnProcess,
+  process: OwnProcess,
   unrecorded: number,
   firstLine: number,
 ): string[] {
   const records = `${rejects} has records of lines before ${unrecorded} that were not stored. The import begins at line ${firstLine}`;
   return [
     ...(unrecorded > 1 ? [records] : []),
-    ...(file === undefined && stdin.isTTY ? ['reading standard input, up to Ctrl-D'] : []),
+    ...(file === undefined && process.stdin.isTTY ? ['reading standard input, up to Ctrl-D'] : []),
   ];
 }
 
