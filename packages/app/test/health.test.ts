@@ -74,14 +74,6 @@ describe('The health of the service', () => {
     expect(health.isReady).to.equal(true);
   });
 
-  it('is bad, and leaves no rejected promise, while a part is not reached and nobody asks', async () => {
-    storage.problem = outage;
-    start();
-    await new Promise(setImmediate);
-    expect(storage.asked).to.equal(1);
-    expect(health.isReady).to.equal(false);
-  });
-
   it('is bad as soon as the service begins to stop, also during a check', async () => {
     storage.problem = outage;
     start();
