@@ -118,7 +118,7 @@ export class Attempts {
     this.#repliedAt = this.#clock.now();
     this.#replyMs = this.#repliedAt - sentAt;
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
-    this.#releaseSlots();
+    if (this.#timedOut.size > 0) this.#releaseSlots();
   }
 
   /** An attempt has ended, and its plants have their outcomes. */

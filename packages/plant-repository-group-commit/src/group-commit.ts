@@ -16,6 +16,8 @@ import { callerOf, traced } from './traced.js';
 /** The pause before plants are inserted again. */
 const RETRY_PAUSE_MS = 50;
 
+const NOT_STORED = 'the plant was not stored';
+
 /** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
 const BISECT_BY = 16;
 
@@ -62,7 +64,7 @@ export class GroupCommit {
   readonly #again: InsertQueue;
   readonly #attempts: Attempts;
   #latestError: unknown;
-  /** Of the timer for the earliest deadline, or for that of a plant that is settled. */
+  /** The earliest deadline, or an earlier one of a plant that is settled. */
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
   #closing: Promise<void> | undefined;
@@ -72,7 +74,11 @@ export class GroupCommit {
     this.#options = options;
     const { storage, limits, clock } = options;
     const { ordinary, again } = storage.limits;
-    const store = (plants: readonly PendingPlant[]) => this.#store(plants);
+    // Resolves when the slot is free: at the end of the attempt, or earlier.
+    const store = (plants: readonly PendingPlant[]) =>
+      new Promise<void>((releaseSlot) => {
+        void this.#carryOut(new Attempt(plants, this.#attempts, releaseSlot)).then(releaseSlot);
+      });
     const paced = { ...EAGER, slots: ordinary, pauseMs: () => this.#attempts.pauseMs };
     this.#attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
     this.#ordinary = new InsertQueue(limits.batch, paced, store, clock);
@@ -82,19 +88,21 @@ export class GroupCommit {
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#accept(plant, timeLimitMs);
       const { storage, tracer, clock } = this.#options;
+      const size = sizeOf(plant);
+      this.#accept(size, timeLimitMs);
       const addedAt = clock.now();
-      const call = { addedAt, deadline: addedAt + timeLimitMs, caller: callerOf(tracer) };
+      const deadline = addedAt + timeLimitMs;
+      const call = { size, addedAt, deadline, caller: tracer && callerOf(tracer) };
       const marked = { plant: { ...plant }, mark: storage.newMark() };
       const pending = new PendingPlant(marked, call, (error) => {
         this.#pending.delete(pending);
-        if (this.#pending.size === 0) this.#drain();
+        if (this.#pending.size === 0) this.#drained?.();
         if (error) reject(error);
         else resolve();
       });
       this.#pending.add(pending);
-      this.#expireAt(call.deadline, timeLimitMs);
+      if (deadline < this.#nextDeadline) this.#expireAt(deadline);
       this.#ordinary.push(pending);
     });
   }
@@ -106,20 +114,14 @@ export class GroupCommit {
 
   /** Accepts no more plants, and resolves when every plant is settled. Idempotent. */
   close(): Promise<void> {
-    this.#closing ??= new Promise((resolve) => {
+    this.#closing ??= new Promise<void>((resolve) => {
       this.#drained = resolve;
       if (this.#pending.size === 0) resolve();
-    });
+    }).finally(() => this.#stopTimer());
     return this.#closing;
   }
 
-  #drain(): void {
-    this.#stopTimer();
-    this.#nextDeadline = Number.POSITIVE_INFINITY;
-    this.#drained?.();
-  }
-
-  #accept(plant: NewPlant, timeLimitMs: number): void {
+  #accept(size: number, timeLimitMs: number): void {
     if (this.#closing) throw new StorageUnavailableError('the storage is closed');
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const { maxPending } = this.#options.limits;
@@ -127,37 +129,30 @@ export class GroupCommit {
       throw new StorageUnavailableError(`${maxPending} plants are already waiting to be stored`);
     }
     const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.storage;
-    if (sizeOf(plant) > maxPlantBytes) {
+    if (size > maxPlantBytes) {
       throw new RangeError(`a plant must not take more than ${maxPlantBytes} bytes`);
     }
   }
 
   /** One timer is enough for all plants: few live until their deadlines. */
-  #expireAt(deadline: number, inMs: number): void {
-    if (deadline >= this.#nextDeadline) return;
+  #expireAt(deadline: number): void {
+    const { clock } = this.#options;
     this.#stopTimer();
     this.#nextDeadline = deadline;
     // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
     const expire = () => setImmediate(() => this.#expire());
-    this.#stopTimer = this.#options.clock.after(inMs, expire);
+    this.#stopTimer = clock.after(deadline - clock.now(), expire);
   }
 
   #expire(): void {
     const now = this.#options.clock.now();
-    this.#nextDeadline = Number.POSITIVE_INFINITY;
     let next = Number.POSITIVE_INFINITY;
     for (const plant of this.#pending) {
-      if (plant.deadline <= now) plant.giveUp(plant.cause ?? this.#latestError);
+      if (plant.deadline <= now) plant.giveUp(NOT_STORED, plant.cause ?? this.#latestError);
       else next = Math.min(next, plant.deadline);
     }
-    this.#expireAt(next, next - now);
-  }
-
-  /** Resolves when the next insert may start: at the end of this one, or when it releases its slot. */
-  #store(plants: readonly PendingPlant[]): Promise<void> {
-    return new Promise((releaseSlot) => {
-      void this.#carryOut(new Attempt(plants, this.#attempts, releaseSlot)).then(releaseSlot);
-    });
+    this.#nextDeadline = next;
+    if (this.#pending.size > 0) this.#expireAt(next);
   }
 
   /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */
@@ -220,7 +215,8 @@ export class GroupCommit {
   #deny(plant: PendingPlant, error: unknown): void {
     if (plant.isUnclear) return;
     const isExplained = error instanceof StorageUnavailableError;
-    plant.giveUp(isExplained ? error : this.#options.storage.explain(error).cause);
+    const why = isExplained ? error : this.#options.storage.explain(error).cause;
+    plant.giveUp(`${NOT_STORED}: ${why.message}`, why.cause);
   }
 
   /** Settles the plants whose ids belong to committed plants. */

@@ -1,21 +1,27 @@
 import {
   type NewPlant,
   OutcomeUnknownError,
+  type Plant,
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import type { InsertOutcome, Mark, MarkedPlant } from './plant-storage.js';
 
-/** Bytes of a stored plant beside its name and its tag, rounded up. */
+/** Bytes of a stored plant beside its texts, rounded up. */
 const FIXED_BYTES = 100;
 
 /** Returns an upper bound of the bytes of a plant in an insert. */
-export function sizeOf({ name, tag }: NewPlant): number {
-  return FIXED_BYTES + Buffer.byteLength(name) + (tag === undefined ? 0 : Buffer.byteLength(tag));
+export function sizeOf({ name, tag = '' }: Plant): number {
+  // Does not compile when a plant has a further text.
+  const texts: Readonly<Record<keyof Plant, string>> = { name, tag };
+  let bytes = FIXED_BYTES;
+  for (const text of Object.values(texts)) bytes += Buffer.byteLength(text);
+  return bytes;
 }
 
-/** When an `add` began and ends, by the clock, and who called it, for the tracer. */
+/** What an `add` needs: the size of its plant, when it began and ends, by the clock, and who called it, for the tracer. */
 interface Call {
+  readonly size: number;
   readonly addedAt: number;
   readonly deadline: number;
   readonly caller: unknown;
@@ -46,12 +52,12 @@ export class PendingPlant implements MarkedPlant, Call {
   /** @param settled Called once, with the error that `add` rejects with; without one when the plant is stored. */
   constructor(
     { plant, mark }: MarkedPlant,
-    { addedAt, deadline, caller }: Call,
+    { size, addedAt, deadline, caller }: Call,
     settled: (error?: Error) => void,
   ) {
     this.plant = plant;
     this.mark = mark;
-    this.size = sizeOf(plant);
+    this.size = size;
     this.addedAt = addedAt;
     this.deadline = deadline;
     this.caller = caller;
@@ -98,11 +104,11 @@ export class PendingPlant implements MarkedPlant, Call {
   }
 
   /** No caller waits for it any more: its time limit has passed, or the storage denies access. */
-  giveUp(cause: unknown): void {
+  giveUp(message: string, cause: unknown): void {
     this.#settle(
       this.isUnclear
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
-        : new StorageUnavailableError('the plant was not stored', { cause }),
+        : new StorageUnavailableError(message, { cause }),
     );
   }
 

@@ -1,9 +1,9 @@
 import type { BatchTracer } from '@plant-store/domain';
 
-/** Returns the caller; `undefined` without a tracer, or when the tracer throws. */
-export function callerOf(tracer: BatchTracer | undefined): unknown {
+/** Returns the caller; `undefined` when the tracer throws. */
+export function callerOf(tracer: BatchTracer): unknown {
   try {
-    return tracer?.caller();
+    return tracer.caller();
   } catch {
     return undefined;
   }

@@ -17,7 +17,7 @@ describe('The attempts in flight', () => {
 
   /** Sends an insert at a time, by which it is known. */
   function insertAt(at: number): Attempt {
-    const call = { addedAt: at, deadline: at + 60_000, caller: undefined };
+    const call = { size: 100, addedAt: at, deadline: at + 60_000, caller: undefined };
     const pending = new PendingPlant({ plant: plant(1n), mark: 'mark' }, call, () => undefined);
     const insert = new Attempt([pending], attempts, () => released.push(at));
     clock.after(at, () => insert.send());

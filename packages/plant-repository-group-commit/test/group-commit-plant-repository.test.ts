@@ -38,7 +38,9 @@ describe('A group commit repository', () => {
     return limits;
   }
 
-  it('stores a plant, reads a page, and leaves no timer', async () => {
+  it('stores a plant, reads a page, and leaves no timer when it is closed', async () => {
+    await Promise.resolve();
+    const running = timers();
     const stored: string[] = [];
     open({
       async insert(batch) {
@@ -46,11 +48,10 @@ describe('A group commit repository', () => {
         return { outcomes: 'stored' };
       },
     });
-    await repository.ready();
-    const running = timers();
     await repository.add(monstera, 60_000);
     expect(stored).to.deep.equal(['Monstera']);
     expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([]);
+    await repository.close();
     expect(timers()).to.equal(running);
   });
 

@@ -12,7 +12,7 @@ const errors: readonly (readonly [act: (it: PendingPlant) => void, error: object
     { code: 'PLANT_ID_TAKEN', message: 'a plant with this id was stored before' },
   ],
   [
-    (it) => it.giveUp(late),
+    (it) => it.giveUp('the plant was not stored', late),
     { code: 'STORAGE_UNAVAILABLE', message: 'the plant was not stored', cause: late },
   ],
   [
@@ -35,7 +35,7 @@ const errors: readonly (readonly [act: (it: PendingPlant) => void, error: object
 describe('A pending plant', () => {
   for (const [act, expected] of errors) {
     it(`has an error with its reason: ${JSON.stringify(expected)}`, () => {
-      const call = { addedAt: 0, deadline: 1_000, caller: undefined };
+      const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined };
       let error: unknown;
       const marked = { plant: plant(1n), mark: 'its mark' };
       const settled = (it?: Error) => {

@@ -18,11 +18,12 @@ import { CollectionCheck } from './collection/collection-check.js';
 import { insertResult, outcomeOfError } from './collection/insert-outcome.js';
 import {
   DURABLE,
+  expectCollection,
   MAX_DOCUMENT_BYTES,
   type PlantDocument,
+  readPage,
   toDocument,
 } from './collection/plant-document.js';
-import { expectCollection, readPage } from './collection/plant-pages.js';
 import { explainedError, topologyProblem } from './connection/connection-problem.js';
 import {
   createMongoClient,

@@ -1,7 +1,7 @@
+import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Pool, type PoolClient } from 'pg';
-import { requestCancel } from './request-cancel.js';
+import { type Client, Connection, Pool, type PoolClient } from 'pg';
 import { endsConnection, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
@@ -132,4 +132,30 @@ export class Connections {
     this.#sockets.add(socket);
     return socket.on('close', () => this.#sockets.delete(socket));
   }
+}
+
+/** What `pg` does not document. Without it, an abandoned statement keeps its backend as long as the server waits. */
+interface Undocumented {
+  readonly processID: number;
+  readonly secretKey: number;
+  connect(portOrPath: number | string, host?: string): void;
+  requestSsl(): void;
+  cancel(processID: number, secretKey: number): void;
+}
+
+/**
+ * Asks the server to cancel the statement of a client, encrypted like that. Resolves when it has done so, or when the
+ * socket for the request is closed. A request that is late could cancel the next statement.
+ */
+async function requestCancel(client: Client, socket: Socket): Promise<void> {
+  const { host, port, ssl, processID, secretKey } = client as Client & Undocumented;
+  const request = new Connection({ ssl, stream: () => socket }) as Connection & Undocumented;
+  const cancel = () => request.cancel(processID, secretKey);
+  request.on('error', () => undefined);
+  request.on('connect', () => (ssl ? request.requestSsl() : cancel()));
+  request.on('sslconnect', cancel);
+  const closed = once(socket, 'close');
+  if (host.startsWith('/')) request.connect(`${host}/.s.PGSQL.${port}`);
+  else request.connect(port, host);
+  await closed;
 }

@@ -1,4 +1,7 @@
+import { type NewPlant, newPlant, type PlantPage, UnreadablePlantError } from '@plant-store/domain';
 import type { Mark, MarkedPlant } from '@plant-store/plant-repository-group-commit';
+import { type Db, type Document, Long, type Timestamp } from 'mongodb';
+import { codeOf, RefusingDatabaseError } from '../connection/server-code.js';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -19,4 +22,83 @@ export const MAX_DOCUMENT_BYTES = 2 ** 24;
 /** Returns the document of a plant. */
 export function toDocument({ plant: { id, name, tag }, mark }: MarkedPlant): PlantDocument {
   return tag === undefined ? { _id: id, name, mark } : { _id: id, name, tag, mark };
+}
+
+/** The error code of a standalone server for read concern `linearizable`. */
+const NOT_A_REPLICA_SET = 123;
+
+/** Reads one page of the plants of a collection, in the order of their ids, as `PlantReader.read` does. */
+export async function readPage(
+  db: Db,
+  name: string,
+  { after, limit }: PlantPage,
+  signal: AbortSignal,
+): Promise<readonly NewPlant[]> {
+  const find = async (query: Document): Promise<Document> =>
+    db.command({ find: name, ...query, singleBatch: true }, { signal, promoteLongs: false });
+  const time = await latestTime(find);
+  const { cursor } = await find({
+    filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
+    projection: { name: 1, tag: 1 },
+    sort: { _id: 1 },
+    limit,
+    batchSize: limit,
+    readConcern: { level: 'majority', ...(time && { afterClusterTime: time }) },
+  });
+  return cursor.firstBatch.map(toPlant);
+}
+
+/**
+ * Resolves with a time that is not before any plant that was acknowledged until now.
+ *
+ * Majority reads alone may miss such plants: on a primary that was replaced and has not noticed it, and on a new
+ * primary that does not know yet what a majority has. A linearizable read waits until a majority confirms the
+ * primary. MongoDB guarantees it for one document, so its time is used for the page.
+ */
+async function latestTime(
+  find: (query: Document) => Promise<Document>,
+): Promise<Timestamp | undefined> {
+  try {
+    const reply = await find({
+      filter: { _id: Long.ZERO },
+      projection: { _id: 1 },
+      limit: 1,
+      readConcern: { level: 'linearizable' },
+    });
+    return reply.operationTime;
+  } catch (error) {
+    // A standalone server has no other one that could know more.
+    if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
+    throw error;
+  }
+}
+
+/** Rejects with {@link RefusingDatabaseError} when there is no such collection. */
+export async function expectCollection(db: Db, name: string, signal: AbortSignal): Promise<void> {
+  const list = {
+    listCollections: 1,
+    filter: { name },
+    nameOnly: true,
+    authorizedCollections: true,
+  };
+  const { cursor } = await db.command(list, { signal });
+  if (cursor.firstBatch.length > 0) return;
+  throw new RefusingDatabaseError(
+    `there is no collection "${name}" in the database "${db.databaseName}"`,
+  );
+}
+
+function toPlant({ _id, name, tag }: Document): NewPlant {
+  const id = wholeNumber(_id);
+  const hasTag = tag === undefined || typeof tag === 'string';
+  if (id !== undefined && typeof name === 'string' && hasTag) return newPlant({ id, name, tag });
+  throw new UnreadablePlantError(
+    `the document with the _id ${_id} is not a plant: another program wrote it. Remove it or correct it`,
+  );
+}
+
+/** Another program may have written an id as another numeric type; MongoDB takes equal numbers for the same id. */
+function wholeNumber(id: unknown): bigint | undefined {
+  if (id instanceof Long) return id.toBigInt();
+  return typeof id === 'number' && Number.isInteger(id) ? BigInt(id) : undefined;
 }
