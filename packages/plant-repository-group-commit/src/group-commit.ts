@@ -8,7 +8,6 @@ import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { type BatchLimits, InsertQueue } from './insert-queue.js';
-
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertOutcome, InsertResult, PlantStorage } from './plant-storage.js';
 import { callerOf, traced } from './traced.js';
@@ -55,7 +54,8 @@ export interface GroupCommitOptions {
  * When its id exists, the mark of the committed plant is read. Its own mark means stored, another mark means taken, and
  * no plant means that it is inserted again.
  *
- * An insert without a reply is not given up: its plants are queued again, and its late reply counts like any other.
+ * An insert without a reply is not given up, unless its connection counts as lost: its plants are queued again, and its late
+ * reply counts like any other.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
@@ -63,6 +63,7 @@ export class GroupCommit {
   readonly #ordinary: InsertQueue;
   readonly #again: InsertQueue;
   readonly #attempts: Attempts;
+  /** Why the latest insert has failed, for plants that none could send: no server can be reached. */
   #latestError: unknown;
   /** The earliest deadline, or an earlier one of a plant that is settled. */
   #nextDeadline = Number.POSITIVE_INFINITY;
@@ -167,15 +168,14 @@ export class GroupCommit {
   }
 
   async #insert(attempt: Attempt): Promise<InsertResult> {
-    const { storage, availability } = this.#options;
+    const { storage, availability, tracer } = this.#options;
     const { denied } = availability;
     if (denied) return { outcomes: 'denied', error: denied };
     try {
       const reached = availability.reached();
       if (reached) await reached;
-      return await this.#trace('insert plants', attempt.plants, () =>
-        storage.insert(attempt, availability.lost),
-      );
+      const insert = () => storage.insert(attempt, availability.lost);
+      return await traced(tracer, 'insert plants', attempt.plants, insert);
     } catch (error) {
       return { outcomes: attempt.isSent ? 'unclear' : 'not written', error };
     }
@@ -222,11 +222,10 @@ export class GroupCommit {
   /** Settles the plants whose ids belong to committed plants. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
-    const { storage, availability } = this.#options;
+    const { storage, availability, tracer } = this.#options;
+    const lookUp = () => storage.committedMarks(ids, availability.lost);
     try {
-      const marks = await this.#trace('look up plants', plants, () =>
-        storage.committedMarks(ids, availability.lost),
-      );
+      const marks = await traced(tracer, 'look up plants', plants, lookUp);
       for (const plant of plants) {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
       }
@@ -248,13 +247,6 @@ export class GroupCommit {
     const suspects = plants.filter(({ isSuspect }) => isSuspect);
     this.#again.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
     for (const plant of suspects) if (plant.maxTogether === 1) this.#again.push(plant);
-  }
-
-  #trace<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
-    const { tracer } = this.#options;
-    if (tracer === undefined) return command();
-    const callers = plants.map(({ caller }) => caller);
-    return traced(tracer, name, callers, command);
   }
 }
 

@@ -36,7 +36,9 @@ export class InsertQueue {
   #inFlight = 0;
   #plantsInFlight = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
+  /** Whether an insert starts at the end of the turn, with the plants that come until then. */
   #isStarting = false;
+  /** Whether an insert starts after a pause, because the database is slow. */
   #isWaiting = false;
 
   /** @param insert Resolves when the insert has ended, or releases its slot. Must not reject. */
@@ -61,6 +63,7 @@ export class InsertQueue {
 
   /** Queues plants before all others. */
   pushFront(plants: readonly PendingPlant[]): void {
+    if (plants.length === 0) return;
     this.#plants.unshift(...plants);
     this.#startSoon();
   }
@@ -83,7 +86,7 @@ export class InsertQueue {
 
   /** When the inserts in flight take long, the next one does not wait for them. */
   #startLater(): void {
-    if (this.#isWaiting || this.#plants.length === 0 || this.#inFlight >= this.#pace.slots) return;
+    if (this.#isWaiting || this.#inFlight >= this.#pace.slots) return;
     this.#isWaiting = true;
     this.#clock.after(this.#startedAt + this.#pace.pauseMs() - this.#clock.now(), () => {
       this.#isWaiting = false;
@@ -96,7 +99,7 @@ export class InsertQueue {
       const plants = this.#take();
       if (plants.length > 0) void this.#context.runInAsyncScope(() => this.#run(plants));
     }
-    this.#startLater();
+    if (this.#plants.length > 0) this.#startLater();
   }
 
   #isDue(): boolean {
@@ -114,7 +117,7 @@ export class InsertQueue {
     await this.#insert(plants);
     this.#inFlight -= 1;
     this.#plantsInFlight -= plants.length;
-    this.#start();
+    if (this.#plants.length > 0) this.#start();
   }
 
   #take(): PendingPlant[] {

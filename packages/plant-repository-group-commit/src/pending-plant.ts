@@ -41,7 +41,7 @@ export class PendingPlant implements MarkedPlant, Call {
   readonly addedAt: number;
   readonly deadline: number;
   readonly caller: unknown;
-  /** The most plants of its next insert. */
+  /** The most plants of its next insert: PostgreSQL refuses all plants of an insert for one, and a shard can be down. */
   maxTogether = Number.POSITIVE_INFINITY;
   /** Why its latest insert has not stored it. */
   cause: unknown;

@@ -9,13 +9,15 @@ export function callerOf(tracer: BatchTracer): unknown {
   }
 }
 
-/** Runs a command once and at once. A tracer that throws, or calls it late or never, loses its trace only. */
+/** Runs a command for plants, once and at once. A tracer that throws, or calls it late or never, loses its trace only. */
 export function traced<T>(
-  tracer: BatchTracer,
+  tracer: BatchTracer | undefined,
   name: string,
-  callers: readonly unknown[],
+  plants: readonly { readonly caller: unknown }[],
   command: () => Promise<T>,
 ): Promise<T> {
+  if (tracer === undefined) return command();
+  const callers = plants.map(({ caller }) => caller);
   let running: Promise<T> | undefined;
   const once = () => {
     running ??= command();

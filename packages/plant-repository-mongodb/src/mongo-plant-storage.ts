@@ -125,7 +125,7 @@ export class MongoPlantStorage implements PlantStorage {
         return insertResult(error.result, batch.send().length);
       }
       const outcomes = outcomeOfError(error);
-      if (outcomes === undefined) throw withoutServerText(error);
+      if (outcomes === undefined) throw this.explain(withoutServerText(error)).cause;
       return { outcomes, error: withoutServerText(error) };
     }
   }

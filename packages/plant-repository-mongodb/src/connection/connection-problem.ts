@@ -128,7 +128,8 @@ export function topologyProblem({ type, servers }: Topology, options: Connection
   if (is('RSGhost')) return 'the replica set is not initiated: run rs.initiate()';
   if (!is('RSSecondary')) return failed ? connectionProblem(failed.error, options) : SILENT;
   if (type === 'Single') return 'the server is a secondary: it accepts no writes';
-  return ['the replica set has no primary', ...messagesOf(failed?.error)].join(': ');
+  const noPrimary = 'the replica set has no primary';
+  return failed ? `${noPrimary}: ${connectionProblem(failed.error, options)}` : noPrimary;
 }
 
 function codesOf(error: unknown): unknown[] {

@@ -1,7 +1,7 @@
 import { CertificateFolder } from '@plant-store/certificates';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
-import { MongoMissingDependencyError, MongoNetworkError } from 'mongodb';
+import { MongoMissingDependencyError, MongoNetworkError, MongoNetworkTimeoutError } from 'mongodb';
 import { explainedError, topologyProblem } from '../../src/connection/connection-problem.js';
 import { createMongoClient } from '../../src/connection/mongo-client.js';
 
@@ -140,6 +140,10 @@ describe('Why no known server takes writes', () => {
     const lost = new Error('connection lost');
     expect(problem('ReplicaSetNoPrimary', ['RSSecondary'], ['Unknown', lost])).to.equal(
       'the replica set has no primary: connection lost',
+    );
+    const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
+    expect(problem('ReplicaSetNoPrimary', ['RSSecondary'], ['Unknown', slow])).to.equal(
+      'the replica set has no primary: the server does not respond',
     );
   });
 });
