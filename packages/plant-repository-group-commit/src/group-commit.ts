@@ -153,7 +153,7 @@ export class GroupCommit {
       else next = Math.min(next, plant.deadline);
     }
     this.#nextDeadline = next;
-    if (this.#pending.size > 0) this.#expireAt(next);
+    if (next < Number.POSITIVE_INFINITY) this.#expireAt(next);
   }
 
   /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */

@@ -19,7 +19,7 @@ const errors: readonly (readonly [act: (it: PendingPlant) => void, error: object
     (it) => {
       it.sent();
       it.ended('unclear', lost);
-      it.giveUp(it.cause);
+      it.giveUp('the plant was not stored', it.cause);
     },
     { code: 'OUTCOME_UNKNOWN', message: 'the outcome was not known in time', cause: lost },
   ],
