@@ -51,10 +51,12 @@ describe('FilesPlantRepository', () => {
       loseNextAcknowledgement: returns,
       delayNextWrite: returns,
       connections: 'the store has no connections',
+      loseConnections: 'the store has no connections',
       holdUncommitted: 'a file system has no transactions',
       relaxDurability: 'the store flushes each file itself',
       commitUnflushed: 'a process that is killed loses nothing that it wrote to a file',
       refuseAccess: 'tests may run as root, which has access to every folder',
+      refuseWrites: 'tests may run as root, which can write to every folder',
       crash: 'a test cannot cut the power, and a process that is killed loses nothing',
     },
   });
