@@ -1,10 +1,11 @@
 import type { NewPlant, PlantPage } from '@plant-store/domain';
-import type {
-  InsertResult,
-  PlantBatch,
-  PlantStorage,
-  Problem,
-  StorageObserver,
+import {
+  type InsertResult,
+  type PlantBatch,
+  type PlantStorage,
+  type Problem,
+  SILENT,
+  type StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
 import {
   type Db,
@@ -171,6 +172,11 @@ export class MongoPlantStorage implements PlantStorage {
     if (error instanceof SlowWriteError) return { finding: 'slow', cause };
     if (credentialsRefused(error)) return { finding: 'credentials', cause };
     if (refusesEveryPlant(error)) return { finding: 'denied', cause };
+    const { srvHost } = this.#client.options;
+    if (!this.#topology && srvHost && cause.message === SILENT) {
+      const unresolved = new Error(`the SRV record of ${srvHost} was not resolved in time`);
+      return { finding: 'no server', cause: unresolved };
+    }
     const servers = this.#servers;
     if (!this.#topology || servers.some(({ isWritable }) => isWritable)) {
       return { finding: isReply(error) ? 'not now' : 'no server', cause };

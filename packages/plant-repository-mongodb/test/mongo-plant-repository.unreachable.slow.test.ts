@@ -1,5 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { getServers, setServers } from 'node:dns/promises';
+import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { CertificateFolder } from '@plant-store/certificates';
 import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
@@ -57,6 +60,22 @@ describe('Without a server that responds', () => {
       .to.have.nested.property('error.cause.message')
       .that.does.not.include('secret');
     await repository.close();
+  });
+
+  it('a cluster is named whose SRV record no name server returns in time', async () => {
+    const silent = createSocket('udp4').bind(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const servers = getServers();
+    setServers([`127.0.0.1:${silent.address().port}`]);
+    const repository = open('mongodb+srv://cluster.plants.example/');
+    await rejects(repository.ready(), (error: Error) => {
+      const reason = 'the SRV record of cluster.plants.example was not resolved in time';
+      expect(error).to.have.nested.property('cause.message', reason);
+      return true;
+    });
+    setServers(servers);
+    await repository.close();
+    silent.close();
   });
 
   it('close releases everything, so that the process ends, also while files for TLS are read, or servers are monitored', async () => {
