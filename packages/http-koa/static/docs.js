@@ -32,15 +32,21 @@ const maskToken = () => ({
   },
 });
 
-/** Scrolls to each response, which is below the edge of a phone's screen. */
-const scrollToResponse = () => ({
+/**
+ * Scrolls to each response, which is below the edge of a phone's screen. Moves the focus to it from Execute, which loses
+ * it while it is disabled.
+ */
+const showResponse = () => ({
   wrapComponents: {
     liveResponse: (LiveResponse, { React: { createElement, useEffect, useRef } }) => {
       return (props) => {
         const place = useRef();
         useEffect(() => {
           const table = place.current.querySelector('.live-responses-table');
-          table?.scrollIntoView({ block: 'nearest' });
+          if (!table) return;
+          table.scrollIntoView({ block: 'nearest' });
+          table.tabIndex = -1;
+          if (document.activeElement === document.body) table.focus({ preventScroll: true });
         }, [props.response]);
         return createElement('div', { ref: place }, createElement(LiveResponse, props));
       };
@@ -61,7 +67,7 @@ const description = JSON.parse(await response.text(), withFreeId);
 globalThis.SwaggerUIBundle({
   domNode: document.getElementById('try-it'),
   spec: description,
-  plugins: [operationsOnly, maskToken, scrollToResponse],
+  plugins: [operationsOnly, maskToken, showResponse],
   layout: 'OperationsLayout',
   docExpansion: 'full',
   tryItOutEnabled: true,

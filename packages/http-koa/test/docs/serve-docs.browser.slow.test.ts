@@ -5,8 +5,20 @@ import type { Browser, Page } from 'playwright-core';
 import { listeningApp, TOKEN } from '../support/listening-app.js';
 import { faintTexts, overflowing } from '../support/readability.js';
 
+const PLANT = '{"id": 2, "name": "Bellis"}';
+
 /** Returns the part of the docs page about creating a plant. */
 const createPlant = (page: Page) => page.locator('[id$="-createPlant"]');
+
+/** Runs in the page. Returns the colors of the two elements, after any transition. */
+function colorsOfMethodAndExecute(): string[] {
+  for (const animation of document.getAnimations()) animation.finish();
+  return ['.opblock-summary-method', '.btn.execute'].map((name) => {
+    const element = document.querySelector(name) ?? document.body;
+    const { backgroundColor, borderTopColor, color } = getComputedStyle(element);
+    return `${backgroundColor}, ${borderTopColor}, ${color}`;
+  });
+}
 
 describe('The docs page in Chromium', function () {
   this.timeout(60_000);
@@ -112,6 +124,32 @@ describe('The docs page in Chromium', function () {
         return top > 0 && bottom < innerHeight;
       }),
     );
+  });
+
+  it('moves the focus of a keyboard from Execute to each response', async () => {
+    const operation = createPlant(page);
+    for (const status of [400, 200]) {
+      await operation.locator('textarea.body-param__text').fill(status === 200 ? PLANT : '{');
+      await operation.locator('.btn.execute').focus();
+      const response = page.waitForResponse(`${origin}/plants`);
+      await page.keyboard.press('Enter');
+      expect((await response).status()).to.equal(status);
+      await operation.locator('.live-responses-table:focus').waitFor();
+    }
+    complaints.splice(0);
+  });
+
+  it('shows Execute in the colors of the method in light and dark mode, also under the pointer', async () => {
+    const execute = createPlant(page).locator('.btn.execute');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.locator(colorScheme === 'dark' ? '.dark-mode' : ':root:not(.dark-mode)').waitFor();
+      for (const touch of [() => page.mouse.move(0, 0), () => execute.hover()]) {
+        await touch();
+        const [ofMethod, ofExecute] = await page.evaluate(colorsOfMethodAndExecute);
+        expect(ofExecute, colorScheme).to.equal(ofMethod);
+      }
+    }
   });
 
   it('hides the sections that a visitor does not need', async () => {
