@@ -45,8 +45,6 @@ const SHOWN_BY_AN_EXAMPLE = [
   'GroupCommitPlantRepository',
   'StaticTokenVerifier',
   'JwtTokenVerifier',
-  'describePlantRepository',
-  'describeTokenVerifier',
 ];
 
 /** The packages whose example needs a server, or an issuer. */

@@ -6,11 +6,11 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
   // Pairs of them are equal: an equal plant of another call is another plant.
   const racer = (index: number) => ({ id: 7n, name: `racer ${index >> 1}` });
   const reports = await Promise.all(stores.map((store, index) => store.report(racer(index))));
-  const [winner, ...others] = reports.filter(({ outcome }) => outcome === 'stored');
-  if (winner === undefined || others.length > 0) {
-    const count = winner === undefined ? 0 : 1 + others.length;
-    expect.fail(`plant 7: expected that one of ${stores.length} adds resolves, got ${count}`);
-  }
+  const winners = reports.filter(({ outcome }) => outcome === 'stored');
+  const [winner] = winners;
+  const rule = `plant 7: expected that one of ${stores.length} adds resolves`;
+  if (winner === undefined || winners.length > 1)
+    return expect.fail(`${rule}, got ${winners.length}`);
   for (const loser of reports.filter((it) => it !== winner)) {
     expectOutcome(loser, ['taken'], 'another add with the id has resolved');
   }

@@ -6,6 +6,7 @@ import {
   expectOutcome,
   FAULTS,
   given,
+  LAST_CALL_LIMIT_MS,
   type Outcome,
   plantOf,
   plants,
@@ -19,9 +20,6 @@ import {
 
 /** The plant that is added during a fault. */
 const PLANT = plantOf(2n);
-
-/** Long enough to be stored. A driver may need seconds more to close a connection that does not respond. */
-const LAST_CALL_LIMIT_MS = 499.73;
 
 /** What is left of a limit just before its end. Rounded, it is 0, which many drivers take for no limit. */
 const LAST_MOMENTS_MS = [0.97, 0.27];
@@ -56,10 +54,8 @@ const truth = <Hook extends keyof StorageFaults>(
     await store.add(BEFORE);
     await begin(storage);
     const adding = store.report(PLANT, timeLimitMs);
-    if (then) {
-      await Promise.race([adding, store.untilStored(PLANT)]);
-      await then(storage, store);
-    }
+    if (then) await Promise.race([adding, store.untilStored(PLANT)]);
+    await then?.(storage, store);
     const reported = await adding;
     await storage.recover();
     await store.expectTrueAfterClose(reported);
@@ -188,9 +184,8 @@ export const outcomes = {
         await storage.loseConnections();
         reports.push(await store.report(plant, SHORT_LIMIT_MS));
       }
-      let id = 200n;
       const isStored = async () => {
-        id += 1n;
+        const id = BigInt(200 + reports.length);
         reports.push(await store.report(plantOf(id), RETRY_LIMIT_MS));
         return reports.at(-1)?.outcome === 'stored';
       };

@@ -14,23 +14,7 @@ export const readerCases = reading;
 
 /**
  * Declares the Mocha suite that every `PlantRepository` must pass: for the name of the adapter, and a function that
- * opens a new, empty store for each case. The suite closes its repository.
- *
- * @example
- * ```ts
- * import { describePlantRepository } from '@plant-store/plant-repository-contract';
- * import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
- *
- * async function open() {
- *   const plants = new Map();
- *   return {
- *     repository: new MemoryPlantRepository(plants),
- *     stored: async (id: bigint) => plants.get(id),
- *     reopen: async () => new MemoryPlantRepository(plants),
- *   };
- * }
- * describePlantRepository('MemoryPlantRepository', open, { without: 'there is no server' });
- * ```
+ * opens a new, empty store for each case. The suite closes its repository. The README of the package has an example.
  */
 export const describePlantRepository = suiteOf<OpenStore, keyof StorageFaults>(
   'PlantRepository',

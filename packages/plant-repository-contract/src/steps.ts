@@ -25,6 +25,8 @@ export const SHORT_LIMIT_MS = 99.73;
  * server gives up waiting for a lock: 1 second with InnoDB.
  */
 export const RETRY_LIMIT_MS = 1_499.73;
+/** The time limit of calls before `close`. A driver may need seconds more to close a connection that does not respond. */
+export const LAST_CALL_LIMIT_MS = 499.73;
 const READY_WITHIN_MS = 2_000;
 /** How long `close` may take after the last call. */
 const CLOSED_WITHIN_MS = 3_000;

@@ -104,9 +104,8 @@ export async function expectUnavailable(open: OpenVerifier, token: string, what:
 /** Resolves with whether the verifier is ready. */
 export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
   const error = await errorOf(inTime(verifier.ready(), LIMIT_MS, 'ready'));
-  if (error === undefined || error instanceof TokenVerifierUnavailableError) {
-    return error === undefined;
-  }
+  if (error === undefined) return true;
+  if (error instanceof TokenVerifierUnavailableError) return false;
   return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
 }
 
