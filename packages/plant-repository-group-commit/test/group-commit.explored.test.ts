@@ -8,7 +8,7 @@ const SURPRISES = Number(process.env.SURPRISES ?? 2);
 
 const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
 const B: PlannedAdd = { ...A, name: 'B' };
-/** Long enough for an insert to become overdue. */
+/** Long enough for an insert to reach the attempt timeout. */
 const long = { timeLimitMs: 1_300 };
 const elsewhere = { ...B, instance: 1 } as const;
 
