@@ -149,12 +149,17 @@ export class ExploredInsert extends Operation<InsertResult> {
     const names = this.#plants.map(({ plant }) => plant.name);
     const all = (outcome: 'denied' | 'not written' | 'refused with others') =>
       this.event(`is ${outcome}`, () => this.#arrived(names.map(() => outcome)));
-    const one = (what: string, outcome: InsertOutcome) => (name: string) =>
-      this.event(`arrives, ${name} ${what}`, () => this.#arrive(name, outcome));
-    const alone = [...names.map(one('is refused', REFUSAL)), all('denied'), all('not written')];
-    if (names.length < 2) return alone;
-    const inPart = names.slice(1).map(one('is missing', 'unclear'));
-    return [...alone, all('refused with others'), ...inPart];
+    const refused = names.map((name) =>
+      this.event(`arrives, ${name} is refused`, () => {
+        this.call.server.refused.add(name);
+        this.#arrive();
+      }),
+    );
+    const alone = [...refused, all('denied'), all('not written')];
+    const [, ...others] = names;
+    if (others.length === 0) return alone;
+    const inPart = this.event('arrives in part', () => this.#arrive(others));
+    return [...alone, all('refused with others'), inPart];
   }
 
   /** The server reports that no majority has it in time. */
@@ -182,12 +187,14 @@ export class ExploredInsert extends Operation<InsertResult> {
     this.#plants = this.#batch.send();
   }
 
-  /** The server carries it out, except for one plant. */
-  #arrive(exception?: string, outcome: InsertOutcome = 'unclear'): void {
+  /** The server carries it out, except for plants that are missing. */
+  #arrive(missing: readonly string[] = []): void {
+    const { server } = this.call;
     const written: Logged[] = [];
     const outcomes = this.#plants.map((marked): InsertOutcome => {
-      if (marked.plant.name === exception) return outcome;
-      const logged = this.call.server.write(marked);
+      if (missing.includes(marked.plant.name)) return 'unclear';
+      if (server.refused.has(marked.plant.name)) return REFUSAL;
+      const logged = server.write(marked);
       if (logged) written.push(logged);
       return logged ? 'stored' : 'id exists';
     });

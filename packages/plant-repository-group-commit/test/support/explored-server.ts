@@ -17,6 +17,8 @@ export interface Logged {
 
 /** A log of plants, of which a majority has a prefix. A failover drops the rest. */
 export class ExploredServer {
+  /** The names of plants that a rule refuses from now on. */
+  readonly refused = new Set<string>();
   #log: readonly Logged[] = [];
   #kept = 0;
   #lags = false;
@@ -24,7 +26,7 @@ export class ExploredServer {
 
   get state(): string {
     const log = this.#log.map(({ name, mark }) => `${name} ${mark}`);
-    return [...log, this.#kept, this.#lags, this.#hasFailedOver].join();
+    return [...log, ...this.refused, this.#kept, this.#lags, this.#hasFailedOver].join();
   }
 
   /** How many plants a majority has. */

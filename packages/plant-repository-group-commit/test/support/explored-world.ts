@@ -231,6 +231,7 @@ export class ExploredWorld {
     const isUnclear = known.includes('unclear');
     const holder = this.#server.committed(add.id);
     const isOwn = holder?.name === add.name;
+    const isRefused = this.#server.refused.has(add.name);
     const isExpired = outcome === 'unknown' || (outcome === 'unavailable' && now >= add.deadline);
     const wrong: Record<string, boolean> = {
       'it had an outcome before': add.outcome !== undefined,
@@ -241,7 +242,7 @@ export class ExploredWorld {
       'no insert is unclear': outcome === 'unknown' && !isUnclear,
       'no rule refuses it': outcome === 'refused' && !known.includes(REFUSAL),
       'its time has not passed': outcome === 'unknown' && now < add.deadline,
-      'the storage had recovered': isExpired && this.#hasRecovered,
+      'the storage had recovered': isExpired && this.#hasRecovered && (isOwn || !isRefused),
     };
     add.outcome = outcome;
     for (const [what, is] of Object.entries(wrong)) if (is) this.#report(add, what);
