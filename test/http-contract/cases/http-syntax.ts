@@ -152,8 +152,9 @@ describe('HTTP syntax', () => {
   const coding = { ...REFUSED, says: 'Transfer-Encoding must be chunked, in one header' };
   group(
     'Transfer-Encoding other than chunked is a 4000',
-    ...withCoding(['', 'gzip', 'gzip, chunked', 'chunked;q=1'], coding),
-    ...withCoding([['chunked', 'chunked']], REFUSED),
+    ...withCoding(['gzip', 'gzip, chunked', 'chunked;q=1'], coding),
+    // Of these, some versions of Node.js have a parser that refuses them.
+    ...withCoding(['', ['chunked', 'chunked']], REFUSED),
     ...withCoding(['chunked'], MALFORMED, { headers: { 'content-length': '0' } }),
     sending(
       'on any path',
