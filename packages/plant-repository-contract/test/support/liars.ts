@@ -183,6 +183,15 @@ const unavailableLater = {
     ),
 };
 
+/** Rejects an add with another error in an outage. */
+const failingToAdd = (other: Error) =>
+  adding(
+    (correct) => (plant, timeLimitMs) =>
+      correct.add(plant, timeLimitMs).catch((error: unknown) => {
+        throw isOutage(error) ? other : error;
+      }),
+  );
+
 /** Remembers what it has reported as unavailable, and reports something else when it is added again. */
 const remembering = (report: () => void) =>
   adding((correct) => {
@@ -339,13 +348,14 @@ export const liars: Liars<OpenStore> = {
         },
       };
     }),
-    'cannot be closed twice': lie((correct) => {
-      let closings = 0;
+    'cannot be closed twice at once': lie((correct) => {
+      let isClosing = false;
       return {
         async close() {
-          closings += 1;
-          if (closings > 1) throw new Error('closed already');
+          if (isClosing) throw new Error('closing already');
+          isClosing = true;
           await correct.close();
+          isClosing = false;
         },
       };
     }),
@@ -375,9 +385,7 @@ export const liars: Liars<OpenStore> = {
       },
       { connects: true },
     ),
-    'reports every outage as unknown': lie(
-      failing((error) => (isOutage(error) ? new OutcomeUnknownError('unknown') : error)),
-    ),
+    'reports every outage as unknown': failingToAdd(new OutcomeUnknownError('unknown')),
     'is ready while its storage cannot be reached': lie(() => ({ async ready() {} })),
     'shows its connection string in the cause of an outage': lie(
       failing(() => {
@@ -627,7 +635,7 @@ export const liars: Liars<OpenStore> = {
       ),
     },
   [REFUSAL]: {
-    'reports missing permissions as a bug': lie(failing(() => new Error('permission denied'))),
+    'reports missing permissions as a bug': failingToAdd(new Error('permission denied')),
     'has its password in a hidden property of an error of ready': lie((correct) => ({
       ready: () =>
         correct.ready().catch((error: Error) => {
