@@ -185,11 +185,12 @@ export class Store {
     await this.#expectTrue(reports);
   }
 
-  /** Resolves when a repository knows the ids of these plants, and the storage has exactly these plants. */
+  /** Resolves when a repository knows the ids of these plants and stores another, and the storage has exactly these. */
   async expectKept(kept: readonly NewPlantFields[]): Promise<void> {
     await this.untilReady();
     const why = 'it was reported as stored or taken before';
     for (const plant of kept) expectOutcome(await this.report(plant), ['taken'], why);
+    await this.add(plantOf(2_000n));
     await this.expectStored(kept);
   }
 
