@@ -197,15 +197,6 @@ describe('An application that another host serves', () => {
     expect(embedding.failed).to.have.length(3);
   });
 
-  it('keeps the status of an error that middleware exposes, also a 5xx', async () => {
-    const app = createApp(embedding.dependencies, {
-      before: [(ctx) => ctx.throw(503, 'maintenance', { expose: true })],
-    });
-    const response = await create(`${await embedding.serve(app)}/plants`);
-    expect(response.status).to.equal(503);
-    expect(await response.json()).to.deep.equal({ error: 5030, message: 'maintenance' });
-  });
-
   it('counts a body that ends early as a malformed request of a client that has gone', async () => {
     let leave = (): void => undefined;
     const ended = new Promise<EndedExchange>((resolve) => {

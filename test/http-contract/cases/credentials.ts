@@ -1,7 +1,7 @@
 import { sha256 } from '@plant-store/service-process';
 import { creating, testEach } from '../support/cases.js';
-import { MARK, plantText, SECOND_TOKEN, TOKEN, VISITOR_TOKEN } from '../support/requests.js';
-import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
+import { MARK, plantText, TOKEN, VISITOR_TOKEN } from '../support/requests.js';
+import { useSharedService } from '../support/service.js';
 
 describe('Credentials', () => {
   const service = useSharedService();
@@ -70,14 +70,4 @@ describe('Credentials', () => {
 
   const visitor = { authorization: `Bearer ${VISITOR_TOKEN}` };
   testEach(service, [creating('without the permission are a 4030', { headers: visitor }, 4030)]);
-});
-
-describe('Several tokens', () => {
-  const service = useSharedService(OTHER_SETTINGS);
-
-  testEach(service, [
-    creating('the first is accepted', {}),
-    creating('the second is accepted', { headers: { authorization: `Bearer ${SECOND_TOKEN}` } }),
-    creating('another is refused', { headers: { authorization: `Bearer ${MARK}` } }, 4011),
-  ]);
 });

@@ -38,14 +38,9 @@ describe('HTTP syntax', () => {
   const requestLines: [title: string, line: string][] = [
     ['only a method', 'POST'],
     ['no version', 'POST /plants'],
-    ['the version 0.9', 'POST /plants HTTP/0.9'],
-    ['more after the version', 'POST /plants HTTP/1.1 x'],
     ['an unknown method', `${MARK.toUpperCase()} /plants HTTP/1.1`],
-    ['a method in lower case', 'post /plants HTTP/1.1'],
     ['a target without a leading slash', 'POST plants HTTP/1.1'],
     ['an absolute target without an authority', 'POST http:/plants HTTP/1.1'],
-    ['a control character in the target', 'POST /pla\x01nts HTTP/1.1'],
-    ['a byte beyond ASCII in the target', 'POST /plants\xe4 HTTP/1.1'],
     ['a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03'],
   ];
   group(
@@ -58,11 +53,7 @@ describe('HTTP syntax', () => {
   );
 
   const fieldLines: [title: string, line: string][] = [
-    ['a space in a name', `${MARK} ${MARK}: x`],
     ['a space after a name', `${MARK} : x`],
-    ['no name', `: ${MARK}`],
-    ['no colon', MARK],
-    ['a NUL in a name', `X\0: ${MARK}`],
     ['a NUL in a value', `X: ${MARK}\0`],
     ['a bare carriage return in a value', `X: ${MARK}\r${MARK}`],
     ['a bare line feed after a value', `X: ${MARK}\nY: x`],
@@ -176,11 +167,8 @@ describe('HTTP syntax', () => {
   const size = plant.length.toString(16);
   const invalid: [title: string, body: string][] = [
     ['a size that is not a number', `${MARK}\r\n`],
-    ['a space after the size', `${size} \r\n${plant}\r\n0\r\n\r\n`],
-    ['a size beyond 64 bits', `fffffffffffffffff\r\n${plant}`],
     ['a bare line feed after the size', `${size}\n${plant}\r\n0\r\n\r\n`],
     ['data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`],
-    ['a bare line feed in an extension', `${size};a=\nb\r\n${plant}\r\n0\r\n\r\n`],
     ['a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`],
   ];
   const requestId = 'broken-chunk';
@@ -196,20 +184,6 @@ describe('HTTP syntax', () => {
     creating('trailers without end', inChunks(`0\r\nX: ${'x'.repeat(20_000)}`), {
       error: [4000, 4310],
       connection: 'close',
-    }),
-  );
-
-  const trailers = 'Content-Type: text/plain\r\nAuthorization: x\r\nHost: x\r\n\r\n';
-  const valid: [title: string, bodyOf: (plant: string, size: string) => string][] = [
-    ['leading zeros in sizes', (text, hex) => `000${hex}\r\n${text}\r\n000\r\n\r\n`],
-    ['an extension in quotes', (text, hex) => `${hex};a="b; c"\r\n${text}\r\n0\r\n\r\n`],
-    ['trailers with the names of fields', (text, hex) => `${hex}\r\n${text}\r\n0\r\n${trailers}`],
-  ];
-  group(
-    'Chunks are read, with',
-    ...valid.map(([title, bodyOf]) => {
-      const text = plantText();
-      return creating(title, inChunks(bodyOf(text, text.length.toString(16))));
     }),
   );
 

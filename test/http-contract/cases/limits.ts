@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import {
   asking,
   creating,
-  exchange,
   expectEnd,
   expectFree,
   expectService,
@@ -13,7 +12,6 @@ import {
 import { checkResponse, type Expected, errorOf } from '../support/check-response.js';
 import { RawConnection } from '../support/raw-connection.js';
 import {
-  chunked,
   create,
   freshId,
   headOf,
@@ -25,7 +23,7 @@ import {
   request,
   TOKEN,
 } from '../support/requests.js';
-import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
+import { useSharedService } from '../support/service.js';
 
 const TOO_LARGE: Expected = { error: 4003, toOperation: true };
 const LARGE = 65_536;
@@ -67,20 +65,6 @@ describe('Size', () => {
         { ...TOO_LARGE, connection: 'close' },
       ),
     ]);
-
-    it('an upload without end gets its response and is cut off', async () => {
-      const connection = await RawConnection.open(service.port);
-      connection.send(headOf({ headers: { 'transfer-encoding': 'chunked' } }));
-      const piece = chunked(['x'.repeat(8192)]).subarray(0, -5);
-      let pieces = 0;
-      while (!connection.ended && pieces < 20_000) {
-        await Promise.race([connection.sent(piece), connection.ending(9000)]);
-        pieces += 1;
-      }
-      expect(pieces).to.be.below(20_000);
-      connection.destroy();
-      await exchange(service.port, create());
-    });
   });
 
   describe('of request line and fields', () => {
@@ -146,15 +130,6 @@ describe('Size', () => {
       }
     }
   });
-});
-
-describe('Size with BODY_LIMIT', () => {
-  const service = useSharedService(OTHER_SETTINGS);
-
-  testEach(service, [
-    creating('as many bytes are fine', { body: plantOfSize(100) }),
-    creating('one more is a 4003', { body: plantOfSize(101) }, 4003),
-  ]);
 });
 
 describe('A body that is larger than the buffers of Node.js, in small chunks,', () => {
@@ -235,12 +210,6 @@ describe('Time', () => {
       if (outcome?.status === 'rejected') throw outcome.reason;
     });
   }
-
-  it('a request that arrives slowly but within the limit is served', async () => {
-    using connection = await RawConnection.open(service.port);
-    for (const byte of create()) await connection.sent(Uint8Array.of(byte));
-    checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });
-  });
 });
 
 /** The headers of a create, and the beginning of its body. */

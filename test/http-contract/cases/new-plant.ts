@@ -115,21 +115,6 @@ describe('NewPlant', () => {
       await send(`{"id":${id},"name":"first"}`, { error: 4006, connection: 'keep-alive' });
       await send(`{"id":${id},"name":"second","tag":"t"}`, { error: 4006 });
     });
-
-    it('but a refused plant does not take the id', async () => {
-      const id = freshId();
-      for (const [parts, error] of [
-        [{ body: `{"id":${id},"name":1}` }, 4005],
-        [{ body: `{"id":${id},"name":"x"` }, 4004],
-        [{ body: plantText(id), headers: { authorization: undefined } }, 4010],
-        [{ body: plantText(id), headers: { 'content-type': 'text/plain' } }, 4002],
-        [{ body: plantText(id), headers: { host: undefined } }, 4000],
-        [{ body: plantText(id, `"more":"${'x'.repeat(16_384)}"`) }, 4003],
-      ] as const) {
-        await exchange(service.port, create(parts), error);
-      }
-      await exchange(service.port, create({ body: plantText(id) }));
-    });
   });
 });
 

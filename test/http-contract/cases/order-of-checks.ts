@@ -64,17 +64,6 @@ describe('The order of checks', () => {
         inOrder(body, NO_PERMISSION),
       ]),
     );
-    testEach(service, [
-      creating('too large before not UTF-8', { body: Buffer.alloc(20_000, 0xff) }, 4003),
-      creating(
-        'not UTF-8 before not a plant',
-        { body: Buffer.from('{"id":"\xff"}', 'latin1') },
-        4004,
-      ),
-      creating('a name twice before not a plant', { body: '{"id":"1","id":"1"}' }, 4004),
-      creating('too deep before not a plant', { body: '['.repeat(33) + ']'.repeat(33) }, 4004),
-      creating('a lone surrogate before not a plant', { body: '{"id":"\\uD800"}' }, 4004),
-    ]);
 
     const id = freshId();
     before(() => exchange(service.port, create({ body: plantText(id) }), {}));

@@ -66,15 +66,6 @@ describe('Paths and methods', () => {
     );
     testEach(service, [
       asking(
-        'OPTIONS as a CORS preflight',
-        {
-          method: 'OPTIONS',
-          target: '/plants',
-          headers: { origin: 'http://b.example', 'access-control-request-method': 'POST' },
-        },
-        { error: 4050, allow: SERVED },
-      ),
-      asking(
         'one with a query, without credentials',
         { ...bare('/plants?_method=POST'), method: UNSERVED },
         { error: 4050, allow: SERVED },
@@ -110,19 +101,6 @@ describe('Paths and methods', () => {
       );
     });
   }
-
-  describe('The interface description and its page', () => {
-    testEach(service, [
-      asking('GET /docs', bare('/docs'), { otherContent: true }),
-      asking('POST /docs is a 4050', { method: 'POST', target: '/docs' }, 4050),
-    ]);
-    for (const target of [
-      ...[`/docs/${MARK}`, '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/%00'],
-      ...['/docs//etc/passwd', '/docs/__proto__'],
-    ]) {
-      testEach(service, [asking(`GET ${target} is a 4040`, bare(target), 4040)]);
-    }
-  });
 });
 
 function bare(target: string) {

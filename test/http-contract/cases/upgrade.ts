@@ -113,23 +113,10 @@ describe('A request that offers an upgrade', () => {
       });
     }
 
-    it('also when it arrives byte by byte, in chunks', async () => {
-      const bytes = create({ headers: JAVA, chunks: [plantText()] });
-      await expectOneKept([...bytes].map((byte) => Uint8Array.of(byte)));
-    });
-
     it('also when it is refused', async () => {
       const unknown = request({ method: 'GET', target: `/${MARK}`, headers: JAVA });
       await expectOneKept([unknown], { error: 4040 });
       await expectOneKept([request({ body: '', headers: JAVA })], { error: 4001 });
-    });
-
-    it('also when every request of the connection offers it', async () => {
-      using connection = await RawConnection.open(service.port);
-      for (const headers of [JAVA, WEBSOCKET, JAVA]) {
-        connection.send(create({ headers }));
-        checkResponse(await connection.response(), { toOperation: true, connection: 'keep-alive' });
-      }
     });
   });
 
@@ -143,11 +130,6 @@ describe('A request that offers an upgrade', () => {
     );
     expect(responses.map(errorOf)).to.deep.equal([4010]);
     await expectFree(service.port, id);
-  });
-
-  it('in HTTP/1.0 is served, and closes', async () => {
-    const bytes = create({ version: 'HTTP/1.0', headers: JAVA });
-    await exchange(service.port, bytes, { toOperation: true, connection: 'close' });
   });
 
   it('with Expect: 100-continue gets the interim response, then the final one', async () => {

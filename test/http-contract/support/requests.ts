@@ -7,9 +7,6 @@ export const NUMBER_MARK = '77177';
 /** The token that the service accepts, with every kind of character that a bearer token may have. */
 export const TOKEN = `${MARK}.~_-+/gardener9==`;
 
-/** Another token, which a service with {@link OTHER_SETTINGS} accepts too. */
-export const SECOND_TOKEN = `${MARK}-second`;
-
 /** A valid token that permits nothing. */
 export const VISITOR_TOKEN = `${MARK}visitor`;
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/service-process';
-import { MARK, SECOND_TOKEN, TOKEN, VISITOR_TOKEN } from './requests.js';
+import { MARK, TOKEN, VISITOR_TOKEN } from './requests.js';
 
 /** One token with every permission, and one with none. */
 const TOKENS = [
@@ -16,9 +16,7 @@ export const ORIGINS = ['https://nursery.example', 'http://localhost:5173'] as c
 
 /** Settings that do not affect each other, for one service. */
 export const OTHER_SETTINGS = {
-  ...{ BODY_LIMIT: '100', CORS_ALLOWED_ORIGINS: ORIGINS.join(', '), LOG_LEVEL: 'debug' },
-  MAX_IN_FLIGHT: '1',
-  ACCESS_TOKEN_SHA256: [TOKEN, SECOND_TOKEN].map(sha256).join(','),
+  ...{ CORS_ALLOWED_ORIGINS: ORIGINS.join(', '), LOG_LEVEL: 'debug', MAX_IN_FLIGHT: '1' },
 };
 
 /** Settings of the service that the last tests stop. */
@@ -31,8 +29,7 @@ export async function startService(settings: Record<string, string> = {}): Promi
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-tokens-'));
   const file = join(folder, 'tokens.txt');
   await writeFile(file, TOKENS.join('\n'));
-  const tokens = settings.ACCESS_TOKEN_SHA256 === undefined ? { ACCESS_TOKENS_FILE: file } : {};
-  const started = serve({ ...tokens, ...settings });
+  const started = serve({ ACCESS_TOKENS_FILE: file, ...settings });
   return started.finally(() => rm(folder, { recursive: true }));
 }
 
