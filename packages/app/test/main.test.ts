@@ -103,6 +103,7 @@ describe('The plant-store command', () => {
       'import /none/\u001b[2J',
       "import: expected a file that can be read (ENOENT: no such file or directory, open '/none/\\x1b[2J')",
     ],
+    ['import /', 'import: expected a file, found the directory /'],
     ['import --from-line 0', "import: --from-line: expected a line number of 1 or more, found '0'"],
   ] as const) {
     it(`refuses ${JSON.stringify(line)} with 2, and reports what is wrong`, async () => {

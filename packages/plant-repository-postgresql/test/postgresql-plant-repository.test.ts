@@ -240,32 +240,6 @@ function describeStore(this: Mocha.Suite): void {
     });
   }
 
-  it('stores every plant but the one that a constraint refuses', async () => {
-    const repository = open();
-    await server.run(`ALTER TABLE ${schema}.plants ADD CHECK (id <> 7)`);
-    const adding = Array.from({ length: 100 }, (_, id) =>
-      repository.add(newPlant({ id: BigInt(id), name: 'Monstera' }), 60_000).then(
-        () => 'stored',
-        ({ name }) => name,
-      ),
-    );
-    const outcomes = await Promise.all(adding);
-    expect(outcomes.filter((outcome) => outcome === 'stored')).to.have.length(99);
-    expect(outcomes[7]).to.equal('Error');
-  });
-
-  it('reports no value of a plant when a trigger raises an error of another class', async () => {
-    await server.run(`CREATE FUNCTION ${schema}.quote() RETURNS trigger LANGUAGE plpgsql
-        AS $$ BEGIN RAISE 'no %', NEW.name USING ERRCODE = '42501'; END $$;
-      CREATE TRIGGER quote BEFORE INSERT ON ${schema}.plants
-        FOR EACH ROW EXECUTE FUNCTION ${schema}.quote()`);
-    const error = await open()
-      .add(monstera, 60_000)
-      .catch((reason: unknown) => reason);
-    expect(error).to.be.instanceOf(StorageUnavailableError);
-    expect(inspect([error, events], { depth: 20 })).to.not.include('Monstera');
-  });
-
   const repairs: Record<string, { fault: string; command: RegExp }> = {
     'that the table is missing': { fault: 'DROP TABLE plants', command: /^CREATE TABLE plants/ },
     'that permissions are missing': {

@@ -72,10 +72,6 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
      CREATE TABLE every_plant PARTITION OF plants DEFAULT`,
     /plants is not an ordinary table/,
   ],
-  'an unlogged table': [
-    `CREATE UNLOGGED TABLE plants (id bigint PRIMARY KEY, ${COLUMNS})`,
-    /the table plants is unlogged/,
-  ],
 };
 
 describe('The table of plants in PostgreSQL', () => {

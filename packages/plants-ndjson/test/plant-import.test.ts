@@ -142,24 +142,6 @@ describe('An import', () => {
   });
 
   describe('stores the lines around a refused line:', () => {
-    for (const [what, content, error, message] of [
-      ['a line without a name', '{"id":7}', 4005, 'name is required'],
-      [
-        'two values',
-        '{"id":7,"name":""}{}',
-        4004,
-        'the line is not valid JSON: there is text after the end of the value',
-      ],
-    ] as const) {
-      it(what, async () => {
-        const it = importInto();
-        expect(await it.run(`${line(1)}${content}\r\n${line(2)}`)).to.equal(true);
-        expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
-        expect(it.rejected).to.have.length(1);
-        expect(it.rejected[0]).to.deep.equal({ line: 2, error, message, text: content });
-      });
-    }
-
     it('a line that is not UTF-8, whose bytes are recorded', async () => {
       const it = importInto();
       const content = Buffer.from('{"id":7,"name":"\xff"}', 'latin1');

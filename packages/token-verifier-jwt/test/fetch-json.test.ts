@@ -67,9 +67,9 @@ describe('A JSON document', () => {
         cancelled = true;
       },
     });
-    respondWith(() => new Response(body, { status: 404 }));
+    respondWith(() => new Response(body, { status: 302 }));
     await rejects(fetchJson(url, signal), {
-      cause: new Error('the status is 404 instead of 200'),
+      cause: new Error('the status is 302 instead of 200'),
     });
     expect(cancelled).to.equal(true);
   });

@@ -109,22 +109,6 @@ describe("The issuer's keys", () => {
   });
 
   describe('cannot be fetched, so that no token is refused, when the response', () => {
-    it('to the request for metadata does not arrive', async () => {
-      issuer.handlers.set(METADATA, () => {});
-      expect(await whyNotFetched()).to.contain(
-        `${METADATA} did not give a JSON document: Error: no response within 1500 ms`,
-      );
-      expect(issuer.requests).to.deep.equal([METADATA]);
-    });
-
-    it('is a redirect, which is not followed', async () => {
-      issuer.handlers.set('/jwks', (_, response) =>
-        response.writeHead(302, { location: '/elsewhere' }).end(),
-      );
-      expect(await whyNotFetched()).to.contain('the status is 302 instead of 200');
-      expect(issuer.requests).not.to.contain('/elsewhere');
-    });
-
     for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
       it(`holds no key: ${JSON.stringify(body)}`, async () => {
         publish(body);

@@ -53,15 +53,8 @@ describe('A tokens file', () => {
 
   for (const rest of [
     'nursery [read plants',
-    'nursery [read plants],',
-    'nursery [read plants] []',
-    'nursery []# revoked',
-    'nur[]sery',
-    'nursery \uFF3Bread plants\uFF3D',
     'nursery \uFF3B\uFF3D',
     'nursery {}',
-    'nursery (read plants)',
-    'nursery read plants',
     'nursery: Create  plants',
     'nursery read-plants',
     'nursery CreatePlants',
@@ -73,26 +66,13 @@ describe('A tokens file', () => {
     });
   }
 
-  for (const list of [
-    'Read plants',
-    'read  plants',
-    'read plants; create plants',
-    '*',
-    '"read plants"',
-  ]) {
+  for (const list of ['Read plants', 'create plants, water plants']) {
     it(`is refused when its list has anything but permissions: [${list}]`, () => {
       expect(problemsOf(() => parseTokensFile(`${A} nursery [${list}]`))).to.deep.equal([
         `line 1: the permissions must be some of: ${PERMISSIONS.join(', ')}`,
       ]);
     });
   }
-
-  it('is refused when it names another permission, without repeating it', () => {
-    const text = `${A} nursery [create plants, water plants]`;
-    expect(problemsOf(() => parseTokensFile(text))).to.deep.equal([
-      `line 1: the permissions must be some of: ${PERMISSIONS.join(', ')}`,
-    ]);
-  });
 
   it('is refused with every problem and its line number', () => {
     const lines = ['# ours', `${A} nursery`, 'secret nursery', '', B, `${A.toUpperCase()} again`];

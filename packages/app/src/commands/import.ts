@@ -20,7 +20,7 @@ import { readable, showProgress, speedMeter, timeLeft } from './progress.js';
 import { RejectsFile, showFirst } from './rejects.js';
 
 /** How long the outcome of a line is waited for: longer than a database usually pauses. */
-const PATIENCE_MS = 10 * 60_000;
+const PATIENCE_MINUTES = 10;
 
 /**
  * Runs an import. Resolves with the exit code: 0 when every line is stored, otherwise 1.
@@ -82,7 +82,7 @@ async function importAs(
 }
 
 /** What an import waits for when it is stopped. */
-const WAIT = 'the plants in progress, at most 10 minutes. Another signal ends the import now';
+const WAIT = `the plants in progress, at most ${PATIENCE_MINUTES} minutes. Another signal ends the import now`;
 
 /** What an operator may not expect. @param unrecorded The line after the records of an earlier import. */
 function notesOf(
@@ -171,7 +171,7 @@ async function openImport(
   return new PlantImport({
     createPlant: await container.getAsync(ids.createPlant),
     client,
-    timeLimitMs: PATIENCE_MS,
+    timeLimitMs: PATIENCE_MINUTES * 60_000,
     maxLineBytes: configuration.BODY_LIMIT,
     fromLine,
     record,

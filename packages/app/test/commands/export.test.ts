@@ -26,7 +26,6 @@ describe('The arguments of an export', () => {
   }
 
   for (const [line, problem] of [
-    ['--after', '--after: expected a value'],
     ['--after --limit 3', '--after: expected a value'],
     ['--after 1e3', '--after: expected an id from -9223372036854775808 to'],
     ['--after 9223372036854775808', '--after: expected an id from'],
@@ -82,12 +81,5 @@ describe('plant-store export', () => {
     const it = new Command(['export'], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
     expect(await it.ended).to.equal(2);
     expect(it.err).to.match(/\n {2}ACCESS_TOKEN: expected a token that permits reading plants\./);
-  });
-
-  it('ends with 2, and writes nothing, into a file that exists', async () => {
-    const it = startExport(['/etc/hostname'], MEMORY);
-    expect(await it.ended).to.equal(2);
-    expect(it.out).to.equal('');
-    expect(it.err).to.match(/^plant-store: export: \/etc\/hostname exists/);
   });
 });

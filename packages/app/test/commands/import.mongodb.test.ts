@@ -52,7 +52,7 @@ describe('plant-store import', () => {
   });
 
   it('reads standard input, is not ended by a SIGHUP, ends at the second signal, and prints what is unknown', async () => {
-    const env = { ...CLIENT, MONGODB_URI: 'mongodb://127.0.0.1:1' };
+    const env = { ...CLIENT, MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '1' };
     const it = run(['import', '-'], env, Readable.from(numbered(2)));
     const reported = async (pattern: RegExp) => {
       while (!pattern.test(it.stderr())) await once(it.child.stderr ?? it.child, 'data');

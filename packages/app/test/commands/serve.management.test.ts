@@ -54,23 +54,6 @@ describe('The management listener', () => {
     expect(await metricsOf(service)).to.include(label);
   });
 
-  it('counts each plant that was stored or whose id was taken, with the method, route and status', async () => {
-    const service = await start();
-    const statuses = [];
-    for (const id of [1, 2, 2]) statuses.push((await createPlant(service.address, id)).status);
-    expect(statuses).to.deep.equal([200, 200, 400]);
-    const labels =
-      'http_request_method="POST",http_route="/plants",http_response_status_code="200"';
-    for (const [series, value] of [
-      [plants('stored'), 2],
-      [plants('taken'), 1],
-      ['plant_store_storage_reachable', 1],
-      [`http_server_request_duration_seconds_count{${labels}}`, 2],
-    ] as const) {
-      expect(await valueIn(service, series), series).to.equal(value);
-    }
-  });
-
   it('counts creates without a storage, which are logged, but not failed readiness probes', async () => {
     const service = await start({
       ...{ MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' },

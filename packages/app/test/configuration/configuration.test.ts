@@ -183,10 +183,6 @@ describe('A problem of the configuration', () => {
 
   const cases: readonly (readonly [Env, ...string[]])[] = [
     [
-      { PORT: '' },
-      'PORT: expected a whole number from 0 to 65535, found an empty string. Unset it, or set for example PORT=3000',
-    ],
-    [
       { MONGODB_URI: ' mongodb://a' },
       'MONGODB_URI: expected a connection string of MongoDB, found white space around it. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants',
     ],
@@ -243,7 +239,6 @@ describe('A problem of the configuration', () => {
     [{ MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' }],
     [{ PORT: '0', MANAGEMENT_PORT: '0' }],
     [{ NODE_ENV: 'production' }, NO_STORAGE, NO_VERIFIER],
-    [{ NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }],
     [{ NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST }],
     [
       { NODE_ENV: 'production', MONGODB_COLLECTION: 'b', JWT_ISSUER: ISSUER },

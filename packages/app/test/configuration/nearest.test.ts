@@ -14,9 +14,8 @@ describe('The nearest name', () => {
     }
   });
 
-  it('is found with two edits in a name of 8 characters, and with one in a shorter one', () => {
+  it('is found with two edits in a name of 8 characters', () => {
     expect(nearest('LOG_LVXX', ['LOG_LVEL'])).to.equal('LOG_LVEL');
-    expect(nearest('LOG_LVX', ['LOG_LEVX'])).to.equal('LOG_LEVX');
     expect(nearest('LOG_LVX', ['LOG_LEVV'])).to.equal(undefined);
     expect(nearest('LOG_XYZL', ['LOG_LVEL'])).to.equal(undefined);
   });
