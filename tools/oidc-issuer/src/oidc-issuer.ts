@@ -33,17 +33,17 @@ class NoStorage implements Adapter {
   }
 }
 
-/** A real OpenID Connect provider with one client, `nursery`, whose keys can be replaced at any time. */
+/** A real OpenID Connect provider with one client, `nursery`. */
 export class OidcIssuer extends LoopbackServer {
   static async start(...keys: JWK[]): Promise<OidcIssuer> {
     const issuer = new OidcIssuer();
     await issuer.listen();
-    issuer.use(...keys);
+    issuer.#use(keys);
     return issuer;
   }
 
-  /** Publishes these keys, and signs with the first one from now on. */
-  use(...keys: JWK[]): void {
+  /** Publishes these keys, and signs with the first one. */
+  #use(keys: JWK[]): void {
     const provider = new Provider(this.url, {
       adapter: NoStorage,
       ttl: { ClientCredentials: 600 },
