@@ -21,8 +21,9 @@ const OPTIONS = {
   readPreference: 'primary',
   // Ends the wait for a server. An abort signal for each insert would take 35 µs of CPU time.
   serverSelectionTimeoutMS: 2_000,
-  // The group commit decides when a connection counts as lost: a majority that lags is waited for.
-  socketTimeoutMS: 0,
+  // Ends a log-in on a connection that was lost meanwhile: the driver opens two connections at once, and no further one
+  // until then. It also ends an insert, so it is longer than most callers wait for a majority that lags.
+  socketTimeoutMS: 20_000,
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
