@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Client, Connection, Pool, type PoolClient } from 'pg';
@@ -116,7 +115,10 @@ export class Connections {
       wait(ms, undefined, { signal: ended.signal }).then(close, () => undefined);
     };
     closeAfter(CANCELLED_WITHIN_MS, false);
-    await requestCancel(client, this.#newSocket());
+    const socket = this.#newSocket();
+    const timer = setTimeout(() => socket.destroy(), CANCELLED_WITHIN_MS);
+    await requestCancel(client, socket);
+    clearTimeout(timer);
     closeAfter(ENDED_WITHIN_MS, true);
   }
 
@@ -154,7 +156,8 @@ async function requestCancel(client: Client, socket: Socket): Promise<void> {
   request.on('error', () => undefined);
   request.on('connect', () => (ssl ? request.requestSsl() : cancel()));
   request.on('sslconnect', cancel);
-  const closed = once(socket, 'close');
+  // `once` of Node.js would reject with the error of a server that cannot be reached.
+  const closed = new Promise<void>((resolve) => socket.on('close', () => resolve()));
   if (host.startsWith('/')) request.connect(`${host}/.s.PGSQL.${port}`);
   else request.connect(port, host);
   await closed;

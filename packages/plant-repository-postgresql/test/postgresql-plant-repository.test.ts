@@ -144,6 +144,16 @@ function describeStore(this: Mocha.Suite): void {
   const monstera = newPlant({ id: 7n, name: 'Monstera' });
   const isStored = async () => expect(await stored(7n)).to.deep.equal({ id: 7n, name: 'Monstera' });
 
+  it('is available again after a request to cancel a statement was refused', async () => {
+    const repository = open();
+    await untilReady(repository);
+    network.freezeConnections();
+    network.refuseConnections();
+    await rejects(repository.ready(), StorageUnavailableError);
+    await network.restore();
+    await untilReady(repository);
+  });
+
   it('reports at once that access is denied when the password is wrong', async () => {
     const repository = openWith({}, 'wrong');
     await rejects(repository.ready(), StorageUnavailableError);

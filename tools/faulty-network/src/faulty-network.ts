@@ -92,6 +92,11 @@ export class FaultyNetwork {
     }
   }
 
+  /** Refuses new connections, until {@link restore}. */
+  refuseConnections(): void {
+    this.#proxy.close();
+  }
+
   /** Ends every connection and refuses new ones, until {@link restore}. */
   async cut(): Promise<void> {
     if (!this.#proxy.listening) return;
