@@ -15,8 +15,12 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
 const STALLED = 'inserts get no response';
 
-/** The time that a reply may take after the server has responded to a later check. */
+/** The time that a reply may take while the server responds to checks. */
 const LOST_AFTER_MS = 10_000;
+/** The time that a reply may take. */
+const MAX_REPLY_MS = 60_000;
+/** A check that takes longer, with its pause, is no sign that the server has responded all the time. */
+const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -113,18 +117,17 @@ export class Availability {
   async #checkOnce(): Promise<void> {
     const { storage, clock } = this.#options;
     const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
-      () => this.#responded(),
+      () => undefined,
       (error: unknown) => storage.explain(error),
     );
+    this.lost = this.#lost.checked(clock.now(), problem === undefined);
     this.#wasReached ||= problem === undefined || problem.finding === 'slow';
-    this.#become(problem);
+    this.#become(problem ?? this.#stall());
   }
 
   /** Inserts may be stuck although a check is not: each has a connection of its own. */
-  #responded(): Problem | undefined {
-    const { isStalled, clock } = this.#options;
-    this.lost = this.#lost.serverResponded(clock.now());
-    return isStalled() ? { finding: 'slow', cause: new Error(STALLED) } : undefined;
+  #stall(): Problem | undefined {
+    return this.#options.isStalled() ? { finding: 'slow', cause: new Error(STALLED) } : undefined;
   }
 
   #become(found: Problem | undefined): void {
@@ -155,26 +158,41 @@ export class Availability {
 
 /**
  * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a
- * sign: then the reply never comes. A server that is slow or frozen is waited for. So a connection counts as lost only
- * when the server has responded to checks for some time since something was sent on it.
+ * sign: then the reply never comes. A server that is slow or frozen is waited for, up to a minute. Otherwise a connection
+ * counts as lost when the server has responded to checks for some time since something was sent on it.
  */
 export class LostConnections {
   #latest = sharedSignal();
-  readonly #earlier: { readonly sentBefore: number; readonly signal: AbortController }[] = [];
+  readonly #earlier: {
+    readonly sentBefore: number;
+    readonly respondingMs: number;
+    readonly signal: AbortController;
+  }[] = [];
+  /** For how long the server has responded to checks. */
+  #respondingMs = 0;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
   get signal(): AbortSignal {
     return this.#latest.signal;
   }
 
-  /** The server has responded to a check. Returns the signal of what is sent from now on. */
-  serverResponded(now: number): AbortSignal {
-    this.#earlier.push({ sentBefore: now, signal: this.#latest });
+  /** A check has ended. Returns the signal of what is sent from now on. */
+  checked(now: number, hasResponded: boolean): AbortSignal {
+    if (hasResponded) this.#respondingMs += Math.min(now - this.#checkedAt, MAX_STEP_MS);
+    this.#checkedAt = now;
+    const respondingMs = this.#respondingMs;
+    this.#earlier.push({ sentBefore: now, respondingMs, signal: this.#latest });
     this.#latest = sharedSignal();
-    while (this.#earlier[0] && this.#earlier[0].sentBefore <= now - LOST_AFTER_MS) {
-      this.#earlier.shift()?.signal.abort(new NoResponseError());
-    }
+    while (this.#isOldestLost(now)) this.#earlier.shift()?.signal.abort(new NoResponseError());
     return this.signal;
+  }
+
+  #isOldestLost(now: number): boolean {
+    const [oldest] = this.#earlier;
+    if (oldest === undefined) return false;
+    const isResponding = this.#respondingMs - oldest.respondingMs >= LOST_AFTER_MS;
+    return isResponding || now - oldest.sentBefore >= MAX_REPLY_MS;
   }
 }
 

@@ -212,19 +212,28 @@ describe('A connection', () => {
   it('counts as lost without a reply for 10 s, when the server responds to checks since then', () => {
     const lost = new LostConnections();
     const { signal } = lost;
-    lost.serverResponded(1_000);
-    const later = lost.signal;
-    for (const now of [2_000, 10_999]) lost.serverResponded(now);
+    const later = lost.checked(1_000, true);
+    for (let now = 2_000; now <= 10_000; now += 1_000) lost.checked(now, true);
     expect(signal.aborted).to.equal(false);
-    lost.serverResponded(11_000);
+    lost.checked(11_000, true);
     expect(signal.reason).to.have.property('message', 'the server does not respond');
     expect(later.aborted).to.equal(false);
   });
 
-  it('does not count as lost while the server responds to nothing', () => {
+  it('does not count as lost at the first response after the server was frozen', () => {
     const lost = new LostConnections();
     const { signal } = lost;
-    lost.serverResponded(60_000);
+    lost.checked(1_000, true);
+    lost.checked(30_000, true);
     expect(signal.aborted).to.equal(false);
+  });
+
+  it('counts as lost after a minute, also when the server responds to no check', () => {
+    const lost = new LostConnections();
+    const { signal } = lost;
+    for (const now of [1_000, 60_999]) lost.checked(now, false);
+    expect(signal.aborted).to.equal(false);
+    lost.checked(61_000, false);
+    expect(signal.aborted).to.equal(true);
   });
 });
