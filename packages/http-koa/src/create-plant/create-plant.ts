@@ -11,7 +11,7 @@ import { plantResponse } from '../request/response.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
- * error that `failures` does not list is a bug.
+ * error that `failures` does not list is a bug. It must settle: the deadline begins with the last byte of the body.
  */
 export type Admit = (client: Client) => void | Promise<void>;
 

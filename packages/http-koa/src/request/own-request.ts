@@ -40,7 +40,7 @@ export class OwnRequest extends IncomingMessage {
     this.#joined ??= Buffer.alloc(JOINED_BYTES);
     this.#joinedLength += chunk.copy(this.#joined, this.#joinedLength);
     if (this.#joinedLength > JOINED_BYTES - SMALL_CHUNK) this.#pushJoined();
-    return this.isReadWhole;
+    return this.isReadWhole && this.readableLength === 0;
   }
 
   #pushJoined(): void {
