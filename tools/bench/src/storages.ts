@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
 import { totalmem } from 'node:os';
+import { pathToFileURL } from 'node:url';
 import { ReplicaSet } from '@plant-store/mongod';
 import { peer, type Subject, service } from '@plant-store/peers';
 import { PostgresqlServer } from '@plant-store/postgresql';
@@ -95,9 +95,9 @@ async function postgresql(base?: string): Promise<Storage> {
 
 /** Resolves with a service and the statement that creates its table, which may differ in another checkout. */
 async function withTable(service: Subject) {
-  const adapter = createRequire(service.program).resolve(
-    '@plant-store/plant-repository-postgresql',
-  );
-  const { CREATE_TABLE }: { readonly CREATE_TABLE: string } = await import(adapter);
+  // By its file: a checkout that was built, but not packed, has no entry for `require`.
+  const adapter = '../../plant-repository-postgresql/dist/src/index.js';
+  const { href } = new URL(adapter, pathToFileURL(service.program));
+  const { CREATE_TABLE }: { readonly CREATE_TABLE: string } = await import(href);
   return { ...service, table: CREATE_TABLE };
 }
