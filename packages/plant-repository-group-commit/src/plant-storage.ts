@@ -110,7 +110,7 @@ export interface PlantStorage {
 
   /**
    * Inserts each plant of a batch that has no id in common with a stored one, durably and independently of the others.
-   * Waits for a slow server: an insert that has been sent is not given up while a caller waits for one of its plants.
+   * Waits for a slow server: an insert that has been sent is not given up, unless `signal` aborts.
    *
    * Rejects when it ends without a reply: then nothing was written if `send` was not called, and otherwise the
    * insert is unclear for every plant.
