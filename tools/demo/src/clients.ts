@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunningSubject } from '@plant-store/peers';
 
-/** What the response to a create says about the plant. */
-export type Told = 'stored' | 'refused' | 'failed' | 'unknown';
+/** What the response to a create reports about the plant. */
+export type Reported = 'stored' | 'refused' | 'failed' | 'unknown';
 
-/** A create of one client, and what the client was told. */
+/** A create of one client, and what its response reported. */
 export interface Create {
   readonly id: number;
-  readonly told: Told;
+  readonly reported: Reported;
   readonly waitMs: number;
   /** When the response came, in milliseconds of `performance.now()`. */
   readonly at: number;
@@ -20,7 +20,7 @@ const PAUSE_AFTER_FAILURE_MS = 1_000;
 /** Longer than any fault, so that a client that stops waiting is the exception. */
 const CLIENT_WAITS_MS = 120_000;
 
-/** The error number with which the service says that the outcome is unknown (docs/errors.md). */
+/** The error number with which the service reports an unknown outcome (docs/errors.md). */
 const OUTCOME_UNKNOWN = 5031;
 
 /** Clients of one subject. Each creates one plant after the other, with a new id each time. */
@@ -47,22 +47,22 @@ export class Clients {
 
   async #createPlants(): Promise<void> {
     while (!this.#stopping) {
-      const told = await this.#createPlant();
-      await pause(told === 'stored' ? Math.random() * MAX_PAUSE_MS : PAUSE_AFTER_FAILURE_MS);
+      const reported = await this.#createPlant();
+      await pause(reported === 'stored' ? Math.random() * MAX_PAUSE_MS : PAUSE_AFTER_FAILURE_MS);
     }
   }
 
-  async #createPlant(): Promise<Told> {
+  async #createPlant(): Promise<Reported> {
     this.#lastId += 1;
     const id = this.#lastId;
     const sentAt = performance.now();
-    const told = await this.#send(id);
+    const reported = await this.#send(id);
     const at = performance.now();
-    this.creates.push({ id, told, waitMs: at - sentAt, at });
-    return told;
+    this.creates.push({ id, reported, waitMs: at - sentAt, at });
+    return reported;
   }
 
-  #send(id: number): Promise<Told> {
+  #send(id: number): Promise<Reported> {
     return fetch(`${this.#subject.url}/plants`, {
       method: 'POST',
       headers: {
@@ -72,13 +72,13 @@ export class Clients {
       body: JSON.stringify({ id, name: 'Monstera deliciosa', tag: 'tropical' }),
       signal: AbortSignal.timeout(CLIENT_WAITS_MS),
     })
-      .then(async (response) => toldBy(response.status, JSON.parse(await response.text())))
+      .then(async (response) => reportedBy(response.status, JSON.parse(await response.text())))
       .catch(() => 'unknown');
   }
 }
 
-/** Returns what a response says: a 500 says that the create failed, except with the number that says something else. */
-export function toldBy(status: number, body: { readonly error?: unknown }): Told {
+/** Returns what a response reports: a 500 is a failed create, unless its number is that of an unknown outcome. */
+export function reportedBy(status: number, body: { readonly error?: unknown }): Reported {
   if (status === 200) return 'stored';
   if (status < 500) return 'refused';
   return body.error === OUTCOME_UNKNOWN ? 'unknown' : 'failed';

@@ -27,7 +27,7 @@ export interface Happened {
   readonly to: number;
 }
 
-/** What the clients of one subject were told, and what is stored. */
+/** What the responses of one subject reported, and what is stored. */
 export interface Column {
   readonly name: string;
   readonly creates: readonly Create[];

@@ -1,14 +1,14 @@
-import type { Create, Told } from './clients.js';
+import type { Create, Reported } from './clients.js';
 
-/** What clients were told and what is stored, in the words of the table. */
+/** What responses reported and what is stored, in the words of the table. */
 export const OUTCOMES = {
-  stored: 'told "stored", and stored',
-  storedNotFailed: 'told "failed", but stored',
-  lostNotStored: 'told "stored", but lost',
-  failed: 'told "failed", and not stored',
+  stored: 'reported "stored", and stored',
+  storedNotFailed: 'reported "failed", but stored',
+  lostNotStored: 'reported "stored", but lost',
+  failed: 'reported "failed", and not stored',
   refused: 'refused, and not stored',
-  unknownStored: 'told "unknown", and stored',
-  unknownNotStored: 'told "unknown", and not stored',
+  unknownStored: 'reported "unknown", and stored',
+  unknownNotStored: 'reported "unknown", and not stored',
 } as const;
 
 export type Outcome = keyof typeof OUTCOMES;
@@ -19,14 +19,14 @@ export const WRONG: readonly Outcome[] = ['storedNotFailed', 'lostNotStored'];
 /** How many creates have each outcome. */
 export type Tally = Readonly<Record<Outcome, number>>;
 
-const IF_STORED: Readonly<Record<Told, Outcome>> = {
+const IF_STORED: Readonly<Record<Reported, Outcome>> = {
   stored: 'stored',
   failed: 'storedNotFailed',
   refused: 'storedNotFailed',
   unknown: 'unknownStored',
 };
 
-const IF_NOT: Readonly<Record<Told, Outcome>> = {
+const IF_NOT: Readonly<Record<Reported, Outcome>> = {
   stored: 'lostNotStored',
   failed: 'failed',
   refused: 'refused',
@@ -34,8 +34,8 @@ const IF_NOT: Readonly<Record<Told, Outcome>> = {
 };
 
 /** Returns the outcome of a create. `ids` are the ids that are stored. */
-export function outcomeOf({ id, told }: Create, ids: ReadonlySet<number>): Outcome {
-  return ids.has(id) ? IF_STORED[told] : IF_NOT[told];
+export function outcomeOf({ id, reported }: Create, ids: ReadonlySet<number>): Outcome {
+  return ids.has(id) ? IF_STORED[reported] : IF_NOT[reported];
 }
 
 /** Counts each create once. */

@@ -17,7 +17,7 @@ const STYLE =
 
 type Kind = 'stored' | 'unknown' | 'wrong';
 
-/** Draws what the clients of each subject were told in each second, all with one scale. */
+/** Draws what the responses of each subject reported in each second, all with one scale. */
 export function picture({ began, happened, columns }: Run): string {
   const ends = columns.flatMap(({ creates }) => creates.map(({ at }) => at));
   const seconds = Math.ceil((ends.reduce((last, at) => Math.max(last, at), 0) - began) / SECOND_MS);
@@ -27,11 +27,11 @@ export function picture({ began, happened, columns }: Run): string {
   const height = TOP + columns.length * ROW + BOTTOM;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img">`,
-    '<title>What clients were told in each second while the primary failed</title>',
+    '<title>What responses reported in each second while the primary failed</title>',
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
-    `<text x="0" y="${height - 6}">bars: creates told "stored" in a second; red, brown: at least one told otherwise</text>`,
+    `<text x="0" y="${height - 6}">bars: creates reported "stored" in a second; red, brown: at least one reported otherwise</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');
@@ -51,7 +51,9 @@ function seriesOf({ creates, ids }: Column, began: number, seconds: number): Sec
 
 function kindOf(create: Create, ids: ReadonlySet<number>): Kind | undefined {
   if (WRONG.includes(outcomeOf(create, ids))) return 'wrong';
-  return create.told === 'stored' || create.told === 'unknown' ? create.told : undefined;
+  return create.reported === 'stored' || create.reported === 'unknown'
+    ? create.reported
+    : undefined;
 }
 
 function band({ name, from, to }: Happened, xOf: (at: number) => number, height: number): string {
@@ -93,6 +95,6 @@ function verdict({ creates, ids }: Column): string {
   const unknown = counts.unknownStored + counts.unknownNotStored;
   return [
     wrong.length > 0 ? `<tspan class="wrong t">${wrong.join(', ')}</tspan>` : 'no wrong response',
-    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} told "unknown"</tspan>`] : []),
+    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} reported "unknown"</tspan>`] : []),
   ].join(', ');
 }

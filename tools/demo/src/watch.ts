@@ -9,7 +9,7 @@ export interface Watched {
 const SECOND_MS = 1_000;
 const CELL = 22;
 
-/** Prints what happens, and each second what the clients of each subject were told in it. */
+/** Prints what happens, and each second what the responses of each subject reported in it. */
 export class Watch {
   readonly #print: (line: string) => unknown;
   #watched: readonly Watched[] = [];
@@ -54,11 +54,12 @@ export class Watch {
   }
 }
 
-/** Returns how many creates were stored, and what else clients were told. */
+/** Returns how many creates were stored, and what else responses reported. */
 function summary(creates: readonly Create[]): string {
-  const count = (told: Create['told']) => creates.filter((create) => create.told === told).length;
+  const count = (reported: Create['reported']) =>
+    creates.filter((create) => create.reported === reported).length;
   const others = (['failed', 'refused', 'unknown'] as const)
-    .filter((told) => count(told) > 0)
-    .map((told) => `${count(told)} ${told}, `);
+    .filter((reported) => count(reported) > 0)
+    .map((reported) => `${count(reported)} ${reported}, `);
   return `${others.join('')}${count('stored')}`;
 }

@@ -1,11 +1,11 @@
 import { expect } from 'chai';
-import type { Create, Told } from '../src/clients.js';
+import type { Create, Reported } from '../src/clients.js';
 import { exitCodeOf, figuresOf } from '../src/figures.js';
 import { picture } from '../src/picture.js';
 import { table } from '../src/table.js';
 
-const create = (id: number, told: Told, at = 100, waitMs = 10): Create => {
-  return { id, told, at, waitMs };
+const create = (id: number, reported: Reported, at = 100, waitMs = 10): Create => {
+  return { id, reported, at, waitMs };
 };
 
 /** A run in which the plants 1 and 2 are stored. */
@@ -53,14 +53,14 @@ describe('The figures of the demo', () => {
     const lines = table(figuresOf(run(creates, [create(3, 'stored')]))).split('\n');
     const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
     expect(rows).to.deep.include(['', 'creates', '2', '1', '']);
-    expect(rows).to.deep.include(['', '**told "stored", but lost**', '0', '1', '']);
+    expect(rows).to.deep.include(['', '**reported "stored", but lost**', '0', '1', '']);
     expect(rows).to.deep.include(['', 'longest wait, primary killed', '5.0 s', '0.0 s', '']);
   });
 
   it('are drawn with each wrong response', () => {
     const drawn = picture(run(creates, [create(3, 'stored')]));
     expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
-    expect(drawn).to.include('no wrong response').and.to.include('1 told "stored", but lost');
+    expect(drawn).to.include('no wrong response').and.to.include('1 reported "stored", but lost');
     expect(drawn).not.to.include('NaN');
   });
 });

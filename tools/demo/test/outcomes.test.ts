@@ -1,14 +1,14 @@
 import { expect } from 'chai';
-import { type Told, toldBy } from '../src/clients.js';
+import { type Reported, reportedBy } from '../src/clients.js';
 import { outcomeOf, tally } from '../src/outcomes.js';
 
-const create = (id: number, told: Told) => ({ id, told, waitMs: 1, at: 1 });
+const create = (id: number, reported: Reported) => ({ id, reported, waitMs: 1, at: 1 });
 
 describe('The outcome of a create', () => {
-  it('is what the client was told beside what is stored', () => {
+  it('is what the response reported beside what is stored', () => {
     const ids = new Set([1]);
-    const outcomes = (['stored', 'failed', 'refused', 'unknown'] as const).map((told) =>
-      [1, 2].map((id) => outcomeOf(create(id, told), ids)),
+    const outcomes = (['stored', 'failed', 'refused', 'unknown'] as const).map((reported) =>
+      [1, 2].map((id) => outcomeOf(create(id, reported), ids)),
     );
     expect(outcomes).to.deep.equal([
       ['stored', 'lostNotStored'],
@@ -26,12 +26,12 @@ describe('The outcome of a create', () => {
   });
 });
 
-describe('What a client is told', () => {
+describe('What a response reports', () => {
   it('is "unknown" only when the service says so', () => {
-    expect(toldBy(200, {})).to.equal('stored');
-    expect(toldBy(400, { error: 4006 })).to.equal('refused');
-    expect(toldBy(500, { error: 'Internal Server Error' })).to.equal('failed');
-    expect(toldBy(503, { error: 5030 })).to.equal('failed');
-    expect(toldBy(503, { error: 5031 })).to.equal('unknown');
+    expect(reportedBy(200, {})).to.equal('stored');
+    expect(reportedBy(400, { error: 4006 })).to.equal('refused');
+    expect(reportedBy(500, { error: 'Internal Server Error' })).to.equal('failed');
+    expect(reportedBy(503, { error: 5030 })).to.equal('failed');
+    expect(reportedBy(503, { error: 5031 })).to.equal('unknown');
   });
 });
