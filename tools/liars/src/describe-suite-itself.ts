@@ -2,54 +2,56 @@ import type { ContractCases } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 
-/** An adapter that breaks a sentence of its port. */
-export interface Liar<Opened> {
-  readonly open: () => Opened;
-  /** What the failure of the case must name. */
-  readonly naming?: string | undefined;
-  /** Whether its case fails after seconds. These cases run at the same time, after all others. */
+/** What is expected of an adapter that breaks a sentence of its port. */
+export interface Expected {
+  /** A part of the failure of the case. */
+  readonly failure?: string | undefined;
+  /** Whether the case fails after seconds. These cases run at the same time, after all others. */
   readonly hangs?: true | undefined;
 }
 
-/** Liars by what they do, and by the title of the case that must fail for them. */
-export type Liars<Opened> = Readonly<Record<string, Readonly<Record<string, Liar<Opened>>>>>;
+/** What adapters do that break a sentence, by the title of the case that must fail for them, and in words. */
+export type Liars<Lie> = Readonly<Record<string, Readonly<Record<string, Lie>>>>;
 
 /**
  * Declares the tests of a suite itself: every case passes for honest adapters, and fails for the liars that
- * it catches. Each case catches at least one.
+ * it catches, as they expect. Each case catches at least one.
+ *
+ * @param open Opens an adapter that does what a lie, or an honest adapter, does.
  */
-export function describeSuiteItself<Opened extends object>(
+export function describeSuiteItself<Opened extends object, Honest, Lie extends Honest>(
   title: string,
   cases: ContractCases<Opened>,
-  honest: Readonly<Record<string, () => Opened>>,
-  liars: Liars<Opened>,
+  open: (difference: Honest) => Opened & Expected,
+  honest: Readonly<Record<string, Honest>>,
+  liars: Liars<Lie>,
 ): void {
   const lies = Object.entries(liars).flatMap(([name, all]) =>
-    Object.entries(all).map(([lie, liar]) => {
-      return { ...liar, name, what: `an adapter that ${lie}: ${name}` };
+    Object.entries(all).map(([lie, difference]) => {
+      return { name, what: `an adapter that ${lie}: ${name}`, opened: open(difference) };
     }),
   );
 
-  async function expectCaught({ name, what, open, naming = '' }: (typeof lies)[number]) {
+  async function expectCaught({ name, what, opened }: (typeof lies)[number]) {
     const { run } = cases[name] ?? expect.fail(`there is no case "${name}"`);
-    const failure = await run(open()).then(() => undefined, String);
-    expect(failure, what).to.include(naming);
+    const failure = await run(opened).then(() => undefined, String);
+    expect(failure, what).to.include(opened.failure);
   }
 
   describe(title, () => {
-    for (const [what, open] of Object.entries(honest)) {
+    for (const [what, difference] of Object.entries(honest)) {
       for (const [name, { run }] of Object.entries(cases)) {
-        it(`passes for an adapter that ${what}: ${name}`, () => run(open()));
+        it(`passes for an adapter that ${what}: ${name}`, () => run(open(difference)));
       }
     }
 
-    for (const lie of lies.filter(({ hangs }) => !hangs)) {
+    for (const lie of lies.filter(({ opened }) => !opened.hangs)) {
       it(`fails for ${lie.what}`, () => expectCaught(lie));
     }
 
     it('fails for each adapter that settles late or never', async function () {
       this.timeout(60_000);
-      await Promise.all(lies.filter(({ hangs }) => hangs).map(expectCaught));
+      await Promise.all(lies.filter(({ opened }) => opened.hangs).map(expectCaught));
     });
 
     it('has a liar for each case', () => {

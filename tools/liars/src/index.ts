@@ -1,2 +1,2 @@
-export { describeSuiteItself, type Liar, type Liars } from './describe-suite-itself.js';
+export { describeSuiteItself, type Expected, type Liars } from './describe-suite-itself.js';
 export { resultsOf } from './results-of.js';

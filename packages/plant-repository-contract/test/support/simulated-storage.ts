@@ -7,8 +7,8 @@ export class WriteError extends Error {
   /** Whether the storage may have carried out the write. */
   readonly sent: boolean;
 
-  constructor(message: string, sent: boolean) {
-    super(message);
+  constructor(sent: boolean) {
+    super(sent ? 'the connection was closed' : 'the write was refused');
     this.sent = sent;
   }
 }
@@ -19,6 +19,9 @@ interface Row {
   readonly mark: symbol;
 }
 
+/** What a test has done to a storage, until it recovers. */
+type Fault = 'unreachable' | 'refusing' | 'read-only' | 'silent' | 'disconnected' | 'relaxed';
+
 /** The turns of the event loop from a row being visible to its being durable. */
 const FLUSH_TURNS = 5;
 /** The turns that a restart takes, during which the storage cannot be reached. */
@@ -26,38 +29,28 @@ const RESTART_TURNS = 20;
 
 /** A storage with a simulated network in front of it; a test can make both fail. */
 export class SimulatedStorage implements StorageFaults {
-  rows = new Map<unknown, Row>();
-  silent = false;
-  reachable = true;
-  accessible = true;
-  writable = true;
-  /** Whether the connections of its repositories carry nothing. A repository that connects again sets it. */
-  lost = false;
-  /** Whether a write that asks for nothing else is not flushed. */
-  relaxed = false;
+  fault: Fault | undefined;
+  rows = new Map<bigint, Row>();
   /** How often it was killed: earlier connections are closed. */
   generation = 0;
-  #durable = new Map<unknown, Row>();
-  /** The rows of a transaction that is not committed. Other writers of their keys wait for its end. */
-  #uncommitted = new Map<unknown, Row>();
+  /** How often it could be used again. */
+  recoveries = 0;
   /** The connections of its repositories. */
   connected = 0;
-  /** The ids under which another program has stored what is no plant. */
-  readonly noPlants = new Set<bigint>();
-  #silenceNext = false;
-  #loseNext = false;
-  #delayNext = false;
+  #durable = new Map<bigint, Row>();
+  /** The rows of a transaction that is not committed. Other writers of their ids wait for its end. */
+  readonly #uncommitted = new Map<bigint, Row>();
+  /** What happens to the next write. */
+  #next: 'silence' | 'loss' | 'delay' | undefined;
   #held: (() => void)[] = [];
   /** Ends the connections that wait for a response. */
   #disconnect: (() => void)[] = [];
 
-  stored(id: bigint): NewPlant | undefined {
-    return this.rows.get(id)?.plant;
-  }
+  stored = async (id: bigint) => this.rows.get(id)?.plant;
 
   /** Reads what other transactions have written, committed or not. */
-  dirtyRead(key: unknown): Row | undefined {
-    return this.rows.get(key) ?? this.#uncommitted.get(key);
+  dirtyRead(id: bigint): Row | undefined {
+    return this.rows.get(id) ?? this.#uncommitted.get(id);
   }
 
   /** Stores a plant directly, without the network, and overwrites another one. */
@@ -66,143 +59,123 @@ export class SimulatedStorage implements StorageFaults {
   }
 
   /**
-   * Writes a row unless the key has one, and resolves with the mark of the row that is stored then. While the storage
+   * Writes a row unless the id has one, and resolves with the mark of the row that is stored then. While the storage
    * is silent, the write is held, and carried out on recovery. A row of another write may not be durable yet.
    *
    * @param flush Whether the row survives {@link crash}.
    */
-  async write(key: unknown, row: Row, flush = true): Promise<symbol> {
-    this.#refuse();
-    await transit();
-    this.#refuse();
-    if (!this.writable) throw new WriteError('it accepts no writes', false);
-    if (this.#delayNext) this.#delay(key, row);
-    if (this.silent || this.lost || this.#uncommitted.has(key)) await this.#recovery();
-    const found = this.rows.get(key);
-    if (found === undefined) this.rows.set(key, row);
-    const flushing = found === undefined && flush ? this.flush(key) : undefined;
+  async write({ ...plant }: NewPlant, mark: symbol, flush = true): Promise<symbol> {
+    const { id } = plant;
+    const row = { plant, mark };
+    await this.#arrive();
+    if (this.fault === 'read-only') throw new WriteError(false);
+    const fate = this.#next;
+    this.#next = undefined;
+    if (fate === 'delay') {
+      this.#held.push(() => this.rows.set(id, this.rows.get(id) ?? row));
+      throw new WriteError(true);
+    }
+    if (this.#isSilent() || this.#uncommitted.has(id)) await this.#recovery();
+    const found = this.rows.get(id);
+    if (found === undefined) this.rows.set(id, row);
+    const flushing = found === undefined && flush ? this.flush(id) : undefined;
     flushing?.catch(() => undefined);
-    if (this.#silenceNext) await this.#fallSilent();
-    if (this.#loseNext) {
-      this.#loseNext = false;
-      throw new WriteError('the connection was closed', true);
+    if (fate === 'loss') throw new WriteError(true);
+    if (fate === 'silence') {
+      this.fault = 'silent';
+      await this.#recovery();
     }
     await flushing;
     return (found ?? row).mark;
   }
 
+  /** Writes a plant. Resolves with whether the row of its id is that of this `mark`, when it is durable. */
+  async insert(plant: NewPlant, mark: symbol): Promise<boolean> {
+    const found = await this.write(plant, mark);
+    await this.flush(plant.id);
+    return found === mark;
+  }
+
   /** Resolves with all rows that are committed and durable. While the storage is silent, the read is held. */
-  async read(): Promise<readonly NewPlant[]> {
-    this.#refuse();
-    await transit();
-    if (this.silent) await this.#recovery();
+  async read(): Promise<NewPlant[]> {
+    await this.#arrive();
+    if (this.#isSilent()) await this.#recovery();
     return [...this.#durable.values()].map(({ plant }) => plant);
   }
 
-  /** Resolves when the row of a key is durable. */
-  async flush(key: unknown): Promise<void> {
+  /** Resolves when the row of an id is durable. */
+  async flush(id: bigint): Promise<void> {
     const { generation } = this;
     for (let turn = 0; turn < FLUSH_TURNS; turn += 1) await transit();
-    if (generation !== this.generation) throw new WriteError('the storage was killed', true);
-    const row = this.rows.get(key);
-    if (row !== undefined) this.#durable.set(key, row);
+    if (generation !== this.generation) throw new WriteError(true);
+    const row = this.rows.get(id);
+    if (row !== undefined) this.#durable.set(id, row);
   }
 
-  stall = async () => {
-    this.silent = true;
-  };
+  stall = async () => this.#fail('silent');
+  refuseWrites = async () => this.#fail('read-only');
+  loseConnections = async () => this.#fail('disconnected');
+  relaxDurability = async () => this.#fail('relaxed');
+  outage = async () => this.#fail('unreachable');
+  refuseAccess = async () => this.#fail('refusing');
 
   silenceAfterWrite = async () => {
-    this.#silenceNext = true;
+    this.#next = 'silence';
   };
 
   loseNextAcknowledgement = async () => {
-    this.#loseNext = true;
+    this.#next = 'loss';
   };
 
   delayNextWrite = async () => {
-    this.#delayNext = true;
+    this.#next = 'delay';
   };
 
   connections = async () => this.connected;
 
   storeNoPlant = async (id: bigint) => {
-    this.noPlants.add(id);
-  };
-
-  outage = async () => {
-    this.reachable = false;
-    for (const end of this.#disconnect.splice(0)) end();
-  };
-
-  refuseAccess = async () => {
-    this.accessible = false;
-    this.silent = false;
-    for (const end of this.#disconnect.splice(0)) end();
-  };
-
-  refuseWrites = async () => {
-    this.writable = false;
-  };
-
-  loseConnections = async () => {
-    this.lost = true;
+    this.#durable.set(id, { plant: { id } as NewPlant, mark: Symbol('no mark') });
   };
 
   holdUncommitted = async (fields: NewPlantFields) => {
     this.#uncommitted.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
   };
 
-  relaxDurability = async () => {
-    this.relaxed = true;
-  };
-
-  commitUnflushed = async (fields: NewPlantFields) => {
-    this.rows.set(fields.id, { plant: newPlant(fields), mark: Symbol('mark') });
-  };
+  commitUnflushed = async (fields: NewPlantFields) => this.keep(newPlant(fields));
 
   crash = async () => {
     this.generation += 1;
     this.rows = new Map(this.#durable);
-    this.reachable = false;
+    this.fault = 'unreachable';
     for (let turn = 0; turn < RESTART_TURNS; turn += 1) await transit();
-    this.reachable = true;
+    await this.recover();
   };
 
   recover = async () => {
-    this.silent = false;
-    this.reachable = true;
-    this.accessible = true;
-    this.writable = true;
-    this.lost = false;
-    this.relaxed = false;
+    this.fault = undefined;
+    this.recoveries += 1;
     this.#uncommitted.clear();
     for (const goOn of this.#held.splice(0)) goOn();
   };
 
-  #delay(key: unknown, row: Row): never {
-    this.#delayNext = false;
-    this.#held.push(() => {
-      if (!this.rows.has(key)) this.rows.set(key, row);
-    });
-    throw new WriteError('the connection was closed', true);
+  #fail(fault: Fault): void {
+    this.fault = fault;
+    if (this.#isClosed()) for (const end of this.#disconnect.splice(0)) end();
   }
 
-  #refuse(): void {
-    if (!this.reachable) throw new WriteError('the connection was refused', false);
-    if (!this.accessible) throw new WriteError('the permissions are missing', false);
-  }
+  #isClosed = () => this.fault === 'unreachable' || this.fault === 'refusing';
+  #isSilent = () => this.fault === 'silent' || this.fault === 'disconnected';
 
-  async #fallSilent(): Promise<void> {
-    this.#silenceNext = false;
-    this.silent = true;
-    await this.#recovery();
+  async #arrive(): Promise<void> {
+    if (this.#isClosed()) throw new WriteError(false);
+    await transit();
+    if (this.#isClosed()) throw new WriteError(false);
   }
 
   #recovery(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#held.push(resolve);
-      this.#disconnect.push(() => reject(new WriteError('the connection was closed', true)));
+      this.#disconnect.push(() => reject(new WriteError(true)));
     });
   }
 }

@@ -6,25 +6,23 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
+import type { Expected } from '@plant-store/liars';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
 /** The first has parts of 7, 21 and 8 characters. Only a part of more than 8 must stay secret. */
-export const TOKENS = {
-  gardener: 'a-token.that-was-given-to-the.gardener',
-  visitor: 'a-token-that-was-given-to-the-visitor',
-};
+export const GARDENER = 'a-token.that-was-given-to-the.gardener';
+const VISITOR = 'a-token-that-was-given-to-the-visitor';
 export const EXPIRED = 'a-token-of-the-gardener-that-has-expired';
 export const PASSWORD = 'the password: of the verifier';
-export const VISITOR = authenticatedClient('visitor', []);
 
 const TIME_LIMIT_MS = 20;
 
 /** An issuer that knows the clients of tokens; a test can make it fail. */
-export class SimulatedIssuer {
+class SimulatedIssuer {
   fault: 'gone' | 'silent' | 'garbled' | undefined;
   readonly #clients = new Map<string, Client>([
-    [TOKENS.gardener, authenticatedClient('gardener', ['create plants'])],
-    [TOKENS.visitor, VISITOR],
+    [GARDENER, authenticatedClient('gardener', ['create plants'])],
+    [VISITOR, authenticatedClient('visitor', [])],
   ]);
 
   /** Resolves with `undefined` when the token is not valid. */
@@ -35,24 +33,28 @@ export class SimulatedIssuer {
   }
 }
 
-/** A verifier that keeps every sentence of the port. */
-export function honestVerifier(issuer: SimulatedIssuer): TokenVerifier {
+/** Returns what a verifier does instead of an honest one with the same issuer. */
+export type Difference = (
+  honest: TokenVerifier,
+  issuer: SimulatedIssuer,
+) => Partial<TokenVerifier> & Expected;
+
+function honestVerifier(issuer: SimulatedIssuer): TokenVerifier {
   let closed = false;
-  const refuseWhenClosed = () => {
+  const expectOpen = () => {
     if (closed) throw new TokenVerifierUnavailableError('closed');
   };
   return {
     async verify(token) {
-      refuseWhenClosed();
-      if (!/^[\w.~+/-]{8,}=*$/.test(token)) {
+      expectOpen();
+      if (!/^[\w.~+/-]{8,}=*$/.test(token))
         throw new InvalidTokenError('malformed', { reason: 'malformed' });
-      }
       const client = await issuer.clientOf(token);
       if (client === undefined) throw new InvalidTokenError('unknown');
       return client;
     },
     async ready() {
-      refuseWhenClosed();
+      expectOpen();
       await issuer.clientOf('');
     },
     async close() {
@@ -61,20 +63,21 @@ export function honestVerifier(issuer: SimulatedIssuer): TokenVerifier {
   };
 }
 
-/** Opens a verifier whose issuer can fail. `breaks` replaces methods of an honest one. */
-export function openVerifier(
-  breaks: (honest: TokenVerifier, issuer: SimulatedIssuer) => Partial<TokenVerifier> = () => ({}),
-): OpenVerifier {
+/** Opens a verifier whose issuer can fail. It differs from an honest one in what a lie does. */
+export function openVerifier(lie: Difference): OpenVerifier & Expected {
   const issuer = new SimulatedIssuer();
   const honest = honestVerifier(issuer);
+  const { failure, hangs, ...changed } = lie(honest, issuer);
   const failing = (fault: SimulatedIssuer['fault']) => async () => {
     issuer.fault = fault;
   };
   return {
-    verifier: { ...honest, ...breaks(honest, issuer) },
+    failure,
+    hangs,
+    verifier: { ...honest, ...changed },
     accepted: [
-      { token: TOKENS.gardener, name: 'gardener', permissions: ['create plants'] },
-      { token: TOKENS.visitor, name: 'visitor', permissions: [] },
+      { token: GARDENER, name: 'gardener', permissions: ['create plants'] },
+      { token: VISITOR, name: 'visitor', permissions: [] },
     ],
     refused: { 'an expired token': EXPIRED },
     secrets: [PASSWORD],
@@ -85,18 +88,10 @@ export function openVerifier(
   };
 }
 
-/** Opens a verifier that bridges outages, because it does not ask its issuer. */
-export function openBridging(): OpenVerifier {
-  return openVerifier(() => honestVerifier(new SimulatedIssuer()));
-}
-
-/**
- * Makes a verifier that looks at its issuer only when a token arrives. The first token after an outage is rejected
- * with `error`.
- */
+/** Looks at its issuer only when a token arrives. The first token after an outage is rejected with `error`. */
 export const hesitating =
-  (error: Error) =>
-  (honest: TokenVerifier, issuer: SimulatedIssuer): Partial<TokenVerifier> => {
+  (error: Error): Difference =>
+  (honest, issuer) => {
     let failed = false;
     return {
       async verify(token) {
@@ -111,3 +106,18 @@ export const hesitating =
       },
     };
   };
+
+/** Verifiers that keep every promise. */
+export const honestVerifiers: Readonly<Record<string, Difference>> = {
+  'keeps every promise': () => ({}),
+  'hesitates after an outage': hesitating(new TokenVerifierUnavailableError('not yet')),
+  'bridges outages, because it does not ask its issuer': () =>
+    honestVerifier(new SimulatedIssuer()),
+  'names the format of its tokens in its errors': ({ verify }) => ({
+    verify: (token) =>
+      verify(token).catch((error: Error) => {
+        error.message += ': a token begins with a-token and "that-was-given-to-the"';
+        throw error;
+      }),
+  }),
+};

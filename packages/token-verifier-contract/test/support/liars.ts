@@ -3,62 +3,17 @@ import {
   authenticatedClient,
   type Client,
   InvalidTokenError,
-  type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Liar, Liars } from '@plant-store/liars';
-import type { OpenVerifier } from '@plant-store/token-verifier-contract';
-import {
-  EXPIRED,
-  hesitating,
-  openVerifier,
-  PASSWORD,
-  type SimulatedIssuer,
-  TOKENS,
-  VISITOR,
-} from './honest-verifier.js';
+import type { Liars } from '@plant-store/liars';
+import { type Difference, EXPIRED, GARDENER, hesitating, PASSWORD } from './honest-verifier.js';
 
-/** The titles of the cases that catch several. */
-const OUTAGE = 'does not misjudge a token when what it depends on cannot be reached';
-const STALL = 'does not misjudge a token when what it depends on does not respond';
-const MALFUNCTION =
-  'does not misjudge a token when what it depends on responds with an unexpected page';
-const AFTER_OUTAGE =
-  'reveals no secret when what it depends on cannot be reached, and recovers without a restart';
-const VALID =
-  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to';
-const AFTER_CLOSE = 'reports after close that it is unavailable, not that a token is invalid';
-const SECRETS = 'reveals no part of a token, and no other secret, in its errors';
-const CLOSE = 'is ready when it is open, and can be closed more than once';
+/** A difference that breaks a sentence, with a part of the failure that shows it. */
+type Lie = (
+  ...given: Parameters<Difference>
+) => ReturnType<Difference> & { readonly failure: string };
 
-/** Returns the methods that differ from those of the honest verifier. */
-type Breaks = (honest: TokenVerifier, issuer: SimulatedIssuer) => Partial<TokenVerifier>;
-
-type Details = Pick<Liar<OpenVerifier>, 'naming' | 'hangs'>;
-
-/** A verifier that breaks one sentence. */
-const lie = (breaks: Breaks, details: Details = {}): Liar<OpenVerifier> => ({
-  ...details,
-  open: () => openVerifier(breaks),
-});
-
-/** A verifier with another `verify`. */
-const verifying = (
-  verify: (honest: TokenVerifier, issuer: SimulatedIssuer) => TokenVerifier['verify'],
-  details?: Details,
-) => lie((honest, issuer) => ({ verify: verify(honest, issuer) }), details);
-
-const reading = (read: (token: string) => string) => (honest: TokenVerifier) => ({
-  verify: (token: string) => honest.verify(read(token)),
-});
-
-const replacing = (error: (token: string) => Error) => (honest: TokenVerifier) => ({
-  verify: (token: string) =>
-    honest.verify(token).catch((reason: unknown) => {
-      throw reason instanceof InvalidTokenError ? error(token) : reason;
-    }),
-});
-
+/** What a verifier may take for the token of the gardener, and what that is called in the failure. */
 const FOREIGN: Readonly<Record<string, string>> = {
   'the empty string': '',
   'a space': ' ',
@@ -71,65 +26,45 @@ const FOREIGN: Readonly<Record<string, string>> = {
   '100,000 characters': 'a'.repeat(100_000),
   '100,000 dots': '.'.repeat(100_000),
 };
-
-const GARDENER = TOKENS.gardener;
 const ALTERED: Readonly<Record<string, string>> = {
-  'without its first character': GARDENER.slice(1),
-  'without its last ten characters': GARDENER.slice(0, -10),
-  'with a character more': `${GARDENER}A`,
-  'after a space': ` ${GARDENER}`,
-  'before a line feed': `${GARDENER}\n`,
-  'before U+0000': `${GARDENER}\u0000`,
-  'twice over': `${GARDENER}${GARDENER}`,
-  'with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
+  'a token without its first character': GARDENER.slice(1),
+  'a token without its last ten characters': GARDENER.slice(0, -10),
+  'a token with a character more': `${GARDENER}A`,
+  'a token after a space': ` ${GARDENER}`,
+  'a token before a line feed': `${GARDENER}\n`,
+  'a token before U+0000': `${GARDENER}\u0000`,
+  'a token twice over': `${GARDENER}${GARDENER}`,
+  'a token with another character in the middle': `${GARDENER.slice(0, 19)}A${GARDENER.slice(20)}`,
 };
 
-/** Verifiers that read each of these tokens as that of the gardener. */
-const accepting = (tokens: Readonly<Record<string, string>>) =>
+/** Names that no client may have: two are the token of one, and a part of it. */
+const NAMES = [
+  ...['', 'x'.repeat(129), 'a\nb', 'a\u0000b', 'a\uD800b', 'a\u200Eb'],
+  ...[GARDENER, 'that-was-given-to-the'],
+];
+
+/** Verifiers that accept each of some tokens as that of the gardener, once that was verified, or always. */
+const accepting = (tokens: Readonly<Record<string, string>>, isAlways: boolean) =>
   Object.fromEntries(
-    Object.entries(tokens).map(([what, accepted]) => [
+    Object.entries(tokens).map(([what, accepted]): [string, Lie] => [
       `accepts ${what}`,
-      lie(
-        reading((token) => (token === accepted ? GARDENER : token)),
-        { naming: `${what}: expected InvalidTokenError, got` },
-      ),
+      ({ verify }, _, known = new Set(isAlways ? [GARDENER] : [])) => ({
+        failure: `${what}: expected InvalidTokenError, got the client "gardener"`,
+        verify: (token) =>
+          verify(known.add(token).has(GARDENER) && token === accepted ? GARDENER : token),
+      }),
     ]),
   );
 
-/** Verifiers that read each of these tokens as that of the gardener, once that was verified. */
-const acceptingLater = (tokens: Readonly<Record<string, string>>) =>
-  Object.fromEntries(
-    Object.entries(tokens).map(([what, accepted]) => [
-      `accepts a token ${what} after it has accepted the original`,
-      verifying(
-        (honest) => {
-          let later = false;
-          return (token) => {
-            later ||= token === GARDENER;
-            return honest.verify(later && token === accepted ? GARDENER : token);
-          };
-        },
-        { naming: `a token ${what}: expected InvalidTokenError, got` },
-      ),
-    ]),
-  );
-
-const namingClients = (names: readonly string[]) =>
-  Object.fromEntries(
-    names.map((name) => [
-      `names a client ${JSON.stringify(name).slice(0, 20)}`,
-      verifying(() => async () => authenticatedClient(name, [])),
-    ]),
-  );
-
-/** Makes a verifier that rejects with changed errors in an outage. */
+/** A verifier whose `verify` and `ready` reject with another error when it is unavailable. */
 const failing =
-  (change: (error: Error, token?: string) => Error) =>
-  (honest: TokenVerifier): Partial<TokenVerifier> => {
+  (failure: string, change: (token?: string) => Error): Lie =>
+  (honest) => {
     const changed = (token?: string) => (error: Error) => {
-      throw error instanceof TokenVerifierUnavailableError ? change(error, token) : error;
+      throw error instanceof TokenVerifierUnavailableError ? change(token) : error;
     };
     return {
+      failure,
       verify: (token) => honest.verify(token).catch(changed(token)),
       ready: () => honest.ready().catch(changed()),
     };
@@ -137,229 +72,249 @@ const failing =
 
 const digestOf = (token = '') => createHash('sha256').update(token).digest('hex');
 
-const invalidInOutages = {
-  'reports an outage as an invalid token': verifying(
-    (honest) => (token) =>
-      honest.verify(token).catch(() => {
+const inEveryFault: Record<string, Lie> = {
+  'reports an outage as an invalid token': ({ verify }) => ({
+    failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
+    verify: (token) =>
+      verify(token).catch(() => {
         throw new InvalidTokenError('it was not accepted');
       }),
-  ),
-};
-
-const unavailableInOutages = {
-  'reports a malformed token as an outage once it has no fresh keys': verifying(
-    (honest, issuer) => async (token) => {
+  }),
+  'reports a malformed token as an outage once it has no fresh keys': ({ verify }, issuer) => ({
+    failure: 'the empty string: expected InvalidTokenError, got TokenVerifierUnavailableError',
+    async verify(token) {
       if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
-      return honest.verify(token);
+      return verify(token);
     },
-  ),
-};
-
-const failingForGood = {
-  'accepts no more tokens after an outage': verifying((honest) => {
-    let failed: Error | undefined;
-    return async (token) => {
-      const client = await honest.verify(token).catch((error: Error) => {
-        if (error instanceof TokenVerifierUnavailableError) failed = error;
-        throw error;
-      });
-      if (failed) throw failed;
-      return client;
-    };
   }),
 };
 
-/** All liars, by what they do, and by the case that catches them. */
-export const liars: Liars<OpenVerifier> = {
-  'refuses text that is not a token': {
-    'accepts every token': verifying(
-      (honest) => (token) => honest.verify(token).catch(() => honest.verify(TOKENS.visitor)),
-    ),
-    ...accepting(FOREIGN),
+const failingForGood: Record<string, Lie> = {
+  'accepts no more tokens after an outage'({ verify }) {
+    let failure: Error | undefined;
+    return {
+      failure: 'the token of "gardener": expected the client "gardener" with the permissions',
+      async verify(token) {
+        if (failure !== undefined) throw failure;
+        return verify(token).catch((error: Error) => {
+          if (error instanceof TokenVerifierUnavailableError) failure = error;
+          throw error;
+        });
+      },
+    };
   },
-  [VALID]: {
-    'gives every client every permission': verifying((honest) => async (token) => {
-      return authenticatedClient((await honest.verify(token)).name, ['create plants']);
+};
+
+/** All lies by the case that catches them. */
+export const liars: Liars<Lie> = {
+  'refuses text that is not a token': accepting(FOREIGN, true),
+  'refuses an altered token after it has accepted the original': accepting(ALTERED, false),
+  'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to': {
+    'gives every client every permission': ({ verify }) => ({
+      failure: 'the token of "visitor": expected the client "visitor" with the permissions [], got',
+      verify: async (token) => authenticatedClient((await verify(token)).name, ['create plants']),
     }),
-    'gives every client one name': verifying((honest) => async (token) => {
-      return authenticatedClient('client', (await honest.verify(token)).permissions);
+    'gives every client one name': ({ verify }) => ({
+      failure: 'the permissions [create plants], got the client "client"',
+      verify: async (token) => authenticatedClient('client', (await verify(token)).permissions),
     }),
-    'accepts a token only once': verifying((honest) => {
-      const used = new Set<string>();
-      return async (token) => {
+    'accepts a token only once': ({ verify }, _, used = new Set<string>()) => ({
+      failure: 'the permissions [create plants], got InvalidTokenError: used',
+      async verify(token) {
         if (used.has(token)) throw new InvalidTokenError('used');
         used.add(token);
-        return honest.verify(token);
-      };
+        return verify(token);
+      },
     }),
-    'resolves a check with the client of the latest one': verifying((honest) => {
+    'resolves a check with the client of the latest one'({ verify }) {
       let latest = '';
-      return async (token) => {
-        latest = token;
-        await Promise.resolve();
-        return honest.verify(latest);
+      return {
+        failure: 'the token of "gardener": expected the client "gardener"',
+        async verify(token) {
+          latest = token;
+          await Promise.resolve();
+          return verify(latest);
+        },
       };
-    }),
+    },
   },
-  'names clients by 1 to 128 printable characters that are not the token': {
-    'names clients by their tokens': verifying((honest) => async (token) => {
-      return authenticatedClient(token, (await honest.verify(token)).permissions);
-    }),
-    ...namingClients([
-      'that-was-given-to-the',
-      '',
-      'x'.repeat(129),
-      'a\nb',
-      'a\u0000b',
-      'a\uD800b',
-      'a\u200Eb',
+  'names clients by 1 to 128 printable characters that are not the token': Object.fromEntries(
+    NAMES.map((name): [string, Lie] => [
+      `names a client ${JSON.stringify(name).slice(0, 20)}`,
+      () => ({
+        failure: 'the name of',
+        verify: async () => authenticatedClient(name, []),
+      }),
     ]),
-  },
+  ),
   'refuses invalid tokens of its own kind every time, also among concurrent valid ones': {
-    'accepts an expired token': lie(
-      reading((token) => (token === EXPIRED ? TOKENS.gardener : token)),
-    ),
-    'reports an invalid token as an outage': lie(
-      replacing(() => new TokenVerifierUnavailableError('unknown')),
+    'accepts an expired token': ({ verify }) => ({
+      failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
+      verify: (token) => verify(token === EXPIRED ? GARDENER : token),
+    }),
+    'reports an invalid token as an outage': ({ verify }) => ({
+      failure: 'an expired token: expected InvalidTokenError, got TokenVerifierUnavailableError',
+      verify: (token) =>
+        verify(token).catch(() => {
+          throw new TokenVerifierUnavailableError('unknown');
+        }),
+    }),
+  },
+  'reveals no part of a token, and no other secret, in its errors': {
+    'hides the token in the cause of its error': ({ verify }) => ({
+      failure: 'the error.cause.deep.token reveals',
+      verify: (token) =>
+        verify(token).catch(() => {
+          throw new InvalidTokenError('unknown', { cause: { deep: { token } } });
+        }),
+    }),
+    'repeats the token when it is closed': failing(
+      'the error.message reveals "a-token."',
+      (token) => new TokenVerifierUnavailableError(`${token}: closed`),
     ),
   },
-  [SECRETS]: {
-    'hides the token in the cause of its error': lie(
-      replacing((token) => new InvalidTokenError('unknown', { cause: { deep: { token } } })),
-    ),
-    'repeats the token when it is closed': lie(
-      failing((_, token) => new TokenVerifierUnavailableError(`${token}: closed`)),
-    ),
-  },
-  [CLOSE]: {
-    'is never ready': lie(() => ({
+  'is ready when it is open, and can be closed more than once': {
+    'is never ready': () => ({
+      failure: 'ready: expected it to resolve; it was rejected',
       ready: () => Promise.reject(new TokenVerifierUnavailableError('never')),
-    })),
-    'cannot be closed again later': lie((honest) => {
+    }),
+    'cannot be closed more than once'({ close }) {
       let isClosed = false;
       return {
+        failure: 'closed already',
         async close() {
           if (isClosed) throw new Error('closed already');
-          await honest.close();
           isClosed = true;
+          await close();
         },
       };
-    }),
-    'cannot be closed twice': lie((honest) => {
-      let closings = 0;
-      return {
-        async close() {
-          closings += 1;
-          if (closings > 1) throw new Error('closed already');
-          await honest.close();
-        },
-      };
-    }),
+    },
   },
-  [AFTER_CLOSE]: {
-    'still works after close': lie(() => ({ async close() {} })),
-    'is ready after close': lie(() => ({ async ready() {} })),
-    'accepts after close what it has accepted before': verifying((honest) => {
-      const cached = new Map<string, Client>();
-      return async (token) => {
-        const client = cached.get(token) ?? (await honest.verify(token));
+  'reports after close that it is unavailable, not that a token is invalid': {
+    'still works after close': () => ({
+      failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
+      async close() {},
+    }),
+    'is ready after close': () => ({
+      failure: 'ready after close: expected it to be rejected; it resolved',
+      async ready() {},
+    }),
+    'accepts after close what it has accepted before': (
+      { verify },
+      _,
+      cached = new Map<string, Client>(),
+    ) => ({
+      failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
+      async verify(token) {
+        const client = cached.get(token) ?? (await verify(token));
         cached.set(token, client);
         return client;
-      };
+      },
     }),
-    'refuses every token after close': verifying(
-      (honest) => (token) =>
-        honest.verify(token).catch((error: Error) => {
-          throw error.message === 'closed' ? new InvalidTokenError('unknown') : error;
-        }),
+    'refuses every token after close': failing(
+      'a token after close: expected TokenVerifierUnavailableError, got InvalidTokenError',
+      () => new InvalidTokenError('unknown'),
     ),
   },
-  [OUTAGE]: {
-    ...invalidInOutages,
-    ...unavailableInOutages,
-    'accepts every token during an outage': verifying(
-      (honest) => (token) =>
-        honest.verify(token).catch((error: unknown) => {
-          if (error instanceof TokenVerifierUnavailableError) return VISITOR;
-          throw error;
-        }),
-    ),
-    'accepts an expired token during an outage': verifying((honest, issuer) => async (token) => {
-      return token === EXPIRED && issuer.fault !== undefined ? VISITOR : honest.verify(token);
+  'does not misjudge a token when what it depends on cannot be reached': {
+    ...inEveryFault,
+    'accepts an expired token during an outage': ({ verify }, issuer) => ({
+      failure: 'an expired token: expected that it is not accepted, got the client "cached"',
+      verify: async (token) =>
+        token === EXPIRED && issuer.fault !== undefined
+          ? authenticatedClient('cached', [])
+          : verify(token),
     }),
-    'is ready, but accepts nothing, during an outage': lie(() => ({ async ready() {} })),
-    'refuses during an outage what it has accepted before': verifying((honest, issuer) => {
-      const known = new Set<string>();
-      return async (token) => {
+    'is ready, but accepts nothing, during an outage': () => ({
+      failure: 'the permissions [create plants], got TokenVerifierUnavailableError: no response',
+      async ready() {},
+    }),
+    'refuses during an outage what it has accepted before': (
+      { verify },
+      issuer,
+      known = new Set<string>(),
+    ) => ({
+      failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidToken',
+      async verify(token) {
         if (issuer.fault !== undefined && known.has(token)) throw new InvalidTokenError('old');
-        const client = await honest.verify(token);
         known.add(token);
-        return client;
-      };
+        return verify(token);
+      },
     }),
-    'refuses texts that no issuer can have issued, but no others, once it has no fresh keys':
-      verifying((honest, issuer) => async (token) => {
+    'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': (
+      { verify },
+      issuer,
+    ) => ({
+      failure: 'a dot: expected InvalidTokenError, got TokenVerifierUnavailableError: no response',
+      async verify(token) {
         if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
-        return honest.verify(token);
-      }),
-  },
-  [STALL]: {
-    ...invalidInOutages,
-    ...unavailableInOutages,
-    'waits for a response without a limit': verifying(
-      (honest, issuer) => (token) =>
-        issuer.fault === 'silent' ? new Promise(() => {}) : honest.verify(token),
-      { hangs: true, naming: 'has not settled' },
-    ),
-  },
-  [MALFUNCTION]: {
-    ...invalidInOutages,
-    ...unavailableInOutages,
-    'reports an outage as a bug': lie(failing(() => new SyntaxError('unexpected token'))),
-    'reports an outage as a bug when it is asked whether it is ready': lie((honest) => ({
-      ready: () => honest.ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
-    })),
-  },
-  [AFTER_OUTAGE]: {
-    ...failingForGood,
-    'refuses no more tokens after an outage': verifying((honest, issuer) => {
-      let failed = false;
-      return async (token) => {
-        failed ||= issuer.fault !== undefined;
-        return honest.verify(failed && token === EXPIRED ? TOKENS.visitor : token);
-      };
+        return verify(token);
+      },
     }),
-    'refuses a valid token before it is ready again': lie(
-      hesitating(new InvalidTokenError('unknown')),
+  },
+  'does not misjudge a token when what it depends on does not respond': {
+    ...inEveryFault,
+    'waits for a response without a limit': ({ verify }, issuer) => ({
+      failure: 'has not settled 2000 ms after its limit of 2000 ms',
+      hangs: true,
+      verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : verify(token)),
+    }),
+  },
+  'does not misjudge a token when what it depends on responds with an unexpected page': {
+    ...inEveryFault,
+    'reports an outage as a bug': failing(
+      'rejected with an error that is not of the port: SyntaxError: unexpected token',
+      () => new SyntaxError('unexpected token'),
     ),
-    'names a token by its digest in the error of an outage': lie(
-      failing((_, token) => {
+    'reports an outage as a bug when it is asked whether it is ready': ({ ready }) => ({
+      failure: 'ready was rejected with an error that is not of the port: SyntaxError',
+      ready: () => ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
+    }),
+  },
+  'reveals no secret when what it depends on cannot be reached, and recovers without a restart': {
+    ...failingForGood,
+    'refuses no more tokens after an outage'({ verify }, issuer) {
+      let failed = false;
+      return {
+        failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
+        async verify(token) {
+          failed ||= issuer.fault !== undefined;
+          return verify(failed && token === EXPIRED ? GARDENER : token);
+        },
+      };
+    },
+    'refuses a valid token before it is ready again': (...given) => ({
+      ...hesitating(new InvalidTokenError('unknown'))(...given),
+      failure:
+        'after the fault: expected the client, or TokenVerifierUnavailableError, got Invalid',
+    }),
+    'names a token by its digest in the error of an outage': failing(
+      `the error.cause.errors.0.message reveals "${digestOf(GARDENER)}"`,
+      (token) => {
         const cause = new AggregateError([new Error(`GET token:${digestOf(token)}`)]);
         return new TokenVerifierUnavailableError('not reachable', { cause });
-      }),
+      },
     ),
-    'shows its password in the error of ready': lie((honest) => ({
+    'shows its password in the error of ready': ({ ready }) => ({
+      failure: 'the error.request, an entry.0 reveals',
       ready: () =>
-        honest.ready().catch((error: Error) => {
+        ready().catch((error: Error) => {
           const authorization = `Basic ${Buffer.from(PASSWORD).toString('base64')}`;
           throw Object.defineProperty(error, 'request', { value: new Map([[authorization, 1]]) });
         }),
-    })),
+    }),
   },
-  'reveals no secret when what it depends on does not respond, and recovers without a restart': {
-    ...failingForGood,
-  },
+  'reveals no secret when what it depends on does not respond, and recovers without a restart':
+    failingForGood,
   'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart':
     {
       ...failingForGood,
-      'quotes the unexpected page in its error': lie(
-        failing((_, token) => {
+      'quotes the unexpected page in its error': failing(
+        'the error.cause.message reveals "a-token."',
+        (token) => {
           const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 8)}"...`);
           return new TokenVerifierUnavailableError('no response about the token', { cause });
-        }),
+        },
       ),
     },
-  'refuses an altered token after it has accepted the original': {
-    ...acceptingLater(ALTERED),
-  },
 };
