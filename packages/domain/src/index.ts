@@ -9,19 +9,17 @@ export {
 export { CreatePlant } from './create-plant.js';
 export {
   InvalidNewPlantError,
-  type NewPlant,
-  type NewPlantFields,
-  newPlant,
-  type Plant,
-  toPlant,
-} from './plant.js';
-export {
   isPlantId,
   MAX_PLANT_ID,
   MIN_PLANT_ID,
+  type NewPlant,
+  type NewPlantFields,
+  newPlant,
   PLANT_ID_RULE,
+  type Plant,
   type PlantId,
-} from './plant-id.js';
+  toPlant,
+} from './plant.js';
 export { type PlantPage, type PlantReader, UnreadablePlantError } from './plant-reader.js';
 export {
   OutcomeUnknownError,

@@ -1,5 +1,4 @@
-import type { NewPlant } from './plant.js';
-import type { PlantId } from './plant-id.js';
+import type { NewPlant, PlantId } from './plant.js';
 
 /** Selects one page of plants, in the order of their ids. */
 export interface PlantPage {

@@ -11,36 +11,31 @@ const PAUSE_MS = 100;
 /** One insert of a batch of plants, from its queue until its end. */
 export class Attempt implements PlantBatch {
   readonly plants: readonly PendingPlant[];
+  readonly timeLimitMs: number;
   /** Lets the next attempt start. */
   readonly releaseSlot: () => void;
-  /** When it was sent, by the clock. */
+  /** The plants that were sent; `undefined` before. */
+  sent: readonly PendingPlant[] | undefined;
+  /** When they were sent, by the clock. */
   sentAt = Number.POSITIVE_INFINITY;
   /** Whether its plants were queued again while it was in flight. */
   hasTimedOut = false;
   stopTimer: () => void = () => undefined;
   readonly #attempts: Attempts;
-  #sent: readonly PendingPlant[] | undefined;
 
   constructor(plants: readonly PendingPlant[], attempts: Attempts, releaseSlot: () => void) {
     this.plants = plants;
-    this.#attempts = attempts;
+    this.timeLimitMs = attempts.timeLimitMs(plants);
     this.releaseSlot = releaseSlot;
+    this.#attempts = attempts;
   }
 
   send(): readonly PendingPlant[] {
-    if (this.#sent) return this.#sent;
-    this.#sent = this.plants.filter(({ isSettled }) => !isSettled);
-    for (const plant of this.#sent) plant.sent();
+    if (this.sent) return this.sent;
+    this.sent = this.plants.filter(({ isSettled }) => !isSettled);
+    for (const plant of this.sent) plant.sent();
     this.#attempts.sent(this);
-    return this.#sent;
-  }
-
-  get isSent(): boolean {
-    return this.#sent !== undefined;
-  }
-
-  get timeLimitMs(): number {
-    return this.#attempts.timeLimitMs(this.plants);
+    return this.sent;
   }
 }
 
@@ -56,14 +51,13 @@ export class Attempts {
   readonly #clock: Clock;
   readonly #limits: InsertLimits;
   readonly #onTimeout: (attempt: Attempt) => void;
-  /** Have timed out, and keep their slots. */
+  /** Have timed out, and keep their slots: a majority or a standby lags. */
   readonly #timedOut = new Set<Attempt>();
-  /** How many have released their slots. Their connections are limited too. */
+  /** How many have released their slots: a shard is frozen. Their connections are limited too. */
   #stragglers = 0;
   /** The time of the latest reply. A majority that lags by seconds needs longer timeouts. */
   #replyMs = 0;
-  #repliedAt = Number.NEGATIVE_INFINITY;
-  /** When the latest of those attempts was sent that have got replies. */
+  /** When the latest of those attempts was sent that have got replies: the rest of the database responds. */
   #latestSentAt = Number.NEGATIVE_INFINITY;
 
   /** @param onTimeout Called once for an attempt, before it may release its slot. */
@@ -80,8 +74,8 @@ export class Attempts {
 
   /** Whether attempts get no replies, for example because their connections are lost, or their rows are locked. */
   get isStalled(): boolean {
-    const latest = this.#clock.now() - 2 * this.#timeoutMs;
-    return [...this.#timedOut].some(({ sentAt }) => sentAt > this.#repliedAt && sentAt <= latest);
+    const before = this.#clock.now() - 2 * this.#timeoutMs;
+    return [...this.#timedOut].some(({ sentAt: at }) => at > this.#latestSentAt && at <= before);
   }
 
   /** The attempt timeout: more than a slow database needs for each. */
@@ -95,10 +89,14 @@ export class Attempts {
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();
-    const left = Math.max(0, ...plants.map(({ deadline }) => deadline - now));
-    if (!plants.some(({ isSuspect }) => isSuspect)) return left;
-    const waited = Math.max(...plants.map(({ addedAt }) => now - addedAt));
-    const silent = Math.min(waited, now - this.#repliedAt);
+    let [left, waited, isLimited] = [0, 0, false];
+    for (const { call, isSuspect } of plants) {
+      left = Math.max(left, call.deadline - now);
+      waited = Math.max(waited, now - call.addedAt);
+      isLimited ||= isSuspect;
+    }
+    if (!isLimited) return left;
+    const silent = Math.min(waited, now - this.#latestSentAt);
     return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
   }
 
@@ -115,8 +113,7 @@ export class Attempts {
 
   /** An attempt has got its reply. */
   replied({ sentAt }: Attempt): void {
-    this.#repliedAt = this.#clock.now();
-    this.#replyMs = this.#repliedAt - sentAt;
+    this.#replyMs = this.#clock.now() - sentAt;
     this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
     if (this.#timedOut.size > 0) this.#releaseSlots();
   }

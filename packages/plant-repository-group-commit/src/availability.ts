@@ -15,12 +15,10 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
 const STALLED = 'inserts get no response';
 
-/** The time that a reply may take while the server responds to checks. */
-const LOST_AFTER_MS = 10_000;
-/** The time that a reply may take. */
+/** A connection without a reply is lost when the server has responded to so many checks meanwhile, one a second. */
+const LOST_AFTER_CHECKS = 10;
+/** The time that a reply may take, when the server responds to no check: it may be frozen. */
 const MAX_REPLY_MS = 60_000;
-/** A check that takes longer, with its pause, is no sign that the server has responded all the time. */
-const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -47,16 +45,21 @@ interface AvailabilityOptions {
  */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  #finding: Finding | 'reachable' | undefined;
-  #problem: StorageUnavailableError | undefined;
-  /** Whether the log has the reason. A busy server may only show it after it did not respond in time. */
-  #hasReason = false;
-  #checking: Promise<void> | undefined;
-  #wasReached = false;
-  #cancelNext: () => void = () => undefined;
-  readonly #lost = new LostConnections();
+  readonly #connections = new LostConnections();
   /** Aborts when the connection of what is sent now counts as lost. */
-  lost = this.#lost.signal;
+  lost = this.#connections.signal;
+  /** What every read rejects with now; `undefined` when the storage was available at the last check. */
+  problem: StorageUnavailableError | undefined;
+  /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
+  denied: StorageUnavailableError | undefined;
+  /** Whether the storage has accepted plants before, or would have accepted them slowly. */
+  wasReached = false;
+  #finding: Finding | undefined;
+  #checking: Promise<boolean> | undefined;
+  /** What the observer knows, and whether with the reason: a host that is down may be silent, and refuse a later check. */
+  #reported: string | undefined;
+  #hasReason = false;
+  #cancelNext: () => void = () => undefined;
 
   /** Checks every second until `closing` is aborted. */
   constructor(options: AvailabilityOptions) {
@@ -68,64 +71,41 @@ export class Availability {
   /** Like `PlantRepository.ready`. Concurrent calls share one check. Does not log in more often than this object. */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials') await this.#check();
-    if (this.#problem) throw this.#problem;
-  }
-
-  /** What every read rejects with now; `undefined` when the storage was available at the last check. */
-  get problem(): StorageUnavailableError | undefined {
-    return this.#problem;
-  }
-
-  /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
-  get denied(): StorageUnavailableError | undefined {
-    const isDenied = this.#finding === 'credentials' || this.#finding === 'denied';
-    return isDenied ? this.#problem : undefined;
-  }
-
-  /**
-   * Returns `undefined` when the storage has accepted plants before, or would accept them slowly. Otherwise settles
-   * like {@link ready}, so that no plant is sent to a storage that loses it.
-   */
-  reached(): Promise<void> | undefined {
-    return this.#wasReached ? undefined : this.#firstReached();
-  }
-
-  async #firstReached(): Promise<void> {
-    await this.ready().catch((error: unknown) => {
-      if (!this.#wasReached) throw error;
-    });
+    if (this.problem) throw this.problem;
   }
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
   async #keepChecking(logInPause: number): Promise<void> {
-    await this.#check();
+    const hasResponded = await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
+    this.lost = this.#connections.checked(clock.now(), hasResponded);
     const isRefused = this.#finding === 'credentials';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
     this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
   }
 
-  #check(): Promise<void> {
+  #check(): Promise<boolean> {
     this.#checking ??= this.#checkOnce().finally(() => {
       this.#checking = undefined;
     });
     return this.#checking;
   }
 
-  async #checkOnce(): Promise<void> {
+  /** Returns whether the server has responded, and accepts plants. */
+  async #checkOnce(): Promise<boolean> {
     const { storage, clock } = this.#options;
     const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
       () => undefined,
       (error: unknown) => storage.explain(error),
     );
-    this.lost = this.#lost.checked(clock.now(), problem === undefined);
-    this.#wasReached ||= problem === undefined || problem.finding === 'slow';
+    this.wasReached ||= problem === undefined || problem.finding === 'slow';
     this.#become(problem ?? this.#stall());
+    return problem === undefined;
   }
 
-  /** Inserts may be stuck although a check is not: each has a connection of its own. */
+  /** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
   #stall(): Problem | undefined {
     return this.#options.isStalled() ? { finding: 'slow', cause: new Error(STALLED) } : undefined;
   }
@@ -133,15 +113,16 @@ export class Availability {
   #become(found: Problem | undefined): void {
     const { closing, observer } = this.#options;
     if (closing.aborted) return;
-    const isFirst = this.#finding === undefined;
-    const before = this.#problem?.message;
-    this.#finding = found?.finding ?? 'reachable';
-    this.#problem = found && this.#unavailable(found);
-    const isSame = !isFirst && this.#problem?.message === before;
-    const hadReason = isSame && this.#hasReason;
-    this.#hasReason = hadReason || found?.cause.message !== SILENT;
-    if (isSame && hadReason === this.#hasReason) return;
-    if (this.#problem) observer({ type: 'storage unreachable', error: this.#problem });
+    this.#finding = found?.finding;
+    this.problem = found && this.#unavailable(found);
+    const isDenied = found?.finding === 'credentials' || found?.finding === 'denied';
+    this.denied = isDenied ? this.problem : undefined;
+    const state = this.problem?.message ?? 'reachable';
+    const hasReason = found?.cause.message !== SILENT;
+    if (state === this.#reported && (this.#hasReason || !hasReason)) return;
+    this.#reported = state;
+    this.#hasReason = hasReason;
+    if (this.problem) observer({ type: 'storage unreachable', error: this.problem });
     else observer({ type: 'storage reachable' });
   }
 
@@ -159,18 +140,17 @@ export class Availability {
 /**
  * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a
  * sign: then the reply never comes. A server that is slow or frozen is waited for, up to a minute. Otherwise a connection
- * counts as lost when the server has responded to checks for some time since something was sent on it.
+ * counts as lost when the server has responded to ten checks since something was sent on it.
  */
 export class LostConnections {
   #latest = sharedSignal();
   readonly #earlier: {
     readonly sentBefore: number;
-    readonly respondingMs: number;
+    readonly responses: number;
     readonly signal: AbortController;
   }[] = [];
-  /** For how long the server has responded to checks. */
-  #respondingMs = 0;
-  #checkedAt = Number.NEGATIVE_INFINITY;
+  /** To how many checks the server has responded. */
+  #responses = 0;
 
   /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
   get signal(): AbortSignal {
@@ -179,10 +159,8 @@ export class LostConnections {
 
   /** A check has ended. Returns the signal of what is sent from now on. */
   checked(now: number, hasResponded: boolean): AbortSignal {
-    if (hasResponded) this.#respondingMs += Math.min(now - this.#checkedAt, MAX_STEP_MS);
-    this.#checkedAt = now;
-    const respondingMs = this.#respondingMs;
-    this.#earlier.push({ sentBefore: now, respondingMs, signal: this.#latest });
+    if (hasResponded) this.#responses += 1;
+    this.#earlier.push({ sentBefore: now, responses: this.#responses, signal: this.#latest });
     this.#latest = sharedSignal();
     while (this.#isOldestLost(now)) this.#earlier.shift()?.signal.abort(new NoResponseError());
     return this.signal;
@@ -191,7 +169,7 @@ export class LostConnections {
   #isOldestLost(now: number): boolean {
     const [oldest] = this.#earlier;
     if (oldest === undefined) return false;
-    const isResponding = this.#respondingMs - oldest.respondingMs >= LOST_AFTER_MS;
+    const isResponding = this.#responses - oldest.responses >= LOST_AFTER_CHECKS;
     return isResponding || now - oldest.sentBefore >= MAX_REPLY_MS;
   }
 }

@@ -15,8 +15,6 @@ import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantStorage } from './plant-storage.js';
 
-const LIMITS = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
-
 /** The pause before a page is read again. */
 const RETRY_PAUSE_MS = 100;
 
@@ -56,10 +54,9 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     const { signal: closing } = this.#closing;
     const isStalled = () => this.#plants.isStalled;
     const availability = new Availability({ storage, observer, closing, isStalled, clock: CLOCK });
-    const shared = { storage, availability, observer, tracer, clock: CLOCK };
     this.#storage = storage;
     this.#availability = availability;
-    this.#plants = new GroupCommit({ ...shared, limits: LIMITS });
+    this.#plants = new GroupCommit({ storage, availability, observer, tracer, clock: CLOCK });
   }
 
   add(plant: NewPlant, timeLimitMs: number): Promise<void> {
@@ -71,7 +68,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const closing = this.#closing.signal;
     return withTimeLimit(timeLimitMs, CLOCK, (limit) =>
-      this.#readUntil(page, timeLimitMs / 2, AbortSignal.any([limit, closing])),
+      this.#readUntil(AbortSignal.any([limit, closing]), page, timeLimitMs / 2),
     );
   }
 
@@ -90,15 +87,12 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
 
-  /** Tries again until the end, since a read changes nothing. An attempt on a lost connection leaves time for another one. */
-  async #readUntil(
-    page: PlantPage,
-    attemptTimeoutMs: number,
-    end: AbortSignal,
-  ): Promise<readonly NewPlant[]> {
+  /** Tries again until the end, since a read changes nothing. */
+  async #readUntil(end: AbortSignal, page: PlantPage, attemptTimeoutMs: number) {
     let latest: unknown = new NoResponseError();
     for (;;) {
       try {
+        // A primary can be frozen: an attempt leaves time for another one.
         const plants = await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
           this.#storage.page(page, AbortSignal.any([timeout, end])),
         );
@@ -106,21 +100,14 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
       } catch (error) {
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;
-        if (this.#isDenied(error)) throw this.#failedRead(error);
-        await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
-        if (end.aborted) throw this.#failedRead(latest);
       }
+      const { finding, cause } = this.#storage.explain(latest);
+      const isDenied = finding === 'credentials' || finding === 'denied';
+      if (!isDenied) await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
+      if (!isDenied && !end.aborted) continue;
+      const failed = new StorageUnavailableError('the plants could not be read', { cause });
+      throw this.#availability.problem ?? failed;
     }
-  }
-
-  #isDenied(error: unknown): boolean {
-    return ['credentials', 'denied'].includes(this.#storage.explain(error).finding);
-  }
-
-  #failedRead(error: unknown): StorageUnavailableError {
-    if (this.#availability.problem) return this.#availability.problem;
-    const { cause } = this.#storage.explain(error);
-    return new StorageUnavailableError('the plants could not be read', { cause });
   }
 
   async #close(): Promise<void> {

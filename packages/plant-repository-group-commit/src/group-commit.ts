@@ -7,18 +7,17 @@ import {
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
-import { type BatchLimits, InsertQueue } from './insert-queue.js';
+import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertOutcome, InsertResult, PlantStorage } from './plant-storage.js';
-import { callerOf, traced } from './traced.js';
+
+/** The most plants that are being stored at once; further ones are refused. */
+const MAX_PENDING = 10_000;
 
 /** The pause before plants are inserted again. */
 const RETRY_PAUSE_MS = 50;
 
 const NOT_STORED = 'the plant was not stored';
-
-/** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
-const BISECT_BY = 16;
 
 /**
  * Compared with one insert at a time, the share of a half gives a tenth more creates a second with the database on the
@@ -36,12 +35,7 @@ const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, pauseMs: () => 0
 /** What a {@link GroupCommit} uses. */
 export interface GroupCommitOptions {
   readonly storage: PlantStorage;
-  readonly availability: Pick<Availability, 'denied' | 'reached' | 'lost'>;
-  readonly limits: {
-    /** The most plants that are being stored at once; further ones are refused. */
-    readonly maxPending: number;
-    readonly batch: BatchLimits;
-  };
+  readonly availability: Pick<Availability, keyof Availability>;
   readonly observer: StorageObserver;
   readonly tracer?: BatchTracer | undefined;
   readonly clock: Clock;
@@ -63,8 +57,6 @@ export class GroupCommit {
   readonly #ordinary: InsertQueue;
   readonly #again: InsertQueue;
   readonly #attempts: Attempts;
-  /** Why the latest insert has failed, for plants that none could send: no server can be reached. */
-  #latestError: unknown;
   /** The earliest deadline, or an earlier one of a plant that is settled. */
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
@@ -73,17 +65,14 @@ export class GroupCommit {
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
-    const { storage, limits, clock } = options;
+    const { storage, clock } = options;
     const { ordinary, again } = storage.limits;
-    // Resolves when the slot is free: at the end of the attempt, or earlier.
-    const store = (plants: readonly PendingPlant[]) =>
-      new Promise<void>((releaseSlot) => {
-        void this.#carryOut(new Attempt(plants, this.#attempts, releaseSlot)).then(releaseSlot);
-      });
+    const store = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
+      void this.#carryOut(new Attempt(plants, this.#attempts, releaseSlot));
     const paced = { ...EAGER, slots: ordinary, pauseMs: () => this.#attempts.pauseMs };
     this.#attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
-    this.#ordinary = new InsertQueue(limits.batch, paced, store, clock);
-    this.#again = new InsertQueue(limits.batch, { ...AT_ONCE, slots: again }, store, clock);
+    this.#ordinary = new InsertQueue(paced, store, clock);
+    this.#again = new InsertQueue({ ...AT_ONCE, slots: again }, store, clock);
   }
 
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */
@@ -94,14 +83,15 @@ export class GroupCommit {
       this.#accept(size, timeLimitMs);
       const addedAt = clock.now();
       const deadline = addedAt + timeLimitMs;
-      const call = { size, addedAt, deadline, caller: tracer && callerOf(tracer) };
-      const marked = { plant: { ...plant }, mark: storage.newMark() };
-      const pending = new PendingPlant(marked, call, (error) => {
+      const settled = (error?: Error) => {
         this.#pending.delete(pending);
         if (this.#pending.size === 0) this.#drained?.();
         if (error) reject(error);
         else resolve();
-      });
+      };
+      const call = { size, addedAt, deadline, caller: tracer && callerOf(tracer), settled };
+      // A caller may change its object later.
+      const pending = new PendingPlant({ ...plant }, storage.newMark(), call);
       this.#pending.add(pending);
       if (deadline < this.#nextDeadline) this.#expireAt(deadline);
       this.#ordinary.push(pending);
@@ -125,9 +115,8 @@ export class GroupCommit {
   #accept(size: number, timeLimitMs: number): void {
     if (this.#closing) throw new StorageUnavailableError('the storage is closed');
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
-    const { maxPending } = this.#options.limits;
-    if (this.#pending.size >= maxPending) {
-      throw new StorageUnavailableError(`${maxPending} plants are already waiting to be stored`);
+    if (this.#pending.size >= MAX_PENDING) {
+      throw new StorageUnavailableError(`${MAX_PENDING} plants are already waiting to be stored`);
     }
     const { maxPlantBytes = Number.POSITIVE_INFINITY } = this.#options.storage;
     if (size > maxPlantBytes) {
@@ -140,20 +129,21 @@ export class GroupCommit {
     const { clock } = this.#options;
     this.#stopTimer();
     this.#nextDeadline = deadline;
+    if (deadline === Number.POSITIVE_INFINITY) return;
     // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
     const expire = () => setImmediate(() => this.#expire());
     this.#stopTimer = clock.after(deadline - clock.now(), expire);
   }
 
   #expire(): void {
-    const now = this.#options.clock.now();
+    const { availability, clock } = this.#options;
+    const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
     for (const plant of this.#pending) {
-      if (plant.deadline <= now) plant.giveUp(NOT_STORED, plant.cause ?? this.#latestError);
-      else next = Math.min(next, plant.deadline);
+      if (plant.call.deadline > now) next = Math.min(next, plant.call.deadline);
+      else plant.giveUp(NOT_STORED, plant.cause ?? availability.problem);
     }
-    this.#nextDeadline = next;
-    if (next < Number.POSITIVE_INFINITY) this.#expireAt(next);
+    this.#expireAt(next);
   }
 
   /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */
@@ -162,49 +152,52 @@ export class GroupCommit {
     if (existing.length > 0) await this.#lookUp(existing);
     this.#attempts.ended(attempt);
     const again = attempt.plants.filter(({ isSettled }) => !isSettled);
-    if (again.length === 0 || attempt.hasTimedOut) return;
-    await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
-    this.#queueAgain(again);
+    if (again.length > 0 && !attempt.hasTimedOut) {
+      await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
+      this.#queueAgain(again);
+    }
+    attempt.releaseSlot();
   }
 
   async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability, tracer } = this.#options;
-    const { denied } = availability;
-    if (denied) return { outcomes: 'denied', error: denied };
+    if (availability.denied) return { outcomes: 'denied', error: availability.denied };
     try {
-      const reached = availability.reached();
-      if (reached) await reached;
+      // The first check may find a setting with which the storage would lose the plants.
+      if (!availability.wasReached) await availability.ready();
       const insert = () => storage.insert(attempt, availability.lost);
-      return await traced(tracer, 'insert plants', attempt.plants, insert);
+      return await (tracer ? traced(tracer, 'insert plants', attempt.plants, insert) : insert());
     } catch (error) {
-      return { outcomes: attempt.isSent ? 'unclear' : 'not written', error };
+      return { outcomes: attempt.sent ? 'unclear' : 'not written', error };
     }
   }
 
   /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
   #conclude(attempt: Attempt, { outcomes, error }: InsertResult): readonly PendingPlant[] {
-    this.#latestError = error;
-    if (!attempt.isSent) {
-      if (outcomes === 'denied') for (const plant of attempt.plants) this.#deny(plant, error);
+    const { plants, sent } = attempt;
+    if (!sent) {
+      for (const plant of plants) plant.cause = error;
+      if (outcomes === 'denied') for (const plant of plants) this.#deny(plant);
       return [];
     }
-    const plants = attempt.send();
-    if (plants.length === 0) return [];
-    const { observer, clock } = this.#options;
+    if (sent.length === 0) return [];
     if (outcomes !== 'unclear') this.#attempts.replied(attempt);
-    const durationMs = clock.now() - attempt.sentAt;
-    observer({ type: 'batch written', plants: plants.length, durationMs, failure: error });
-    return plants.filter((plant, index) => {
-      const outcome = typeof outcomes === 'string' ? outcomes : outcomes[index];
-      return this.#apply(plant, outcome ?? 'unclear', plants.length, error);
-    });
+    const durationMs = this.#options.clock.now() - attempt.sentAt;
+    const batch = { plants: sent.length, durationMs, failure: error };
+    this.#options.observer({ type: 'batch written', ...batch });
+    const existing: PendingPlant[] = [];
+    for (const [at, plant] of sent.entries()) {
+      const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unclear');
+      plant.ended(outcome, error);
+      if (outcome === 'stored') continue;
+      if (this.#isToLookUp(plant, outcome, sent.length)) existing.push(plant);
+    }
+    return existing;
   }
-
-  /** Applies the outcome of an insert to one of its plants. Returns whether its id has to be looked up. */
-  #apply(plant: PendingPlant, outcome: InsertOutcome, together: number, error: unknown): boolean {
-    plant.ended(outcome, error);
-    if (outcome === 'unclear' || outcome === 'refused with others') bisect(plant, together);
-    if (outcome === 'denied') this.#deny(plant, error);
+  /** Continues with a plant that is not known to be stored. Returns whether its id has to be looked up. */
+  #isToLookUp(plant: PendingPlant, outcome: InsertOutcome, together: number): boolean {
+    if (outcome === 'unclear' || outcome === 'refused with others') plant.bisect(together);
+    if (outcome === 'denied') this.#deny(plant);
     const isRefusal = typeof outcome === 'object' && 'reason' in outcome;
     if (isRefusal && plant.isSettled) {
       this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...outcome });
@@ -212,10 +205,11 @@ export class GroupCommit {
     return !plant.isSettled && (isRefusal || outcome === 'id exists');
   }
 
-  #deny(plant: PendingPlant, error: unknown): void {
+  #deny(plant: PendingPlant): void {
     if (plant.isUnclear) return;
-    const isExplained = error instanceof StorageUnavailableError;
-    const why = isExplained ? error : this.#options.storage.explain(error).cause;
+    const { cause } = plant;
+    const isExplained = cause instanceof StorageUnavailableError;
+    const why = isExplained ? cause : this.#options.storage.explain(cause).cause;
     plant.giveUp(`${NOT_STORED}: ${why.message}`, why.cause);
   }
 
@@ -225,19 +219,19 @@ export class GroupCommit {
     const { storage, availability, tracer } = this.#options;
     const lookUp = () => storage.committedMarks(ids, availability.lost);
     try {
-      const marks = await traced(tracer, 'look up plants', plants, lookUp);
+      const marks = await (tracer ? traced(tracer, 'look up plants', plants, lookUp) : lookUp());
       for (const plant of plants) {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
       }
     } catch (error) {
-      this.#latestError = error;
+      for (const plant of plants) plant.cause = error;
     }
   }
 
   /** The plants of an insert without a reply may get their outcomes from another one. */
-  #queueTimedOut(attempt: Attempt): void {
-    const plants = attempt.send().filter(({ isSettled }) => !isSettled);
-    for (const plant of plants) bisect(plant, attempt.send().length);
+  #queueTimedOut({ sent = [] }: Attempt): void {
+    const plants = sent.filter(({ isSettled }) => !isSettled);
+    for (const plant of plants) plant.bisect(sent.length);
     this.#queueAgain(plants);
   }
 
@@ -250,7 +244,29 @@ export class GroupCommit {
   }
 }
 
-/** The plant may be inserted with fewer others next, because one of them may be the reason for what happened. */
-function bisect(plant: PendingPlant, together: number): void {
-  plant.maxTogether = Math.ceil(together / BISECT_BY);
+/** Returns the caller; `undefined` when the tracer throws. */
+function callerOf(tracer: BatchTracer): unknown {
+  try {
+    return tracer.caller();
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs a command for plants, once and at once. A tracer that throws, or calls it late or never, loses its trace only. */
+function traced<T>(
+  tracer: BatchTracer,
+  name: string,
+  plants: readonly PendingPlant[],
+  command: () => Promise<T>,
+): Promise<T> {
+  const callers = plants.map(({ call }) => call.caller);
+  let running: Promise<T> | undefined;
+  const once = () => {
+    running ??= command();
+    return running;
+  };
+  // The async function turns what `run` throws into a rejection.
+  (async () => tracer.run(name, callers, once))().catch(() => undefined);
+  return once();
 }

@@ -2,11 +2,9 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 
-/** The limits of one insert. */
-export interface BatchLimits {
-  readonly maxItems: number;
-  readonly maxBytes: number;
-}
+/** The most plants of one insert, and the most bytes, but always at least one plant. */
+const MAX_PLANTS = 1_000;
+const MAX_BYTES = 2 ** 22;
 
 /** When inserts start, and how many. */
 export interface Pace {
@@ -20,17 +18,19 @@ export interface Pace {
   readonly pauseMs: () => number;
 }
 
+/** Starts an insert. Calls `releaseSlot` when it has ended, or earlier, or both. */
+type Insert = (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
+
 /**
  * Natural batching (group commit): plants that are queued while inserts are in flight form the next insert. An idle
  * queue starts one at once. Otherwise, the next one starts when it has enough plants compared with all that are in
  * flight, when those have ended, or when they take long.
  */
 export class InsertQueue {
-  readonly #limits: BatchLimits;
   readonly #pace: Pace;
-  readonly #insert: (plants: readonly PendingPlant[]) => Promise<void>;
+  readonly #insert: Insert;
   readonly #clock: Clock;
-  /** An insert has plants of many callers, so it runs in the asynchronous context of the constructor. */
+  /** An insert has plants of many callers: a tracing agent must not count it as a part of the first one's request. */
   readonly #context = new AsyncResource('InsertQueue');
   #plants: PendingPlant[] = [];
   #inFlight = 0;
@@ -38,24 +38,17 @@ export class InsertQueue {
   #startedAt = Number.NEGATIVE_INFINITY;
   /** Whether an insert starts at the end of the turn, with the plants that come until then. */
   #isStarting = false;
-  /** Whether an insert starts after a pause, because the database is slow. */
+  /** Whether an insert starts after a pause, because a majority or a standby lags. */
   #isWaiting = false;
 
-  /** @param insert Resolves when the insert has ended, or releases its slot. Must not reject. */
-  constructor(
-    limits: BatchLimits,
-    pace: Pace,
-    insert: (plants: readonly PendingPlant[]) => Promise<void>,
-    clock: Clock,
-  ) {
-    this.#limits = limits;
+  constructor(pace: Pace, insert: Insert, clock: Clock) {
     this.#pace = pace;
     this.#insert = insert;
     this.#clock = clock;
   }
 
   push(plant: PendingPlant): void {
-    // While no insert can start, the queue must not keep what has expired.
+    // While a frozen server takes every slot, the queue must not keep what has expired.
     while (this.#plants[0]?.isSettled) this.#plants.shift();
     this.#plants.push(plant);
     this.#startSoon();
@@ -97,7 +90,7 @@ export class InsertQueue {
   #start(): void {
     while (this.#isDue()) {
       const plants = this.#take();
-      if (plants.length > 0) void this.#context.runInAsyncScope(() => this.#run(plants));
+      if (plants.length > 0) void this.#context.runInAsyncScope(this.#run, this, plants);
     }
     if (this.#plants.length > 0) this.#startLater();
   }
@@ -114,7 +107,7 @@ export class InsertQueue {
     this.#startedAt = this.#clock.now();
     this.#inFlight += 1;
     this.#plantsInFlight += plants.length;
-    await this.#insert(plants);
+    await new Promise<void>((releaseSlot) => this.#insert(plants, releaseSlot));
     this.#inFlight -= 1;
     this.#plantsInFlight -= plants.length;
     if (this.#plants.length > 0) this.#start();
@@ -124,12 +117,12 @@ export class InsertQueue {
     const plants: PendingPlant[] = [];
     let bytes = 0;
     let taken = 0;
-    let max = this.#limits.maxItems;
+    let max = MAX_PLANTS;
     for (const plant of this.#plants) {
       if (!plant.isSettled) {
-        bytes += plant.size;
+        bytes += plant.call.size;
         max = Math.min(max, plant.maxTogether);
-        if (plants.length > 0 && (plants.length >= max || bytes > this.#limits.maxBytes)) break;
+        if (plants.length > 0 && (plants.length >= max || bytes > MAX_BYTES)) break;
         plants.push(plant);
       }
       taken += 1;

@@ -10,6 +10,9 @@ import type { InsertOutcome, Mark, MarkedPlant } from './plant-storage.js';
 /** Bytes of a stored plant beside its texts, rounded up. */
 const FIXED_BYTES = 100;
 
+/** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
+const BISECT_BY = 16;
+
 /** Returns an upper bound of the bytes of a plant in an insert. */
 export function sizeOf({ name, tag = '' }: Plant): number {
   // Does not compile when a plant has a further text.
@@ -19,12 +22,17 @@ export function sizeOf({ name, tag = '' }: Plant): number {
   return bytes;
 }
 
-/** What an `add` needs: the size of its plant, when it began and ends, by the clock, and who called it, for the tracer. */
-interface Call {
+/** What an `add` needs beside its plant. */
+export interface Call {
+  /** An upper bound of the bytes of its plant. */
   readonly size: number;
+  /** By the clock, as the deadline is. */
   readonly addedAt: number;
   readonly deadline: number;
+  /** Who called it, for the tracer. */
   readonly caller: unknown;
+  /** Called once, with the error that `add` rejects with; without one when the plant is stored. */
+  readonly settled: (error?: Error) => void;
 }
 
 /**
@@ -34,38 +42,22 @@ interface Call {
  * The outcome is unknown if and only if an insert of it is unclear: it was sent, and no fact shows that it has not written
  * the plant, and will not. Replies are lost in any network, and what was sent may arrive later.
  */
-export class PendingPlant implements MarkedPlant, Call {
+export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
   readonly mark: Mark;
-  readonly size: number;
-  readonly addedAt: number;
-  readonly deadline: number;
-  readonly caller: unknown;
-  /** The most plants of its next insert: PostgreSQL refuses all plants of an insert for one, and a shard can be down. */
+  readonly call: Call;
+  /** The most plants of its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
-  /** Why its latest insert has not stored it. */
+  /** Why its latest insert or look-up has not settled it. */
   cause: unknown;
-  readonly #settled: (error?: Error) => void;
+  isSettled = false;
+  /** A number, because an insert that has timed out may still be in flight while the next one is. */
   #unclearInserts = 0;
-  #isSettled = false;
 
-  /** @param settled Called once, with the error that `add` rejects with; without one when the plant is stored. */
-  constructor(
-    { plant, mark }: MarkedPlant,
-    { size, addedAt, deadline, caller }: Call,
-    settled: (error?: Error) => void,
-  ) {
+  constructor(plant: NewPlant, mark: Mark, call: Call) {
     this.plant = plant;
     this.mark = mark;
-    this.size = size;
-    this.addedAt = addedAt;
-    this.deadline = deadline;
-    this.caller = caller;
-    this.#settled = settled;
-  }
-
-  get isSettled(): boolean {
-    return this.#isSettled;
+    this.call = call;
   }
 
   /** Whether it may be the reason why an insert of several plants has failed, or has got no reply. */
@@ -112,9 +104,17 @@ export class PendingPlant implements MarkedPlant, Call {
     );
   }
 
+  /**
+   * It was in an insert of so many plants, one of which may be the reason for what happened: PostgreSQL refuses all plants
+   * for one, and a shard of MongoDB can be without a primary.
+   */
+  bisect(together: number): void {
+    this.maxTogether = Math.ceil(together / BISECT_BY);
+  }
+
   #settle(error?: Error): void {
-    if (this.#isSettled) return;
-    this.#isSettled = true;
-    this.#settled(error);
+    if (this.isSettled) return;
+    this.isSettled = true;
+    this.call.settled(error);
   }
 }

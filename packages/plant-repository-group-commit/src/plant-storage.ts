@@ -17,12 +17,12 @@ export interface MarkedPlant {
 /** The plants of one insert. */
 export interface PlantBatch {
   /**
-   * Returns the plants to insert: those that a caller still waits for, so the array may be empty. Called immediately
-   * before a part of the insert leaves the process, and never when it is not sent: this insert of these plants is
-   * unclear from then on. Later calls return the same array.
+   * Returns the plants to insert: those that a caller still waits for, so the array may be empty. Call it immediately
+   * before a part of the insert leaves the process: this insert of these plants is unclear from then on. Later calls
+   * return the same array.
    */
   send(): readonly MarkedPlant[];
-  /** Milliseconds after which a server may end the insert: no caller waits for it, or its plants are inserted again. */
+  /** Milliseconds after which a server may end the insert. */
   readonly timeLimitMs: number;
 }
 
@@ -91,10 +91,8 @@ export interface InsertLimits {
 
 /**
  * A server that keeps plants: its connections, its commands, and the meaning of its errors. Each method is attempted
- * once. An adapter supplies one of these, and `GroupCommitPlantRepository` does the rest.
- *
- * A storage that keeps these promises causes no false outcome, in every order of its replies and faults that was explored: see
- * `group-commit.explored.test.ts`.
+ * once. An adapter supplies one of these, and `GroupCommitPlantRepository` does the rest, without a false outcome in every
+ * order of replies and faults that was explored (`group-commit.explored.test.ts`).
  */
 export interface PlantStorage {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */

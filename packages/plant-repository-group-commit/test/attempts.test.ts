@@ -17,8 +17,9 @@ describe('The attempts in flight', () => {
 
   /** Sends an insert at a time, by which it is known. */
   function insertAt(at: number): Attempt {
-    const call = { size: 100, addedAt: at, deadline: at + 60_000, caller: undefined };
-    const pending = new PendingPlant({ plant: plant(1n), mark: 'mark' }, call, () => undefined);
+    const times = { addedAt: at, deadline: at + 60_000 };
+    const call = { ...times, size: 100, caller: undefined, settled: () => undefined };
+    const pending = new PendingPlant(plant(1n), 'mark', call);
     const insert = new Attempt([pending], attempts, () => released.push(at));
     clock.after(at, () => insert.send());
     return insert;
@@ -53,6 +54,6 @@ describe('The attempts in flight', () => {
     await clock.runOut(60_000);
     expect(attempts.pauseMs).to.equal(400);
     for (const pending of insert.plants) pending.maxTogether = 1;
-    expect(insert.timeLimitMs).to.equal(32_000);
+    expect(attempts.timeLimitMs(insert.plants)).to.equal(32_000);
   });
 });

@@ -2,7 +2,7 @@ import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { GroupCommit } from '../src/group-commit.js';
 import { type ShardFault, SimulatedRouter } from './support/simulated-router.js';
-import { AVAILABLE, BATCHES, LIMITS, plant } from './support/storage-with.js';
+import { AVAILABLE, LIMITS, plant } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const TIME_LIMIT_MS = 15_000;
@@ -25,7 +25,7 @@ describe('Before two shards, one of which has no primary,', function () {
     const router = new SimulatedRouter(time, fault);
     const { storage } = router;
     const plants = new GroupCommit({
-      ...{ storage, availability: AVAILABLE, limits: BATCHES, clock: time },
+      ...{ storage, availability: AVAILABLE, clock: time },
       observer: () => undefined,
     });
     const add = (id: number) => plants.add(plant(BigInt(id)), TIME_LIMIT_MS);

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { GroupCommit } from '../src/group-commit.js';
 import type { PlantBatch } from '../src/plant-storage.js';
-import { AVAILABLE, BATCHES, LIMITS, plant, storageWith } from './support/storage-with.js';
+import { AVAILABLE, LIMITS, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const MINUTE = 60_000;
@@ -61,7 +61,7 @@ async function run(
   { clients, timeLimitMs, end }: Load,
 ) {
   const plants = new GroupCommit({
-    ...{ storage, availability: AVAILABLE, limits: BATCHES, clock: time },
+    ...{ storage, availability: AVAILABLE, clock: time },
     observer: () => undefined,
   });
   const failures: unknown[] = [];

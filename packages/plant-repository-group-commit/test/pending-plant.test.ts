@@ -35,13 +35,12 @@ const errors: readonly (readonly [act: (it: PendingPlant) => void, error: object
 describe('A pending plant', () => {
   for (const [act, expected] of errors) {
     it(`has an error with its reason: ${JSON.stringify(expected)}`, () => {
-      const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined };
       let error: unknown;
-      const marked = { plant: plant(1n), mark: 'its mark' };
       const settled = (it?: Error) => {
         error = it;
       };
-      act(new PendingPlant(marked, call, settled));
+      const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled };
+      act(new PendingPlant(plant(1n), 'its mark', call));
       expect(error).to.include(expected);
     });
   }

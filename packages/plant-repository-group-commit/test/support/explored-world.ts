@@ -9,7 +9,7 @@ import { GroupCommit } from '../../src/group-commit.js';
 import type { InsertLimits } from '../../src/plant-storage.js';
 import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
 import { type Event, ExploredServer } from './explored-server.js';
-import { BATCHES, storageWith } from './storage-with.js';
+import { storageWith } from './storage-with.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** One `add`. */
@@ -194,7 +194,7 @@ export class ExploredWorld {
     const clock = { now: () => this.#time.now(), after };
     const availability = this.#availability();
     return new GroupCommit({
-      ...{ storage, availability, clock, limits: BATCHES },
+      ...{ storage, availability, clock },
       observer: () => undefined,
     });
   }
@@ -209,7 +209,9 @@ export class ExploredWorld {
         world.#connection = new AbortController();
         return world.#connection.signal;
       },
-      reached: () => undefined,
+      problem: undefined,
+      wasReached: true,
+      ready: async () => undefined,
     };
   }
 

@@ -87,10 +87,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'the refusal of one is a refusal of all': () =>
       replaceOutcome((it) => (it === 'refused with others' ? REFUSAL : it)),
     'the outcomes are those of other plants': () =>
-      replaceSent((attempt, isFirst) => {
-        const plants = send.call(attempt);
-        return isFirst ? plants : plants.toReversed();
-      }),
+      replaceSent((attempt) => send.call(attempt).toReversed()),
   },
   'different time limits': {
     'an insert has plants that have expired': () =>

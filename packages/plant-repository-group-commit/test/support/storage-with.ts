@@ -5,13 +5,12 @@ import type { PlantStorage } from '../../src/plant-storage.js';
 /** The limits of the MongoDB store. */
 export const LIMITS = { ordinary: 20, again: 20, stragglers: 60 };
 
-/** The most plants of one insert, and of all together, in a `GroupCommitPlantRepository`. */
-export const BATCHES = { maxPending: 10_000, batch: { maxItems: 1_000, maxBytes: 2 ** 22 } };
-
 /** Plants are sent at once. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
   denied: undefined,
-  reached: () => undefined,
+  problem: undefined,
+  wasReached: true,
+  ready: async () => undefined,
   lost: new AbortController().signal,
 };
 

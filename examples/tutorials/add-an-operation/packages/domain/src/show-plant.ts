@@ -1,6 +1,5 @@
 import { type Client, PermissionDeniedError } from './client.js';
-import { type Plant, toPlant } from './plant.js';
-import { isPlantId, type PlantId } from './plant-id.js';
+import { isPlantId, type Plant, type PlantId, toPlant } from './plant.js';
 import type { PlantReader } from './plant-reader.js';
 
 /** No plant was stored under this id. */
