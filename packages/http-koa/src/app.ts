@@ -65,24 +65,7 @@ export interface AppOptions extends RoutesOptions {
  *
  * @throws {TypeError | RangeError} when an option is not as {@link AppOptions} describes it.
  *
- * Source: docs/specification.md, "Endpoints".
- *
- * @example
- * ```ts
- * import { CreatePlant } from '@plant-store/domain';
- * import { createApp, createServer } from '@plant-store/http-koa';
- * import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
- * import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
- *
- * const plants = new MemoryPlantRepository();
- * const app = createApp({
- *   createPlant: new CreatePlant(plants),
- *   tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest('demo'), label: 'nursery' }]),
- *   ready: () => plants.ready(),
- *   observer: { begun() {}, ended() {}, failed: ({ cause }) => console.error(cause) },
- * });
- * createServer(app).listen(3000, '127.0.0.1');
- * ```
+ * Source: docs/specification.md, "Endpoints". The README has an example.
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
   const routes = plantStoreRoutesOf(dependencies, options);
@@ -96,17 +79,14 @@ export function appOf(
   before: Before = [],
   maxInFlight = Number.POSITIVE_INFINITY,
 ): KoaApplication {
-  if (typeof before !== 'function' && before.length === 0) {
-    const app = new FastKoa();
-    const { whole } = new Exchanges(observer, maxInFlight, app);
-    return app.use(serveRoutes(routes, whole)).use(whole(refusePath));
-  }
-  const app = new Koa();
-  const { outside, inside } = new Exchanges(observer, maxInFlight, app);
-  app.use((ctx, next) => outside(ctx, next));
+  const isAlone = typeof before !== 'function' && before.length === 0;
+  const app = isAlone ? new FastKoa() : new Koa();
+  const { whole, outside, inside } = new Exchanges(observer, maxInFlight, app);
+  if (!isAlone) app.use(outside);
   if (typeof before === 'function') before(app);
   else for (const middleware of before) app.use(middleware as Middleware);
-  return app.use(serveRoutes(routes, inside)).use(inside(refusePath));
+  const step = isAlone ? whole : inside;
+  return app.use(serveRoutes(routes, step)).use(step(refusePath));
 }
 
 /**

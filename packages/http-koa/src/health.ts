@@ -19,19 +19,18 @@ export function healthRoutes(check: () => Promise<void>): Routes {
 }
 
 /** Responds with 200 whenever the process can respond. */
-const live: Operation = () => jsonResponse(200, '{"status":"live"}');
+const live: Operation = () => jsonResponse(200, { status: 'live' });
 
-/** The response that the service is not ready is no fault, so it is not reported. */
 function ready(check: () => Promise<void>): Operation {
-  return async function ready() {
+  return async () => {
     try {
       await check();
     } catch (error) {
-      const response = failureResponse(error);
-      if (response.failure === failures.INTERNAL) throw error;
-      const { failure, ...unreported } = response;
-      return unreported;
+      const { failure, ...response } = failureResponse(error);
+      if (failure === failures.INTERNAL) throw error;
+      // Not ready is no fault: without `failure`, it is not reported.
+      return response;
     }
-    return jsonResponse(200, '{"status":"ready"}');
+    return jsonResponse(200, { status: 'ready' });
   };
 }

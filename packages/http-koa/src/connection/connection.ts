@@ -2,8 +2,13 @@ import { AsyncResource } from 'node:async_hooks';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
-import { checkHttp, hasTooManyHeaders, type RequestIds } from '../request/headers.js';
-import { countedMethod, type HttpObserver } from '../request/http-observer.js';
+import {
+  checkHttp,
+  countedMethod,
+  hasTooManyHeaders,
+  type RequestIds,
+} from '../request/headers.js';
+import type { HttpObserver } from '../request/http-observer.js';
 import type { OwnRequest } from '../request/own-request.js';
 import { failureResponse, rawResponse, sendAtOnce } from '../request/response.js';
 import type { Turn } from './turn.js';
@@ -55,7 +60,6 @@ export class Connection {
   readonly #options: ConnectionOptions;
   /** The asynchronous context of the connection, not of the request that was responded to. */
   readonly #context = new AsyncResource('PLANT_STORE_CONNECTION');
-  readonly #next = () => this.#responded();
   #request: OwnRequest | undefined;
   #response: ServerResponse | undefined;
   /** Whether the next request was given back to the socket. */
@@ -79,12 +83,21 @@ export class Connection {
     };
   }
 
-  /** Begins a request, at the end of this turn and in the asynchronous context of this call. */
-  begin(request: OwnRequest, response: ServerResponse): void {
+  /** Handles a request, at the end of this turn and in the asynchronous context of this call. */
+  async handle(request: OwnRequest, response: ServerResponse): Promise<void> {
     this.#request = request;
     this.#response = response;
-    response.on('close', this.#next);
-    void this.#options.turn.whenOver().then(() => this.#handle(request, response));
+    response.on('close', this.#responded);
+    await this.#options.turn.whenOver();
+    this.#closeWhenStopping();
+    // Node.js drops what follows, as if it were in another protocol.
+    if (request.method === 'CONNECT') response.shouldKeepAlive = false;
+    try {
+      checkHttp(request);
+      this.#options.handle(request, response);
+    } catch (cause) {
+      this.#refuse(cause, request, response);
+    }
   }
 
   /**
@@ -132,8 +145,7 @@ export class Connection {
   /** Closes after the response to the last request that has arrived, or else after the next one. */
   closeAfterResponse(): void {
     this.#readAtStop = this.#socket.bytesRead;
-    this.#closeAfterLast();
-    this.#closeWhenIdle();
+    this.#closeWhenStopping();
   }
 
   /** Limits how long an unread response is kept, to the time in which a request must arrive. To be called regularly. */
@@ -167,27 +179,15 @@ export class Connection {
     };
   }
 
-  #handle(request: OwnRequest, response: ServerResponse): void {
-    this.#closeAfterLast();
-    // Node.js drops what follows, as if it were in another protocol.
-    if (request.method === 'CONNECT') response.shouldKeepAlive = false;
-    try {
-      checkHttp(request);
-      this.#options.handle(request, response);
-    } catch (cause) {
-      this.#refuse(cause, request, response);
-    }
-  }
-
-  #responded(): void {
+  readonly #responded = (): void => {
     if (this.#request?.complete) {
       this.#request = undefined;
       this.#response = undefined;
     }
     if (this.#isClosing) return;
     if (this.#isNextRead) this.#context.runInAsyncScope(() => this.#readOn());
-    this.#closeWhenIdle();
-  }
+    this.#closeWhenStopping();
+  };
 
   #readOn(): void {
     this.#isNextRead = false;
@@ -195,17 +195,13 @@ export class Connection {
     else this.#refuse(this.#failure);
   }
 
-  #closeWhenIdle(): void {
-    if (this.#readAtStop === undefined || this.#isClosing || this.#request !== undefined) return;
-    this.#socket.setTimeout(IDLE_GRACE_MS);
-  }
-
-  /** While stopping, the response closes unless another request waits that had arrived before. */
-  #closeAfterLast(): void {
-    if (this.#readAtStop === undefined || this.#response === undefined) return;
+  /** While stopping, a response closes unless another request waits that had arrived before. */
+  #closeWhenStopping(): void {
+    if (this.#readAtStop === undefined || this.#isClosing) return;
     const { bytesRead, readableLength } = this.#socket;
     const hasNext = this.#isNextRead && bytesRead - readableLength < this.#readAtStop;
-    if (!hasNext) this.#response.shouldKeepAlive = false;
+    if (this.#response === undefined) this.#socket.setTimeout(IDLE_GRACE_MS);
+    else if (!hasNext) this.#response.shouldKeepAlive = false;
   }
 
   /** Responds without the application. */

@@ -33,14 +33,8 @@ export interface DrainableServer extends Server<typeof OwnRequest> {
   drain(timeLimitMs: number): Promise<void>;
 }
 
-/** The largest request line and headers together, in bytes. Node.js counts no separators. */
-const MAX_HEADER_BYTES = 16_384;
-
 /** How often late requests and unread responses are looked for. The default of Node.js is 30 s. */
 const CHECK_INTERVAL_MS = 500;
-
-/** Node.js closes this much later than `keepAliveTimeout`, for requests that are already on their way. */
-const KEEP_ALIVE_BUFFER_MS = 1000;
 
 /**
  * Creates an HTTP server, not yet listening, for a Koa application. It also handles what Koa does not: requests that
@@ -48,16 +42,6 @@ const KEEP_ALIVE_BUFFER_MS = 1000;
  * of an upgrade, and listens for `upgrade` itself: a WebSocket needs a server of Node.js.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
- *
- * @example
- * ```ts
- * import { createServer } from '@plant-store/http-koa';
- * import Koa from 'koa';
- *
- * const app = new Koa(); // or an application of `createApp`
- * const server = createServer(app).listen(3000, '127.0.0.1');
- * process.once('SIGTERM', () => server.drain(35_000));
- * ```
  */
 export function createServer(
   app: Pick<Koa, 'callback'>,
@@ -68,11 +52,13 @@ export function createServer(
   const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
     IncomingMessage: OwnRequest,
-    maxHeaderSize: MAX_HEADER_BYTES,
+    // Of the request line and all headers. Node.js counts no separators.
+    maxHeaderSize: 16_384,
     requireHostHeader: false,
     headersTimeout,
     requestTimeout,
-    keepAliveTimeout: Math.max(1, keepAliveTimeout - KEEP_ALIVE_BUFFER_MS / 2),
+    // Node.js closes half a second to a second later, for requests that are already on their way.
+    keepAliveTimeout: Math.max(1, keepAliveTimeout - 500),
     connectionsCheckingInterval: CHECK_INTERVAL_MS,
   });
   // Node.js drops headers beyond this number, perhaps `Authorization`: with one too many, the request is refused.
@@ -96,59 +82,54 @@ export function createServer(
   });
 }
 
+/** The open connections of a server. */
+class Connections extends Map<Socket, Connection> {
+  readonly #options: ConnectionOptions;
+  #isStopping = false;
+
+  constructor(options: ConnectionOptions) {
+    super();
+    this.#options = options;
+  }
+
+  /** Adds the connection of a socket until it is closed. */
+  add(socket: Socket): void {
+    const connection = new Connection(socket, this.#options);
+    this.set(socket, connection);
+    socket.once('close', () => this.delete(socket));
+    if (this.#isStopping) connection.closeAfterResponse();
+  }
+
+  /** Closes connections after their last response from now on. */
+  stop(): void {
+    this.#isStopping = true;
+    for (const connection of this.values()) connection.closeAfterResponse();
+  }
+}
+
 /** Passes every event of Node.js about a connection to its {@link Connection}. */
 function route(server: Server<typeof OwnRequest>, connections: Connections): void {
-  const begin = (request: OwnRequest, response: ServerResponse) =>
-    connections.of(request.socket).begin(request, response);
+  const handle = (request: OwnRequest, response: ServerResponse) =>
+    void connections.get(request.socket)?.handle(request, response);
   const postpone = (request: OwnRequest, socket: Socket, rest: Buffer) =>
-    connections.of(socket).postpone(request, rest);
+    connections.get(socket)?.postpone(request, rest);
   // The `timeout` of Node.js would take 5 % of the CPU time of a create.
   const limitUnread = () => {
-    for (const connection of connections.open.values()) connection.limitUnread();
+    for (const connection of connections.values()) connection.limitUnread();
   };
   server
     .on('listening', () => {
       const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     })
-    .on('connection', (socket) => connections.of(socket))
-    .on('request', begin)
-    .on('checkContinue', begin)
-    .on('checkExpectation', begin)
+    .on('connection', (socket) => connections.add(socket))
+    .on('request', handle)
+    .on('checkContinue', handle)
+    .on('checkExpectation', handle)
     .on('upgrade', postpone)
     .on('connect', postpone)
-    .on('timeout', (socket) => connections.of(socket).timedOut())
-    .on('clientError', (error, socket: Socket) => connections.of(socket).fail(error));
-}
-
-/** The open connections of a server. */
-class Connections {
-  readonly open = new Map<Socket, Connection>();
-  readonly #options: ConnectionOptions;
-  #isStopping = false;
-
-  constructor(options: ConnectionOptions) {
-    this.#options = options;
-  }
-
-  /** Returns the connection of a socket. */
-  of(socket: Socket): Connection {
-    return this.open.get(socket) ?? this.#add(socket);
-  }
-
-  /** Closes connections after their last response from now on. */
-  stop(): void {
-    this.#isStopping = true;
-    for (const connection of this.open.values()) connection.closeAfterResponse();
-  }
-
-  #add(socket: Socket): Connection {
-    const connection = new Connection(socket, this.#options);
-    this.open.set(socket, connection);
-    socket.once('close', () => this.open.delete(socket));
-    if (this.#isStopping) connection.closeAfterResponse();
-    return connection;
-  }
+    .on('timeout', (socket) => connections.get(socket)?.timedOut())
+    .on('clientError', (error, socket: Socket) => connections.get(socket)?.fail(error));
 }
 
 /** Stops a server, as `DrainableServer.drain` describes. Closing the listener would reset connections that wait. */
@@ -159,7 +140,7 @@ async function drain(
   timeLimitMs: number,
 ): Promise<void> {
   const timer = setTimeout(() => {
-    for (const socket of connections.open.keys()) socket.destroy();
+    for (const socket of connections.keys()) socket.destroy();
   }, timeLimitMs);
   shortenQueue(server);
   await turn.whenAllAccepted(timeLimitMs / 2);

@@ -7,7 +7,7 @@ import type { Context, Operation } from '../request/exchange.js';
 import { HttpError } from '../request/failures.js';
 import { announcesBody, isRepeated } from '../request/headers.js';
 import { OwnRequest } from '../request/own-request.js';
-import { plantResponse } from '../request/response.js';
+import { jsonResponse } from '../request/response.js';
 
 /**
  * Refuses a client by rejecting, for example with `new HttpError('TOO_MANY_REQUESTS', undefined, { retryAfter: 30 })`. Any
@@ -54,7 +54,7 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
     return exchange.carryOut(async () => {
       const newPlant = parseNewPlant(body);
       const timeLimitMs = arrivedAt + requestDeadlineMs - performance.now();
-      return plantResponse(await useCase.execute(client, newPlant, timeLimitMs));
+      return jsonResponse(200, await useCase.execute(client, newPlant, timeLimitMs));
     });
   };
 }

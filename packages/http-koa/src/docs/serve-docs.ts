@@ -52,13 +52,10 @@ function own(name: string): Promise<Buffer> {
 }
 
 function document(type: string, source: Source): Operation {
-  let made: ReturnType<typeof make> | undefined;
+  let made: { readonly bytes: Buffer; readonly etag: string } | undefined;
   return async function document(ctx) {
-    made ??= make(source).catch((error) => {
-      made = undefined;
-      throw error;
-    });
-    const { bytes, etag } = await made;
+    made ??= withTag(Buffer.from(await source()));
+    const { bytes, etag } = made;
     const headers = [...HEADERS, 'ETag', etag];
     return fresh(ctx.headers, { etag })
       ? { status: 304, headers, body: undefined }
@@ -66,7 +63,6 @@ function document(type: string, source: Source): Operation {
   };
 }
 
-async function make(source: Source): Promise<{ bytes: Buffer; etag: string }> {
-  const bytes = Buffer.from(await source());
+function withTag(bytes: Buffer) {
   return { bytes, etag: `"${createHash('sha256').update(bytes).digest('base64url')}"` };
 }

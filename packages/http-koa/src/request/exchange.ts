@@ -5,25 +5,17 @@ import {
   PermissionDeniedError,
   type TokenVerifier,
 } from '@plant-store/domain';
-import type {
-  DefaultContext,
-  DefaultState,
-  default as KoaApplication,
-  Context as KoaContext,
-  Middleware,
-  ParameterizedContext,
-} from 'koa';
+import type { default as KoaApplication, Context as KoaContext, Middleware, Next } from 'koa';
 import { exposedHeaders, HttpError } from './failures.js';
-import { announcesBody, bearerToken, RequestIds } from './headers.js';
-import { CLIENT_GONE, countedMethod, type HttpObserver } from './http-observer.js';
+import { announcesBody, bearerToken, countedMethod, RequestIds } from './headers.js';
+import type { AccessRefusal, HttpObserver } from './http-observer.js';
 import { failureResponse, type Response, sendAtOnce, sendThroughKoa } from './response.js';
 
-/** What a request adds to the context of Koa. It is not in `ctx.state`, which other middleware may replace. */
-export interface PlantStoreContext extends DefaultContext {
-  plantStore: Exchange;
-}
+/** The status in metrics of a request whose client closed the connection before the response. */
+const CLIENT_GONE = 499;
 
-export type Context = ParameterizedContext<DefaultState, PlantStoreContext>;
+/** The context of Koa with its exchange, which is not in `ctx.state`: other middleware may replace that. */
+export type Context = KoaContext & { plantStore: Exchange };
 
 /** What is done for one method of a path. Rejects with an error that `failures` lists, or with a bug. */
 export type Operation = (ctx: Context) => Response | Promise<Response>;
@@ -51,16 +43,10 @@ export class Exchanges {
    * The middleware outside of third-party middleware. It begins and ends each request, reports it to the observer once,
    * and turns the errors of third-party middleware into failures.
    */
-  readonly outside = async (
-    koaContext: KoaContext,
-    next: (ctx: Context) => unknown,
-  ): Promise<void> => {
-    const ctx = koaContext as unknown as Context;
-    const exchange = new Exchange(ctx, this);
-    ctx.plantStore = exchange;
-    this.#observer.begun();
+  readonly outside = async (ctx: KoaContext, next: Next): Promise<void> => {
+    const exchange = this.#begin(ctx);
     try {
-      await next(ctx);
+      await next();
       exchange.checkResponded();
     } catch (error) {
       exchange.failOutside(error);
@@ -70,20 +56,16 @@ export class Exchanges {
 
   /** Creates the middleware inside of third-party middleware. It carries out an operation, and sends its response. */
   readonly inside = (operation: Operation): Middleware => {
-    return async (koaContext) => {
-      const ctx = koaContext as unknown as Context;
-      try {
-        ctx.plantStore.respond(await operation(ctx));
-      } catch (cause) {
-        ctx.plantStore.fail(cause);
-      }
-    };
+    return (ctx) => ctx.plantStore.perform(operation);
   };
 
   /** Creates the middleware for an operation without third-party middleware around it. */
   readonly whole = (operation: Operation): Middleware => {
-    const step = this.inside(operation);
-    return (ctx, next) => this.outside(ctx, (own: Context) => step(own, next));
+    return async (ctx) => {
+      const exchange = this.#begin(ctx);
+      await exchange.perform(operation);
+      exchange.end(this.#observer);
+    };
   };
 
   /** Reports a failure of the service to the observer, and to the listeners of the application. */
@@ -93,6 +75,13 @@ export class Exchanges {
     // Koa's own listener would print what the observer of an application of its own has got.
     const listens = app !== this.#own || app.listeners('error').some((it) => it !== app.onerror);
     if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
+  }
+
+  #begin(ctx: KoaContext): Exchange {
+    const exchange = new Exchange(ctx as Context, this);
+    ctx.plantStore = exchange;
+    this.#observer.begun();
+    return exchange;
   }
 }
 
@@ -115,6 +104,15 @@ export class Exchange {
     this.#ctx = ctx;
     this.#all = all;
     this.requestId = all.requestIds.of(ctx.req);
+  }
+
+  /** Carries out an operation, and sends its response or its failure. */
+  async perform(operation: Operation): Promise<void> {
+    try {
+      this.respond(await operation(this.#ctx));
+    } catch (cause) {
+      this.fail(cause);
+    }
   }
 
   /** Resolves with the client whose token the request has. Rejects with a `HttpError`, or as `verify` does. */
@@ -186,7 +184,6 @@ export class Exchange {
       this.#send(this.#response);
     }
     this.#isOver = true;
-    const cause = this.#cause;
     observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
@@ -195,12 +192,7 @@ export class Exchange {
       durationMs: performance.now() - this.startedAt,
       requestId: this.requestId,
       client: this.#client,
-      refusal:
-        cause instanceof InvalidTokenError
-          ? cause.reason
-          : cause instanceof PermissionDeniedError
-            ? 'permission'
-            : undefined,
+      refusal: refusalOf(this.#cause),
       request: ctx.req,
     });
   }
@@ -217,6 +209,11 @@ export class Exchange {
     const isRead = !announcesBody(req) || (req.complete && req.readableLength === 0);
     if (!isRead || this.#response?.failure?.closes) res.shouldKeepAlive = false;
   }
+}
+
+function refusalOf(cause: unknown): AccessRefusal | undefined {
+  if (cause instanceof InvalidTokenError) return cause.reason;
+  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }
 
 function endedEarly(cause: unknown): OutcomeUnknownError {

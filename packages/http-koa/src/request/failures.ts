@@ -1,4 +1,4 @@
-import { failuresOfCreate } from '@plant-store/plant-json';
+import { type CreateFailure, failuresOfCreate } from '@plant-store/plant-json';
 
 /** The response to a failed request. Stable across releases. */
 export interface Failure {
@@ -6,7 +6,7 @@ export interface Failure {
   readonly error: number;
   /** The message in the body, without values of the request. */
   readonly message: string;
-  /** The status of the response. */
+  /** The status of the response: the error number without its last digit. */
   readonly status: number;
   /** Whether the failure is a fault of the service, which is logged with its cause. */
   readonly ours?: true;
@@ -21,102 +21,74 @@ export interface Failure {
 }
 
 const CHALLENGE = 'Bearer realm="plant-store"';
+const LATER = { retryAfter: 1 };
+const OUTAGE = { ours: true, ...LATER } as const;
 
 const create = failuresOfCreate('the body');
 
 /** All failures, by the `code` of the error that causes each. */
 export const failures = {
-  MALFORMED_REQUEST: {
-    error: 4000,
-    status: 400,
-    message: 'the request is not valid HTTP/1.1 (RFC 9112)',
+  MALFORMED_REQUEST: failure(4000, 'the request is not valid HTTP/1.1 (RFC 9112)', {
     closes: true,
-  },
-  BODY_MISSING: {
-    error: 4001,
-    status: 400,
-    message: 'the body is missing: send a NewPlant as JSON',
-  },
-  MEDIA_TYPE_NOT_SUPPORTED: {
-    error: 4002,
-    status: 400,
-    message: 'Content-Type must be application/json, in one header',
-  },
-  BODY_TOO_LARGE: { ...create.TOO_LARGE, status: 400 },
-  INVALID_JSON: { ...create.INVALID_JSON, status: 400 },
-  INVALID_NEW_PLANT: { ...create.INVALID_NEW_PLANT, status: 400 },
-  PLANT_ID_TAKEN: { ...create.PLANT_ID_TAKEN, status: 400 },
-  CREDENTIALS_MISSING: {
-    error: 4010,
-    status: 401,
-    message: 'the bearer token is missing: send Authorization: Bearer <ACCESS_TOKEN>',
-    challenge: CHALLENGE,
-  },
-  INVALID_TOKEN: {
-    error: 4011,
-    status: 401,
-    message: 'the bearer token is malformed, unknown, expired, or not meant for this service',
-    challenge: `${CHALLENGE}, error="invalid_token"`,
-  },
-  PERMISSION_DENIED: {
-    error: 4030,
-    status: 403,
-    message: 'the bearer token does not permit this operation',
+  }),
+  BODY_MISSING: failure(4001, 'the body is missing: send a NewPlant as JSON'),
+  MEDIA_TYPE_NOT_SUPPORTED: failure(4002, 'Content-Type must be application/json, in one header'),
+  BODY_TOO_LARGE: ofCreate(create.TOO_LARGE),
+  INVALID_JSON: ofCreate(create.INVALID_JSON),
+  INVALID_NEW_PLANT: ofCreate(create.INVALID_NEW_PLANT),
+  PLANT_ID_TAKEN: ofCreate(create.PLANT_ID_TAKEN),
+  CREDENTIALS_MISSING: failure(
+    4010,
+    'the bearer token is missing: send Authorization: Bearer <ACCESS_TOKEN>',
+    { challenge: CHALLENGE },
+  ),
+  INVALID_TOKEN: failure(
+    4011,
+    'the bearer token is malformed, unknown, expired, or not meant for this service',
+    { challenge: `${CHALLENGE}, error="invalid_token"` },
+  ),
+  PERMISSION_DENIED: failure(4030, 'the bearer token does not permit this operation', {
     challenge: `${CHALLENGE}, error="insufficient_scope"`,
-  },
-  PATH_NOT_FOUND: { error: 4040, status: 404, message: 'there is nothing at this path' },
-  METHOD_NOT_ALLOWED: {
-    error: 4050,
-    status: 405,
-    message: 'this method is not allowed here: the header Allow lists the allowed methods',
-  },
-  REQUEST_TIMEOUT: {
-    error: 4080,
-    status: 408,
-    message: 'the request did not arrive in time',
-    closes: true,
-  },
-  TOO_MANY_REQUESTS: {
-    error: 4290,
-    status: 429,
-    message: 'this client sends too many requests: this one was not carried out',
-    retryAfter: 1,
-  },
-  HEADERS_TOO_LARGE: {
-    error: 4310,
-    status: 431,
-    message: 'the request must have at most 1000 headers, and 16 KiB of request line and headers',
-    closes: true,
-  },
-  INTERNAL: { ...create.INTERNAL, status: 500, ours: true },
-  STORAGE_UNAVAILABLE: {
-    ...create.STORAGE_UNAVAILABLE,
-    status: 503,
-    message: 'the storage cannot be reached: the request was not carried out',
-    ours: true,
-    retryAfter: 1,
-  },
-  TOKEN_VERIFIER_UNAVAILABLE: {
-    error: 5030,
-    status: 503,
-    message: 'the token cannot be verified now: the request was not carried out',
-    ours: true,
-    retryAfter: 1,
-  },
-  OUTCOME_UNKNOWN: { ...create.OUTCOME_UNKNOWN, status: 503, ours: true, retryAfter: 1 },
-  OVERLOADED: {
-    error: 5032,
-    status: 503,
-    message: 'too many requests are in flight: this one was not carried out',
-    retryAfter: 1,
-  },
-  STOPPING: {
-    error: 5032,
-    status: 503,
-    message: 'the service is stopping: the request was not carried out',
-    retryAfter: 1,
-  },
-} as const satisfies Record<string, Failure>;
+  }),
+  PATH_NOT_FOUND: failure(4040, 'there is nothing at this path'),
+  METHOD_NOT_ALLOWED: failure(
+    4050,
+    'this method is not allowed here: the header Allow lists the allowed methods',
+  ),
+  REQUEST_TIMEOUT: failure(4080, 'the request did not arrive in time', { closes: true }),
+  TOO_MANY_REQUESTS: failure(
+    4290,
+    'this client sends too many requests: this one was not carried out',
+    LATER,
+  ),
+  HEADERS_TOO_LARGE: failure(
+    4310,
+    'the request must have at most 1000 headers, and 16 KiB of request line and headers',
+    { closes: true },
+  ),
+  INTERNAL: ofCreate(create.INTERNAL, { ours: true }),
+  STORAGE_UNAVAILABLE: failure(
+    create.STORAGE_UNAVAILABLE.error,
+    'the storage cannot be reached: the request was not carried out',
+    OUTAGE,
+  ),
+  TOKEN_VERIFIER_UNAVAILABLE: failure(
+    5030,
+    'the token cannot be verified now: the request was not carried out',
+    OUTAGE,
+  ),
+  OUTCOME_UNKNOWN: ofCreate(create.OUTCOME_UNKNOWN, OUTAGE),
+  OVERLOADED: failure(5032, 'too many requests are in flight: this one was not carried out', LATER),
+  STOPPING: failure(5032, 'the service is stopping: the request was not carried out', LATER),
+};
+
+function failure(error: number, message: string, more: Partial<Failure> = {}): Failure {
+  return { error, message, status: Math.floor(error / 10), ...more };
+}
+
+function ofCreate({ error, message }: CreateFailure, more?: Partial<Failure>): Failure {
+  return failure(error, message, more);
+}
 
 /** The `code` of an error that has its own failure. */
 export type FailureCode = keyof typeof failures;
@@ -165,8 +137,7 @@ function exposedFailure(error: Error): Failure | undefined {
   if (!('expose' in error && 'status' in error) || error.expose !== true) return undefined;
   const status = Number(error.status);
   if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
-  const failure = { error: status * 10, status, message: error.message };
-  return status < 500 ? failure : { ...failure, ours: true };
+  return failure(status * 10, error.message, status < 500 ? {} : { ours: true });
 }
 
 /** Returns the headers of an error that third-party middleware exposes to the client: `ctx.throw(429, { headers })`. */

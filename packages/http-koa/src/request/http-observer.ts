@@ -42,17 +42,3 @@ export interface HttpObserver {
   /** Called once for each failure that is a fault of the service. */
   failed(failure: OwnFailure): void;
 }
-
-/** The status in metrics of a request whose client closed the connection before the response. */
-export const CLIENT_GONE = 499;
-
-const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
-
-/**
- * Returns the method for metrics: `_OTHER` for unknown ones, so that clients cannot add label values.
- *
- * Source: OpenTelemetry, semantic conventions for HTTP metrics.
- */
-export function countedMethod(method: string | undefined): string {
-  return method !== undefined && METHODS.has(method) ? method : '_OTHER';
-}

@@ -1,5 +1,4 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Plant } from '@plant-store/domain';
 import type { Context } from 'koa';
 import { type Failure, toFailure } from './failures.js';
 
@@ -19,14 +18,9 @@ const JSON_HEADERS = [
   ...['Cache-Control', 'no-store'],
 ];
 
-/** Returns a response with a JSON text, in which ids are exact, that must not be cached. */
-export function jsonResponse(status: number, body: string): Response {
-  return { status, headers: JSON_HEADERS, body };
-}
-
-/** Returns the response with a plant that was stored. Source: docs/specification.md, "Create a plant". */
-export function plantResponse(plant: Plant): Response {
-  return jsonResponse(200, JSON.stringify(plant));
+/** Returns a response with a value as JSON, that must not be cached. */
+export function jsonResponse(status: number, value: object): Response {
+  return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
 /** Returns the response for an error, the form of every response that is not a 2xx. Source: docs/specification.md, "Error". */

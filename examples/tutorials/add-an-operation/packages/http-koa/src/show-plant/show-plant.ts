@@ -7,7 +7,7 @@ import {
   type TokenVerifier,
 } from '@plant-store/domain';
 import type { Operation } from '../request/exchange.js';
-import { plantResponse } from '../request/response.js';
+import { jsonResponse } from '../request/response.js';
 
 /** One way to write each id, so that a plant has one address. */
 const DIGITS = /^(?:0|-?[1-9][0-9]{0,18})$/;
@@ -30,7 +30,7 @@ export function showPlantOperation(options: ShowPlantOptions): Operation {
     const id = toPlantId(captures?.[0] ?? '');
     const timeLimitMs = exchange.startedAt + requestDeadlineMs - performance.now();
     return exchange.carryOut(async () =>
-      plantResponse(await useCase.execute(client, id, timeLimitMs)),
+      jsonResponse(200, await useCase.execute(client, id, timeLimitMs)),
     );
   };
 }
