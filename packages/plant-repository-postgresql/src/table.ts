@@ -72,11 +72,4 @@ export const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/^permissions on the table/, GRANT],
   [/is not unique/, 'ALTER TABLE plants ADD PRIMARY KEY (id);'],
   [/is unlogged/, 'ALTER TABLE plants SET LOGGED;'],
-  // The table of an earlier version of the service.
-  [
-    /is bytea/,
-    `ALTER TABLE plants
-  ALTER name TYPE text USING convert_from(name, 'UTF8'),
-  ALTER tag TYPE text USING convert_from(tag, 'UTF8');`,
-  ],
 ];

@@ -51,16 +51,6 @@ describe('The statements of docs/postgresql.md', function () {
       ['30', '10', '3'].map((value) => ({ value })),
     );
   });
-
-  it('convert the columns of an earlier version', async () => {
-    const administrator = uriOf('postgres', server.password);
-    const plants = await query(administrator, 'TABLE plants');
-    const convert = snippet('docs/postgresql.md', 'ALTER TABLE');
-    const back = convert.replaceAll('TYPE text', 'TYPE bytea').replaceAll('_from', '_to');
-    await query(administrator, back);
-    await query(administrator, convert);
-    expect(await query(administrator, 'TABLE plants')).to.deep.equal(plants);
-  });
 });
 
 async function query(connectionString: string, statements: string): Promise<unknown[]> {
