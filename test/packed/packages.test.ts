@@ -3,25 +3,23 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { ACCESS_TOKEN_SHA256, TOKEN, watch } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { publint } from 'publint';
-import { examples } from '../documents/support/examples.js';
 import { snippet, withReal } from '../documents/support/snippet.js';
 import { Terminal } from '../documents/support/terminal.js';
 import { published } from '../manifest.js';
-import { readDocument } from '../markdown.js';
+import { filesBelow, readDocument } from '../markdown.js';
 import { root } from '../root.js';
 import { ForeignProject } from './foreign-project.js';
 
 const run = promisify(execFile);
 
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
-const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
+const STRICT = ['--strict', '--target', 'es2023', '--module', 'node16', '--types', 'node,mocha'];
 
 /** Mocha colours what it prints where `CI` is set. */
 const PLAIN = { NO_COLOR: '1' };
@@ -33,19 +31,9 @@ const libraries = published
   .filter(({ manifest }) => '.' in manifest.exports)
   .map(({ folder, manifest }) => ({ folder, name: basename(folder), id: manifest.name }));
 
-/** What others call first: its doc comment has an example. */
-const SHOWN_BY_AN_EXAMPLE = [
-  'newPlant',
-  'createApp',
-  'createServer',
-  'plantStoreRoutes',
-  'MemoryPlantRepository',
-  'mongoPlantRepository',
-  'postgresqlPlantRepository',
-  'GroupCommitPlantRepository',
-  'StaticTokenVerifier',
-  'JwtTokenVerifier',
-];
+/** The example in the doc comment of an export, and the name of the export. */
+const EXAMPLE =
+  /^\/\*\*\n(?: \*.*\n)*? \* @example\n \* ```ts\n([\s\S]+?)^ \* ```\n(?: \*.*\n)*? \*\/\nexport (?:async )?(?:class|const|function) (\w+)/gm;
 
 /** The packages whose example needs a server, or an issuer. */
 const NEEDS_SERVER = /mongodb|postgresql|jwt/;
@@ -81,6 +69,11 @@ for (const id of process.argv.slice(2)) {
 console.log(same);
 `;
 
+const examples = filesBelow(join(root, 'packages'))
+  .filter((file) => /\/src\/.*\.ts$/.test(file))
+  .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(EXAMPLE)])
+  .map(([, lines = '', name = '']) => ({ name, code: lines.replaceAll(/^ \* ?/gm, '') }));
+
 describe('The packages, installed from their tarballs', function () {
   this.timeout(600_000);
   let project: ForeignProject;
@@ -92,6 +85,8 @@ describe('The packages, installed from their tarballs', function () {
     terminal = new Terminal(project.folder);
     for (const format of formats) {
       project.write(`${format}/package.json`, JSON.stringify({ type: format }));
+      const entries = libraries.map(({ id }, at) => `export * as p${at} from '${id}';\n`);
+      project.write(`${format}/types.ts`, entries.join(''));
       for (const [name] of EMBEDDING) {
         const source = readFileSync(join(root, `examples/embedding/${name}.ts`));
         project.write(`${format}/${name}.ts`, source);
@@ -103,8 +98,8 @@ describe('The packages, installed from their tarballs', function () {
     for (const { name } of libraries) {
       project.write(`module/${name}.ts`, blockOf(name, 'ts'));
     }
-    for (const { name, code } of examples()) project.write(`module/${name}.example.ts`, code);
-    for (const format of formats) await compile(format, '--module', 'node16');
+    for (const { name, code } of examples) project.write(`module/${name}.example.ts`, code);
+    for (const format of formats) await compile(format);
   });
 
   after(async () => {
@@ -116,23 +111,19 @@ describe('The packages, installed from their tarballs', function () {
     run(process.execPath, args, { cwd: project.folder, env: { ...process.env, ...PLAIN, ...env } });
 
   /** Compiles the programs of a folder, and the declarations of what they import. */
-  async function compile(format: Format, ...options: string[]): Promise<void> {
+  async function compile(format: Format): Promise<void> {
     const cwd = join(project.folder, format);
     const files = readdirSync(cwd).filter((file) => file.endsWith('.ts'));
-    const compiled = run(process.execPath, [TSC, ...STRICT, ...options, ...files], { cwd });
+    const compiled = run(process.execPath, [TSC, ...STRICT, ...files], { cwd });
     const { stdout } = await compiled.catch((error) => error);
     expect(stdout).to.equal('');
   }
 
   for (const { folder, manifest } of published) {
     it(`have what they need, and nothing else: ${manifest.name}`, async () => {
-      const tarball = createPackageFromTarballData(readFileSync(project.tarball(manifest)));
-      const prefix = `/node_modules/${manifest.name}/`;
-      const files = tarball.listFiles().map((file) => file.replace(prefix, ''));
+      const files = filesIn(project.installed(manifest.name));
       const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
       expect(files, stale).to.have.members(filesOf(folder, '.' in manifest.exports));
-      const types = await checkPackage(tarball);
-      expect(types.types === false ? [] : types.problems).to.deep.equal([]);
       const { messages } = await publint({ pkgDir: project.installed(manifest.name), pack: false });
       expect(messages).to.deep.equal([]);
     });
@@ -146,18 +137,12 @@ describe('The packages, installed from their tarballs', function () {
   });
 
   it('have doc comments with examples, which compile', () => {
-    expect(examples().map(({ name }) => name)).to.include.members(SHOWN_BY_AN_EXAMPLE);
+    const names = examples.map(({ name }) => name);
+    expect(names).to.include.members(['newPlant', 'createApp', 'MemoryPlantRepository']);
+    expect(names).to.have.lengthOf.above(9);
   });
 
   describe('in a project of your own', () => {
-    for (const format of formats) {
-      it(`compile with nodenext: ${format}`, () =>
-        compile(format, '--module', 'nodenext', '--noEmit'));
-    }
-
-    it('compile for a bundler', () =>
-      compile('module', '--module', 'esnext', '--moduleResolution', 'bundler', '--noEmit'));
-
     it('export the same objects to import and to require', async () => {
       const { stdout } = await node(['module/entries.js', ...libraries.map(({ id }) => id)]);
       expect(Number(stdout)).to.be.above(50);
@@ -284,12 +269,16 @@ function blockOf(name: string, language: string): string {
   return block.text;
 }
 
+/** The files of a folder as relative paths. */
+function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
+}
+
 /** Returns the files that the tarball of a package must have. */
 function filesOf(folder: string, isLibrary: boolean): string[] {
-  const place = join(root, folder);
-  const files = readdirSync(place, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(place.length + 1));
+  const files = filesIn(join(root, folder));
   const modules = files
     .filter((file) => file.startsWith('src/'))
     .map((file) => `dist/${file.replace(/\.ts$/, '')}`);

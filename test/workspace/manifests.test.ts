@@ -27,7 +27,7 @@ describe('npm ci --omit=dev --omit=optional', () => {
     const compilers = Object.entries<{ dev?: boolean; devOptional?: boolean }>(packages).filter(
       ([path]) => /(?:^|\/)node_modules\/typescript$/.test(path),
     );
-    expect(compilers).to.have.lengthOf.above(1);
+    expect(compilers).not.to.deep.equal([]);
     const installed = compilers
       .filter(([, { dev, devOptional }]) => !(dev || devOptional))
       .map(([path]) => path);
