@@ -13,6 +13,36 @@ export class JsonNumber {
   constructor(text: string) {
     this.text = text;
   }
+
+  /**
+   * Returns the whole number that this number represents; `undefined` when it is not whole, or has more than 19 digits.
+   * `1.0` and `1e3` are whole (JSON Schema 2020-12, "integer"). Uses the digits only, so that `1e1000000000` costs no
+   * more than `1`.
+   */
+  toWholeNumber(): bigint | undefined {
+    const { text } = this;
+    if (!/[.eE]/.test(text)) return text.length <= MAX_DIGITS + 1 ? BigInt(text) : undefined;
+    const [, sign, whole = '', fraction = '', exponent = '0'] = PARTS.exec(text) ?? [];
+    const digits = (whole + fraction).replace(/^0+/, '');
+    const significant = withoutTrailingZeros(digits);
+    if (significant === '') return 0n;
+    const trailingZeros = digits.length - significant.length;
+    const zeros = Number(exponent) - fraction.length + trailingZeros;
+    if (zeros < 0 || significant.length + zeros > MAX_DIGITS) return undefined;
+    return BigInt(`${sign}${significant}${'0'.repeat(zeros)}`);
+  }
+}
+
+const PARTS = /^(-?)([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?$/;
+
+/** 10^19 is outside of int64, so no id has more digits than this before its decimal point. */
+const MAX_DIGITS = 19;
+
+/** The regular expression `/0+$/` would take quadratic time for a long row of zeros before another digit. */
+function withoutTrailingZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return digits.slice(0, end);
 }
 
 /** A JSON object without a prototype, so that no member name has a meaning in JavaScript. */
@@ -22,9 +52,6 @@ export interface JsonObject {
 
 /** A JSON value in which nothing was rounded, merged or replaced. */
 export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValue[] | JsonObject;
-
-/** What a decoder puts in place of invalid UTF-8. It may be in a valid text, too. */
-const REPLACEMENT = '\uFFFD';
 
 /** The deepest level of nesting. The outermost value is level 1. */
 const MAX_DEPTH = 32;
@@ -37,9 +64,8 @@ const MAX_DEPTH = 32;
  * @throws {InvalidJsonError} with the rule that the text breaks.
  */
 export function parseJson(bytes: Buffer): JsonValue {
-  const text = bytes.toString();
-  if (text.includes(REPLACEMENT) && !isUtf8(bytes)) fail('it is not UTF-8');
-  return new Parser(text).parse();
+  if (!isUtf8(bytes)) fail('it is not UTF-8');
+  return new Parser(bytes.toString()).parse();
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -70,20 +96,15 @@ class Parser {
   }
 
   parse(): JsonValue {
-    this.#skipSpace();
     const value = this.#value();
+    this.#skipSpace();
     if (this.#at < this.#text.length) fail('there is text after the end of the value');
     return value;
   }
 
-  /** Reads a value and the white space after it. */
+  /** Reads a value and the white space before it. */
   #value(): JsonValue {
-    const value = this.#bareValue();
     this.#skipSpace();
-    return value;
-  }
-
-  #bareValue(): JsonValue {
     switch (this.#text[this.#at]) {
       case '{':
         return this.#nested(this.#object);
@@ -106,7 +127,6 @@ class Parser {
     this.#depth += 1;
     if (this.#depth > MAX_DEPTH) fail(`it is nested deeper than ${MAX_DEPTH} levels`);
     this.#at += 1;
-    this.#skipSpace();
     const value = read.call(this);
     this.#depth -= 1;
     return value;
@@ -116,7 +136,6 @@ class Parser {
     const object: Record<string, JsonValue> = Object.create(null);
     if (this.#skip('}')) return object;
     do {
-      this.#skipSpace();
       const name = this.#name();
       if (Object.hasOwn(object, name)) fail('a name is repeated in one object');
       object[name] = this.#value();
@@ -126,45 +145,34 @@ class Parser {
   }
 
   #name(): string {
+    this.#skipSpace();
     if (this.#text[this.#at] !== '"') fail('a name in double quotes is missing');
     const name = this.#string();
-    this.#skipSpace();
     if (!this.#skip(':')) fail("a ':' is missing");
-    this.#skipSpace();
     return name;
   }
 
   #array(): JsonValue[] {
     const values: JsonValue[] = [];
     if (this.#skip(']')) return values;
-    do {
-      this.#skipSpace();
-      values.push(this.#value());
-    } while (this.#skip(','));
+    do values.push(this.#value());
+    while (this.#skip(','));
     if (!this.#skip(']')) fail("a ',' or ']' is missing");
     return values;
   }
 
   #string(): string {
-    const start = this.#at + 1;
-    const end = this.#endOfRun(start);
-    this.#at = end + 1;
-    if (this.#text.charCodeAt(end) === QUOTE) return this.#text.slice(start, end);
-    const string = this.#escapedString(this.#text.slice(start, end));
-    if (!string.isWellFormed()) fail('a string has a lone surrogate');
-    return string;
-  }
-
-  /** Reads the rest of a string from its first backslash; `read` is the part before it. */
-  #escapedString(read: string): string {
-    let string = read + this.#escape();
+    let string = '';
+    this.#at += 1;
     for (;;) {
       const end = this.#endOfRun(this.#at);
       string += this.#text.slice(this.#at, end);
       this.#at = end + 1;
-      if (this.#text.charCodeAt(end) === QUOTE) return string;
+      if (this.#text.charCodeAt(end) === QUOTE) break;
       string += this.#escape();
     }
+    if (!string.isWellFormed()) fail('a string has a lone surrogate');
+    return string;
   }
 
   /** Returns the position of the next quotation mark or backslash. */
@@ -202,7 +210,9 @@ class Parser {
     return matched;
   }
 
+  /** Skips white space, and returns whether it is followed by the character, which is skipped, too. */
   #skip(character: string): boolean {
+    this.#skipSpace();
     if (this.#text[this.#at] !== character) return false;
     this.#at += 1;
     return true;

@@ -8,7 +8,6 @@ import {
 import * as v from 'valibot';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from './exact-json.js';
 import { failuresOfCreate } from './failures.js';
-import { toWholeNumber } from './whole-number.js';
 
 const isObject = (input: unknown) =>
   typeof input === 'object' &&
@@ -21,7 +20,7 @@ const fields = v.object(
   {
     id: v.pipe(
       v.instance(JsonNumber, PLANT_ID_RULE),
-      v.transform(toWholeNumber),
+      v.transform((id) => id.toWholeNumber()),
       v.bigint(PLANT_ID_RULE),
       v.check(isPlantId, PLANT_ID_RULE),
     ),

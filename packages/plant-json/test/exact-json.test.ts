@@ -1,7 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from '../src/exact-json.js';
-import { toWholeNumber } from '../src/whole-number.js';
 
 const parse = (text: string) => parseJson(Buffer.from(text));
 
@@ -126,7 +125,7 @@ function fraction(sign: string, whole: string, decimals: string, exponent: numbe
 }
 
 describe('The whole number of a JSON number', () => {
-  const whole = (text: string) => toWholeNumber(new JsonNumber(text));
+  const whole = (text: string) => new JsonNumber(text).toWholeNumber();
 
   it('is that of exact arithmetic', () => {
     const digits = fc.stringMatching(/^(0|[1-9][0-9]{0,24})$/);
