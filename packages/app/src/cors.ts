@@ -1,16 +1,10 @@
 import type { AppOptions } from '@plant-store/http-koa';
 
 /** The header fields of requests that pages may set, in lower case. Source of the last two: W3C Trace Context. */
-const REQUEST_FIELDS = [
-  'authorization',
-  'content-type',
-  'x-request-id',
-  'traceparent',
-  'tracestate',
-];
+const REQUEST_FIELDS = 'authorization,content-type,x-request-id,traceparent,tracestate';
 
 /** The header fields of responses that pages may read. */
-const RESPONSE_FIELDS = ['X-Request-Id', 'WWW-Authenticate', 'Retry-After', 'Allow'];
+const RESPONSE_FIELDS = 'X-Request-Id,WWW-Authenticate,Retry-After,Allow';
 
 /** How long a browser may cache the response to a preflight; Chromium caches it no longer. */
 const MAX_AGE_SECONDS = 7200;

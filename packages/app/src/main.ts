@@ -6,12 +6,13 @@ import {
   StartError,
   UsageError,
   unknown,
+  urlOf,
 } from './commands/own-process.js';
 import { readConfiguration } from './configuration/configuration.js';
-import { ConfigurationError, readSettings } from './configuration/setting.js';
+import { ConfigurationError, messageOf, readSettings } from './configuration/setting.js';
 import { serviceSettings } from './configuration/settings.js';
 
-const COMMANDS = `Usage: plant-store [command]
+const USAGE = `Usage: plant-store [command]
 
 Commands:
   serve      start the service (the default)
@@ -23,20 +24,18 @@ Commands:
   openapi    print the interface description as JSON
 
 Options:
-  --help     print this text; after \`import\` or \`export\`, that of the command
+  --help     print this text
   --version  print the version and the commit
-`;
 
-const IMPORT = `Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
+Usage: plant-store import [FILE] [--rejects FILE] [--from-line NUMBER]
 
   Reads FILE, or standard input. Set ACCESS_TOKEN_FILE to a file with the bearer
   token of the client that imports.
 
   --rejects FILE      write the lines that were not stored to FILE
   --from-line NUMBER  skip the lines before this one, to resume an import
-`;
 
-const EXPORT = `Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
+Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
 
   Writes the plants to FILE, which must not exist, or to standard output, in the
   order of their ids. Set ACCESS_TOKEN_FILE to a file with the bearer token of
@@ -44,21 +43,13 @@ const EXPORT = `Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
 
   --after ID          begin with the first id above this one, to resume an export
   --limit NUMBER      write at most so many plants
-`;
 
-const EXIT_CODES = `Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
+Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
 incomplete export; 2 the command line or the configuration is invalid.
 
 Configuration is read from environment variables: see docs/configuration.md
 in ${REPOSITORY}.
 `;
-
-/** Returns the text of `--help` after a command. */
-function usage(command?: string): string {
-  if (command === 'import') return `${IMPORT}\n${EXIT_CODES}`;
-  if (command === 'export') return `${EXPORT}\n${EXIT_CODES}`;
-  return [COMMANDS, IMPORT, EXPORT, EXIT_CODES].join('\n');
-}
 
 /** Resolves with the exit code. Takes arguments if it declares `args`. */
 type Command = (process: OwnProcess, args: readonly string[]) => Promise<number>;
@@ -87,10 +78,7 @@ const commands: Readonly<Record<string, Command>> = {
     process.exit(code);
     return code;
   },
-  async ready(process) {
-    const { ready } = await import('./commands/ready.js');
-    return ready(process);
-  },
+  ready: (process) => requestReadiness(process),
   async token(process) {
     const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
     const token = newToken();
@@ -101,29 +89,40 @@ const commands: Readonly<Record<string, Command>> = {
     const { BASE_PATH } = readSettings(serviceSettings, process.env);
     return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
-  '--help': async (process, [command]) => print(process, usage(command)),
+  '--help': async (process) => print(process, USAGE),
   '--version': async (process) => print(process, `${build.version}\n`),
 };
 
-/** Other words for a command. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ['help', '--help'],
-  ['-h', '--help'],
-  ['version', '--version'],
-  ['-v', '--version'],
-]);
+const READY_LIMIT_MS = 5000;
+
+/** Checks whether the service that runs with this configuration is ready. */
+async function requestReadiness({ env, stdout, stderr }: OwnProcess): Promise<number> {
+  const { HOST, PORT } = await readConfiguration(env, false);
+  try {
+    const signal = AbortSignal.timeout(READY_LIMIT_MS);
+    const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, { signal });
+    stdout.write(`${await response.text()}\n`);
+    return response.ok ? 0 : 1;
+  } catch (error) {
+    const cause = error instanceof Error ? (error.cause ?? error) : error;
+    stderr.write(`plant-store: no response from ${HOST}:${PORT} (${messageOf(cause)})\n`);
+    return 1;
+  }
+}
 
 const FAILED = 1;
 const INVALID_USE = 2;
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
 export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
-  const [given = 'serve', ...rest] = args;
-  const word = ALIASES.get(given) ?? given;
+  const [word = 'serve', ...rest] = args;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   try {
-    if (command === undefined) throw new UsageError(unknownCommand(word));
-    if (asksForHelp(rest)) return print(process, usage(word));
+    if (asksForHelp(args)) return print(process, USAGE);
+    if (command === undefined) {
+      const kind = word.startsWith('-') ? 'option' : 'command';
+      throw new UsageError(unknown(kind, word, Object.keys(commands)));
+    }
     if (rest.length > 0 && command.length < 2) {
       throw new UsageError(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);
     }
@@ -134,12 +133,6 @@ export async function main(args: readonly string[], process: OwnProcess): Promis
     process.stderr.write(`plant-store: ${error.message}\n`);
     return isInvalid ? INVALID_USE : FAILED;
   }
-}
-
-function unknownCommand(word: string): string {
-  const words = [...Object.keys(commands), ...ALIASES.keys(), ...ALIASES.values()];
-  const known = words.filter((it) => it.length > 2);
-  return unknown(word.startsWith('-') ? 'option' : 'command', word, known);
 }
 
 /** Whether there is an option for help. What follows `--` is the name of a file. */

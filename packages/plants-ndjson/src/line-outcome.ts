@@ -2,23 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { type CreateFailure, failuresOfCreate } from '@plant-store/plant-json';
 import type { Line } from './read-lines.js';
 
-/** The outcome of a line. A `blank` one has only white space. */
-export type LineOutcome =
-  | 'stored'
-  | 'taken'
-  | 'invalid'
-  | 'unavailable'
-  | 'unknown'
-  | 'failed'
-  | 'blank';
+/** The outcome of a line. */
+export type LineOutcome = 'stored' | 'taken' | 'invalid' | 'unavailable' | 'unknown' | 'failed';
 
 /** The progress of an import. */
 export interface ImportProgress {
   readonly outcomes: Readonly<Record<LineOutcome, number>>;
   /** How many lines were read and have no outcome yet. */
   readonly pending: number;
-  /** How many of these wait for the storage, which has stored nothing of them. */
-  readonly retrying: number;
   /** Bytes of the input up to the last line that has an outcome. */
   readonly bytes: number;
   /** Where to resume: every line before this one is stored, recorded, or would fail again. The first line is 1. */
@@ -49,8 +40,6 @@ export interface Reject extends CreateFailure {
   readonly line: number;
   /** The text of the line. Absent when the line is larger than the limit, or not UTF-8. */
   readonly text?: string;
-  /** The bytes of a line that is not UTF-8, in Base64. */
-  readonly base64?: string;
 }
 
 /** Returns the outcome of a line whose plant failed with `error`. */
@@ -67,18 +56,13 @@ export function rejected({ number, bytes }: Line, error: unknown): Reject {
     line: number,
     error: value,
     message: namesTheRule && error instanceof Error ? error.message : message,
-    ...contentOf(bytes),
+    ...(bytes === undefined || !isUtf8(bytes) ? {} : { text: bytes.toString() }),
   };
 }
 
 function failureCode(error: unknown): FailureCode {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return Object.hasOwn(failures, code) ? (code as FailureCode) : 'INTERNAL';
-}
-
-function contentOf(bytes: Buffer | undefined): Pick<Reject, 'text' | 'base64'> {
-  if (bytes === undefined) return {};
-  return isUtf8(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') };
 }
 
 /** Counts the outcomes of lines, in the order of the lines. */
@@ -90,7 +74,6 @@ export class Tally {
     unavailable: 0,
     unknown: 0,
     failed: 0,
-    blank: 0,
   };
   bytes = 0;
   nextLine = 1;
@@ -101,7 +84,7 @@ export class Tally {
     this.skip(line);
   }
 
-  /** Passes a line without an outcome. */
+  /** Passes a line without an outcome, such as one of white space. */
   skip(line: Line): void {
     this.bytes = line.end;
     if (!this.#hasGap) this.nextLine = line.number + 1;

@@ -64,7 +64,6 @@ export class PlantImport {
   readonly #stopping = new AbortController();
   readonly #tally = new Tally();
   #pending = 0;
-  #retrying = 0;
   #pauseMs = FIRST_PAUSE_MS;
   #pause: Promise<void> | undefined;
   #problem: { readonly cause: unknown } | undefined;
@@ -76,8 +75,7 @@ export class PlantImport {
   /** The outcomes so far. */
   get progress(): ImportProgress {
     const { outcomes, bytes, nextLine } = this.#tally;
-    const [pending, retrying] = [this.#pending, this.#retrying];
-    return { outcomes: { ...outcomes }, pending, retrying, bytes, nextLine };
+    return { outcomes: { ...outcomes }, pending: this.#pending, bytes, nextLine };
   }
 
   /**
@@ -134,7 +132,8 @@ export class PlantImport {
     const result = await this.#result(line);
     this.#pending -= 1;
     await before;
-    if (typeof result === 'string') this.#tally.count(line, result);
+    if (result === 'blank') this.#tally.skip(line);
+    else if (result === 'stored') this.#tally.count(line, result);
     else this.#reject(line, result.error);
   }
 
@@ -167,17 +166,16 @@ export class PlantImport {
   }
 
   /** Pauses once for all lines that wait: twice as long each time. {@link stop} ends the pause. */
-  async #backOff(): Promise<void> {
-    this.#retrying += 1;
-    this.#pause ??= this.#wait(this.#pauseMs);
-    await this.#pause;
-    this.#retrying -= 1;
-  }
-
-  async #wait(ms: number): Promise<void> {
-    this.#pauseMs = Math.min(2 * ms, MAX_PAUSE_MS);
-    await setTimeout(ms, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
-    this.#pause = undefined;
+  #backOff(): Promise<void> {
+    if (this.#pause === undefined) {
+      const pause = setTimeout(this.#pauseMs, undefined, { signal: this.#stopping.signal });
+      this.#pauseMs = Math.min(2 * this.#pauseMs, MAX_PAUSE_MS);
+      const ended = () => {
+        this.#pause = undefined;
+      };
+      this.#pause = pause.then(ended, ended);
+    }
+    return this.#pause;
   }
 
   #reject(line: Line, error: unknown): void {
@@ -206,13 +204,9 @@ export class PlantImport {
   }
 }
 
-/** Returns the plant of a line; `undefined` for a line of white space. */
+/** Returns the plant of a line; `undefined` for a line of white space (RFC 8259 section 2). */
 function parsedPlant({ bytes }: Line): NewPlant | undefined {
   if (bytes === undefined) throw new LineTooLargeError();
-  return isBlank(bytes) ? undefined : parseNewPlant(bytes);
-}
-
-/** Whether a line has only white space of JSON (RFC 8259 section 2). */
-function isBlank(bytes: Buffer): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+  const isBlank = bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+  return isBlank ? undefined : parseNewPlant(bytes);
 }

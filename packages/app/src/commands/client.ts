@@ -21,7 +21,6 @@ import {
   UsageError,
   unknown,
 } from './own-process.js';
-import { readable } from './progress.js';
 
 /** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
 export interface Session {
@@ -116,29 +115,28 @@ export function report(stderr: Output, command: string, text: string): void {
   stderr.write(`plant-store: ${command}: ${printable(text)}\n`);
 }
 
-/** Below this, a speed is that of the start. */
-const SHORT_SECONDS = 1;
-
-/** Returns the last line of a summary, if it means something. @param began The time of `performance.now()`. */
-export function speedSince(began: number, plants: number): string[] {
-  const seconds = (performance.now() - began) / 1000;
-  if (plants === 0 || seconds < SHORT_SECONDS) return [];
-  return [`${seconds.toFixed(1)} s, ${readable(plants / seconds)} plants a second`];
+/** Formats a number with separators of thousands. */
+export function readable(value: number): string {
+  return value.toLocaleString('en-US');
 }
 
-/** The arguments of a command: at most one file, and options with a value each. */
-export interface CommandArguments {
-  /** `undefined` for standard input or output. */
-  readonly file: string | undefined;
-  readonly values: Readonly<Record<string, string>>;
+/** Writes a line about the progress of a command again and again. Returns a function that ends this. */
+export function showProgress(
+  output: NodeJS.WritableStream,
+  line: () => string,
+  intervalMs = 5_000,
+): () => void {
+  const timer = setInterval(() => output.write(`${line()}\n`), intervalMs);
+  return () => clearInterval(timer);
 }
 
-/** Parses the arguments of a command. @throws {UsageError} */
-export function readArguments(
-  command: string,
-  names: readonly string[],
-  args: readonly string[],
-): CommandArguments {
+/**
+ * Parses the arguments of a command: at most one file, and options with a value each. The file is `undefined` for
+ * standard input or output.
+ *
+ * @throws {UsageError}
+ */
+export function readArguments(command: string, names: readonly string[], args: readonly string[]) {
   const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   // A strict parser takes a negative id for another option.
   const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: false });
@@ -168,9 +166,8 @@ export function countOf(option: string, what: string, text?: string): number | u
   throw new UsageError(`${option}: expected ${what} of 1 or more, found '${text}'`);
 }
 
-/** Returns a word as a shell reads it back. */
+/** Returns a word as a shell reads it back, unless it has control characters. */
 export function quoted(word: string): string {
   if (/^[\w./@:+-]+$/.test(word)) return word;
-  if (printable(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
-  return `$'${printable(word.replace(/[\\']/g, '\\$&'))}'`;
+  return `'${printable(word).replaceAll("'", "'\\''")}'`;
 }

@@ -16,15 +16,15 @@ import {
   countOf,
   quoted,
   readArguments,
+  readable,
   reasonOf,
   report,
   type Session,
-  speedSince,
+  showProgress,
   stopAt,
 } from './client.js';
 import { type ExportOutput, openOutput } from './export-output.js';
 import { type OwnProcess, type Signals, UsageError } from './own-process.js';
-import { readable, showProgress, speedMeter } from './progress.js';
 
 /**
  * Runs an export. Resolves with the exit code: 0 when every plant is written, otherwise 1. Standard output has only
@@ -54,13 +54,11 @@ async function exportAs(
   const output = await openOutput(given.file, given.after, stdout);
   const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
   void stopAt(stopping, process, plantExport, 'the lines in progress', howToResume);
-  const stopShowing = showProgress(stderr, exportProgressText(plantExport));
-  const began = performance.now();
+  const stopShowing = showProgress(stderr, () => progressText(plantExport.progress));
   const { storage } = session.configuration;
   const problems = await problemsOf(plantExport, output, storage).finally(stopShowing);
   const { plants } = plantExport.progress;
-  const lines = [`exported: ${plants}`, ...speedSince(began, plants)];
-  if (plants > 0 || problems === undefined) stderr.write(`${lines.join('\n')}\n`);
+  if (plants > 0 || problems === undefined) stderr.write(`exported: ${plants}\n`);
   for (const problem of problems ?? []) report(stderr, 'export', problem);
   if (plants > 0 && problems !== undefined) stderr.write(`${howToResume()}\n`);
   return problems === undefined ? 0 : 1;
@@ -138,12 +136,7 @@ function problemOf(error: unknown, storage: ConfiguredStorage): string {
   return error instanceof UnreadablePlantError ? error.message : reasonOf(error, 'reading');
 }
 
-/** Returns the progress of an export as text, each time that it is called. */
-export function exportProgressText(source: Pick<PlantExport, 'progress'>): () => string {
-  const speed = speedMeter();
-  return () => {
-    const { plants, last } = source.progress;
-    const resume = last === undefined ? '' : ` | --after ${last}`;
-    return `${readable(plants)} plants, ${readable(speed(plants))}/s${resume}`;
-  };
+/** Returns a line about the progress of an export. */
+export function progressText({ plants, last }: ExportProgress): string {
+  return `${readable(plants)} plants${last === undefined ? '' : ` | --after ${last}`}`;
 }

@@ -1,4 +1,3 @@
-import { fstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type ImportProgress, PlantImport, type Reject } from '@plant-store/plants-ndjson';
@@ -9,14 +8,14 @@ import {
   countOf,
   quoted,
   readArguments,
+  readable,
   reasonOf,
   report,
   type Session,
-  speedSince,
+  showProgress,
   stopAt,
 } from './client.js';
 import { type OwnProcess, type Signals, UsageError } from './own-process.js';
-import { readable, showProgress, speedMeter, timeLeft } from './progress.js';
 import { RejectsFile, showFirst } from './rejects.js';
 
 /** How long the outcome of a line is waited for: longer than a database usually pauses. */
@@ -51,10 +50,16 @@ async function importAs(
   stopping: Signals,
 ): Promise<number> {
   const { stdout, stderr } = process;
-  const rejects = openRejects(given, input);
+  const rejects =
+    given.rejects === undefined
+      ? undefined
+      : new RejectsFile(given.rejects, given.fromLine !== undefined);
   const unrecorded = rejects?.nextLine ?? 1;
   const firstLine = Math.max(given.fromLine ?? 1, unrecorded);
-  for (const note of notesOf(given, process, unrecorded, firstLine)) report(stderr, 'import', note);
+  if (unrecorded > 1) {
+    const records = `${given.rejects} has records of lines before ${unrecorded} that were not stored`;
+    report(stderr, 'import', `${records}. The import begins at line ${firstLine}`);
+  }
   const show = showFirst(stderr);
   const record = (reject: Reject) => rejects?.record(reject) ?? show(reject);
   const plantImport = await openImport(session, firstLine, record);
@@ -63,8 +68,7 @@ async function importAs(
   const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
   const left = () => `${inProgress(plantImport.progress)}${howToResume()}`;
   void stopAt(stopping, process, plantImport, WAIT, left);
-  const stopShowing = showProgress(stderr, importProgressText(plantImport, sizeOf(input)));
-  const began = performance.now();
+  const stopShowing = showProgress(stderr, () => progressText(plantImport.progress, input.size));
   const end = await plantImport
     .run(input.stream)
     .catch((error: unknown) => reasonOf(error, 'creating'))
@@ -73,8 +77,7 @@ async function importAs(
       rejects?.close();
     });
   const { progress } = plantImport;
-  const lines = [...countsOf(progress), ...speedSince(began, progress.outcomes.stored)];
-  stdout.write(`${lines.join('\n')}\n`);
+  stdout.write(`${countsOf(progress).join('\n')}\n`);
   const problem = end === true ? afterTheEnd(firstLine, progress) : end;
   if (problem) report(stderr, 'import', problem);
   if (end !== true) stdout.write(`${howToResume()}\n`);
@@ -83,28 +86,6 @@ async function importAs(
 
 /** What an import waits for when it is stopped. */
 const WAIT = `the plants in progress, at most ${PATIENCE_MINUTES} minutes. Another signal ends the import now`;
-
-/** What an operator may not expect. @param unrecorded The line after the records of an earlier import. */
-function notesOf(
-  { file, rejects }: ImportArguments,
-  process: OwnProcess,
-  unrecorded: number,
-  firstLine: number,
-): string[] {
-  const records = `${rejects} has records of lines before ${unrecorded} that were not stored. The import begins at line ${firstLine}`;
-  return [
-    ...(unrecorded > 1 ? [records] : []),
-    ...(file === undefined && process.stdin.isTTY ? ['reading standard input, up to Ctrl-D'] : []),
-  ];
-}
-
-function openRejects(
-  { rejects, fromLine }: ImportArguments,
-  { stats }: ImportInput,
-): RejectsFile | undefined {
-  if (rejects === undefined) return undefined;
-  return new RejectsFile(rejects, stats, fromLine !== undefined);
-}
 
 /** The arguments of an import. */
 export interface ImportArguments {
@@ -130,36 +111,28 @@ export function resumeCommand({ file, rejects }: ImportArguments, line: number):
   return `plant-store import${source}${target} --from-line ${line}${note}`;
 }
 
-/** The input of an import. */
-export interface ImportInput {
+interface ImportInput {
   readonly stream: Readable;
-  readonly stats: Stats;
+  /** In bytes; `undefined` when it is not known before the end. */
+  readonly size: number | undefined;
 }
 
-/**
- * Opens a file, or takes standard input. Rejects with {@link UsageError} when it cannot be read.
- *
- * @param file The path; `undefined` for standard input.
- */
+/** Opens a file, or takes standard input. Rejects with {@link UsageError} when it cannot be read. */
 export async function openInput(
   file: string | undefined,
-  process: Pick<OwnProcess, 'stdin'>,
+  { stdin }: Pick<OwnProcess, 'stdin'>,
 ): Promise<ImportInput> {
-  if (file === undefined) return { stream: process.stdin, stats: fstatSync(process.stdin.fd) };
+  if (file === undefined) return { stream: stdin, size: undefined };
   try {
     const handle = await open(file);
     const stats = await handle.stat();
-    if (!stats.isDirectory()) return { stream: handle.createReadStream(), stats };
+    const size = stats.isFile() ? stats.size : undefined;
+    if (!stats.isDirectory()) return { stream: handle.createReadStream(), size };
     await handle.close();
   } catch (error) {
     throw new UsageError(`import: expected a file that can be read (${messageOf(error)})`);
   }
   throw new UsageError(`import: expected a file, found the directory ${file}`);
-}
-
-/** Returns the size of the input in bytes; `undefined` when it is not known before the end. */
-export function sizeOf({ stats }: ImportInput): number | undefined {
-  return stats.isFile() ? stats.size : undefined;
 }
 
 async function openImport(
@@ -184,12 +157,11 @@ function afterTheEnd(firstLine: number, { nextLine }: ImportProgress): string | 
   return `line ${firstLine} is after the end of the input, which has ${nextLine - 1} lines`;
 }
 
-/** The outcomes of lines that were not stored. Empty lines have another one. */
-const FAILURES = ['taken', 'invalid', 'unavailable', 'unknown', 'failed'] as const;
-
 function countsOf({ outcomes }: ImportProgress): string[] {
-  const failures = FAILURES.filter((outcome) => outcomes[outcome] > 0);
-  return ['stored' as const, ...failures].map((outcome) => `${outcome}: ${outcomes[outcome]}`);
+  const occurred = Object.entries(outcomes).filter(
+    ([outcome, count]) => outcome === 'stored' || count > 0,
+  );
+  return occurred.map(([outcome, count]) => `${outcome}: ${count}`);
 }
 
 function inProgress({ pending }: ImportProgress): string {
@@ -198,28 +170,14 @@ function inProgress({ pending }: ImportProgress): string {
 }
 
 function notStored({ outcomes }: ImportProgress): number {
-  return FAILURES.reduce((sum, outcome) => sum + outcomes[outcome], 0);
+  return Object.values(outcomes).reduce((sum, count) => sum + count) - outcomes.stored;
 }
 
-/** Returns the progress of an import as text, each time that it is called. @param size That of the input in bytes. */
-export function importProgressText(
-  source: Pick<PlantImport, 'progress'>,
-  size: number | undefined,
-  now?: () => number,
-): () => string {
-  const speed = speedMeter(now);
-  const bytesPerSecond = speedMeter(now);
-  return () => {
-    const { outcomes, retrying, nextLine, bytes } = source.progress;
-    const failed = notStored(source.progress);
-    const notes = [
-      `${readable(outcomes.stored)} plants`,
-      `${readable(speed(outcomes.stored))}/s`,
-      failed > 0 ? `${readable(failed)} not stored` : '',
-      retrying > 0 ? `${readable(retrying)} wait for the storage` : '',
-      size === undefined ? '' : timeLeft(size - bytes, bytesPerSecond(bytes)),
-    ].filter((note) => note !== '');
-    const share = size === undefined ? '' : `${Math.floor((100 * bytes) / size)} % | `;
-    return `${share}${notes.join(', ')} | --from-line ${nextLine}`;
-  };
+/** Returns a line about the progress of an import. @param size That of the input in bytes. */
+export function progressText(progress: ImportProgress, size: number | undefined): string {
+  const { outcomes, nextLine, bytes } = progress;
+  const share = size === undefined ? '' : `${Math.floor((100 * bytes) / size)} % | `;
+  const failed = notStored(progress);
+  const others = failed > 0 ? `, ${readable(failed)} not stored` : '';
+  return `${share}${readable(outcomes.stored)} plants${others} | --from-line ${nextLine}`;
 }

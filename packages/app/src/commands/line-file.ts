@@ -1,5 +1,4 @@
 import {
-  appendFile,
   appendFileSync,
   closeSync,
   fstatSync,
@@ -7,12 +6,7 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  type Stats,
 } from 'node:fs';
-import { promisify } from 'node:util';
-
-/** Repeats short writes, as those to a full disk. */
-const appendAll = promisify<number, string>(appendFile);
 
 /** At first, this much of the end of a file is read to find its last line. */
 const TAIL_BYTES = 2 ** 16;
@@ -21,32 +15,27 @@ const LINE_FEED = 0x0a;
 
 /** A file of whole lines: a write that fails leaves no part of one, and what a crash has left of one can be removed. */
 export class LineFile {
-  readonly stats: Stats;
+  readonly isEmpty: boolean;
   /** The last whole line when the file was opened, without its line feed; empty when there is none. */
   readonly last: string;
   readonly #file: number;
-  /** What follows the last whole line. */
-  readonly #rest: string;
+  /** Only a regular file has an end that can be read or removed. */
+  readonly #isRegular: boolean;
   #size: number;
 
-  constructor(path: string, flags: string | number) {
+  constructor(path: string, flags: string) {
     this.#file = openSync(path, flags);
-    this.stats = fstatSync(this.#file);
-    const { text, end, rest } = lastLine(this.#file, this.#isRegular ? this.stats.size : 0);
+    const stats = fstatSync(this.#file);
+    this.#isRegular = stats.isFile();
+    this.isEmpty = !this.#isRegular || stats.size === 0;
+    const { text, end } = lastLine(this.#file, this.isEmpty ? 0 : stats.size);
     this.last = text;
     this.#size = end;
-    this.#rest = rest;
   }
 
   /** The bytes of all whole lines. */
   get size(): number {
     return this.#size;
-  }
-
-  /** Whether the file ends with a whole line, or with what a crash leaves of one that begins so: a part, or zeros. */
-  canContinue(beginning: string): boolean {
-    const begun = this.#rest.slice(0, beginning.length);
-    return beginning.startsWith(begun) || begun.startsWith('\0');
   }
 
   /** Removes what follows the last whole line. */
@@ -55,20 +44,9 @@ export class LineFile {
   }
 
   /** Appends whole lines before it returns. */
-  appendSync(lines: string): void {
+  append(lines: string): void {
     try {
       appendFileSync(this.#file, lines);
-    } catch (error) {
-      this.cut();
-      throw error;
-    }
-    this.#size += Buffer.byteLength(lines);
-  }
-
-  /** Appends many lines: a slow disk delays only the caller. */
-  async append(lines: string): Promise<void> {
-    try {
-      await appendAll(this.#file, lines);
     } catch (error) {
       this.cut();
       throw error;
@@ -80,11 +58,6 @@ export class LineFile {
   close(): void {
     if (this.#isRegular) fsyncSync(this.#file);
     closeSync(this.#file);
-  }
-
-  /** Only a regular file has an end that can be read or removed. */
-  get #isRegular(): boolean {
-    return this.stats.isFile();
   }
 }
 
@@ -98,7 +71,6 @@ function lastLine(file: number, size: number) {
     const lines = bytes.subarray(0, Math.max(end, 0));
     const before = lines.lastIndexOf(LINE_FEED);
     if (start > 0 && before < 0) continue;
-    const rest = bytes.toString('latin1', end + 1, end + 65);
-    return { text: lines.toString('utf8', before + 1), end: start + end + 1, rest };
+    return { text: lines.toString('utf8', before + 1), end: start + end + 1 };
   }
 }

@@ -1,12 +1,11 @@
 import { EventEmitter, on } from 'node:events';
 import type { Readable } from 'node:stream';
-import { nearest } from '../configuration/nearest.js';
-import { printable } from '../configuration/setting.js';
+import { nearest, printable } from '../configuration/setting.js';
 
 /** What a command uses of its process. `process` is one; tests run commands with others. */
 export interface OwnProcess {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd: number };
+  readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
   on(signal: NodeJS.Signals, listener: () => void): unknown;

@@ -1,25 +1,13 @@
 import { createRequire } from 'node:module';
-import type { DestinationStream, LoggerOptions } from 'pino';
+import type { DestinationStream, Logger, LoggerOptions } from 'pino';
 
 /** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
 const { destination, pino, stdTimeFunctions }: typeof import('pino') = createRequire(
   import.meta.url,
 )('pino');
 
-/** Writes a line: fields and a text, or a text alone. An error is in the field `err`. */
-interface WriteLine {
-  (fields: object, text: string): void;
-  (text: string): void;
-}
-
-/** A log of the service. */
-export interface Log {
-  readonly debug: WriteLine;
-  readonly info: WriteLine;
-  readonly warn: WriteLine;
-  readonly error: WriteLine;
-  isLevelEnabled(level: 'debug' | 'info'): boolean;
-}
+/** A log of the service. An error is in the field `err`. */
+export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
 /** How a log is written. */
 export interface LogConfiguration {

@@ -1,13 +1,9 @@
-import { PERMISSIONS } from '@plant-store/domain';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/setting.js';
 import { settings } from '../../src/configuration/settings.js';
-import { storages } from '../../src/configuration/storages.js';
-import { demoVerifier, verifiers } from '../../src/configuration/verifiers.js';
 import { PlantFiles } from '../support/plant-files.js';
 
 type Env = Record<string, string>;
@@ -15,7 +11,7 @@ type Env = Record<string, string>;
 const DIGEST = 'a'.repeat(64);
 const ISSUER = 'https://login.example.com';
 const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
-const STORES = variablesThatChoose(storages);
+const STORES = 'MONGODB_URI or POSTGRESQL_URI';
 const FORGETS = 'memory loses every plant when the process ends';
 
 /** Values that no variable of this name takes. */
@@ -40,24 +36,20 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+const configured = (env: Env) => readConfiguration(env, false);
+/** Reads the configuration of an import or export. */
+const configuredAsClient = (env: Env) => readConfiguration(env, false, true);
+
 /** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
-async function problemsOf(
-  env: Env,
-  read: (env: NodeJS.ProcessEnv, terminal: boolean) => Promise<unknown> = readConfiguration,
-): Promise<readonly string[]> {
+async function problemsOf(env: Env, read = configured): Promise<readonly string[]> {
   try {
-    await read(env, false);
+    await read(env);
     return [];
   } catch (error) {
     if (error instanceof ConfigurationError) return error.problems;
     throw error;
   }
 }
-
-const readClientConfiguration = (env: NodeJS.ProcessEnv, terminal: boolean) =>
-  readConfiguration(env, terminal, true);
-const configured = (env: Env) => readConfiguration(env, false);
-const advised = async (env: Env) => advice(await configured(env));
 
 describe('What a variable accepts', () => {
   const valueFor = (name: string, text: string) => {
@@ -100,19 +92,19 @@ describe('What a variable accepts', () => {
 });
 
 describe('The configuration', () => {
-  it('has a default for everything outside of production, and a log for people on a terminal', async () => {
-    expect(await configured({})).to.include({ PORT: 3000, LOG_FORMAT: 'json', production: false });
-    expect((await readConfiguration({}, true)).LOG_FORMAT).to.equal('pretty');
-    expect((await readConfiguration({ LOG_FORMAT: 'json' }, true)).LOG_FORMAT).to.equal('json');
-  });
-
-  it('has a docs page, except in production, unless it is configured otherwise', async () => {
-    const docs = async (env: Env) => (await configured(env)).DOCS;
-    const production = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
-    expect([await docs({}), await docs({ DOCS: 'off' })]).to.deep.equal(['on', 'off']);
-    expect(await docs(production)).to.equal('off');
-    expect(await docs({ ...production, DOCS: 'on' })).to.equal('on');
-  });
+  const PRODUCTION = { NODE_ENV: 'production', STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
+  for (const [what, env, terminal, expected] of [
+    ['a default for everything', {}, false, { PORT: 3000, LOG_FORMAT: 'json', DOCS: 'on' }],
+    ['a log for people on a terminal', {}, true, { LOG_FORMAT: 'pretty', production: false }],
+    ['a format of its own', { LOG_FORMAT: 'json' }, true, { LOG_FORMAT: 'json' }],
+    ['no docs page when it is off', { DOCS: 'off' }, false, { DOCS: 'off' }],
+    ['no docs page in production', PRODUCTION, false, { DOCS: 'off', production: true }],
+    ['a docs page when it is on', { ...PRODUCTION, DOCS: 'on' }, false, { DOCS: 'on' }],
+  ] as const) {
+    it(`has ${what}`, async () => {
+      expect(await readConfiguration(env, terminal)).to.include(expected);
+    });
+  }
 
   it('accepts several digests, in either case, and several origins, with spaces around the commas', async () => {
     const { verifier, CORS_ALLOWED_ORIGINS } = await configured({
@@ -138,41 +130,18 @@ describe('The configuration', () => {
     expect(storage).to.include({ name: 'mongodb', note, ...database });
     expect(verifier).to.include({ name: 'jwt', variables: 'JWT_ISSUER, JWKS_URL' });
   });
-
-  it('has a verifier that accepts only its own token, for a client with the name demo', async () => {
-    const { name, demoToken = '', open } = demoVerifier();
-    expect(name).to.equal('static');
-    const verifier = await open(() => undefined);
-    const client = await verifier.verify(demoToken);
-    expect(client.name).to.equal('demo');
-    expect([...client.permissions]).to.deep.equal([...PERMISSIONS]);
-  });
 });
 
-describe('The variables that choose an adapter', () => {
-  it('are valid, also those that an adapter does not require', async () => {
+describe('A problem of the configuration', () => {
+  it('is an empty variable, also one that an adapter does not require', async () => {
     for (const name of ['JWT_SCOPE', 'JWT_READ_SCOPE', 'JWKS_URL']) {
       const [problem = 'no problem'] = await problemsOf({ ...JWT, [name]: '' });
       expect(problem.split(': expected')[0]).to.equal(name);
     }
   });
 
-  it('are those that each adapter requires', () => {
-    const adapter = (...required: string[]) => ({
-      settings: {},
-      required,
-      configure: async () => 0,
-    });
-    const [a, b, none] = [adapter('A'), adapter('B', 'C'), adapter()];
-    expect(variablesThatChoose({ a })).to.equal('A');
-    expect(variablesThatChoose({ none, a, b })).to.equal('A or B with C');
-    expect(variablesThatChoose({ a, b, c: adapter('D') })).to.equal('A, B with C or D');
-  });
-});
-
-describe('A problem of the configuration', () => {
   const NO_STORAGE = `STORAGE: expected to be set, since ${FORGETS}. Set ${STORES}, or STORAGE=memory if that is intended`;
-  const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
+  const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
   const FRAGMENT = 'fragment. Correct it, or unset it';
   const SCOPE = 'expected a single scope as in RFC 6749, section 3.3. Correct it, or unset it';
@@ -247,12 +216,6 @@ describe('A problem of the configuration', () => {
     ],
   ];
 
-  for (const [env, ...expected] of cases) {
-    it(`has a complete message, for ${JSON.stringify(env)}`, async () => {
-      expect(await problemsOf(env)).to.deep.equal(expected);
-    });
-  }
-
   const token = { ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: DIGEST };
   const noToken =
     'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
@@ -265,17 +228,17 @@ describe('A problem of the configuration', () => {
     [{ STORAGE: 'memory', ACCESS_TOKEN: 'a' }, NO_VERIFIER],
     [{ STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST }, noToken],
     [{ ACCESS_TOKEN: '' }, invalidToken, NO_STORAGE, NO_VERIFIER],
-    [
-      { DATABASE_URL: 'postgres://a', ...token },
-      NO_STORAGE,
-      'DATABASE_URL: ignored, since it is not a variable of this service. Set MONGODB_URI or POSTGRESQL_URI if the storage is meant',
-    ],
   ];
 
-  for (const [env, ...expected] of clients) {
-    it(`has a complete message for an import or export, for ${JSON.stringify(env)}`, async () => {
-      expect(await problemsOf(env, readClientConfiguration)).to.deep.equal(expected);
-    });
+  for (const [whose, read, table] of [
+    ['', configured, cases],
+    [' of an import or export', configuredAsClient, clients],
+  ] as const) {
+    for (const [env, ...expected] of table) {
+      it(`${whose} has a complete message, for ${JSON.stringify(env)}`.trim(), async () => {
+        expect(await problemsOf(env, read)).to.deep.equal(expected);
+      });
+    }
   }
 
   it('reveals no secret', async () => {
@@ -283,7 +246,7 @@ describe('A problem of the configuration', () => {
     expect(secrets).to.include.members(['ACCESS_TOKEN_SHA256', 'MONGODB_URI', 'ACCESS_TOKEN']);
     for (const variable of secrets) {
       const env = { [variable]: 'mongodb://me:my-secret@@@' };
-      const problems = (await problemsOf(env, readClientConfiguration)).join();
+      const problems = (await problemsOf(env, configuredAsClient)).join();
       expect(problems).to.include(variable).and.not.include('my-secret');
     }
   });
@@ -299,7 +262,7 @@ describe('A secret', () => {
     const env = { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
     for (const end of ['', '\n', '\r\n']) {
       const ACCESS_TOKEN_FILE = await file(`a-token${end}`);
-      const { ACCESS_TOKEN } = await readClientConfiguration({ ...env, ACCESS_TOKEN_FILE }, false);
+      const { ACCESS_TOKEN } = await configuredAsClient({ ...env, ACCESS_TOKEN_FILE });
       expect(ACCESS_TOKEN).to.equal('a-token');
     }
     const POSTGRESQL_URI_FILE = await file('postgresql://me:pass@a/b');
@@ -313,7 +276,7 @@ describe('A secret', () => {
       `MONGODB_URI_FILE: expected a file that can be read (ENOENT: no such file or directory, open '${MONGODB_URI_FILE}'). Correct it`,
     ]);
     const secrets = { ACCESS_TOKEN_FILE: '/none', ACCESS_TOKEN_SHA256_FILE: '/none' };
-    const missing = await problemsOf({ STORAGE: 'memory', ...secrets }, readClientConfiguration);
+    const missing = await problemsOf({ STORAGE: 'memory', ...secrets }, configuredAsClient);
     expect(missing.map((problem) => problem.split(':')[0])).to.have.members(Object.keys(secrets));
     expect(
       await problemsOf({ MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: await file('mongodb://b') }),
@@ -336,49 +299,40 @@ describe('A secret', () => {
 });
 
 describe('Advice', () => {
-  it('is complete sentences', async () => {
-    const production = { NODE_ENV: 'production', STORAGE: 'memory' };
-    expect(await advised({ ...production, ...JWT })).to.deep.equal([
+  const TIMES = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
+  const RESEMBLING = { POST: 'HOST', DOC: 'DOCS', ACCESS_TOKEN_SHA265: 'ACCESS_TOKEN_SHA256' };
+  const renames = Object.entries(RESEMBLING).map(
+    ([name, meant]) =>
+      `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`,
+  );
+  const cases: readonly (readonly [Env, ...string[]])[] = [
+    [
+      { NODE_ENV: 'production', STORAGE: 'memory', ...JWT },
       `STORAGE: ${FORGETS}. Set ${STORES} to keep plants`,
       'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
-    ]);
-    expect(await advised({ ...JWT, JWT_SCOPE: 'plants' })).to.deep.equal([]);
-  });
-
-  it('is about a deadline that is shorter than an election', async () => {
-    const within = (REQUEST_DEADLINE_MS: string) =>
-      advised({ MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS });
-    expect(await within('12000')).to.deep.equal([]);
-    expect(await within('11999')).to.deep.equal([
+    ],
+    [{ ...JWT, JWT_SCOPE: 'plants', SHUTDOWN_DELAY: '1', HOME: '1' }],
+    [{ MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '12000' }],
+    [
+      { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '11999' },
       'REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
-    ]);
-  });
+    ],
+    [{ ...TIMES, SHUTDOWN_TIMEOUT_MS: '51000' }],
+    [
+      { ...TIMES, SHUTDOWN_TIMEOUT_MS: '50999' },
+      'SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to 51000 ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and 1000 ms). Set it to 51000 or more',
+    ],
+    [RESEMBLING, ...renames],
+  ];
 
-  it('is about a shutdown that is shorter than a request', async () => {
-    const times = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
-    expect(await advised({ ...times, SHUTDOWN_TIMEOUT_MS: '51000' })).to.deep.equal([]);
-    const [line] = await advised({ ...times, SHUTDOWN_TIMEOUT_MS: '50999' });
-    const sentence = /^SHUTDOWN_TIMEOUT_MS: .* up to 51000 ms .*\. Set it to 51000 or more$/;
-    expect(line).to.match(sentence);
-  });
+  for (const [env, ...expected] of cases) {
+    it(`is complete sentences, for ${JSON.stringify(env)}`, async () => {
+      expect(advice(await configured(env))).to.deep.equal(expected);
+    });
+  }
 
-  it('is about variables of other programs, unless a storage is chosen', async () => {
-    expect(await advised({ MONGO_URL: 'mongodb://a' })).to.deep.equal([
-      'MONGO_URL: ignored, since it is not a variable of this service. Set MONGODB_URI if the storage is meant',
-    ]);
-    expect(await advised({ STORAGE: 'memory', MONGO_URL: 'mongodb://a' })).to.deep.equal([]);
-  });
-
-  it('is about variables that resemble others, also among problems', async () => {
-    expect(await advised({ SHUTDOWN_DELAY: '1', HOME: '1' })).to.deep.equal([]);
-    const lines = (env: Env) =>
-      Object.entries(env).map(
-        ([name, meant]) =>
-          `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`,
-      );
-    const env = { POST: 'HOST', DOC: 'DOCS', ACCESS_TOKEN_SHA265: 'ACCESS_TOKEN_SHA256' };
-    expect(await advised(env)).to.deep.equal(lines(env));
-    const problems = await problemsOf({ NODE_ENV: 'production', ...env });
-    expect(problems.slice(-3)).to.deep.equal(lines(env));
+  it('about variables that resemble others is also among problems', async () => {
+    const problems = await problemsOf({ NODE_ENV: 'production', ...RESEMBLING });
+    expect(problems.slice(-3)).to.deep.equal(renames);
   });
 });
