@@ -1,4 +1,4 @@
-import { execFile, execFileSync, spawn } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -7,7 +7,6 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { skipWithout } from '@plant-store/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
@@ -24,8 +23,6 @@ const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
 const WAITING = 300;
 /** What the service logs when it can write again. */
 const REPORT = /^\{.*lines of the log were lost"\}$/m;
-/** A part of the last line that the service logs at its start. */
-const LAST_ADVICE = 'to keep plants';
 
 /** Returns the files that a process has loaded, by its report about coverage. */
 function filesIn(folder: string): string[] {
@@ -140,39 +137,5 @@ describe('The process of plant-store', () => {
     await once(worker, 'listening');
     worker.process.kill('SIGTERM');
     expect(await once(worker, 'exit')).to.deep.equal([0, null]);
-  });
-
-  /** Whether `script` of util-linux is installed, which provides a terminal without native code. */
-  const hasScript = () => {
-    try {
-      return execFileSync('script', ['--version'], { encoding: 'utf8' }).includes('util-linux');
-    } catch {
-      return false;
-    }
-  };
-
-  it('logs advice for people on a terminal, where Ctrl-C stops the service', async function () {
-    if (!hasScript()) skipWithout(this, 'no `script` of util-linux in place of a terminal');
-    const line = `exec '${process.execPath}' '${command}'`;
-    const service = spawn('script', ['-qec', line, '/dev/null'], {
-      env: {
-        ...{ PATH: process.env.PATH, PORT: '0', ACCESS_TOKEN_SHA256 },
-        ...{ NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' },
-      },
-      stdio: ['pipe', 'pipe', 'inherit'],
-    });
-    let printed = '';
-    service.stdout.setEncoding('utf8').on('data', (part) => {
-      if (!printed.includes(LAST_ADVICE) && `${printed}${part}`.includes(LAST_ADVICE)) {
-        service.stdin.write('\x03');
-      }
-      printed += part;
-    });
-    const [code] = await once(service, 'close');
-    expect(code).to.equal(0);
-    expect(printed).to.match(/^Plant Store .* listens on /);
-    expect(printed).to.match(/WARN.*: .*STORAGE: memory loses/);
-    expect(printed).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request/);
-    expect(printed).to.match(/INFO.*: .*stopping/);
   });
 });

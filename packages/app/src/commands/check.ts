@@ -55,23 +55,21 @@ async function report(
 
 type Part = Pick<TokenVerifier, 'ready'>;
 
-/** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. Leaves no timer. */
+/** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. */
 export async function reasonNotReady(
   part: Part,
   maxWaitMs = MAX_WAIT_MS,
   pauseMs = PAUSE_MS,
 ): Promise<unknown> {
-  const ending = new AbortController();
-  // This timer also keeps the process alive: a part that waits for an unknown host has no open handle.
-  const expired = wait(maxWaitMs, true, ending).catch(() => true);
+  const end = performance.now() + maxWaitMs;
   let problem: unknown = new Error('no response');
   const attempts = async () => {
-    while (problem !== undefined && !ending.signal.aborted) {
+    while (problem !== undefined && performance.now() < end) {
       problem = await part.ready().catch((error: unknown) => error);
-      if (problem !== undefined) await wait(pauseMs, undefined, ending).catch(() => undefined);
+      if (problem !== undefined) await wait(pauseMs);
     }
   };
-  await Promise.race([attempts(), expired]);
-  ending.abort();
+  // The timer also keeps the process alive: a part that waits for an unknown host has no open handle.
+  await Promise.race([attempts(), wait(maxWaitMs)]);
   return problem;
 }

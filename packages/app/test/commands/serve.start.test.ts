@@ -52,6 +52,17 @@ describe('The start of the service', () => {
     expect(service.out).to.match(/^Plant Store .*\nDocs: .*\nStorage: memory .*\n$/);
   });
 
+  it('logs advice for people on a terminal', async () => {
+    const settings = { NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' };
+    const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
+    const service = new Command([], env, true);
+    await service.printed(/WARN.*: .*STORAGE: memory loses/);
+    expect(service.out).to.match(/^Plant Store .* listens on /);
+    expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request/);
+    expect(await service.stop()).to.equal(0);
+    expect(service.out).to.match(/INFO.*: .*stopping/);
+  });
+
   it('reports in one line that a port is taken, closes what is open, and ends with 1', async () => {
     const { address } = await serveHere({ ACCESS_TOKEN_SHA256 });
     const [taken, free] = [new URL(address).port, `${await freePort()}`];

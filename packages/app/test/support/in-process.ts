@@ -7,8 +7,8 @@ const running = new Set<Command>();
 
 /** A `plant-store` command that runs in the process of the test. It gets the signals that the test emits. */
 export class Command extends EventEmitter implements OwnProcess {
-  readonly stdin = Object.assign(new PassThrough(), { fd: 0 });
-  readonly stdout = new PassThrough({ encoding: 'utf8' });
+  readonly stdin = new PassThrough();
+  readonly stdout;
   readonly stderr = new PassThrough({ encoding: 'utf8' });
   /** What it has printed to standard output so far. */
   out = '';
@@ -19,9 +19,11 @@ export class Command extends EventEmitter implements OwnProcess {
 
   readonly env: NodeJS.ProcessEnv;
 
-  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  /** @param isTTY Whether standard output is a terminal. */
+  constructor(args: readonly string[], env: NodeJS.ProcessEnv = {}, isTTY = false) {
     super();
     this.env = env;
+    this.stdout = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
     this.stdout.on('data', (text) => {
       this.out += text;
     });

@@ -8,9 +8,9 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
+import { openLogger } from '../../src/telemetry/logger.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { type Observer, observe } from '../../src/telemetry/observer.js';
-import { pino } from '../support/pino.js';
 
 const SECONDS = '0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 +Inf';
 
@@ -36,9 +36,10 @@ describe('The metrics', () => {
     }
   }
 
-  beforeEach(() => {
+  beforeEach(async () => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234' });
-    observer = observe(pino({ level: 'silent' }), metrics, { storage: {}, verifier: {} });
+    const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, process.stderr);
+    observer = observe(logger, metrics, { storage: {}, verifier: {} });
   });
 
   function requestEnded(status: number, error?: number, durationMs = 1): void {
