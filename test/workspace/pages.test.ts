@@ -35,137 +35,104 @@ const USAGES: Readonly<Record<string, string>> = {
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
 
+const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
+/** The commands of `plant-store`, from its source. */
+const commands = [
+  ...read('packages/app/src/main.ts').matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\([\w, ]*\)|:)/gm),
+].map(([, word = '']) => word);
+const variables = new Set([...(await settingNames()), ...OTHERS]);
+
+const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
+  path: 'docs/page.md',
+  prose,
+  blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
+});
+const sh = (text: string) => ({ language: 'sh', text });
+const excerpt = { language: 'json', file: 'package.json' };
+const shown = (end: string) => `"private": true,\n// …\n${end}\n`;
+
+/** What is wrong with a document, and a document that has it: what must be found there follows its path. */
+const CHECKS: Readonly<
+  Record<string, readonly [(page: Markdown) => string[], wrong: Markdown, found: string[]]>
+> = {
+  'have no broken links': [
+    brokenLinks,
+    page('[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)'),
+    [': gone.md', ': errors.md#gone', ': #gone'],
+  ],
+  'name files that exist': [
+    missingFiles,
+    page('`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`'),
+    [': packages/domain/src/gone.ts', ': docs/gone.md'],
+  ],
+  'name commands that exist': [
+    unknownCommands,
+    page('`npm run gone` `npm run build`', sh('A=1 plant-store gone\nplant-store check\n')),
+    [': npm run gone', ': plant-store gone'],
+  ],
+  'name options that exist': [
+    unknownOptions,
+    page(
+      '`npm run bench -- --quick --gone` `mongod --gone`',
+      sh('A=1 plant-store import a --gone 1 --rejects b\n'),
+    ),
+    [': npm run bench --gone', ': plant-store import --gone'],
+  ],
+  'name variables that exist': [
+    unknownVariables,
+    page('`GONE_TOO` `GONE=1` `PORT` `SELECT`', sh('GONE_NAME=1 PORT=1 plant-store\n')),
+    [': GONE_TOO', ': GONE', ': GONE_NAME'],
+  ],
+  'show valid JSON': [
+    (it) => brokenJson(it).map((problem) => problem.replace(/ .*/, '')),
+    page('', { language: 'json', text: '{,}' }, { language: 'json', text: '{}' }),
+    [':1'],
+  ],
+  'show files, or excerpts of them, with their current content': [
+    driftedFiles,
+    page(
+      '',
+      { ...excerpt, text: '{}' },
+      { ...excerpt, text: shown('"type": "module",') },
+      { ...excerpt, text: shown('"gone"') },
+      { ...excerpt, file: 'packages/made/package.json', text: '{}' },
+    ),
+    [':1 is not package.json', ':1 is not package.json', ':1 is not packages/made/package.json'],
+  ],
+  'name the file of each block of a tutorial in the text above it, because the fence is not visible':
+    [
+      (it) => (/^docs\/(?:tutorials\/|page)/.test(it.path) ? unnamedFiles(it) : []),
+      page('`src/a.ts`:\n\nThe source:\n\n', { file: 'src/a.ts', line: 3 }, { file: 'b', line: 5 }),
+      [':5 does not name b'],
+    ],
+};
+
 describe('The documents', () => {
-  it('are found', () => {
-    expect(documents.map(({ path }) => path)).to.include.members(['README.md', 'docs/README.md']);
-  });
-
-  it('have no broken links', () => {
-    expect(documents.flatMap(brokenLinks)).to.deep.equal([]);
-  });
-
-  it('name files that exist', () => {
-    expect(documents.flatMap(missingFiles)).to.deep.equal([]);
-  });
-
-  it('name commands that exist', async () => {
-    const scripts = Object.keys(readJson('package.json').scripts as object);
-    const words = commandWords();
-    expect(documents.flatMap((it) => unknownCommands(it, scripts, words))).to.deep.equal([]);
-  });
-
-  it('name options that exist', () => {
-    expect(documents.flatMap(unknownOptions)).to.deep.equal([]);
-  });
-
-  it('name variables that exist', async () => {
-    const known = new Set([...(await settingNames()), ...OTHERS]);
-    expect(documents.flatMap((it) => unknownVariables(it, known))).to.deep.equal([]);
-  });
-
-  it('show valid JSON', () => {
-    expect(documents.flatMap(brokenJson)).to.deep.equal([]);
-  });
-
-  it('show files with their current content', () => {
-    expect(documents.flatMap(driftedFiles)).to.deep.equal([]);
-  });
-
-  it('name the file of each block of a tutorial in the text above it, because the fence is not visible', () => {
-    const tutorials = documents.filter(({ path }) => path.startsWith('docs/tutorials/'));
-    expect(tutorials.flatMap(unnamedFiles)).to.deep.equal([]);
-  });
+  for (const [title, [problemsOf, wrong, found]] of Object.entries(CHECKS)) {
+    it(title, () => {
+      expect(problemsOf(wrong)).to.deep.equal(found.map((it) => `docs/page.md${it}`));
+      expect(documents.flatMap(problemsOf)).to.deep.equal([]);
+    });
+  }
 
   it('give the lengths of the files to read first, to within a quarter', () => {
     const { prose } = readDocument(root, 'docs/architecture.md');
     const rows = [...prose.matchAll(/^\| \d+ \| \[`([^`]+)`\]\S+ \| (\d+) \|/gm)];
     expect(rows).to.have.lengthOf.within(1, 10);
     const far = rows.filter(([, file = '', lines]) => {
-      const length = readFileSync(join(root, file), 'utf8').split('\n').length - 1;
+      const length = read(file).split('\n').length - 1;
       return Math.abs(length - Number(lines)) > length / 4;
     });
     expect(far.map(([, file, lines]) => `${file}: ${lines}`)).to.deep.equal([]);
   });
 
   it('are listed in the index of docs', () => {
-    const index = readFileSync(join(root, 'docs/README.md'), 'utf8');
-    const listed = documents
-      .filter(({ path }) => /^docs\/(?!decisions\/|README)/.test(path))
-      .filter(({ path }) => !index.includes(`(${path.replace('docs/', '')})`));
-    expect(listed.map(({ path }) => path)).to.deep.equal([]);
-  });
-});
-
-/** Documents with each kind of problem. */
-describe('The check of the documents', () => {
-  const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
-    path: 'docs/page.md',
-    prose,
-    blocks: blocks.map((block) => ({ language: '', file: undefined, text: '', line: 1, ...block })),
-  });
-
-  const links = '[a](gone.md) [b](errors.md#gone) [c](#gone) [d](errors.md#errors) [e](https://x)';
-  const files = '`packages/domain/src/gone.ts` `packages/domain/src/plant.ts` `docs/gone.md`';
-  const sh = (text: string) => ({ language: 'sh', text });
-  const wrong: Record<string, readonly [problems: string[], found: string[]]> = {
-    'broken links': [brokenLinks(page(links)), ['gone.md', 'errors.md#gone', '#gone']],
-    'names of files that do not exist': [
-      missingFiles(page(files)),
-      ['packages/domain/src/gone.ts', 'docs/gone.md'],
-    ],
-    'names of commands that do not exist': [
-      unknownCommands(
-        page('`npm run gone`', sh('A=1 plant-store gone\nplant-store check\n')),
-        ['build'],
-        ['check'],
-      ),
-      ['npm run gone', 'plant-store gone'],
-    ],
-    'names of options that do not exist': [
-      unknownOptions(
-        page(
-          '`npm run bench -- --quick --gone` `mongod --gone`',
-          sh('A=1 plant-store import a --gone 1 --rejects b\n'),
-        ),
-      ),
-      ['npm run bench --gone', 'plant-store import --gone'],
-    ],
-    'names of variables that do not exist': [
-      unknownVariables(
-        page('`GONE_TOO` `GONE=1` `PORT` `SELECT`', sh('GONE_NAME=1 PORT=1 plant-store\n')),
-        new Set(['PORT']),
-      ),
-      ['GONE_TOO', 'GONE', 'GONE_NAME'],
-    ],
-  };
-  for (const [what, [problems, found]] of Object.entries(wrong)) {
-    it(`finds ${what}`, () => {
-      expect(problems).to.deep.equal(found.map((it) => `docs/page.md: ${it}`));
-    });
-  }
-
-  it('finds invalid JSON, and files that were changed', () => {
-    const drifted = { language: 'json', file: 'package.json', text: '{,}' };
-    expect(brokenJson(page('', drifted))).to.have.length(1);
-    expect(driftedFiles(page('', drifted))).to.deep.equal(['docs/page.md:1 is not package.json']);
-    const made = page('', { ...drifted, file: 'packages/made/package.json' });
-    expect(driftedFiles(made)).to.deep.equal(['docs/page.md:1 is not packages/made/package.json']);
-    expect(driftedFiles({ ...made, path: 'docs/tutorials/a/README.md' })).to.deep.equal([]);
-  });
-
-  it('finds an excerpt with a part that the file does not have', () => {
-    const excerpt = (text: string) => ({ language: 'json', file: 'package.json', text });
-    const [first, later] = ['"private": true,', '"type": "module",'];
-    expect(driftedFiles(page('', excerpt(`${first}\n// …\n${later}\n`)))).to.deep.equal([]);
-    expect(driftedFiles(page('', excerpt(`${first}\n// …\n"gone"\n`)))).to.have.length(1);
-  });
-
-  it('finds blocks whose files are not named', () => {
-    const block = { language: 'ts', file: 'src/a.ts', text: '', line: 3 };
-    expect(unnamedFiles(page('`src/a.ts`:\n\n', block))).to.deep.equal([]);
-    const unnamed = ['docs/page.md:3 does not name src/a.ts'];
-    expect(unnamedFiles(page('The source:\n\n', block))).to.deep.equal(unnamed);
-    expect(unnamedFiles(page('', { ...block, line: 1 }))).to.have.length(1);
+    const index = read('docs/README.md');
+    const paths = documents.map(({ path }) => path);
+    const pages = paths.filter((path) => /^docs\/(?!decisions\/|README)/.test(path));
+    expect(pages).to.have.lengthOf.above(10);
+    const unlisted = pages.filter((path) => !index.includes(`(${path.replace('docs/', '')})`));
+    expect(unlisted).to.deep.equal([]);
   });
 });
 
@@ -193,15 +160,11 @@ function missingFiles({ path, prose, blocks }: Markdown): string[] {
     .map((word) => `${path}: ${word}`);
 }
 
-function unknownCommands(
-  { path, prose, blocks }: Markdown,
-  scripts: readonly string[],
-  words: readonly string[],
-): string[] {
+function unknownCommands({ path, prose, blocks }: Markdown): string[] {
   const code = [...codeWords(prose), ...shellLines(blocks)];
   return code.flatMap((line) =>
     [...line.matchAll(/\b(npm run|(?<!\/)plant-store) ([a-z-]+)/g)]
-      .filter(([, tool, word = '']) => !(tool === 'npm run' ? scripts : words).includes(word))
+      .filter(([, tool, word = '']) => !(tool === 'npm run' ? scripts : commands).includes(word))
       .filter(([all]) => line.startsWith(all) || /(?:^|[\s/=])(?:npm|plant-store) /.test(line))
       .map(([all]) => `${path}: ${all}`),
   );
@@ -212,14 +175,14 @@ function unknownOptions({ path, prose, blocks }: Markdown): string[] {
     const [, tool = '', rest = ''] = /\b(plant-store import|npm run [a-z]+)\b(.*)/.exec(line) ?? [];
     const usage = USAGES[tool];
     if (usage === undefined) return [];
-    const listed = readFileSync(join(root, usage), 'utf8');
+    const listed = read(usage);
     return [...rest.matchAll(/ (--[a-z][a-z-]*)/g)]
       .filter(([, option = '']) => option !== '--help' && !listed.includes(` ${option}`))
       .map(([, option]) => `${path}: ${tool} ${option}`);
   });
 }
 
-function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<string>): string[] {
+function unknownVariables({ path, prose, blocks }: Markdown): string[] {
   const named = codeWords(prose).filter((word) => VARIABLE.test(word));
   const set = shellLines(blocks).flatMap(
     (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9_]+(?==)/g) ?? [],
@@ -229,7 +192,7 @@ function unknownVariables({ path, prose, blocks }: Markdown, known: ReadonlySet<
     .map(({ text }) => text)
     .join();
   return [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
-    .filter((name) => !known.has(name) && !OPENTELEMETRY.test(name))
+    .filter((name) => !variables.has(name) && !OPENTELEMETRY.test(name))
     .filter((name) => !new RegExp(`^\\+ +${name}:`, 'm').test(made))
     .map((name) => `${path}: ${name}`);
 }
@@ -253,7 +216,7 @@ function driftedFiles({ path, blocks }: Markdown): string[] {
     if (file === undefined || language === 'diff') return [];
     const isThere = existsSync(join(root, file));
     if (!isThere && path.startsWith('docs/tutorials/')) return [];
-    const content = isThere ? readFileSync(join(root, file), 'utf8') : '';
+    const content = isThere ? read(file) : '';
     const isShown = content === text || (text.includes(LEFT_OUT) && hasParts(content, text));
     return isShown ? [] : [`${path}:${line} is not ${file}`];
   });
@@ -293,14 +256,6 @@ async function settingNames(): Promise<string[]> {
   return [...Object.keys(module.settings), ...secrets.map((name) => `${name}_FILE`)];
 }
 
-/** The commands of `plant-store`, from its source. */
-function commandWords(): string[] {
-  const source = readFileSync(join(root, 'packages/app/src/main.ts'), 'utf8');
-  return [...source.matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\([\w, ]*\)|:)/gm)].map(
-    ([, word = '']) => word,
-  );
-}
-
-function readJson(path: string): Record<string, unknown> {
-  return JSON.parse(readFileSync(join(root, path), 'utf8'));
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
 }
