@@ -4,24 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
-import { endAll, type Service } from '@plant-store/service-process';
+import {
+  ACCESS_TOKEN_SHA256,
+  endAll,
+  type Service,
+  serve,
+  TOKEN,
+} from '@plant-store/service-process';
 import { expect } from 'chai';
 import { snippet, withReal } from '../documents/support/snippet.js';
-import { RawConnection } from '../http-contract/support/raw-connection.js';
-import { lines, type Parts, plantText, request } from '../http-contract/support/requests.js';
-import { startService } from '../http-contract/support/service.js';
 import { root } from '../root.js';
-import {
-  isPlant,
-  isServer,
-  parentOf,
-  requestIdOf,
-  type Span,
-  send,
-  strays,
-  tracedCreate,
-  traceOf,
-} from './support/tracing.js';
 
 const PRELOAD = pathToFileURL(join(root, 'test/deploy/tracing/preload.js')).href;
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
@@ -31,126 +23,113 @@ const FLAGS = withReal(snippet('docs/tracing.md', 'node --import').slice('node '
 });
 
 const MONGODB = '@opentelemetry/instrumentation-mongodb';
-const CONNECTIONS = 30;
-/** The number of requests on each connection. */
-const REQUESTS = 10;
+/** `SpanKind.SERVER` of OpenTelemetry's API. */
+const SERVER = 1;
 
-/** The spans of a service that has stopped, and the log lines of its requests. */
-interface Traces {
-  readonly spans: readonly Span[];
-  readonly log: readonly { requestId?: string; trace_id?: string }[];
+/** A span that `preload.js` has written, in the order of their ends. */
+interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly kind: number;
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** The traces of its links. */
+  readonly links: readonly string[];
+  /** The instrumentation that created it. */
+  readonly scope: string;
+}
+
+/** The requests that are sent at the same time. Each fifth has an invalid body. */
+const all = Array.from({ length: 100 }, (_, index) => index);
+const isPlant = (index: number) => index % 5 !== 0;
+const traceOf = (index: number) => (index + 1).toString(16).padStart(32, '0');
+const parentOf = (index: number) => traceOf(index).slice(16);
+
+const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+
+/** Sends all requests, each with a trace and an id of its own. */
+async function sendAll({ address }: Service): Promise<void> {
+  const statuses = all.map(async (index) => {
+    const traceparent = `00-${traceOf(index)}-${parentOf(index)}-01`;
+    const headers = { ...HEADERS, traceparent, 'x-request-id': `traced-${index}` };
+    const body = isPlant(index) ? `{"id":${index},"name":"Ficus"}` : '{}';
+    return (await fetch(`${address}/plants`, { method: 'POST', headers, body })).status;
+  });
+  const expected = all.map((index) => (isPlant(index) ? 200 : 400));
+  expect(await Promise.all(statuses)).to.deep.equal(expected);
 }
 
 describe('A service with instrumentation preloaded', function () {
   this.timeout(120_000);
   let folder: string;
-  const connections: RawConnection[] = [];
 
   before(() => {
     folder = mkdtempSync(join(tmpdir(), 'plant-store-spans-'));
   });
-  afterEach(() => {
-    for (const connection of connections.splice(0)) connection.destroy();
-    endAll();
-  });
+  afterEach(endAll);
   after(() => rmSync(folder, { recursive: true }));
 
   const spansFile = () => join(folder, 'spans.json');
 
   function start(settings: Record<string, string> = {}): Promise<Service> {
-    const usual = { LOG_LEVEL: 'debug', NODE_OPTIONS: FLAGS, SPANS_FILE: spansFile() };
-    return startService({ ...usual, ...settings });
+    const traced = { NODE_OPTIONS: FLAGS, SPANS_FILE: spansFile(), LOG_LEVEL: 'debug' };
+    return serve({ ...traced, ACCESS_TOKEN_SHA256, ...settings });
   }
 
-  async function connect({ port }: Service): Promise<RawConnection> {
-    const connection = await RawConnection.open(port);
-    connections.push(connection);
-    return connection;
-  }
-
-  async function tracesOf(service: Service): Promise<Traces> {
+  /** Stops the service. Resolves with its spans. */
+  async function spansOf(service: Service): Promise<Span[]> {
     expect(await service.stop(), service.stderr()).to.equal(0);
-    const lines = service.stdout().trim().split('\n');
-    const log: Traces['log'] = lines.map((line) => JSON.parse(line));
-    const spans: Span[] = JSON.parse(readFileSync(spansFile(), 'utf8'));
-    return { spans, log: log.filter(({ requestId }) => requestId !== undefined) };
+    return JSON.parse(readFileSync(spansFile(), 'utf8'));
   }
 
-  const all = Array.from({ length: CONNECTIONS * REQUESTS }, (_, index) => index);
-
-  it('keeps many concurrent requests in their own traces, and one that cannot be parsed in none', async () => {
+  it('keeps many concurrent requests, and the lines of the log, in their own traces', async () => {
     const service = await start();
-    await Promise.all(
-      Array.from({ length: CONNECTIONS }, async (_, at) => {
-        const connection = await connect(service);
-        const mine = all.slice(at * REQUESTS, (at + 1) * REQUESTS);
-        const statuses = await send(connection, at % 2 === 0 ? [mine] : mine.map((it) => [it]));
-        expect(statuses).to.deep.equal(mine.map((index) => (isPlant(index) ? 200 : 400)));
-      }),
-    );
-    const connection = await connect(service);
-    const last = all.length;
-    connection.send(Buffer.concat([tracedCreate(last), lines('NOT HTTP')]));
-    const { fields } = (await connection.responsesUntilEnd())[1] ?? { fields: [] };
-    const unparsed = new Map(fields).get('x-request-id');
-    const { spans, log } = await tracesOf(service);
+    await sendAll(service);
+    const spans = await spansOf(service);
     expectSame(
       spans.filter(isServer).map((it) => [it.traceId, it.parentSpanId, it.name, routeOf(it)]),
-      [...all, last].map((at) => [traceOf(at), parentOf(at), 'POST /plants', '/plants']),
+      all.map((at) => [traceOf(at), parentOf(at), 'POST /plants', '/plants']),
     );
     expectSame(
-      spans.filter(({ name }) => name === 'router - /plants').map(({ traceId }) => [traceId]),
-      [...all, last].map((index) => [traceOf(index)]),
-    );
-    expectSame(
-      spans.filter(({ name }) => name === 'CreatePlant').map((it) => [plantOf(it), it.traceId]),
+      spans
+        .filter(({ name }) => name === 'CreatePlant')
+        .map((it) => [it.attributes['plant.id'], it.traceId]),
       all.filter(isPlant).map((index) => [index, traceOf(index)]),
     );
+    const log = service.stdout().match(/^.*"requestId".*$/gm) ?? [];
     expectSame(
-      log.map(({ requestId, trace_id }) => [requestId, trace_id]),
-      [...[...all, last].map((at) => [requestIdOf(at), traceOf(at)]), [unparsed, undefined]],
+      log.map((line) => JSON.parse(line)).map((it) => [it.requestId, it.trace_id]),
+      all.map((at) => [`traced-${at}`, traceOf(at)]),
     );
-    expect(strays(spans)).to.deep.equal([]);
   });
 
   it('names its spans by method and route, also for failures', async () => {
     const service = await start({ BASE_PATH: '/store/v1' });
     const target = '/store/v1/plants';
-    const expected: readonly [name: string, parts: Parts][] = [
-      ['POST /store/v1/plants', { target, body: plantText(1n) }],
-      ['POST /store/v1/plants', { target, body: plantText(1n) }],
-      ['POST /store/v1/plants', { target, headers: { authorization: 'Bearer unknown' } }],
-      ['GET /livez', { method: 'GET', target: '/livez' }],
-      ['POST', { target: '/plants' }],
-      ['GET /store/v1/plants', { method: 'GET', target }],
+    const expected: readonly [name: string, path: string, init: RequestInit][] = [
+      ['POST /store/v1/plants', target, { body: '{"id":1,"name":"Ficus"}' }],
+      ['POST /store/v1/plants', target, { body: '{"id":1,"name":"Ficus"}' }],
+      ['POST /store/v1/plants', target, { headers: { authorization: 'Bearer unknown' } }],
+      ['GET /livez', '/livez', { method: 'GET' }],
+      ['POST', '/plants', {}],
+      ['GET /store/v1/plants', target, { method: 'GET' }],
     ];
-    for (const [, parts] of expected) {
-      const connection = await connect(service);
-      connection.send(request(parts));
-      await connection.response();
+    for (const [, path, init] of expected) {
+      await fetch(`${service.address}${path}`, { method: 'POST', headers: HEADERS, ...init });
     }
-    const { spans } = await tracesOf(service);
-    const servers = spans.filter(isServer);
+    const servers = (await spansOf(service)).filter(isServer);
     expect(servers.map(({ name }) => name)).to.deep.equal(expected.map(([name]) => name));
     for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
-    expect(strays(spans)).to.deep.equal([]);
   });
 
   it('gives each insert into MongoDB a trace of its own, linked to the requests whose plants it carries', async function () {
     await needsMongod.call(this);
     const { uri } = await sharedReplicaSet();
-    const MONGODB_URI = uri.replace('/?', `/traced-${randomUUID()}?`);
-    const service = await start({ MONGODB_URI });
+    const service = await start({ MONGODB_URI: uri.replace('/?', `/traced-${randomUUID()}?`) });
     while (!(await fetch(`${service.address}/readyz`)).ok);
-    const creates = Array.from({ length: CONNECTIONS }, async (_, at) => {
-      const connection = await connect(service);
-      return send(
-        connection,
-        all.slice(at * REQUESTS, (at + 1) * REQUESTS).map((it) => [it]),
-      );
-    });
-    await Promise.all(creates);
-    const { spans } = await tracesOf(service);
+    await sendAll(service);
+    const spans = await spansOf(service);
     const batches = spans.filter(({ name }) => name === 'insert plants');
     expect(batches.filter(({ parentSpanId }) => parentSpanId !== undefined)).to.deep.equal([]);
     // A plant that waits long for its insert is inserted again.
@@ -160,20 +139,17 @@ describe('A service with instrumentation preloaded', function () {
       all.filter(isPlant).map((index) => [traceOf(index)]),
     );
     const inserts = spans.filter(({ scope, name }) => scope === MONGODB && /insert/.test(name));
-    const own = new Set(batches.map(({ spanId }) => spanId));
-    for (const { spanId } of batches) {
-      expect(inserts.some(({ parentSpanId }) => parentSpanId === spanId)).to.equal(true);
-    }
-    expect(inserts.filter(({ parentSpanId }) => !own.has(parentSpanId ?? ''))).to.deep.equal([]);
+    const parents = new Set(inserts.map(({ parentSpanId }) => parentSpanId));
+    expect(parents).to.deep.equal(new Set(batches.map(({ spanId }) => spanId)));
   });
 });
 
-function routeOf({ attributes }: Span): unknown {
-  return attributes['http.route'];
+function isServer({ kind }: Span): boolean {
+  return kind === SERVER;
 }
 
-function plantOf({ attributes }: Span): number {
-  return Number(attributes['plant.id']);
+function routeOf({ attributes }: Span): unknown {
+  return attributes['http.route'];
 }
 
 /** Compares rows in any order. */
