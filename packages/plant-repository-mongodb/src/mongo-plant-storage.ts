@@ -1,101 +1,47 @@
 import type { NewPlant, PlantPage } from '@plant-store/domain';
-import {
-  type InsertResult,
-  type PlantBatch,
-  type PlantStorage,
-  type Problem,
-  SILENT,
-  type StorageObserver,
+import type {
+  InsertResult,
+  PlantBatch,
+  PlantStorage,
+  Problem,
+  StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
-import {
-  type Db,
-  type Document,
-  type MongoClient,
-  MongoWriteConcernError,
-  ObjectId,
-  type TopologyDescriptionChangedEvent,
-} from 'mongodb';
-import { CollectionCheck } from './collection/collection-check.js';
-import { insertResult, outcomeOfError } from './collection/insert-outcome.js';
+import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
+import { CollectionCheck, type CollectionOptions } from './collection/collection-check.js';
+import { insertResult } from './collection/insert-outcome.js';
 import {
   DURABLE,
   expectCollection,
   MAX_DOCUMENT_BYTES,
-  type PlantDocument,
   readPage,
   toDocument,
 } from './collection/plant-document.js';
-import { explainedError, topologyProblem } from './connection/connection-problem.js';
-import {
-  createMongoClient,
-  databaseOf,
-  MAX_INSERTS,
-  shownHosts,
-} from './connection/mongo-client.js';
-import {
-  credentialsRefused,
-  isReply,
-  refusesEveryPlant,
-  SlowWriteError,
-  withoutServerText,
-} from './connection/server-code.js';
-
-const DATABASE = 'plant-store';
+import { problemOf, type Topology } from './connection/connection-problem.js';
+import { createMongoClient, databaseOf } from './connection/mongo-client.js';
+import { codeOf, UNAUTHORIZED, withoutServerText } from './connection/server-code.js';
 
 const STANDALONE =
   'the server is a standalone: there is no second copy of the plants. Use a replica set';
 
-type Topology = TopologyDescriptionChangedEvent['newDescription'];
-
-/** The name of the collection, and whether to create it when it does not exist. */
-interface CollectionOptions {
-  readonly collection: string;
-  readonly createCollection: boolean;
-}
-
-/**
- * The documents of an insert. Only `toBSON` reveals them, which the driver calls when it serializes the command, on a
- * connection that is ready to send it. So no document has left the process before, whatever an agent does to commands.
- */
-class SentDocuments {
-  readonly #batch: PlantBatch;
-
-  constructor(batch: PlantBatch) {
-    this.#batch = batch;
-  }
-
-  toBSON(): readonly PlantDocument[] {
-    return this.#batch.send().map(toDocument);
-  }
-}
-
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantStorage implements PlantStorage {
   readonly place: string;
-  readonly limits = MAX_INSERTS;
+  readonly limits = { ordinary: 20, again: 20, stragglers: 60 };
   readonly maxPlantBytes = MAX_DOCUMENT_BYTES;
-  readonly #client: MongoClient;
   readonly #db: Db;
-  readonly #name: string;
-  readonly #creates: boolean;
+  readonly #options: CollectionOptions;
   readonly #check: CollectionCheck;
   #topology: Topology | undefined;
   #isClosed = false;
 
   /** @throws {InvalidMongoUriError} when `uri` is invalid; the message contains no credentials. */
-  constructor(
-    uri: string,
-    { collection, createCollection }: CollectionOptions,
-    observe: StorageObserver = () => undefined,
-  ) {
+  constructor(uri: string, options: CollectionOptions, observe: StorageObserver = () => undefined) {
     const client = createMongoClient(uri);
-    this.place = `the database at ${shownHosts(uri, client)}`;
-    this.#client = client;
-    this.#db = client.db(databaseOf(uri) ?? DATABASE);
-    this.#name = collection;
-    this.#creates = createCollection;
-    const options = { name: collection, creates: createCollection };
-    this.#check = new CollectionCheck(client, this.#db, options, observe);
+    const { srvHost, hosts } = client.options;
+    this.place = `the database at ${srvHost ?? hosts.join(', ')}`;
+    this.#db = client.db(databaseOf(uri));
+    this.#options = options;
+    this.#check = new CollectionCheck(this.#db, options, observe);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;
@@ -112,8 +58,10 @@ export class MongoPlantStorage implements PlantStorage {
 
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     const insert = {
-      insert: this.#name,
-      documents: new SentDocuments(batch),
+      insert: this.#options.collection,
+      // Called when the driver serializes the command, on a connection that is ready to send it. So no document has left
+      // the process before, whatever an agent does to commands.
+      documents: { toBSON: () => batch.send().map(toDocument) },
       ordered: false,
       writeConcern: DURABLE,
       maxTimeMS: Math.max(1, Math.ceil(batch.timeLimitMs)),
@@ -125,9 +73,9 @@ export class MongoPlantStorage implements PlantStorage {
       if (error instanceof MongoWriteConcernError) {
         return insertResult(error.result, batch.send().length);
       }
-      const outcomes = outcomeOfError(error);
-      if (outcomes === undefined) throw this.explain(withoutServerText(error)).cause;
-      return { outcomes, error: withoutServerText(error) };
+      const reply = withoutServerText(error);
+      if (codeOf(error) === UNAUTHORIZED) return { outcomes: 'denied', error: reply };
+      throw this.explain(reply).cause;
     }
   }
 
@@ -136,7 +84,7 @@ export class MongoPlantStorage implements PlantStorage {
     signal: AbortSignal,
   ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
     const find = {
-      find: this.#name,
+      find: this.#options.collection,
       filter: { _id: { $in: ids } },
       // A document of another program may have an equal id of another numeric type.
       projection: { _id: { $toLong: '$_id' }, mark: 1 },
@@ -156,42 +104,25 @@ export class MongoPlantStorage implements PlantStorage {
   }
 
   async page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlant[]> {
-    const plants = await readPage(this.#db, this.#name, page, signal);
-    const mayBeAbsent = plants.length === 0 && !this.#creates;
-    if (mayBeAbsent) await expectCollection(this.#db, this.#name, signal);
+    const { collection, createCollection } = this.#options;
+    const plants = await readPage(this.#db, collection, page, signal);
+    const mayBeAbsent = plants.length === 0 && !createCollection;
+    if (mayBeAbsent) await expectCollection(this.#db, collection, signal);
     return plants;
   }
 
   async check(signal: AbortSignal): Promise<void> {
     await this.#check.run(signal);
-    if (this.#servers.some(({ type }) => type === 'Standalone')) this.#check.warn(STANDALONE);
+    const servers = [...(this.#topology?.servers.values() ?? [])];
+    if (servers.some(({ type }) => type === 'Standalone')) this.#check.warn(STANDALONE);
   }
 
   explain(error: unknown): Problem {
-    const cause = explainedError(error, this.#client.options);
-    if (error instanceof SlowWriteError) return { finding: 'slow', cause };
-    if (credentialsRefused(error)) return { finding: 'credentials', cause };
-    if (refusesEveryPlant(error)) return { finding: 'denied', cause };
-    const { srvHost } = this.#client.options;
-    if (!this.#topology && srvHost && cause.message === SILENT) {
-      const unresolved = new Error(`the SRV record of ${srvHost} was not resolved in time`);
-      return { finding: 'no server', cause: unresolved };
-    }
-    const servers = this.#servers;
-    if (!this.#topology || servers.some(({ isWritable }) => isWritable)) {
-      return { finding: isReply(error) ? 'not now' : 'no server', cause };
-    }
-    const responds = servers.some(({ type }) => type !== 'Unknown');
-    const noPrimary = new Error(topologyProblem(this.#topology, this.#client.options));
-    return { finding: responds ? 'not now' : 'no server', cause: noPrimary };
+    return problemOf(error, this.#topology, this.#db.client.options);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#client.close();
-  }
-
-  get #servers() {
-    return [...(this.#topology?.servers.values() ?? [])];
+    await this.#db.client.close();
   }
 }

@@ -11,7 +11,8 @@ import { MongoClient } from 'mongodb';
 import { Command, stopAll } from '../support/in-process.js';
 
 const KEY = 'tlsCertificateKeyFile';
-const CLOSED = 'the server closed the connection: it may';
+const CLOSED = 'the server closed the connection:';
+const UNUSABLE = `the certificate in ${KEY} may have expired, or is not trusted`;
 const UNTRUSTED = 'the certificate of the server is not trusted:';
 const AUTHORITY = 'must name the certificate of its authority';
 
@@ -130,12 +131,9 @@ describe('What check prints about a misconfiguration', function () {
         `localhost:${secure.port}/?${tls}`,
         unreachable('the certificate of the server is for another host name'),
       ],
-      [`${host}/?${tls}`, unreachable(CLOSED, 'require a client certificate in', KEY)],
-      [
-        `${host}/?${tls}${key('foreign')}`,
-        unreachable(CLOSED, 'not trust the certificate in', KEY),
-      ],
-      [`${host}/?${tls}${key('expired')}`, unreachable('the certificate in', KEY, 'has expired')],
+      [`${host}/?${tls}`, unreachable(CLOSED, 'it may require a client certificate in', KEY)],
+      [`${host}/?${tls}${key('foreign')}`, unreachable(CLOSED, UNUSABLE)],
+      [`${host}/?${tls}${key('expired')}`, unreachable(CLOSED, UNUSABLE)],
       [
         `a/?tls=true&tlsCAFile=${certificates.empty}`,
         'expected a connection string of MongoDB (the file that tlsCAFile names must have a certificate in PEM (ERR_OSSL_PEM_NO_START_LINE)). Correct it',
@@ -143,10 +141,6 @@ describe('What check prints about a misconfiguration', function () {
       [
         `${uninitiated.host}/`,
         'the database at <host> accepts no plants (the replica set is not initiated: run rs.initiate())',
-      ],
-      [
-        `${plain}/garden`,
-        'plants are refused: the database "Garden" exists, and MongoDB refuses a name that differs only in case',
       ],
       [`${closed}/`, unreachable('connect ECONNREFUSED <host>')],
       [`${silent.host}/`, unreachable('the server does not respond')],

@@ -1,7 +1,7 @@
 import { type NewPlant, newPlant, type PlantPage, UnreadablePlantError } from '@plant-store/domain';
 import type { Mark, MarkedPlant } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf, RefusingDatabaseError } from '../connection/server-code.js';
+import { codeOf, StorageError } from '../connection/server-code.js';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -73,7 +73,7 @@ async function latestTime(
   }
 }
 
-/** Rejects with {@link RefusingDatabaseError} when there is no such collection. */
+/** Rejects with {@link StorageError} when there is no such collection. */
 export async function expectCollection(db: Db, name: string, signal: AbortSignal): Promise<void> {
   const list = {
     listCollections: 1,
@@ -83,22 +83,13 @@ export async function expectCollection(db: Db, name: string, signal: AbortSignal
   };
   const { cursor } = await db.command(list, { signal });
   if (cursor.firstBatch.length > 0) return;
-  throw new RefusingDatabaseError(
-    `there is no collection "${name}" in the database "${db.databaseName}"`,
-  );
+  throw new StorageError(`there is no collection "${name}" in the database "${db.databaseName}"`);
 }
 
 function toPlant({ _id, name, tag }: Document): NewPlant {
-  const id = wholeNumber(_id);
-  const hasTag = tag === undefined || typeof tag === 'string';
-  if (id !== undefined && typeof name === 'string' && hasTag) return newPlant({ id, name, tag });
+  const hasTexts = typeof name === 'string' && (tag === undefined || typeof tag === 'string');
+  if (_id instanceof Long && hasTexts) return newPlant({ id: _id.toBigInt(), name, tag });
   throw new UnreadablePlantError(
     `the document with the _id ${_id} is not a plant: another program wrote it. Remove it or correct it`,
   );
-}
-
-/** Another program may have written an id as another numeric type; MongoDB takes equal numbers for the same id. */
-function wholeNumber(id: unknown): bigint | undefined {
-  if (id instanceof Long) return id.toBigInt();
-  return typeof id === 'number' && Number.isInteger(id) ? BigInt(id) : undefined;
 }

@@ -1,21 +1,22 @@
-import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { NoResponseError, SILENT } from '@plant-store/plant-repository-group-commit';
+import { NoResponseError, type Problem, SILENT } from '@plant-store/plant-repository-group-commit';
 import {
   type MongoClient,
   MongoMissingDependencyError,
   MongoNetworkError,
   MongoNetworkTimeoutError,
   MongoServerSelectionError,
+  type ServerDescription,
 } from 'mongodb';
-import { codeOf, credentialsRefused, SLOW } from './server-code.js';
+import { codeOf, isReply, StorageError } from './server-code.js';
 
 type ConnectionOptions = MongoClient['options'];
+
+type Server = Pick<ServerDescription, 'type' | 'isWritable'> & { readonly error: Error | null };
 
 /** The part of the driver's `TopologyDescription` that the explanation of an error depends on. */
 export interface Topology {
   readonly type: string;
-  readonly servers: ReadonlyMap<string, { readonly type: string; readonly error: Error | null }>;
+  readonly servers: ReadonlyMap<string, Server>;
 }
 
 const UNTRUSTED =
@@ -24,7 +25,6 @@ const UNTRUSTED =
 /** Codes of Node.js, OpenSSL and MongoDB. Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
 const PROBLEMS: Readonly<Record<string, string>> = {
   334: 'the server does not accept this authMechanism', // MechanismUnavailable
-  [SLOW]: 'writes are not acknowledged in time: they are blocked, or no majority acknowledges them',
   SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
   DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
@@ -36,16 +36,48 @@ const PROBLEMS: Readonly<Record<string, string>> = {
 /** The system's errors when a name does not resolve. */
 const UNRESOLVED: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/** Returns an error with one sentence that explains why connecting failed, and the first code among the causes. */
-export function explainedError(error: unknown, options: ConnectionOptions): Error {
+/**
+ * UserNotFound (also for a certificate without a user), AuthenticationFailed, MechanismUnavailable, and the code
+ * of Atlas for a wrong password.
+ */
+const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
+
+/**
+ * With these, a server refuses to write until an administrator changes something: BadValue (a standalone without a
+ * journal), IllegalOperation, InvalidOptions, InvalidNamespace, CommandNotSupportedOnView, a name of a database that
+ * differs only in case from another, and a name that is too long for MongoDB 4.4.
+ */
+const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297, 4862100]);
+
+/** Returns what an error means, by itself and by what the driver knows of the servers. */
+export function problemOf(
+  error: unknown,
+  topology: Topology | undefined,
+  options: ConnectionOptions,
+): Problem {
+  if (error instanceof StorageError) return { finding: error.finding, cause: error };
   const code = codesOf(error).find((it) => it !== undefined);
-  return Object.assign(new Error(connectionProblem(error, options)), { code });
+  const cause = Object.assign(new Error(connectionProblem(error, options)), { code });
+  if (credentialsRefused(error)) return { finding: 'credentials', cause };
+  if (refusesEveryPlant(error)) return { finding: 'denied', cause };
+  if (!topology && options.srvHost && cause.message === SILENT) {
+    const unresolved = `the SRV record of ${options.srvHost} was not resolved in time`;
+    return { finding: 'no server', cause: new Error(unresolved) };
+  }
+  const servers = [...(topology?.servers.values() ?? [])];
+  if (!topology || servers.some(({ isWritable }) => isWritable)) {
+    return { finding: isReply(error) ? 'not now' : 'no server', cause };
+  }
+  const responds = servers.some(({ type }) => type !== 'Unknown');
+  const noPrimary = new Error(topologyProblem(topology, options));
+  return { finding: responds ? 'not now' : 'no server', cause: noPrimary };
 }
 
+/** Returns one sentence that explains why connecting failed. */
 function connectionProblem(error: unknown, options: ConnectionOptions): string {
   const chain = causesOf(error);
-  const missing = chain.find((it) => it instanceof MongoMissingDependencyError);
-  if (missing) return `an option needs the package ${packageOf(missing)}, which is not installed`;
+  const missing = chain.find((it) => it instanceof MongoMissingDependencyError)?.dependencyName;
+  if (missing) return `an option needs the package ${missing}, which is not installed`;
   const known = codesOf(error).find((code) => String(code) in PROBLEMS);
   if (known !== undefined) return PROBLEMS[String(known)] ?? SILENT;
   if (credentialsRefused(error)) return credentialsProblem(options);
@@ -53,18 +85,22 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
   return handshakeProblem(error, options) ?? (messagesOf(error).join(': ') || SILENT);
 }
 
-/** The driver names this one without its scope. */
-function packageOf({ dependencyName: name }: MongoMissingDependencyError): string {
-  return name === 'zstd' ? '@mongodb-js/zstd' : name;
+/** For an operation that waited for the connection of another, that refusal is a cause of the error. */
+function credentialsRefused(error: unknown): boolean {
+  return codesOf(error).some((code) => CREDENTIALS_REFUSED.has(code));
 }
 
-function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOptions): string {
-  if (credentials?.mechanism !== 'MONGODB-X509') {
-    return 'the user name or the password is wrong, or authSource is not the database of the user';
-  }
-  return tlsCertificateKeyFile === undefined
-    ? 'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile'
-    : 'no user of $external has the subject of the certificate in tlsCertificateKeyFile';
+function refusesEveryPlant(error: unknown): boolean {
+  return (
+    error instanceof MongoMissingDependencyError ||
+    (isReply(error) && REFUSES_EVERY_PLANT.has(codeOf(error)))
+  );
+}
+
+function credentialsProblem({ credentials }: ConnectionOptions): string {
+  return credentials?.mechanism === 'MONGODB-X509'
+    ? 'no user of $external has the subject of the certificate in tlsCertificateKeyFile'
+    : 'the user name or the password is wrong, or authSource is not the database of the user';
 }
 
 /** A connection that ends in the handshake gives no reason; the options show the likely one. */
@@ -79,20 +115,10 @@ function handshakeProblem(error: unknown, options: ConnectionOptions): string | 
   return isBroken ? 'the TLS handshake failed: the server may not use TLS' : undefined;
 }
 
-function certificateProblem({ tlsCertificateKeyFile: file }: ConnectionOptions): string {
-  const closed = 'the server closed the connection: it may';
-  if (file === undefined) return `${closed} require a client certificate in tlsCertificateKeyFile`;
-  return hasExpired(file)
-    ? 'the certificate in tlsCertificateKeyFile has expired'
-    : `${closed} not trust the certificate in tlsCertificateKeyFile`;
-}
-
-function hasExpired(file: string): boolean {
-  try {
-    return Date.parse(new X509Certificate(readFileSync(file)).validTo) < Date.now();
-  } catch {
-    return false;
-  }
+function certificateProblem({ tlsCertificateKeyFile }: ConnectionOptions): string {
+  return tlsCertificateKeyFile === undefined
+    ? 'the server closed the connection: it may require a client certificate in tlsCertificateKeyFile'
+    : 'the server closed the connection: the certificate in tlsCertificateKeyFile may have expired, or is not trusted';
 }
 
 /** The driver ends the wait for a host with errors of its own, a caller with an abort signal. */
@@ -100,7 +126,6 @@ function isTimeout(error: Error): boolean {
   return (
     error instanceof MongoNetworkTimeoutError ||
     error instanceof NoResponseError ||
-    error.name === 'MongoWaitQueueTimeoutError' ||
     (error instanceof MongoServerSelectionError && error.cause === undefined)
   );
 }
@@ -111,7 +136,7 @@ function isClosedInHandshake(error: Error): boolean {
 }
 
 /** Returns one sentence that explains why no known server accepts writes. */
-export function topologyProblem({ type, servers }: Topology, options: ConnectionOptions): string {
+function topologyProblem({ type, servers }: Topology, options: ConnectionOptions): string {
   const seeds = options.hosts.map(String);
   const unresolved = [...servers].find(
     ([address, { error }]) =>

@@ -1,18 +1,14 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import { MongoClient } from 'mongodb';
 import { sharedLookup } from './shared-lookup.js';
-import { tlsFileProblem } from './tls-files.js';
 
 /** The connection string is invalid. The message says why, without credentials. */
 export class InvalidMongoUriError extends Error {
   override readonly name = 'InvalidMongoUriError';
   readonly code = 'INVALID_MONGO_URI';
 }
-
-/** The most inserts in flight. */
-export const MAX_INSERTS = { ordinary: 20, again: 20, stragglers: 60 };
-
-/** For the inserts, two pages and two checks. */
-const MAX_POOL_SIZE = 104;
 
 const OPTIONS = {
   // The driver must not retry, because this package does.
@@ -27,12 +23,10 @@ const OPTIONS = {
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  maxPoolSize: MAX_POOL_SIZE,
+  // For the inserts of the three limits, two pages and two checks.
+  maxPoolSize: 104,
 } as const;
 
-const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
-const DATABASE_NAME = /^[^/\\. "$\0]{1,63}$/;
-const INTERNAL_DATABASES: ReadonlySet<string> = new Set(['admin', 'config', 'local']);
 /** Captures the scheme, the hosts, and the database with the options. */
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
@@ -40,11 +34,41 @@ const HOSTS =
   'the form is mongodb://user:password@host:port,host:port/database or ' +
   'mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
 
+const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
+const VALID_DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$\0]{1,63}$/;
+
+/** The options that name a file for TLS, what it must have, and how that is checked. */
+const TLS_FILES = [
+  ['tlsCAFile', 'a certificate', (pem: Buffer) => new X509Certificate(pem)],
+  [
+    'tlsCertificateKeyFile',
+    'a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted,',
+    (pem: Buffer, passphrase = '') => createSecureContext({ cert: pem, key: pem, passphrase }),
+  ],
+] as const;
+
+/** Returns a client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
+export function createMongoClient(uri: string): MongoClient {
+  const problem = mongoUriProblem(uri);
+  if (problem !== undefined) throw new InvalidMongoUriError(problem);
+  return new MongoClient(uri, { ...OPTIONS, lookup: sharedLookup() });
+}
+
+/** Returns why a connection string is invalid, without credentials; `undefined` when it is valid. Opens nothing. */
+export function mongoUriProblem(uri: string): string | undefined {
+  try {
+    const { options } = new MongoClient(uri, OPTIONS);
+    return databaseProblem(databaseOf(uri)) ?? tlsFileProblem(options);
+  } catch {
+    return parsingProblem(uri);
+  }
+}
+
 /**
  * The driver's message about a connection string. It quotes hosts, which are credentials when the `@` is missing.
  * So the driver checks the string with other hosts, and there is one text for a problem of the real ones.
  */
-function messageWithoutCredentials(uri: string): string {
+function parsingProblem(uri: string): string {
   const [, scheme, hosts = '', rest] = PARTS.exec(uri) ?? [];
   const others = hosts.split(',').fill('host.example.com');
   if (scheme === undefined) return 'it must begin with "mongodb://" or "mongodb+srv://"';
@@ -56,67 +80,30 @@ function messageWithoutCredentials(uri: string): string {
   return HOSTS;
 }
 
-/** Returns a client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
-export function createMongoClient(uri: string): MongoClient {
-  const client = parsed(uri);
-  const problem = databaseProblem(uri) ?? poolProblem(client) ?? tlsFileProblem(client.options);
-  if (problem !== undefined) throw new InvalidMongoUriError(problem);
-  return client;
+/** Returns the database that the connection string names; `plant-store` when it names none. */
+export function databaseOf(uri: string): string {
+  return decodeURIComponent(DATABASE.exec(uri)?.[1] ?? 'plant-store');
 }
 
-function parsed(uri: string): MongoClient {
-  try {
-    return new MongoClient(uri, { ...OPTIONS, lookup: sharedLookup() });
-  } catch {
-    throw new InvalidMongoUriError(messageWithoutCredentials(uri));
-  }
+/** The driver accepts most names, but the server would refuse every insert. */
+function databaseProblem(name: string): string | undefined {
+  if (VALID_DATABASE.test(name)) return undefined;
+  return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names that of the user)`;
 }
-
-/** The driver accepts an invalid name, but the server would refuse every insert. */
-function databaseProblem(uri: string): string | undefined {
-  const name = databaseOf(uri) ?? 'none';
-  if (!DATABASE_NAME.test(name)) {
-    return 'the name of the database must have 1 to 63 characters, none of /\\. "$';
-  }
-  return INTERNAL_DATABASES.has(name)
-    ? `the database ${name} is reserved by MongoDB: name another one (authSource names that of the user)`
-    : undefined;
-}
-
-/** The driver would report this only when it connects. */
-function poolProblem({ options }: MongoClient): string | undefined {
-  const fits = (options.minPoolSize ?? 0) <= MAX_POOL_SIZE;
-  return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
-}
-
-/** Returns the database that the connection string names; `undefined` when it names none. */
-export function databaseOf(uri: string): string | undefined {
-  const name = DATABASE.exec(uri)?.[1];
-  return name === undefined ? undefined : decodeURIComponent(name);
-}
-
-const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
-
-/** A host and a port that may be a user and a password: not an IP address, nor a default port of MongoDB. */
-const DOUBTFUL = /^(?!localhost:|[\d.]+:|\[)[^:]+(?!:2701[789]$):\d+$/;
 
 /**
- * Returns the hosts of a connection string for logs: `host:port`, or the name of a cluster. Without an `@`, what looks
- * like a host and a port may be a user and a password of digits. Such a port is left out.
+ * The driver reads these files only when it connects: it would report an unreadable one as an outage, and ignores a
+ * `tlsCAFile` without a certificate.
  */
-export function shownHosts(uri: string, { options }: MongoClient): string {
-  const hosts = options.srvHost === undefined ? options.hosts.map(String) : [options.srvHost];
-  const hides = (host: string) => !USER_INFO.test(uri) && DOUBTFUL.test(host);
-  return hosts.map((host) => (hides(host) ? host.replace(/:.*/, '') : host)).join(', ');
-}
-
-/** Returns why a connection string is invalid; `undefined` when it is valid. Opens nothing. */
-export function mongoUriProblem(uri: string): string | undefined {
-  try {
-    createMongoClient(uri);
-    return undefined;
-  } catch (error) {
-    if (error instanceof InvalidMongoUriError) return error.message;
-    throw error;
+function tlsFileProblem(options: MongoClient['options']): string | undefined {
+  for (const [option, content, check] of TLS_FILES) {
+    const path = options[option];
+    try {
+      if (path !== undefined) check(readFileSync(path), options.passphrase);
+    } catch (error) {
+      const reason = error instanceof Error && 'code' in error ? error.code : 'invalid';
+      return `the file that ${option} names must have ${content} in PEM (${reason})`;
+    }
   }
+  return undefined;
 }

@@ -2,13 +2,9 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { codeOf } from './server-code.js';
 
 /** How long a connection waits for a name: most of the 2 s in which it must open remain. */
 const NAME_TIMEOUT_MS = 500;
-
-/** The code of the system when no name server has responded. */
-const TEMPORARY = 'EAI_AGAIN';
 
 /** Looks up the addresses of a name. The default is that of Node.js. */
 type Lookup = (host: string, options: LookupOptions & { all: true }) => Promise<LookupAddress[]>;
@@ -31,20 +27,17 @@ export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
     }
   }
 
-  async function addressesOf(host: string, options: LookupOptions): Promise<LookupAddress[]> {
-    const lookUp = pending.get(host) ?? start(host, options);
-    pending.set(host, lookUp);
-    try {
-      return await Promise.race([lookUp, timeout(host)]);
-    } catch (error) {
-      const known = latest.get(host);
-      if (known === undefined || codeOf(error) !== TEMPORARY) throw error;
-      return known;
-    }
+  async function late(host: string): Promise<LookupAddress[]> {
+    await wait(NAME_TIMEOUT_MS, undefined, { ref: false });
+    const known = latest.get(host);
+    if (known) return known;
+    throw new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
   }
 
   return (host, options, callback) => {
-    addressesOf(host, options).then(
+    const lookUp = pending.get(host) ?? start(host, options);
+    pending.set(host, lookUp);
+    Promise.race([lookUp, late(host)]).then(
       (addresses) => {
         if (options.all) callback(null, addresses);
         else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
@@ -52,10 +45,4 @@ export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
       (error) => callback(error, []),
     );
   };
-}
-
-async function timeout(host: string): Promise<never> {
-  await wait(NAME_TIMEOUT_MS, undefined, { ref: false });
-  const error = new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
-  throw Object.assign(error, { code: TEMPORARY });
 }

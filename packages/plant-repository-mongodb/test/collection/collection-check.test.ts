@@ -3,7 +3,7 @@ import { until } from '@plant-store/contract-suite';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient } from 'mongodb';
-import { CollectionCheck } from '../../src/collection/collection-check.js';
+import { CollectionCheck, may } from '../../src/collection/collection-check.js';
 import { describeOnMongod } from '../support/describe-on-mongod.js';
 import { DATABASE, freshCollection, succeeds } from '../support/open-store.js';
 import { StorageEvents } from '../support/storage-events.js';
@@ -25,48 +25,46 @@ const VALIDATION = {
   validationAction: 'error',
 };
 
-/** The command that an administrator is advised to run. */
-function advice(step: object): string {
-  const command = JSON.stringify({ ...step, ...VALIDATION });
-  return `db.getSiblingDB('${DATABASE}').runCommand(${command})`;
-}
-
-/** A signal that never aborts. */
-const never = () => new AbortController().signal;
-
 describeOnMongod('The collection', () => {
   let client: MongoClient;
   let db: Db;
-  let name: string;
+  let collection: string;
   let events: StorageEvents;
+  let check: CollectionCheck;
 
   beforeEach(async () => {
     events = new StorageEvents();
     client = new MongoClient((await sharedReplicaSet()).uri, { monitorCommands: true });
     db = client.db(DATABASE);
-    name = freshCollection();
+    collection = freshCollection();
+    check = newCheck();
   });
 
   afterEach(() => client.close());
 
+  const newCheck = () =>
+    new CollectionCheck(db, { collection, createCollection: true }, events.observer);
+  const run = (it = check) => it.run(new AbortController().signal);
+
   async function validator(): Promise<Document> {
-    const [collection] = await db.listCollections({ name }, { nameOnly: false }).toArray();
-    return (collection as Document).options.validator;
+    const [found] = await db.listCollections({ name: collection }, { nameOnly: false }).toArray();
+    return (found as Document).options.validator;
   }
 
-  const check = (creates = true) =>
-    new CollectionCheck(client, db, { name, creates }, events.observer).run(never());
-
-  it('is created with its validator, and write concern majority', async () => {
-    let writeConcern: unknown;
+  it('is created with its validator, and write concern majority, also when it was dropped', async () => {
+    const writeConcerns: unknown[] = [];
     client.on('commandStarted', ({ commandName, command }) => {
-      if (commandName === 'create') writeConcern = command.writeConcern;
+      if (commandName === 'create') writeConcerns.push(command.writeConcern);
     });
-    await check();
+    await run();
     expect(await validator()).to.deep.equal(VALIDATION.validator);
-    expect(writeConcern).to.deep.equal({ w: 'majority' });
-    await rejects(db.collection(name).insertOne({ name: 'not by this service' }), { code: 121 });
-    await check();
+    await db.dropCollection(collection);
+    await run();
+    expect(await validator()).to.deep.equal(VALIDATION.validator);
+    await run();
+    expect(writeConcerns).to.deep.equal([{ w: 'majority' }, { w: 'majority' }]);
+    const other = db.collection(collection).insertOne({ name: 'not by this service' });
+    await rejects(other, { code: 121 });
     expect(events.all).to.deep.equal([]);
   });
 
@@ -74,7 +72,7 @@ describeOnMongod('The collection', () => {
     // On a busy machine, the server may take longer than a check waits.
     const checked = () =>
       until(
-        () => succeeds(check()),
+        () => succeeds(run(newCheck())),
         () => 'the collection was not checked',
       );
     await Promise.all(Array.from({ length: 8 }, checked));
@@ -83,46 +81,48 @@ describeOnMongod('The collection', () => {
 
   it('keeps another validator, with one warning and the command to change it', async () => {
     const foreign = { name: { $exists: true } };
-    await db.createCollection(name, { validator: foreign });
-    const checked = new CollectionCheck(client, db, { name, creates: true }, events.observer);
-    await checked.run(never());
-    await checked.run(never());
-    const commands = events.of('storage warning').map(({ command }) => command);
-    expect(commands).to.deep.equal([advice({ collMod: name })]);
+    await db.createCollection(collection, { validator: foreign });
+    await run();
+    await run();
+    const command = JSON.stringify({ collMod: collection, ...VALIDATION });
+    expect(events.of('storage warning').map((it) => it.command)).to.deep.equal([
+      `db.getSiblingDB('${DATABASE}').runCommand(${command})`,
+    ]);
     expect(await validator()).to.deep.equal(foreign);
   });
 
-  it('is created again with its validator when it was dropped', async () => {
-    const checks = new CollectionCheck(client, db, { name, creates: true }, events.observer);
-    await checks.run(never());
-    await db.dropCollection(name);
-    await checks.run(never());
-    expect(await validator()).to.deep.equal(VALIDATION.validator);
-  });
-
   it('causes a warning each time when an insert has created it anew', async () => {
-    const checks = new CollectionCheck(client, db, { name, creates: true }, events.observer);
-    for (const id of [1, 2]) {
-      await checks.run(never());
-      await db.dropCollection(name);
-      await db.collection<{ _id: number }>(name).insertOne({ _id: id });
-      for (let check = 0; check < 2; check += 1) await checks.run(never());
-      expect(events.of('storage warning')).to.have.length(id);
-      await db.command({ collMod: name, ...VALIDATION });
+    for (const _id of [1, 2]) {
+      await run();
+      await db.dropCollection(collection);
+      await db.collection<{ _id: number }>(collection).insertOne({ _id });
+      for (let time = 0; time < 2; time += 1) await run();
+      expect(events.of('storage warning')).to.have.length(_id);
+      expect(await db.collection(collection).find().toArray()).to.deep.equal([{ _id }]);
+      await db.command({ collMod: collection, ...VALIDATION });
     }
   });
+});
 
-  it('may have the validator of an earlier version, which had a description', async () => {
-    const { $jsonSchema } = VALIDATION.validator;
-    const earlier = { $jsonSchema: { description: 'plant-store schema 1', ...$jsonSchema } };
-    await db.createCollection(name, { validator: earlier });
-    await check();
-    expect(events.all).to.deep.equal([]);
+describe('The permission to insert', () => {
+  const on = (resource: object, ...actions: string[]) => ({
+    authInfo: {
+      authenticatedUsers: [{ user: 'plant-store', db: 'admin' }],
+      authenticatedUserPrivileges: [{ resource, actions }],
+    },
   });
-
-  it('holds no document after a check, which updates none', async () => {
-    await db.collection<{ _id: number }>(name).insertOne({ _id: 1 });
-    await check();
-    expect(await db.collection(name).find().toArray()).to.deep.equal([{ _id: 1 }]);
-  });
+  const rows: readonly [string, Document, boolean][] = [
+    ['insert on the collection', on({ db: 'garden', collection: 'plants' }, 'insert'), true],
+    ['insert on every database', on({ db: '', collection: '' }, 'insert'), true],
+    ['every action on every resource', on({ anyResource: true }, 'anyAction'), true],
+    ['find alone', on({ db: 'garden', collection: 'plants' }, 'find'), false],
+    ['insert on another collection', on({ db: 'garden', collection: 'weeds' }, 'insert'), false],
+    ['insert on another database', on({ db: 'park', collection: 'plants' }, 'insert'), false],
+    ['a server without authentication', { authInfo: { authenticatedUsers: [] } }, true],
+  ];
+  for (const [what, status, expected] of rows) {
+    it(`is ${expected ? 'found' : 'missing'} with ${what}`, () => {
+      expect(may('insert', status, 'garden', 'plants')).to.equal(expected);
+    });
+  }
 });

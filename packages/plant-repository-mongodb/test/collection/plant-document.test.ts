@@ -33,9 +33,9 @@ describe('A page of plants', () => {
     expect(commands.at(-2)?.readConcern).to.deep.equal({ level: 'linearizable' });
   });
 
-  it('is read from a standalone server, also with an id of another numeric type', async () => {
-    const { commands, read } = pageWith(serverError(123), page({ ...monstera, _id: 8, tag: '' }));
-    expect(await read()).to.deep.equal([{ id: 8n, name: 'Monstera', tag: '' }]);
+  it('is read from a standalone server', async () => {
+    const { commands, read } = pageWith(serverError(123), page({ ...monstera, tag: '' }));
+    expect(await read()).to.deep.equal([{ id: 7n, name: 'Monstera', tag: '' }]);
     expect(commands.at(-1)?.readConcern).to.deep.equal({ level: 'majority' });
   });
 
@@ -45,7 +45,7 @@ describe('A page of plants', () => {
     expect(commands).to.have.length(1);
   });
 
-  for (const other of [{ _id: 'seven' }, { _id: 7.5 }, { name: 7 }, { tag: null }]) {
+  for (const other of [{ _id: 7.5 }, { name: 7 }, { tag: null }]) {
     it(`is not read with a document that is not a plant: ${JSON.stringify(other)}`, async () => {
       const document = { ...monstera, ...other };
       await rejects(pageWith({}, page(document)).read(), {

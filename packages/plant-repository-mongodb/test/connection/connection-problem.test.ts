@@ -1,19 +1,23 @@
-import { CertificateFolder } from '@plant-store/certificates';
-import { NoResponseError } from '@plant-store/plant-repository-group-commit';
+import { NoResponseError, type Problem } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
-import { MongoMissingDependencyError, MongoNetworkError, MongoNetworkTimeoutError } from 'mongodb';
-import { explainedError, topologyProblem } from '../../src/connection/connection-problem.js';
+import {
+  MongoMissingDependencyError,
+  MongoNetworkError,
+  MongoNetworkTimeoutError,
+  MongoServerError,
+  type ServerDescription,
+} from 'mongodb';
+import { problemOf } from '../../src/connection/connection-problem.js';
 import { createMongoClient } from '../../src/connection/mongo-client.js';
-
-const coded = (code: unknown) => Object.assign(new Error(`code ${code}`), { code });
-const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${query}`).options;
+import { StorageError } from '../../src/connection/server-code.js';
 
 const SILENT = 'the server does not respond';
-const UNTRUSTED =
-  'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
-const CLOSED = 'the server closed the connection: it may';
-const NEEDS_CERTIFICATE = `${CLOSED} require a client certificate in tlsCertificateKeyFile`;
-const X509 = 'tls=true&authMechanism=MONGODB-X509';
+const NO_PRIMARY = 'the replica set has no primary';
+const CLOSED = 'the server closed the connection:';
+
+const coded = (code: unknown) => Object.assign(new Error(`code ${code}`), { code });
+const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
+const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${query}`).options;
 
 function inHandshake(): Error {
   const error = new MongoNetworkError('it closed');
@@ -21,129 +25,105 @@ function inHandshake(): Error {
   return error;
 }
 
-/** The tests of `check` show that real servers cause these errors. */
-describe('Why connecting failed', () => {
-  const missing = { cause: new Error('x'), dependencyName: 'zstd' };
-  const waited = Object.assign(new Error('x'), { name: 'MongoWaitQueueTimeoutError' });
-  const rows: readonly [problem: string, error: unknown, query?: string][] = [
-    [UNTRUSTED, coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY')],
+type Row = [finding: Problem['finding'], message: string, error: unknown, query?: string];
+
+/** What real servers cause is in the test of `plant-store check` and of the credentials. */
+describe('What an error means', () => {
+  const missing = { cause: new Error('x'), dependencyName: 'snappy' };
+  const rows: readonly Row[] = [
+    ['slow', 'it lags', new StorageError('it lags', 'slow')],
     [
-      'the certificate of the server is for another host name',
-      coded('ERR_TLS_CERT_ALTNAME_INVALID'),
-    ],
-    [
-      'an option needs the package @mongodb-js/zstd, which is not installed',
+      'denied',
+      'an option needs the package snappy, which is not installed',
       new MongoMissingDependencyError('x', missing),
     ],
-    ['the server does not accept this authMechanism', coded(334)],
     [
+      'credentials',
       'the user name or the password is wrong, or authSource is not the database of the user',
       coded(8000),
     ],
+    ['denied', 'no', replied(13297)],
+    ['not now', 'no', replied(91)],
+    ['no server', SILENT, new NoResponseError()],
+    ['no server', SILENT, 'no error'],
     [
-      'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile',
-      coded(18),
-      X509,
+      'no server',
+      `${CLOSED} it may require a client certificate in tlsCertificateKeyFile`,
+      coded('ERR_SSL_TLSV13_ALERT_X'),
+      'tls=true',
     ],
+    ['no server', `${CLOSED} it may require tls=true`, inHandshake()],
     [
-      'writes are not acknowledged in time: they are blocked, or no majority acknowledges them',
-      coded(50),
+      'no server',
+      'the TLS handshake failed: the server may not use TLS',
+      coded('ECONNRESET'),
+      'tls=true',
     ],
-    [SILENT, new NoResponseError()],
-    [SILENT, waited],
-    [SILENT, 'no error'],
-    [NEEDS_CERTIFICATE, coded('ERR_SSL_TLSV13_ALERT_X'), 'tls=true'],
-    [NEEDS_CERTIFICATE, inHandshake(), 'tls=true'],
-    [`${CLOSED} require tls=true`, inHandshake()],
-    ['the TLS handshake failed: the server may not use TLS', coded('ECONNRESET'), 'tls=true'],
-    ['code ECONNRESET', coded('ECONNRESET')],
-    ['it closed', new MongoNetworkError('it closed')],
+    ['no server', 'code ECONNRESET', coded('ECONNRESET')],
+    ['no server', 'it closed', new MongoNetworkError('it closed')],
   ];
-  for (const [problem, error, query] of rows) {
-    it(`is explained after ${error}, also as a cause: ${problem}`, () => {
-      const within = new Error(error instanceof Error ? error.message : SILENT, { cause: error });
-      for (const it of [error, within]) {
-        expect(explainedError(it, optionsOf(query)).message).to.equal(problem);
-      }
+  for (const [finding, message, error, query] of rows) {
+    it(`is "${finding}" for ${error}: ${message}`, () => {
+      const problem = problemOf(error, undefined, optionsOf(query));
+      expect([problem.finding, problem.cause.message]).to.deep.equal([finding, message]);
     });
   }
 
-  it('is explained with the certificate of the client', async () => {
-    const folder = await CertificateFolder.create();
-    const explained = (error: Error, tlsCertificateKeyFile: string) =>
-      explainedError(error, { ...optionsOf(X509), tlsCertificateKeyFile }).message;
-    const valid = await folder.issue('valid.pem', { subject: 'CN=a' });
-    const expired = await folder.issue('expired.pem', { subject: 'CN=a', expired: true });
-    expect(explained(coded(18), valid)).to.equal(
-      'no user of $external has the subject of the certificate in tlsCertificateKeyFile',
-    );
-    expect(explained(inHandshake(), expired)).to.equal(
-      'the certificate in tlsCertificateKeyFile has expired',
-    );
-    for (const file of [valid, '/no/such/file']) {
-      expect(explained(inHandshake(), file)).to.equal(
-        `${CLOSED} not trust the certificate in tlsCertificateKeyFile`,
-      );
-    }
-  });
-
-  it('is otherwise explained by every message of the chain of causes, once, with the first code', () => {
-    const cause = new Error('b', { cause: Object.assign(new Error('a'), { code: 'X' }) });
-    const error = explainedError(new Error('a', { cause }), optionsOf());
-    expect(error).to.include({ message: 'a: b', code: 'X' });
+  it('follows from its causes, with every message once, and the first code', () => {
+    const cause = new Error('b', { cause: coded('X') });
+    const error = problemOf(new Error('code X', { cause }), undefined, optionsOf());
+    expect(error.cause).to.include({ message: 'code X: b', code: 'X' });
+    const wrapped = new Error('waited', { cause: coded(18) });
+    expect(problemOf(wrapped, undefined, optionsOf()).finding).to.equal('credentials');
   });
 });
 
-describe('Why no known server takes writes', () => {
-  const problem = (type: string, ...described: [type: string, error?: Error][]) => {
-    const servers = new Map(
-      described.map(([type, error = null], at) => [`host${at}:27017`, { type, error }]),
-    );
-    return topologyProblem({ type, servers }, optionsOf('replicaSet=garden'));
-  };
+type Described = readonly [type: ServerDescription['type'], error?: Error];
 
-  it('is that the server does not respond, before anything is known of the servers', () => {
-    expect(problem('Unknown', ['Unknown'])).to.equal(SILENT);
-  });
-
-  it('is the error of the first server that could not be reached', () => {
-    const expired = coded('CERT_HAS_EXPIRED');
-    expect(problem('Unknown', ['Unknown'], ['Unknown', expired])).to.equal(
+describe('What an error means while no known server accepts writes', () => {
+  const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
+  const rows: readonly [Problem['finding'], string, type: string, ...Described[]][] = [
+    ['no server', SILENT, 'Unknown', ['Unknown']],
+    [
+      'no server',
       'the certificate of the server has expired',
-    );
-    expect(problem('Unknown', ['Unknown', coded('ENOTFOUND')])).to.equal('code ENOTFOUND');
-  });
-
-  it('is that the only server is a secondary', () => {
-    expect(problem('Single', ['RSSecondary'])).to.equal(
-      'the server is a secondary: it accepts no writes',
-    );
-  });
-
-  it('is a member whose name in the configuration of the set does not resolve', () => {
-    for (const code of ['ENOTFOUND', 'EAI_AGAIN']) {
-      const members: [string, Error?][] = [['RSSecondary'], ['Unknown'], ['Unknown', coded(code)]];
-      expect(problem('ReplicaSetNoPrimary', ...members)).to.equal(
-        'the name of host2:27017 in the configuration of the replica set does not resolve',
-      );
-    }
-  });
-
-  it('is that no server is of the replica set, or that it is not initiated', () => {
-    expect(problem('ReplicaSetNoPrimary')).to.equal('no host belongs to the replica set garden');
-    expect(problem('Unknown', ['Unknown'], ['RSGhost'])).to.equal(
+      'Unknown',
+      ...([['Unknown'], ['Unknown', coded('CERT_HAS_EXPIRED')]] as const),
+    ],
+    ['no server', 'code ENOTFOUND', 'Unknown', ['Unknown', coded('ENOTFOUND')]],
+    ['not now', 'the server is a secondary: it accepts no writes', 'Single', ['RSSecondary']],
+    [
+      'not now',
+      'the name of host2:27017 in the configuration of the replica set does not resolve',
+      'ReplicaSetNoPrimary',
+      ...([['RSSecondary'], ['Unknown'], ['Unknown', coded('EAI_AGAIN')]] as const),
+    ],
+    ['no server', 'no host belongs to the replica set garden', 'ReplicaSetNoPrimary'],
+    [
+      'not now',
       'the replica set is not initiated: run rs.initiate()',
-    );
-  });
-
-  it('is that the replica set has no primary, with the error of a member', () => {
-    const lost = new Error('connection lost');
-    expect(problem('ReplicaSetNoPrimary', ['RSSecondary'], ['Unknown', lost])).to.equal(
-      'the replica set has no primary: connection lost',
-    );
-    const slow = new MongoNetworkTimeoutError("Socket 'connect' timed out after 1999ms");
-    expect(problem('ReplicaSetNoPrimary', ['RSSecondary'], ['Unknown', slow])).to.equal(
-      'the replica set has no primary: the server does not respond',
-    );
-  });
+      'Unknown',
+      ...([['Unknown'], ['RSGhost']] as const),
+    ],
+    ['not now', NO_PRIMARY, 'ReplicaSetNoPrimary', ['RSSecondary']],
+    [
+      'not now',
+      `${NO_PRIMARY}: ${SILENT}`,
+      'ReplicaSetNoPrimary',
+      ...([['RSSecondary'], ['Unknown', slow]] as const),
+    ],
+  ];
+  for (const [finding, message, type, ...described] of rows) {
+    it(`is "${finding}": ${message}`, () => {
+      const servers = new Map(
+        described.map(([type, error = null], at) => [
+          `host${at}:27017`,
+          { type, error, isWritable: false },
+        ]),
+      );
+      const options = optionsOf('replicaSet=garden');
+      const problem = problemOf(new NoResponseError(), { type, servers }, options);
+      expect([problem.finding, problem.cause.message]).to.deep.equal([finding, message]);
+    });
+  }
 });

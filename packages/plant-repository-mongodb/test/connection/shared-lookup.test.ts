@@ -7,85 +7,61 @@ const ADDRESSES = [
   { address: '192.0.2.1', family: 4 },
   { address: '2001:db8::1', family: 6 },
 ];
+const LATE = { message: `the name ${HOST} was not resolved within 500 ms` };
 
-/** A name server that responds when a test lets it. */
-class NameServer {
-  readonly asked: LookupOptions[] = [];
-  #lookUps: { resolve(found: LookupAddress[]): void; reject(error: Error): void }[] = [];
+describe('The look-up of the names of servers', () => {
+  let asked: LookupOptions[];
+  /** Lets the name server respond. */
+  let respond: (error?: Error) => void;
+  let lookup: ReturnType<typeof sharedLookup>;
 
-  readonly #lookup = sharedLookup((_, options) => {
-    this.asked.push(options);
-    return new Promise((resolve, reject) => this.#lookUps.push({ resolve, reject }));
+  beforeEach(() => {
+    asked = [];
+    lookup = sharedLookup((_, options) => {
+      asked.push(options);
+      return new Promise<LookupAddress[]>((resolve, reject) => {
+        respond = (error) => (error ? reject(error) : resolve(ADDRESSES));
+      });
+    });
   });
 
   /** What a connection gets. */
-  lookUp(options: LookupOptions = { all: true }): Promise<unknown> {
-    return new Promise((resolve, reject) => {
-      this.#lookup(HOST, options, (error, ...found) => (error ? reject(error) : resolve(found)));
+  const lookUp = (options: LookupOptions = { all: true }): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      lookup(HOST, options, (error, ...found) => (error ? reject(error) : resolve(found)));
     });
-  }
-
-  respond(): void {
-    for (const { resolve } of this.#lookUps.splice(0)) resolve(ADDRESSES);
-  }
-
-  fail(code: string): void {
-    const error = Object.assign(new Error(`getaddrinfo ${code} ${HOST}`), { code });
-    for (const { reject } of this.#lookUps.splice(0)) reject(error);
-  }
-}
-
-describe('The look-up of the names of servers', () => {
-  let names: NameServer;
-
-  beforeEach(() => {
-    names = new NameServer();
-  });
-
-  async function known(): Promise<void> {
-    const found = names.lookUp();
-    names.respond();
-    await found;
-  }
 
   it('finds every address, or the first one when a connection can use only one', async () => {
-    const all = names.lookUp({ all: true, hints: 0 });
-    names.respond();
+    const all = lookUp({ all: true, hints: 0 });
+    respond();
     deepEqual(await all, [ADDRESSES]);
-    const one = names.lookUp({ family: 4 });
-    names.respond();
+    const one = lookUp({ family: 4 });
+    respond();
     deepEqual(await one, ['192.0.2.1', 4]);
-    deepEqual(names.asked, [
+    deepEqual(asked, [
       { all: true, hints: 0 },
       { all: true, family: 4 },
     ]);
   });
 
-  it('names the host that is not resolved in time, and asks no second time meanwhile', async () => {
-    const late = { message: `the name ${HOST} was not resolved within 500 ms`, code: 'EAI_AGAIN' };
-    await rejects(names.lookUp(), late);
-    await rejects(names.lookUp({}), late);
-    equal(names.asked.length, 1);
+  it('names the host that is not resolved in time, and continues for the next connections', async () => {
+    await rejects(lookUp(), LATE);
+    await rejects(lookUp({}), LATE);
+    equal(asked.length, 1);
+    respond();
+    deepEqual(await lookUp(), [ADDRESSES]);
   });
 
-  it('continues after a connection has failed, so that the next one gets the result', async () => {
-    await rejects(names.lookUp());
-    names.respond();
-    deepEqual(await names.lookUp(), [ADDRESSES]);
+  it('takes the latest result when the name server responds late', async () => {
+    const found = lookUp();
+    respond();
+    await found;
+    deepEqual(await lookUp({}), ['192.0.2.1', 4]);
   });
 
-  it('takes the latest result when the name server responds late or fails', async () => {
-    await known();
-    deepEqual(await names.lookUp(), [ADDRESSES]);
-    const failing = names.lookUp({});
-    names.fail('EAI_AGAIN');
-    deepEqual(await failing, ['192.0.2.1', 4]);
-  });
-
-  it('fails when the name is gone', async () => {
-    await known();
-    const gone = names.lookUp();
-    names.fail('ENOTFOUND');
+  it('fails when there is no such name', async () => {
+    const gone = lookUp();
+    respond(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
     await rejects(gone, { code: 'ENOTFOUND' });
   });
 });
