@@ -130,10 +130,7 @@ export class CollectionCheck {
     const { type = 'collection', options = {} } = collection;
     const kind = options.capped ? 'capped collection' : type;
     if (kind !== 'collection') throw new StorageError(`"${name}" is a ${kind}, not a collection`);
-    // Versions of the service before 1.0.0 described their validator.
-    const { $jsonSchema: { description, ...$jsonSchema } = {}, ...others } =
-      options.validator ?? {};
-    const isOwn = isDeepStrictEqual({ $jsonSchema, ...others }, VALIDATION.validator);
+    const isOwn = isDeepStrictEqual(options.validator, VALIDATION.validator);
     if (isOwn) this.#reported.delete(OTHER_VALIDATOR);
     else this.warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
     return true;
