@@ -190,6 +190,7 @@ export const outcomes = {
         return reports.at(-1)?.outcome === 'stored';
       };
       await until(isStored, () => 'no plant was stored for 30 seconds', RECOVERED_WITHIN_MS);
+      await store.addAll(plants(MAX_LOST, 1_001n));
       await storage.recover();
       await store.expectTrueAfterClose(...reports);
     },

@@ -569,5 +569,22 @@ export const liars: Liars<Lie> = {
         return error;
       },
     }),
+    'replaces only one of two connections that are lost'(correct) {
+      let isLost = false;
+      let adds = 0;
+      return {
+        failure:
+          'expected stored, because its id is free, and the storage can be used; got unknown',
+        async add(plant, timeLimitMs) {
+          adds += 1;
+          if (isLost && adds % 2 === 0) throw new OutcomeUnknownError('no response');
+          await correct.add(plant, timeLimitMs);
+        },
+        failed(error) {
+          isLost = true;
+          return error;
+        },
+      };
+    },
   },
 };
