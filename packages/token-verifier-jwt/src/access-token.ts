@@ -1,9 +1,18 @@
-import { InvalidTokenError } from '@plant-store/domain';
+import {
+  authenticatedClient,
+  type Client,
+  DEFAULT_PERMISSIONS,
+  InvalidTokenError,
+  PERMISSIONS,
+} from '@plant-store/domain';
 import { decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
+import type { Scopes } from './jwt-token-verifier-options.js';
 import type { KeyChoice } from './key-set.js';
 
 /** RFC 9068 requires `at+jwt`; most issuers send `JWT`, and some send no type. */
 const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
+
+const MAX_NAME_LENGTH = 128;
 
 /**
  * Reads the algorithm and the key name from the header of a token. Ignores parameters that say where keys
@@ -24,20 +33,45 @@ export function keyChoice(token: string, algorithms: readonly string[]): KeyChoi
 }
 
 /**
- * Refuses verified tokens that are not bearer access tokens.
+ * Returns the client that a verified token was issued to, with the permissions that its scopes give.
  *
+ * @throws {InvalidTokenError} when it is not a bearer access token, with the reason `not an access token`.
+ */
+export function clientOf(claims: JWTPayload, scopes: Scopes = {}): Client {
+  refuseOtherUses(claims);
+  const granted = scopesOf(claims);
+  const permissions = PERMISSIONS.filter((permission) => {
+    const scope = scopes[permission];
+    return scope === undefined ? DEFAULT_PERMISSIONS.includes(permission) : granted.includes(scope);
+  });
+  return authenticatedClient(nameOf(claims), permissions);
+}
+
+/**
  * Since the type `JWT` is accepted, an ID token or a refresh token with the right audience could pass:
  * Keycloak (`typ`) and Cognito (`token_use`) mark them in the claims, OpenID Connect by hashes. A token that
  * is bound to a key (`cnf`, RFC 7800) is valid only with a proof of possession, which is not checked here.
- *
- * @throws {InvalidTokenError} with the reason `not an access token`.
  */
-export function refuseOtherUses(claims: JWTPayload): void {
+function refuseOtherUses(claims: JWTPayload): void {
   const { typ = 'Bearer', token_use: use = 'access', at_hash, c_hash, cnf } = claims;
   if (typ !== 'Bearer' || use !== 'access' || at_hash !== undefined || c_hash !== undefined) {
     throw notAnAccessToken('the token is not an access token');
   }
   if (cnf !== undefined) throw notAnAccessToken('the token is bound to a key');
+}
+
+/** Printable ASCII of limited length, so that no name of a client can break a log line. */
+function nameOf({ sub, client_id: clientId, azp }: JWTPayload): string {
+  const names = [sub, clientId, azp].filter((name) => typeof name === 'string');
+  const name = names.find((candidate) => candidate.trim() !== '') ?? 'unnamed client';
+  return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
+}
+
+/** RFC 8693 section 4.2: `scope`, separated by spaces. Entra and others send `scp`, also as a list. */
+function scopesOf({ scope, scp }: JWTPayload): unknown[] {
+  return [scope, scp].flatMap((granted) =>
+    typeof granted === 'string' ? granted.split(' ') : Array.isArray(granted) ? granted : [],
+  );
 }
 
 function protectedHeader(token: string): ProtectedHeaderParameters {

@@ -12,24 +12,19 @@ const UNTRUSTED: ReadonlySet<unknown> = new Set([
 const NOT_TRUSTED =
   'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority';
 
-/** A fetched JSON document: its text and its value. */
-export interface JsonDocument {
-  readonly text: string;
-  readonly json: unknown;
-}
-
 /**
- * Fetches a JSON document of at most 256 KiB, without following redirects.
+ * Fetches a JSON document of at most 256 KiB, without following redirects. Resolves with its text and its value.
  *
  * Rejects with an `Error` that names the URL and has the cause, which is the signal's reason after an abort.
  */
-export async function fetchJson(url: URL, signal: AbortSignal): Promise<JsonDocument> {
+export async function fetchJson(url: URL, signal: AbortSignal) {
   const headers = { accept: 'application/json, application/jwk-set+json' };
   try {
     const response = await fetch(url, { redirect: 'manual', headers, signal });
     const bytes = await limitedBody(response);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return { text, json: JSON.parse(text) };
+    const json: unknown = JSON.parse(text);
+    return { text, json };
   } catch (cause) {
     const reason = signal.aborted ? signal.reason : networkReason(cause);
     throw new Error(`${url} did not give a JSON document`, { cause: reason });

@@ -125,9 +125,16 @@ export class FetchedKeys<Keys> {
 
   /** Resolves with the milliseconds until the next fetch. */
   async #fetched(): Promise<number> {
-    const { clock, observer } = this.#options;
+    const { clock, load, observer } = this.#options;
+    const limitMs = this.#timeLimitMs;
+    const deadline = new AbortController();
+    const stopTimer = clock.after(limitMs, () => {
+      this.#timeLimitMs = Math.min(4 * limitMs, MAX_FETCH_MS);
+      deadline.abort(noResponse(limitMs));
+    });
     try {
-      this.#keys = await this.#load();
+      const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
+      this.#keys = await load(this.#keys, signal).finally(stopTimer);
       this.#fetchedAt = clock.now();
       this.#failure = undefined;
       observer({ type: 'issuer reached' });
@@ -135,23 +142,10 @@ export class FetchedKeys<Keys> {
     } catch (cause) {
       this.#lastLimitedFetchAt = clock.now();
       this.#failure = cause;
-      if (!this.#closing.signal.aborted) {
+      if (!this.#closing.signal.aborted)
         observer({ type: 'issuer not reached', error: this.unavailable() });
-      }
       return MIN_FETCH_INTERVAL_MS;
     }
-  }
-
-  async #load(): Promise<Keys> {
-    const { clock, load } = this.#options;
-    const limitMs = this.#timeLimitMs;
-    const deadline = new AbortController();
-    const stopTimer = clock.after(limitMs, () => {
-      this.#timeLimitMs = Math.min(4 * limitMs, MAX_FETCH_MS);
-      deadline.abort(noResponse(limitMs));
-    });
-    const signal = AbortSignal.any([deadline.signal, this.#closing.signal]);
-    return load(this.#keys, signal).finally(stopTimer);
   }
 }
 

@@ -1,7 +1,6 @@
 import { fetchJson } from './fetch-json.js';
-import type { JwtTokenVerifierOptions } from './jwt-token-verifier-options.js';
+import { type JwtTokenVerifierOptions, trustedUrl } from './jwt-token-verifier-options.js';
 import { KeySet } from './key-set.js';
-import { trustedUrl } from './trusted-url.js';
 
 /**
  * Resolves with the key set that the issuer publishes at `jwksUrl`, or at the URL that its metadata names. An unchanged
@@ -16,8 +15,8 @@ export async function issuerKeySet(
   signal: AbortSignal,
 ): Promise<KeySet> {
   const url = jwksUrl === undefined ? await findJwksUrl(issuer, signal) : new URL(jwksUrl);
-  const document = await fetchJson(url, signal);
-  return document.text === known?.text ? known : KeySet.import(document, algorithms);
+  const { text, json } = await fetchJson(url, signal);
+  return text === known?.text ? known : KeySet.import(text, json, algorithms);
 }
 
 /**

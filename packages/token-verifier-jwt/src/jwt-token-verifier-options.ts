@@ -1,5 +1,4 @@
 import { PERMISSIONS, type Permission, type TokenObserver } from '@plant-store/domain';
-import { trustedUrl } from './trusted-url.js';
 
 const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
@@ -47,7 +46,7 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
   const url = 'an https URL, or an http URL on the loopback interface, without a user';
   const checks: Check[] = [
     jwksUrl === undefined
-      ? ['issuer', hasMetadataUrl(issuer), `${url}, a query or a fragment`]
+      ? ['issuer', trustedUrl(issuer)?.search === '', `${url}, a query or a fragment`]
       : ['issuer', issuer !== '', 'not empty'],
     ['audience', audience !== '', 'not empty'],
     ['jwksUrl', jwksUrl === undefined || trustedUrl(jwksUrl) !== undefined, `${url} or a fragment`],
@@ -67,10 +66,6 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
   return checks.flatMap(([option, passed, expected]) => (passed ? [] : [{ option, expected }]));
 }
 
-function hasMetadataUrl(issuer: string): boolean {
-  return trustedUrl(issuer)?.search === '';
-}
-
 /** `none` and HMAC are not among them: with those, anyone who knows the public key could sign. */
 function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
   return (
@@ -82,4 +77,19 @@ function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
 
 function isScope(scope: string | undefined): boolean {
   return scope === undefined || /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope);
+}
+
+/**
+ * Parses a URL from which keys may be fetched: https, or http on the loopback interface, without a user, a
+ * password or a fragment. Returns `undefined` for any other text.
+ */
+export function trustedUrl(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const safe = url.protocol === 'https:' || (url.protocol === 'http:' && isLoopback(url.hostname));
+  return safe && url.username === '' && url.password === '' && url.hash === '' ? url : undefined;
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 }

@@ -3,13 +3,11 @@ import {
   type Client,
   InvalidTokenError,
   type InvalidTokenReason,
-  type TokenObserver,
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
-import { keyChoice, refuseOtherUses } from './access-token.js';
-import { clientOf } from './client-of.js';
+import { clientOf, keyChoice } from './access-token.js';
 import { after, FetchedKeys } from './fetched-keys.js';
 import { issuerKeySet } from './issuer-key-set.js';
 import {
@@ -47,26 +45,17 @@ const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
  * ```
  */
 export class JwtTokenVerifier implements TokenVerifier {
-  readonly #options: JwtTokenVerifierOptions;
-  readonly #algorithms: string[];
-  readonly #observe: TokenObserver;
-  readonly #now: () => number;
+  readonly #options;
   readonly #keys: FetchedKeys<KeySet>;
   #closed = false;
 
   /** @throws {TypeError} with everything that {@link jwtOptionProblems} finds. */
   constructor(options: JwtTokenVerifierOptions) {
-    const problems = jwtOptionProblems(options);
-    if (problems.length > 0) {
-      const sentences = problems.map(({ option, expected }) => `${option} must be ${expected}`);
-      throw new TypeError(sentences.join('; '));
-    }
-    this.#options = options;
+    const problems = jwtOptionProblems(options).map((it) => `${it.option} must be ${it.expected}`);
+    if (problems.length > 0) throw new TypeError(problems.join('; '));
     const { observer = () => undefined, now = Date.now } = options;
     const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
-    this.#algorithms = algorithms;
-    this.#observe = observer;
-    this.#now = now;
+    this.#options = { ...options, observer, now, algorithms };
     this.#keys = new FetchedKeys({
       load: (known, signal) => issuerKeySet(options, algorithms, known, signal),
       clock: { now, after },
@@ -76,9 +65,10 @@ export class JwtTokenVerifier implements TokenVerifier {
 
   async verify(token: string): Promise<Client> {
     this.#refuseWhenClosed();
+    const { now, observer } = this.#options;
     const digest = hash('sha256', token, 'base64');
-    const client = this.#keys.trusted()?.verified.clientOf(digest, this.#now());
-    this.#observe({ type: 'token checked', cached: client !== undefined });
+    const client = this.#keys.trusted()?.cached(digest, now());
+    observer({ type: 'token checked', cached: client !== undefined });
     return client ?? this.#check(token, digest);
   }
 
@@ -97,13 +87,16 @@ export class JwtTokenVerifier implements TokenVerifier {
    * just now. A token is refused for its unknown key only when the keys are fresh.
    */
   async #check(token: string, digest: string): Promise<Client> {
-    const choice = keyChoice(token, this.#algorithms);
+    const choice = keyChoice(token, this.#options.algorithms);
     do {
       const keySet = this.#keys.trusted();
       const keys = keySet?.fitting(choice) ?? [];
       for (const key of keys) {
         const claims = await this.#claims(key, token);
-        if (claims !== undefined) return this.#accept(claims, keySet, digest);
+        if (claims === undefined) continue;
+        const client = clientOf(claims, this.#options.scopes);
+        keySet?.cache(digest, client, (claims.exp ?? 0) * 1000);
+        return client;
       }
       if (keys.length > 0 && choice.kid !== undefined) {
         throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
@@ -118,28 +111,21 @@ export class JwtTokenVerifier implements TokenVerifier {
 
   /** Resolves with `undefined` when the token was not signed with this key. */
   async #claims(key: CryptoKey, token: string): Promise<JWTPayload | undefined> {
-    const { issuer, audience } = this.#options;
+    const { issuer, audience, algorithms, now } = this.#options;
     try {
       const { payload } = await jwtVerify(token, key, {
-        algorithms: this.#algorithms,
+        algorithms,
         issuer,
         audience,
         requiredClaims: ['exp'],
         clockTolerance: CLOCK_TOLERANCE_MS / 1000,
-        currentDate: new Date(this.#now()),
+        currentDate: new Date(now()),
       });
       return payload;
     } catch (error) {
       if (error instanceof errors.JWSSignatureVerificationFailed) return undefined;
       throw error instanceof errors.JOSEError ? invalidToken(error) : error;
     }
-  }
-
-  #accept(claims: JWTPayload, keySet: KeySet | undefined, digest: string): Client {
-    refuseOtherUses(claims);
-    const client = clientOf(claims, this.#options.scopes);
-    keySet?.verified.add(digest, client, (claims.exp ?? 0) * 1000);
-    return client;
   }
 
   #refuseWhenClosed(): void {

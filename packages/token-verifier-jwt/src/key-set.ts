@@ -1,6 +1,5 @@
+import type { Client } from '@plant-store/domain';
 import { type CryptoKey, importJWK, type JWK } from 'jose';
-import type { JsonDocument } from './fetch-json.js';
-import { VerifiedTokens } from './verified-tokens.js';
 
 /** The header parameters of a token that select its key. */
 export interface KeyChoice {
@@ -13,14 +12,18 @@ interface PublicKey extends KeyChoice {
 }
 
 const MIN_RSA_BITS = 2048;
+const MAX_VERIFIED = 10_000;
 
-/** The keys that an issuer publishes at one time, and the tokens that were verified with them. */
+/**
+ * The keys that an issuer publishes at one time. Caches the clients of tokens that were verified with them, so that a
+ * signature is checked once and not with every request; these are dropped together with the keys.
+ */
 export class KeySet {
-  /** Belongs to the key set, so that cached tokens are dropped together with the keys that verified them. */
-  readonly verified = new VerifiedTokens();
   /** The document that the issuer publishes. */
   readonly text: string;
   readonly #keys: readonly PublicKey[];
+  /** By digests, never by tokens. */
+  readonly #verified = new Map<string, { readonly client: Client; readonly until: number }>();
 
   private constructor(text: string, keys: readonly PublicKey[]) {
     this.text = text;
@@ -33,13 +36,14 @@ export class KeySet {
    *
    * Rejects with an `Error` when no key is left: an issuer without keys cannot have issued a token.
    */
-  static async import(document: JsonDocument, algorithms: readonly string[]): Promise<KeySet> {
-    const { keys } = { ...(document.json as { keys?: unknown } | null) };
+  static async import(text: string, json: unknown, algorithms: readonly string[]) {
+    const { keys } = { ...(json as { keys?: unknown } | null) };
+    const isJwk = (it: unknown): it is JWK => typeof it === 'object' && it !== null;
     const found = Array.isArray(keys) ? keys.filter(isJwk) : [];
     const imports = found.flatMap((jwk) => algorithms.map((alg) => publicKey(jwk, alg)));
     const usable = (await Promise.all(imports)).filter((key) => key !== undefined);
     if (usable.length === 0) throw new Error('the key set holds no key that can be used');
-    return new KeySet(document.text, usable);
+    return new KeySet(text, usable);
   }
 
   /** Returns every key that matches: several when the token or the issuer does not name keys. */
@@ -48,10 +52,18 @@ export class KeySet {
       .filter((key) => key.alg === alg && (kid === undefined || key.kid === kid))
       .map(({ key }) => key);
   }
-}
 
-function isJwk(value: unknown): value is JWK {
-  return typeof value === 'object' && value !== null;
+  /** @param until When the entry expires, in milliseconds since the epoch. */
+  cache(digest: string, client: Client, until: number): void {
+    this.#verified.set(digest, { client, until });
+    const [oldest] = this.#verified.size > MAX_VERIFIED ? this.#verified.keys() : [];
+    if (oldest !== undefined) this.#verified.delete(oldest);
+  }
+
+  cached(digest: string, now: number): Client | undefined {
+    const { client, until = now } = this.#verified.get(digest) ?? {};
+    return now < until ? client : undefined;
+  }
 }
 
 async function publicKey(jwk: JWK, alg: string): Promise<PublicKey | undefined> {

@@ -7,6 +7,7 @@ import { after, type Clock, FetchedKeys } from '../src/fetched-keys.js';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
+const RESET = new Error('read ECONNRESET');
 
 /** An issuer whose keys are a text, and the clock of its client. */
 class Issuer implements Clock {
@@ -76,30 +77,30 @@ class Issuer implements Clock {
 
 describe('Fetched keys', () => {
   let issuer: Issuer;
-  let keys: FetchedKeys<string> | undefined;
+  let fetched: FetchedKeys<string>;
 
-  beforeEach(() => {
-    issuer = new Issuer();
-  });
+  /** Opens the keys of an issuer that a test has prepared. `afterEach` closes them. */
+  function open(prepared: Partial<Pick<Issuer, 'failure' | 'delayMs'>> = {}) {
+    issuer = Object.assign(new Issuer(), prepared);
+    fetched = issuer.open();
+    return fetched;
+  }
 
-  afterEach(() => keys?.close());
+  afterEach(() => fetched.close());
 
-  /** Opens the keys of the issuer, which `afterEach` closes. */
-  const open = () => {
-    keys = issuer.open();
-    return keys;
-  };
-
-  it('are fetched without a request for them', async () => {
-    const fetched = open();
-    expect(fetched.trusted()).to.equal(undefined);
+  it('are fetched without a request for them, and are fresh for 10 seconds', async () => {
+    open();
+    expect([fetched.trusted(), fetched.areFresh()]).to.deep.equal([undefined, false]);
     await fetched.ready();
-    expect(fetched.trusted()).to.equal('first');
     expect(issuer.events).to.deep.equal([{ type: 'issuer reached' }]);
+    await issuer.pass(10 * SECOND);
+    expect([fetched.trusted(), fetched.areFresh()]).to.deep.equal(['first', true]);
+    await issuer.pass(1);
+    expect(fetched.areFresh()).to.equal(false);
   });
 
   it('are fetched every 5 minutes, and 5 minutes after they were fetched again', async () => {
-    const fetched = open();
+    open();
     await issuer.pass(4 * MINUTE);
     await fetched.fetchAgain();
     await issuer.pass(5 * MINUTE - 1);
@@ -110,26 +111,8 @@ describe('Fetched keys', () => {
     expect(issuer.loads).to.equal(4);
   });
 
-  it('are not fetched after close', async () => {
-    const fetched = open();
-    await fetched.ready();
-    await fetched.close();
-    await issuer.pass(HOUR);
-    expect(issuer.loads).to.equal(1);
-  });
-
-  it('are fetched 10 seconds after a failure', async () => {
-    issuer.failure = new Error('read ECONNRESET');
-    const fetched = open();
-    await issuer.pass(10 * SECOND - 1);
-    expect(issuer.loads).to.equal(1);
-    issuer.failure = undefined;
-    await issuer.pass(1);
-    expect(fetched.trusted()).to.equal('first');
-  });
-
   it('are ready while they are fetched again', async () => {
-    const fetched = open();
+    open();
     await fetched.ready();
     issuer.delayMs = HOUR;
     let ended = false;
@@ -141,7 +124,7 @@ describe('Fetched keys', () => {
   });
 
   it('are fetched again for an unknown one, once in 10 seconds', async () => {
-    const fetched = open();
+    open();
     await fetched.ready();
     issuer.keys = 'second';
     expect(await fetched.fetchAgain()).to.equal(true);
@@ -156,32 +139,21 @@ describe('Fetched keys', () => {
     expect(issuer.loads).to.equal(3);
   });
 
-  it('are not fetched for an unknown one within 10 seconds of a failure', async () => {
-    issuer.failure = new Error('read ECONNRESET');
-    const fetched = open();
-    await rejects(fetched.ready());
+  it('are fetched 10 seconds after a failure, and not for an unknown one before', async () => {
+    open({ failure: RESET });
+    await issuer.pass(10 * SECOND - 1);
     expect(await fetched.fetchAgain()).to.equal(false);
-    issuer.time += 10 * SECOND;
     issuer.failure = undefined;
-    expect(await fetched.fetchAgain()).to.equal(true);
-    await fetched.ready();
-  });
-
-  it('are fresh for 10 seconds', async () => {
-    const fetched = open();
-    expect(fetched.areFresh()).to.equal(false);
-    await fetched.ready();
-    await issuer.pass(10 * SECOND);
-    expect(fetched.areFresh()).to.equal(true);
     await issuer.pass(1);
-    expect(fetched.areFresh()).to.equal(false);
+    expect(fetched.trusted()).to.equal('first');
+    expect(issuer.loads).to.equal(2);
   });
 
   for (const [what, direction] of Object.entries({ passes: 1, 'is set back': -1 })) {
     it(`are trusted until an hour of the clock ${what}, while every fetch fails`, async () => {
-      const fetched = open();
+      open();
       await fetched.ready();
-      issuer.failure = new Error('read ECONNRESET');
+      issuer.failure = RESET;
       issuer.time += direction * (HOUR - 1);
       await fetched.fetchAgain();
       expect(fetched.trusted()).to.equal('first');
@@ -193,20 +165,19 @@ describe('Fetched keys', () => {
   }
 
   it('are unavailable, with the cause, when the first fetch fails', async () => {
-    issuer.failure = new Error('read ECONNRESET');
-    const fetched = open();
-    const error: unknown = await fetched.ready().catch((reason: unknown) => reason);
-    expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
-    expect(error).to.have.property('cause', issuer.failure);
-    expect(issuer.reasons()).to.deep.equal(['read ECONNRESET']);
+    await rejects(open({ failure: RESET }).ready(), (error: TokenVerifierUnavailableError) => {
+      expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
+      expect(error.cause).to.equal(RESET);
+      return true;
+    });
+    expect(issuer.reasons()).to.deep.equal([RESET.message]);
   });
 
   describe('of an issuer that is slow', () => {
     const noResponse = (ms: number) => `no response within ${ms} ms`;
 
     it('are awaited for 1.5 seconds, and for longer after each fetch that timed out', async () => {
-      issuer.delayMs = HOUR;
-      open();
+      open({ delayMs: HOUR });
       const reasons: string[] = [];
       for (const ms of [1_500, 6_000, 12_000, 12_000]) {
         await issuer.pass(ms - 1);
@@ -219,8 +190,7 @@ describe('Fetched keys', () => {
     });
 
     it('are fetched when they take 11 seconds, and from then on without a failure', async () => {
-      issuer.delayMs = 11 * SECOND;
-      const fetched = open();
+      open({ delayMs: 11 * SECOND });
       await issuer.pass(38_500);
       expect(fetched.trusted()).to.equal('first');
       await issuer.pass(HOUR);
@@ -228,18 +198,16 @@ describe('Fetched keys', () => {
     });
 
     it('are awaited no longer after another failure', async () => {
-      issuer.failure = new Error('read ECONNRESET');
-      open();
+      open({ failure: RESET });
       await issuer.pass(SECOND);
       issuer.failure = undefined;
       issuer.delayMs = HOUR;
       await issuer.pass(9 * SECOND + 1_500);
-      expect(issuer.reasons()).to.deep.equal(['read ECONNRESET', noResponse(1_500)]);
+      expect(issuer.reasons()).to.deep.equal([RESET.message, noResponse(1_500)]);
     });
 
     it('delay no call for more than 1.5 seconds, which names the reason', async () => {
-      issuer.delayMs = 11 * SECOND;
-      const fetched = open();
+      open({ delayMs: 11 * SECOND });
       await issuer.pass(11_500);
       const early = rejects(fetched.ready(), { cause: new Error(noResponse(1_500)) });
       await issuer.pass(1_500);
@@ -258,14 +226,18 @@ describe('Fetched keys', () => {
   });
 
   it('are no longer fetched after close, which ends the fetch under way', async () => {
-    issuer.delayMs = HOUR;
-    const fetched = open();
-    const ready = rejects(fetched.ready(), { cause: new Error('the token verifier is closed') });
+    await open().ready();
+    await fetched.close();
+    await issuer.pass(HOUR);
+    expect(issuer.loads).to.equal(1);
+
+    const ready = rejects(open({ delayMs: HOUR }).ready(), {
+      cause: new Error('the token verifier is closed'),
+    });
     await fetched.close();
     await ready;
     await issuer.pass(HOUR);
-    expect(issuer.events).to.deep.equal([]);
-    expect(issuer.loads).to.equal(1);
+    expect([issuer.loads, issuer.events]).to.deep.equal([1, []]);
   });
 });
 

@@ -27,6 +27,7 @@ describe('The options of a JwtTokenVerifier', () => {
   }
 
   const refused: Partial<JwtTokenVerifierOptions>[] = [
+    { issuer: '', jwksUrl: 'https://issuer.example/certs' },
     { issuer: 'issuer.example' },
     { issuer: 'http://issuer.example' },
     { issuer: 'https://issuer.example/?realm=plants' },
@@ -42,11 +43,6 @@ describe('The options of a JwtTokenVerifier', () => {
     { scopes: { 'create plants': 'plants:create plants:read' } },
     { scopes: { 'create plants': 'plants"' } },
   ];
-
-  it('cannot have an empty issuer, also with a URL of its keys', () => {
-    const options = { issuer: '', audience: 'plants', jwksUrl: 'https://issuer.example/certs' };
-    expect(jwtOptionProblems(options)).to.deep.equal([{ option: 'issuer', expected: 'not empty' }]);
-  });
 
   it('are refused with the values that are accepted', () => {
     const url = 'an https URL, or an http URL on the loopback interface, without a user';
@@ -70,7 +66,6 @@ describe('The options of a JwtTokenVerifier', () => {
     it(`cannot be ${JSON.stringify(options)}`, () => {
       const [invalid] = Object.keys(options);
       const problems = jwtOptionProblems({ ...valid, ...options });
-      expect(() => new JwtTokenVerifier({ ...valid, ...options })).to.throw(TypeError);
       expect(problems.map(({ option }) => option.split('.')[0])).to.deep.equal([invalid]);
     });
   }
@@ -83,11 +78,8 @@ describe('The options of a JwtTokenVerifier', () => {
       jwksUrl: 'https://a:secret@b',
     };
     expect(() => new JwtTokenVerifier(invalid))
-      .to.throw(TypeError)
+      .to.throw(TypeError, /^issuer must be .*; audience .*; jwksUrl .*; algorithms must be/)
       .with.property('message')
-      .that.matches(
-        /^issuer must be .*; audience must be .*; jwksUrl must be .*; algorithms must be/,
-      )
-      .and.does.not.include('secret');
+      .that.does.not.include('secret');
   });
 });

@@ -1,22 +1,15 @@
 import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
-import { FakeIssuer, type IssuerKey, issuerKey } from './support/fake-issuer.js';
+import { type FakeIssuer, issuerKey, startEach } from './support/fake-issuer.js';
 
 const HOURS_IN_SECONDS = 3_600;
 
 describe('JwtTokenVerifier', () => {
-  let key: IssuerKey;
   let issuer: FakeIssuer;
 
-  before(async () => {
-    key = await issuerKey('first');
+  startEach((started) => {
+    issuer = started;
   });
-
-  beforeEach(async () => {
-    issuer = await FakeIssuer.start(key);
-  });
-
-  afterEach(() => issuer.close());
 
   /** A verifier, and faults of its issuer, each of which lasts `lasting` milliseconds on the verifier's clock. */
   async function open(lasting: number): Promise<OpenVerifier> {
@@ -111,8 +104,9 @@ describe('JwtTokenVerifier', () => {
   describe('An accepted token', () => {
     for (const alg of ['RS256', 'PS256', 'ES256', 'EdDSA']) {
       it(`may be signed with ${alg}`, async () => {
-        issuer.keys = [await issuerKey('another', alg)];
-        await issuer.verifier().verify(await issuer.token());
+        const key = await issuerKey('another', alg);
+        issuer.keys = [key];
+        await issuer.verifier().verify(await issuer.token({}, {}, key));
       });
     }
 

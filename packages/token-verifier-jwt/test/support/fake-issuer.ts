@@ -1,4 +1,4 @@
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import { AUDIENCE, LoopbackServer } from '@plant-store/oidc-issuer';
 import { JwtTokenVerifier, type JwtTokenVerifierOptions } from '@plant-store/token-verifier-jwt';
 import {
@@ -22,11 +22,20 @@ export async function issuerKey(kid: string | undefined, alg = 'ES256'): Promise
   return { privateKey, published: kid === undefined ? jwk : { ...jwk, kid } };
 }
 
-const METADATA = '/.well-known/openid-configuration';
+export const METADATA = '/.well-known/openid-configuration';
+
+const json =
+  (value: unknown): RequestListener =>
+  (_, response) => {
+    const headers = { 'content-type': 'application/json' };
+    response.writeHead(200, headers).end(JSON.stringify(value));
+  };
 
 /** An issuer on the loopback interface; a test sets its keys, clock and responses. */
 export class FakeIssuer extends LoopbackServer {
-  /** The keys that the issuer publishes; it signs with the first one. */
+  /** The key of its tokens. */
+  readonly key: IssuerKey;
+  /** The keys that the issuer publishes. */
   keys: IssuerKey[];
   /** Handlers that respond instead of the issuer, by path. */
   readonly handlers = new Map<string, RequestListener>();
@@ -36,23 +45,30 @@ export class FakeIssuer extends LoopbackServer {
 
   protected override handler: RequestListener = (request, response) => {
     const path = request.url ?? '';
-    const publish: Record<string, RequestListener> = {
-      [METADATA]: (_, to) => json(to, { issuer: this.url, jwks_uri: `${this.url}/jwks` }),
-      '/jwks': (_, to) => json(to, { keys: this.keys.map(({ published }) => published) }),
+    const published: Record<string, object> = {
+      [METADATA]: { issuer: this.url, jwks_uri: `${this.url}/jwks` },
+      '/jwks': { keys: this.keys.map(({ published }) => published) },
     };
-    const handle = this.handlers.get(path) ?? publish[path] ?? notFound;
-    handle(request, response);
+    const handle = this.handlers.get(path) ?? (published[path] && json(published[path]));
+    if (handle) handle(request, response);
+    else response.writeHead(404).end();
   };
 
-  private constructor(keys: IssuerKey[]) {
+  private constructor(key: IssuerKey) {
     super();
-    this.keys = keys;
+    this.key = key;
+    this.keys = [key];
   }
 
-  static async start(...keys: IssuerKey[]): Promise<FakeIssuer> {
-    const issuer = new FakeIssuer(keys);
+  static async start(key: IssuerKey): Promise<FakeIssuer> {
+    const issuer = new FakeIssuer(key);
     await issuer.listen();
     return issuer;
+  }
+
+  /** Responds with a document from now on. */
+  publish(path: string, document: unknown): void {
+    this.handlers.set(path, json(document));
   }
 
   async close(): Promise<void> {
@@ -84,9 +100,8 @@ export class FakeIssuer extends LoopbackServer {
   async token(
     claims: Record<string, unknown> = {},
     header: Record<string, unknown> = {},
-    key: IssuerKey | undefined = this.keys[0],
+    key: IssuerKey = this.key,
   ): Promise<string> {
-    if (key === undefined) throw new Error('the issuer has no key to sign with');
     const { alg, kid } = key.published;
     return new SignJWT({ ...this.claims(), ...claims })
       .setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header } as JWTHeaderParameters)
@@ -94,10 +109,19 @@ export class FakeIssuer extends LoopbackServer {
   }
 }
 
-const notFound: RequestListener = (_, response) => {
-  response.writeHead(404).end();
-};
+/** Starts an issuer before each test of a suite, and stops it afterwards. All have one key. */
+export function startEach(use: (issuer: FakeIssuer) => void, alg?: string): void {
+  let key: IssuerKey;
+  let issuer: FakeIssuer;
 
-export function json(response: ServerResponse, value: unknown): void {
-  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(value));
+  before(async () => {
+    key = await issuerKey('first', alg);
+  });
+
+  beforeEach(async () => {
+    issuer = await FakeIssuer.start(key);
+    use(issuer);
+  });
+
+  afterEach(() => issuer.close());
 }
