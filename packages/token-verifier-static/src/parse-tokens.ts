@@ -1,5 +1,5 @@
 import { PERMISSIONS, type Permission } from '@plant-store/domain';
-import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
+import { type TokenDigest, tokenProblem } from './token-digest.js';
 
 /** The text is not a valid list of tokens. Each problem names its place and never repeats the text. */
 export class InvalidTokensError extends Error {
@@ -60,17 +60,13 @@ function tokenOf(line: string): Omit<Entry, 'place'> {
 
 function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
   const places = new Map<string, string>();
-  const problems = entries.flatMap(({ place, sha256, label, permissions }) => {
-    const first = places.get(sha256.toLowerCase());
-    places.set(sha256.toLowerCase(), first ?? place);
+  const problems = entries.flatMap((entry) => {
+    const digest = entry.sha256.toLowerCase();
+    const first = places.get(digest);
+    places.set(digest, first ?? entry.place);
     const twice = first === undefined ? undefined : `the same digest as in ${first}`;
-    const problem =
-      digestProblem(sha256) ??
-      labelProblem(label) ??
-      misplacedProblem(label) ??
-      permissionsProblem(permissions) ??
-      twice;
-    return problem === undefined ? [] : [`${place}: ${problem}`];
+    const problem = tokenProblem(entry) ?? permissionsProblem(entry) ?? twice;
+    return problem === undefined ? [] : [`${entry.place}: ${problem}`];
   });
   if (entries.length === 0) problems.push('there is no token');
   if (problems.length > 0) throw new InvalidTokensError(problems);
@@ -87,16 +83,11 @@ const MISPLACED = new RegExp(
   'i',
 );
 
-function misplacedProblem(label: string): string | undefined {
-  return MISPLACED.test(label.normalize('NFKC'))
-    ? 'the label must contain no square or curly bracket and no name of a permission: permissions are one list in [ ] at the end of the line'
-    : undefined;
-}
-
-function permissionsProblem(names: readonly string[] = []): string | undefined {
-  return names.every(isPermission)
-    ? undefined
-    : `the permissions must be some of: ${PERMISSIONS.join(', ')}`;
+function permissionsProblem({ label, permissions = [] }: Entry): string | undefined {
+  if (MISPLACED.test(label.normalize('NFKC')))
+    return 'the label must contain no square or curly bracket and no name of a permission: permissions are one list in [ ] at the end of the line';
+  if (permissions.every(isPermission)) return undefined;
+  return `the permissions must be some of: ${PERMISSIONS.join(', ')}`;
 }
 
 function isPermission(name: string): name is Permission {

@@ -6,8 +6,7 @@ import {
   type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import { tokenDigest } from './new-token.js';
-import { digestProblem, labelProblem, type TokenDigest } from './token-digest.js';
+import { type TokenDigest, tokenDigest, tokenProblem } from './token-digest.js';
 
 /**
  * Accepts the tokens whose SHA-256 digests it was given; it never holds a token itself.
@@ -70,7 +69,7 @@ export class StaticTokenVerifier implements TokenVerifier {
 function knownTokens(digests: readonly TokenDigest[]): ReadonlyMap<string, Client> {
   return new Map(
     digests.map(({ sha256, label, permissions = DEFAULT_PERMISSIONS }, index) => {
-      const problem = labelProblem(label) ?? digestProblem(sha256);
+      const problem = tokenProblem({ sha256, label });
       if (problem !== undefined) throw new TypeError(`token ${index + 1}: ${problem}`);
       return [sha256.toLowerCase(), authenticatedClient(label, permissions)];
     }),

@@ -1,3 +1,4 @@
+import { hash, randomBytes } from 'node:crypto';
 import type { Permission } from '@plant-store/domain';
 
 /** The SHA-256 digest of an accepted token, and the name of its client in the log. */
@@ -10,13 +11,23 @@ export interface TokenDigest {
   readonly permissions?: readonly Permission[];
 }
 
-/** Returns the problem of a digest, or `undefined`. Never repeats it: it may be a token put in the wrong place. */
-export function digestProblem(sha256: string): string | undefined {
-  return /^[0-9a-f]{64}$/i.test(sha256) ? undefined : 'the digest must be 64 hexadecimal digits';
+/**
+ * Returns a new random token of 256 bits in the syntax of RFC 6750 section 2.1 (`b64token`).
+ *
+ * Every token matches `plantstore_[A-Za-z0-9_-]{43}`, so that secret scanners can find a leaked one.
+ */
+export function newToken(): string {
+  return `plantstore_${randomBytes(32).toString('base64url')}`;
 }
 
-/** Returns the problem of a label, or `undefined`. Never repeats the label. */
-export function labelProblem(label: string): string | undefined {
+/** Returns the SHA-256 digest of a token, as 64 lower-case hexadecimal digits. */
+export function tokenDigest(token: string): string {
+  return hash('sha256', token, 'hex');
+}
+
+/** Returns what is wrong with a digest or a label, or `undefined`. Never repeats it: it may be a token in the wrong place. */
+export function tokenProblem({ sha256, label }: Omit<TokenDigest, 'permissions'>) {
+  if (!/^[0-9a-f]{64}$/i.test(sha256)) return 'the digest must be 64 hexadecimal digits';
   return /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u.test(label)
     ? undefined
     : 'the label must be 1 to 64 printable characters';

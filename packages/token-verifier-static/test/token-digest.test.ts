@@ -2,14 +2,10 @@ import { newToken, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 
 describe('A new token', () => {
-  it('has a prefix that secret scanners can find, and the syntax of RFC 6750', () => {
-    expect(newToken()).to.match(/^plantstore_[A-Za-z0-9_-]{43}$/);
-  });
-
-  it('has 256 random bits', () => {
+  it('has a prefix that secret scanners can find, 256 random bits, and the syntax of RFC 6750', () => {
     const tokens = Array.from({ length: 1000 }, newToken);
+    for (const token of tokens) expect(token).to.match(/^plantstore_[A-Za-z0-9_-]{43}$/);
     expect(new Set(tokens).size).to.equal(1000);
-    expect(Buffer.from(newToken().slice('plantstore_'.length), 'base64url')).to.have.length(32);
   });
 
   it('is identified by its SHA-256 digest', () => {
