@@ -16,6 +16,7 @@ const GIT = {
 };
 const REPOSITORY_URL = 'git+https://example.com/plants/plant-store.git';
 const [RELEASE, NEXT] = ['7.0.0', '7.1.0-dev'];
+const versionBefore = readManifest(root).version;
 
 describe('A release', function () {
   this.timeout(300_000);
@@ -48,17 +49,9 @@ describe('A release', function () {
     expect(status, stderr).to.equal(0);
   }
 
-  function expectRefused(reason: RegExp, ...args: string[]): void {
-    const { status, stderr } = release(...args);
-    expect(stderr).to.match(reason);
-    expect(status).to.equal(1);
-    expect(git('tag')).to.equal('');
-    git('checkout', '--quiet', '.');
-  }
-
-  /** What a build in the copy calls itself. */
-  function identity(): { version: string; commit?: string } {
-    execFileSync(process.execPath, [path('tools/identify.js')], { env: env() });
+  /** What a build in the copy calls itself, with these variables set. */
+  function identity(given = {}): { version: string; commit?: string } {
+    execFileSync(process.execPath, [path('tools/identify.js')], { env: { ...env(), ...given } });
     const command = [path('packages/app/bin/plant-store.js'), '--version'];
     const version = execFileSync(process.execPath, command, { encoding: 'utf8' });
     const build = JSON.parse(read('packages/app/dist/src/build.json'));
@@ -67,49 +60,52 @@ describe('A release', function () {
   }
 
   /** A file in the archive of the service. */
-  function packed(version: string, file: string) {
-    const args = ['-xzOf', path('release', `plant-store-${version}.tgz`), `package/${file}`];
+  function packed(file: string) {
+    const args = ['-xzOf', path('release', `plant-store-${RELEASE}.tgz`), `package/${file}`];
     return JSON.parse(execFileSync('tar', args, { encoding: 'utf8' }));
   }
 
-  /** What the changelog says about the next release. */
-  function changes(): string {
-    return (/## Unreleased\n([\s\S]*?)\n## /.exec(read('CHANGELOG.md'))?.[1] ?? '').trim();
+  for (const [title, reason, file, change, ...args] of [
+    ['when the work tree has changes', /the work tree has changes/, 'README.md', () => 'Other.\n'],
+    [
+      'when a package has another version, or needs another one',
+      /@plant-store\/plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/,
+      'packages/plant-json/package.json',
+      (text: string) => text.replaceAll(`"${versionBefore}"`, '"0.9.0"'),
+    ],
+    [
+      'without changes in the changelog',
+      /CHANGELOG\.md has no changes under "Unreleased"/,
+      'CHANGELOG.md',
+      () => '# Changelog\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n\nAll.\n',
+    ],
+    [
+      'with a version that npm does not know',
+      /v7 is not a version such as 2\.3\.0/,
+      'README.md',
+      (text: string) => text,
+      'v7',
+    ],
+  ] as const) {
+    it(`is refused ${title}`, () => {
+      writeFileSync(path(file), change(read(file)));
+      const { status, stderr } = release(...args);
+      expect(stderr).to.match(reason);
+      expect([status, git('tag')]).to.deep.equal([1, '']);
+      git('checkout', '--quiet', '.');
+    });
   }
 
-  it('is refused when the work tree has changes', () => {
-    appendFileSync(path('README.md'), 'A change.\n');
-    expectRefused(/the work tree has changes/, '--dry-run');
-  });
-
-  it('is refused when a package has another version, or needs another one', () => {
-    const file = 'packages/plant-json/package.json';
-    const { version } = readManifest(copy.folder);
-    writeFileSync(path(file), read(file).replaceAll(`"${version}"`, '"0.9.0"'));
-    expectRefused(/@plant-store\/plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/);
-  });
-
-  it('is refused without changes in the changelog', () => {
-    const without = '# Changelog\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n\nAll.\n';
-    writeFileSync(path('CHANGELOG.md'), without);
-    expectRefused(/CHANGELOG\.md has no changes under "Unreleased"/, '--dry-run');
-  });
-
-  it('is refused with a version that npm does not know', () => {
-    expectRefused(/v7 is not a version such as 2\.3\.0/, 'v7');
-  });
-
-  describe('in a dry run', () => {
-    let version: string;
-
+  describe('of a version', () => {
+    let changes: string;
     before(() => {
-      ({ version } = readManifest(copy.folder));
-      expectMade('--dry-run');
+      changes = /## Unreleased\n([\s\S]*?)\n## /.exec(read('CHANGELOG.md'))?.[1] ?? '';
+      expectMade(RELEASE);
     });
 
-    it('makes an archive of each package, a bill of materials, notes and checksums', () => {
+    it('has an archive of each package, a bill of materials, notes and checksums', () => {
       const others = ['SHA256SUMS', 'notes.md', 'sbom.cdx.json'];
-      const archives = published.map(({ manifest }) => tarballOf(manifest, version));
+      const archives = published.map(({ manifest }) => tarballOf(manifest, RELEASE));
       expect(readdirSync(path('release')).sort()).to.deep.equal([...others, ...archives].sort());
       const sums = read('release/SHA256SUMS').trim().split('\n');
       expect(sums).to.have.lengthOf(archives.length + 2);
@@ -128,20 +124,6 @@ describe('A release', function () {
       expect(names.join('\n')).not.to.match(/mocha|typescript|mongod$|chai/m);
     });
 
-    it('cuts the notes out of the changelog, and changes nothing in the repository', () => {
-      expect([git('status', '--porcelain'), git('tag')]).to.deep.equal(['', '']);
-      expect(git('rev-list', '--count', 'HEAD')).to.equal('1');
-      const unreleased = changes();
-      const files = `](https://example.com/plants/plant-store/blob/${git('rev-parse', 'HEAD')}/docs/`;
-      const notes = read('release/notes.md');
-      expect(notes).to.include(files);
-      expect(notes.replaceAll(files, '](docs/').trim()).to.equal(unreleased);
-    });
-  });
-
-  describe('of a version', () => {
-    before(() => expectMade(RELEASE));
-
     it('has a commit with the tag, and after it one that begins the next version', () => {
       const subjects = git('log', '--format=%s%d', '-2').replace('HEAD -> ', '').split('\n');
       expect(subjects).to.deep.equal([
@@ -153,42 +135,42 @@ describe('A release', function () {
       expect(identity().version).to.match(/^7\.1\.0-dev\+[0-9a-f]{7}$/);
     });
 
-    it('has archives of this version, with the commit of the tag and the repository', () => {
+    it('has archives of this version, with the commit of the tag and the repository, and notes from the changelog', () => {
       const commit = git('rev-parse', `v${RELEASE}^{commit}`);
       const build = { version: `${RELEASE}+${commit.slice(0, 7)}`, commit };
-      expect(packed(RELEASE, 'dist/src/build.json')).to.deep.equal(build);
-      const { dependencies, repository } = packed(RELEASE, 'package.json');
+      expect(packed('dist/src/build.json')).to.deep.equal(build);
+      const { dependencies, repository } = packed('package.json');
       expect(dependencies).to.include({ '@plant-store/domain': RELEASE });
       const place = { type: 'git', url: REPOSITORY_URL, directory: 'packages/app' };
       expect(repository).to.deep.equal(place);
-      expect(read('release/notes.md')).to.match(/^- /m);
+      const files = `](https://example.com/plants/plant-store/blob/${commit}/docs/`;
+      const notes = read('release/notes.md');
+      expect(notes).to.include(files);
+      expect(notes.replaceAll(files, '](docs/').trim()).to.equal(changes.trim());
     });
 
     it('leaves no version of the state before in any file', () => {
-      const { version } = readManifest(root);
       for (const [state, own] of Object.entries({ HEAD: NEXT, [`v${RELEASE}`]: RELEASE })) {
         const manifests = 'deploy/kubernetes/base/kustomization.yaml';
         for (const file of ['package-lock.json', 'Dockerfile', manifests]) {
           expect(git('show', `${state}:${file}`), file)
             .to.include(own)
-            .and.not.include(version);
+            .and.not.include(versionBefore);
         }
       }
     });
 
-    it('can be made again from its tag, as the hosted CI does', () => {
+    it('can be made again from its tag, as the hosted CI does, without a change of the repository', () => {
       const before = read('release/SHA256SUMS');
       git('checkout', '--quiet', `v${RELEASE}`);
       expectMade('--dry-run');
       expect(read('release/SHA256SUMS')).to.equal(before);
+      expect([git('status', '--porcelain'), git('tag')]).to.deep.equal(['', `v${RELEASE}`]);
       git('checkout', '--quiet', 'main');
     });
-  });
 
-  describe('and the identity of a build', () => {
-    before(() => git('tag', '--force', `v${NEXT.replace('-dev', '')}`));
-
-    it('is that of a release only on its tag, without changes', () => {
+    it('has an identity only on its tag, without changes; else variables or the manifest give it', () => {
+      git('tag', '--force', `v${NEXT.replace('-dev', '')}`);
       const commit = git('rev-parse', 'HEAD');
       const short = commit.slice(0, 7);
       expect(identity()).to.deep.equal({ version: `7.1.0+${short}`, commit });
@@ -196,16 +178,9 @@ describe('A release', function () {
       expect(identity()).to.deep.equal({ version: `7.1.0-dev+${short}.dirty`, commit });
       git('commit', '--quiet', '--all', '--message', 'a change');
       expect(identity().version).to.equal(`7.1.0-dev+${git('rev-parse', 'HEAD').slice(0, 7)}`);
-    });
-
-    it('is given by variables where there is no repository', () => {
       const given = { BUILD_VERSION: '7.2.0+abc1234', BUILD_COMMIT: 'abc1234d' };
-      execFileSync(process.execPath, [path('tools/identify.js')], { env: { ...env(), ...given } });
-      const build = JSON.parse(read('packages/app/dist/src/build.json'));
-      expect(build).to.deep.equal({ version: '7.2.0+abc1234', commit: 'abc1234d' });
-    });
-
-    it('is the version of the manifest without git', () => {
+      const build = { version: '7.2.0+abc1234', commit: 'abc1234d' };
+      expect(identity(given)).to.deep.equal(build);
       rmSync(path('.git'), { recursive: true });
       expect(identity()).to.deep.equal({ version: NEXT });
     });
