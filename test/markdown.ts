@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-const NOT_RUN = /(?:^|\n)<!-- not run by a test: (.+) -->\n$/;
 /** What a block shows instead of the lines that it leaves out. */
 export const LEFT_OUT = '// …';
 
@@ -16,8 +15,6 @@ export interface CodeBlock {
   readonly text: string;
   /** The line of its fence, counted from 1. */
   readonly line: number;
-  /** Why no test runs it, from a comment on the line before: `<!-- not run by a test: … -->`. */
-  readonly notRun?: string;
 }
 
 /** A document of the project. */
@@ -55,10 +52,8 @@ function parse(text: string): Omit<Markdown, 'path'> {
   const blocks: CodeBlock[] = [];
   const prose = text.replace(/^```(.*)\n([\s\S]*?)^```$/gm, (all, info: string, code, offset) => {
     const [language = '', file] = info.trim().split(/\s+/);
-    const before = text.slice(0, offset);
-    const line = before.split('\n').length;
-    const [, notRun] = NOT_RUN.exec(before) ?? [];
-    blocks.push({ language, file, text: code, line, ...(notRun !== undefined && { notRun }) });
+    const line = text.slice(0, offset).split('\n').length;
+    blocks.push({ language, file, text: code, line });
     return all.replace(/[^\n]/g, '');
   });
   return { prose, blocks };

@@ -1,14 +1,12 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parse } from 'yaml';
 import { root } from '../root.js';
 
 const FOLDER = '.github/workflows';
 const PINNED = /^[\w.-]+\/[\w./-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/;
 
 const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
-const contributing = read('CONTRIBUTING.md');
 
 function read(file: string): string {
   return readFileSync(join(root, file), 'utf8');
@@ -32,16 +30,6 @@ for (const name of readdirSync(join(root, FOLDER))) {
       expect(scripts).to.include.members(run);
       const own = [...text.matchAll(/(?<![\w/])(\.ci\/\w+|packages\/[\w./-]+\.js)\b/g)];
       for (const [path] of own) expect(existsSync(join(root, path)), path).to.equal(true);
-    });
-
-    it('may write nothing, unless a job says what', () => {
-      expect(parse(text).permissions).to.deep.equal({ contents: 'read' });
-    });
-
-    it('has variables and secrets that CONTRIBUTING.md describes', () => {
-      const names = [...text.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, it]) => it);
-      for (const it of names)
-        expect(contributing, it).to.match(new RegExp(`^\\| \`${it}\` \\|`, 'm'));
     });
   });
 }

@@ -2,8 +2,7 @@ import { type CodeBlock, type Markdown, readDocument } from '../../markdown.js';
 import { root } from '../../root.js';
 
 /**
- * Returns the text of the only block of a page with this beginning, for a test that runs it. `blocks.test.ts` finds
- * the calls in the sources, so both arguments must be literals.
+ * Returns the text of the only block of a page with this beginning, for a test that runs it.
  */
 export function snippet(page: string, beginning: string): string {
   return onlyBlock(readDocument(root, page), beginning).text;

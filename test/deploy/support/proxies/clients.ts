@@ -1,13 +1,9 @@
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { TOKEN } from '@plant-store/service-process';
-
-const run = promisify(execFile);
 
 /** A request to create a plant. Omitted parts are valid. */
 export interface Parts {
@@ -77,14 +73,6 @@ export async function http2Client({ origin, ca }: Target): Promise<Client> {
     },
     close: () => session.destroy(),
   };
-}
-
-/** Sends a request with curl; resolves with what it prints: the body, a line break, and `%{http_version} %{http_code}`. */
-export async function curl({ origin, ca }: Target, ...more: readonly string[]): Promise<string> {
-  const fields = Object.entries(USUAL).flatMap(([name, value]) => ['-H', `${name}: ${value}`]);
-  const quiet = ['-sS', '--cacert', ca, '-w', '\n%{http_version} %{http_code}'];
-  const { stdout } = await run('curl', [...quiet, ...fields, ...more, `${origin}/plants`]);
-  return stdout;
 }
 
 function headersOf({ headers, body }: Parts): Record<string, string> {

@@ -35,8 +35,6 @@ interface Kind {
   readonly command: (place: Place, configuration: string) => readonly string[];
   /** The parts of the configuration to remove so that it does not check the health of the instances. */
   readonly healthCheck?: RegExp;
-  /** The line that it prints when an instance is not ready. */
-  readonly notReady?: RegExp;
 }
 
 /** The proxies that have a configuration in `deploy/proxies`, by the names of their programs. */
@@ -74,7 +72,6 @@ const kinds = {
       return ['-db', '-f', path];
     },
     healthCheck: /(?<=:3000) check$/gm,
-    notReady: /Server plant_store\/\w+ is DOWN/,
   },
   caddy: {
     file: 'Caddyfile',
@@ -90,7 +87,6 @@ const kinds = {
       return ['run', '--config', path, '--adapter', 'caddyfile'];
     },
     healthCheck: /^\t+health_.*\n/gm,
-    notReady: /health_checker\.active".*?"host":/,
   },
 } satisfies Record<string, Kind>;
 
@@ -101,7 +97,7 @@ export type ProxyName = keyof typeof kinds;
 export const proxyNames = Object.keys(kinds) as ProxyName[];
 
 /** The proxies that request `/readyz` of their instances. */
-export const checkers = proxyNames.filter((name) => 'notReady' in kinds[name]);
+export const checkers = proxyNames.filter((name) => 'healthCheck' in kinds[name]);
 
 /** Returns the path of the program: of Caddy where `.ci/caddy` builds it, of the others where they are installed. */
 export function findProxy(name: ProxyName): string | undefined {
@@ -113,8 +109,6 @@ export function findProxy(name: ProxyName): string | undefined {
 /** A proxy with the configuration of `deploy/proxies`, on loopback. */
 export interface RunningProxy {
   readonly origin: string;
-  /** Whether it has found an instance not ready since its start; `undefined` when it does not check. */
-  hasFoundNotReady(): boolean | undefined;
   stop(): Promise<void>;
 }
 
@@ -139,14 +133,12 @@ export async function startProxy(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { stdout, stderr, ended } = watch(child);
-  const { notReady }: Kind = kinds[name];
   await until(() => {
     if (child.exitCode !== null) throw new Error(`${name} ended: ${stdout()}${stderr()}`);
     return accepts(port);
   });
   return {
     origin: `https://127.0.0.1:${port}`,
-    hasFoundNotReady: () => notReady?.test(stdout() + stderr()),
     async stop() {
       child.kill('SIGTERM');
       await ended;
