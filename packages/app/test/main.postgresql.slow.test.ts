@@ -4,7 +4,7 @@ import { findMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { Command, stopAll } from './support/in-process.js';
+import { result, stopAll } from './support/in-process.js';
 import { numbered, PlantFiles, startExport, startImport } from './support/plant-files.js';
 
 /** In the order of their ids. */
@@ -17,18 +17,13 @@ const PLANTS = [
   '{"id":9223372036854775807,"name":"the largest 🌵","tag":"\u2028\\u0000"}\n',
 ];
 
-describe('The service on PostgreSQL', () => {
-  before(needsPostgresql);
-  afterEach(stopAll);
-  describe('with its table', describeService);
-});
-
-/** Its hooks do not run where there is no server. */
-function describeService(this: Mocha.Suite): void {
+describe('The service on PostgreSQL', function () {
   this.timeout(120_000);
   const files = new PlantFiles();
-  let server: PostgresqlServer;
+  let server: PostgresqlServer | undefined;
   let env: Record<string, string>;
+
+  before(needsPostgresql);
 
   before(async () => {
     server = await PostgresqlServer.start();
@@ -36,12 +31,18 @@ function describeService(this: Mocha.Suite): void {
     env = { POSTGRESQL_URI: server.uri('plant_store'), ACCESS_TOKEN_SHA256 };
   });
 
+  afterEach(stopAll);
+
   after(async () => {
     files.remove();
-    await server.stop();
+    await server?.stop();
   });
 
-  it('keeps each plant exactly that is moved to it from MongoDB, and back', async function () {
+  it('is checked, and keeps each plant exactly that is moved to it from MongoDB, and back', async function () {
+    const { code, out } = await result(['check'], env);
+    expect(code).to.equal(0);
+    expect(out).to.match(/^storage \(postgresql\): ready$/m);
+
     if ((await findMongod()) === undefined) this.skip();
     const { uri: MONGODB_URI } = await sharedReplicaSet();
     const store = () => ({ MONGODB_URI, MONGODB_COLLECTION: randomUUID() });
@@ -61,10 +62,4 @@ function describeService(this: Mocha.Suite): void {
     await importAll(await exportAll(env), second);
     expect(readFileSync(await exportAll(second), 'utf8')).to.equal(PLANTS.join(''));
   });
-
-  it('is checked', async () => {
-    const check = new Command(['check'], env);
-    expect(await check.ended).to.equal(0);
-    expect(check.out).to.match(/^storage \(postgresql\): ready$/m);
-  });
-}
+});

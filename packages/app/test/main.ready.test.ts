@@ -2,32 +2,32 @@ import { freePort } from '@plant-store/faulty-network';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../src/commands/own-process.js';
-import { Command, serveHere, stopAll } from './support/in-process.js';
+import { result, serveHere, stopAll } from './support/in-process.js';
 
 /** Starts a service, and runs the command with the same settings. */
-async function result(env: Record<string, string>) {
+async function asked(env: Record<string, string>) {
   const { address } = await serveHere({ ...env, ACCESS_TOKEN_SHA256 });
-  const command = new Command(['ready'], { ...env, PORT: new URL(address).port });
-  return { code: await command.ended, body: JSON.parse(command.out) };
+  const { code, out } = await result(['ready'], { ...env, PORT: new URL(address).port });
+  return { code, body: JSON.parse(out) };
 }
 
 describe('plant-store ready', () => {
   afterEach(stopAll);
 
   it('ends with 0 when the service is ready, also when it listens on every address', async () => {
-    expect(await result({})).to.deep.equal({ code: 0, body: { status: 'ready' } });
-    expect(await result({ HOST: '0.0.0.0' })).to.include({ code: 0 });
+    expect(await asked({})).to.deep.equal({ code: 0, body: { status: 'ready' } });
+    expect(await asked({ HOST: '0.0.0.0' })).to.include({ code: 0 });
     expect(urlOf('::', 3000)).to.equal('http://[::1]:3000');
     expect(urlOf('fd00::1', 3000)).to.equal('http://[fd00::1]:3000');
   });
 
   it('ends with 1 and the reason when the service is not ready, or does not listen', async () => {
-    const { code, body } = await result({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
+    const { code, body } = await asked({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
     expect([code, body.error]).to.deep.equal([1, 5030]);
     const PORT = `${await freePort()}`;
-    const command = new Command(['ready'], { PORT });
-    expect(await command.ended).to.equal(1);
-    expect(command.err).to.match(
+    const { code: none, err } = await result(['ready'], { PORT });
+    expect(none).to.equal(1);
+    expect(err).to.match(
       new RegExp(`^plant-store: no response from 127.0.0.1:${PORT} \\(connect ECONNREFUSED`),
     );
   });

@@ -2,16 +2,10 @@ import { readFileSync } from 'node:fs';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';
-import { Command } from './support/in-process.js';
+import { result } from './support/in-process.js';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 const page = read('../../../../docs/configuration.md');
-
-/** Runs a command. Resolves with its exit code and what it has printed. */
-async function result(args: readonly string[], env: Record<string, string> = {}) {
-  const command = new Command(args, env);
-  return { code: await command.ended, out: command.out, err: command.err };
-}
 
 describe('The plant-store command', () => {
   it('reports every problem as docs/configuration.md shows, opens nothing, and ends with 2', async () => {

@@ -36,9 +36,9 @@ export interface PlantImportOptions {
    * Called with each line that was not stored, in order. Returns whether it has recorded the line; a resumed
    * import then skips it. An error that it throws ends the import.
    */
-  readonly record?: (reject: Reject) => boolean;
+  readonly record: (reject: Reject) => boolean;
   /** Called with every unexpected error, which is a bug. */
-  readonly failed?: (line: number, cause: unknown) => void;
+  readonly failed: (line: number, cause: unknown) => void;
 }
 
 /** Two halves are under way, which fill four batches of 1,000 plants. More lines would only use more memory. */
@@ -181,7 +181,7 @@ export class PlantImport {
   #reject(line: Line, error: unknown): void {
     const outcome = lineOutcome(error);
     if (error instanceof PermissionDeniedError) this.#fail(error);
-    else if (outcome === 'failed') this.#options.failed?.(line.number, error);
+    else if (outcome === 'failed') this.#options.failed(line.number, error);
     if (!this.#needsNoRepeat(line, error, outcome)) this.#tally.leaveGap();
     this.#tally.count(line, outcome);
   }
@@ -190,7 +190,7 @@ export class PlantImport {
   #needsNoRepeat(line: Line, error: unknown, outcome: LineOutcome): boolean {
     if (this.#problem !== undefined) return false;
     try {
-      const isRecorded = this.#options.record?.(rejected(line, error)) ?? false;
+      const isRecorded = this.#options.record(rejected(line, error));
       return isRecorded || outcome === 'taken' || outcome === 'invalid';
     } catch (cause) {
       this.#fail(cause);

@@ -1,5 +1,4 @@
 import { rejects } from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
 import {
   authenticatedClient,
@@ -45,19 +44,18 @@ function failing(...errors: Error[]): PlantRepository {
   });
 }
 
-/** A store whose adds wait until they are released. */
+/** A store whose adds wait until all are released. */
 function holding() {
-  const events = new EventEmitter().setMaxListeners(0);
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
   const held = {
     begun: 0,
-    plants: storing(async () => {
+    release,
+    add: () => {
       held.begun += 1;
-      await once(events, 'store');
-    }),
-    /** Lets all adds go on, also later ones, until `work` has ended. */
-    async releaseUntil(work: Promise<unknown>): Promise<void> {
-      const going = setInterval(() => events.emit('store'));
-      await work.finally(() => clearInterval(going));
+      return released;
     },
   };
   return held;
@@ -76,6 +74,7 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
     timeLimitMs: 1000,
     maxLineBytes: LIMIT_BYTES,
     record: (reject) => rejected.push(reject) > 0,
+    failed: () => undefined,
     ...options,
   });
   return {
@@ -93,69 +92,44 @@ function importInto({ plants = new MemoryPlantRepository(), ...options }: Option
 }
 
 describe('An import', () => {
-  it('stores a plant for each line, exactly', async () => {
+  it('stores a plant for each line, exactly, and nothing twice', async () => {
     const stored = new Map<bigint, NewPlant>();
-    const it = importInto({ plants: new MemoryPlantRepository(stored) });
     const text = '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":1e3,"name":""}';
-    expect(await it.run(text)).to.equal(true);
-    expect(it.outcomes()).to.deep.equal({ stored: 2 });
+    const plants = new MemoryPlantRepository(stored);
+    const [first, again] = [importInto({ plants }), importInto({ plants })];
+    expect(await first.run(text)).to.equal(true);
+    expect(first.outcomes()).to.deep.equal({ stored: 2 });
+    expect(await again.run(text)).to.equal(true);
+    expect(again.outcomes()).to.deep.equal({ taken: 2 });
+    const message = 'id is taken: a plant with this id exists';
+    expect(again.rejected[1]).to.deep.equal({
+      ...{ line: 2, error: 4006, message, text: '{"id":1e3,"name":""}' },
+    });
     expect([...stored.values()]).to.deep.equal([
       { id: 9007199254740993n, name: 'Monstera', tag: 'tropical' },
       { id: 1000n, name: '' },
     ]);
   });
 
-  it('skips lines of white space', async () => {
-    const it = importInto();
-    expect(await it.run(`\n${line(1)}\r\n \t \r\n\r\r\n${line(2)}`)).to.equal(true);
-    expect(it.outcomes()).to.deep.equal({ stored: 2 });
-    expect(it.progress().nextLine).to.equal(7);
-  });
-
-  for (const [fromLine, stored] of [
-    [undefined, 3],
-    [3, 1],
-    [9, 0],
+  const SPACED = `\n${line(1)}\r\n \t \r\n\r\r\n${line(2)}`;
+  for (const [text, fromLine, outcomes, nextLine] of [
+    [SPACED, 1, { stored: 2 }, 7],
+    [lines(3), 3, { stored: 1 }, 4],
+    [lines(3), 9, {}, 4],
   ] as const) {
-    it(`accounts for the lines that it skips, from line ${fromLine}`, async () => {
-      const it = importInto(fromLine === undefined ? {} : { fromLine });
-      expect(await it.run(lines(3))).to.equal(true);
-      expect(it.outcomes()).to.deep.equal(stored === 0 ? {} : { stored });
-      expect(it.progress()).to.deep.include({ nextLine: 4, bytes: lines(3).length });
+    it(`accounts for the lines that it skips: ${JSON.stringify(text)} from line ${fromLine}`, async () => {
+      const it = importInto({ fromLine });
+      expect(await it.run(text)).to.equal(true);
+      expect(it.outcomes()).to.deep.equal(outcomes);
+      expect(it.progress()).to.deep.include({ nextLine, bytes: text.length });
     });
   }
 
-  it('stores nothing twice when a file is imported twice', async () => {
-    const stored = new Map<bigint, NewPlant>();
-    const plants = new MemoryPlantRepository(stored);
-    await importInto({ plants }).run(lines(100));
-    const again = importInto({ plants });
-    await again.run(lines(100));
-    expect(again.outcomes()).to.deep.equal({ taken: 100 });
-    expect(again.rejected[7]).to.deep.equal({
-      line: 8,
-      error: 4006,
-      message: 'id is taken: a plant with this id exists',
-      text: '{"id":7,"name":"plant 7"}',
-    });
-    expect(stored.size).to.equal(100);
-  });
-
   for (const [what, content, error, message] of [
-    [
-      'that is not UTF-8',
-      '{"id":7,"name":"\xff"}',
-      4004,
-      'the line is not valid JSON: it is not UTF-8',
-    ],
-    [
-      'larger than the limit',
-      'x'.repeat(LIMIT_BYTES + 1),
-      4003,
-      'the line is larger than the limit',
-    ],
+    ['not UTF-8', '"\xff"', 4004, 'the line is not valid JSON: it is not UTF-8'],
+    ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
   ] as const) {
-    it(`stores the lines around one ${what}, which is recorded without its text`, async () => {
+    it(`stores the lines around one that is ${what}, which is recorded without its text`, async () => {
       const it = importInto();
       await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
       expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
@@ -164,25 +138,23 @@ describe('An import', () => {
   }
 
   it('reports progress in the order of the lines, whichever is stored first', async () => {
-    const events = new EventEmitter();
-    const plants = storing(async ({ id }) => {
-      if (id === 0n) await once(events, 'store the first');
-    });
-    const it = importInto({ plants });
+    const { add, release } = holding();
+    const it = importInto({ plants: storing(async ({ id }) => (id === 0n ? add() : undefined)) });
     const running = it.run(lines(3));
     await new Promise(setImmediate);
     expect(it.progress()).to.deep.include({ nextLine: 1, bytes: 0 });
-    events.emit('store the first');
+    release();
     expect(await running).to.equal(true);
     expect(it.progress()).to.deep.include({ nextLine: 4, bytes: lines(3).length });
   });
 
   it('imports many lines concurrently, and reads no further ahead', async () => {
     const held = holding();
-    const running = importInto({ plants: held.plants }).run(lines(MANY));
+    const running = importInto({ plants: storing(held.add) }).run(lines(MANY));
     await new Promise(setImmediate);
     expect(held.begun).to.equal(4_000);
-    await held.releaseUntil(running);
+    held.release();
+    await running;
     expect(held.begun).to.equal(MANY);
   });
 
@@ -190,12 +162,13 @@ describe('An import', () => {
     const mebibyte = 2 ** 20;
     const large = Buffer.from(`{"id":1,"name":"${'x'.repeat(mebibyte)}"}\n`);
     const held = holding();
-    const it = importInto({ plants: held.plants, maxLineBytes: 2 * mebibyte });
+    const it = importInto({ plants: storing(held.add), maxLineBytes: 2 * mebibyte });
     const running = it.run(Readable.from(Array(66).fill(large)));
     while (held.begun < 64) await new Promise(setImmediate);
     for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate);
     expect(held.begun).to.equal(64);
-    await held.releaseUntil(running);
+    held.release();
+    await running;
     expect(it.outcomes()).to.deep.equal({ stored: 66 });
   });
 
@@ -239,14 +212,12 @@ describe('An import', () => {
     it('waits for the creates under way, and can be resumed where it stopped', async () => {
       const stored = new Map<bigint, NewPlant>();
       const plants = new MemoryPlantRepository(stored);
-      const events = new EventEmitter();
-      const held = storing(async (plant, timeLimitMs) => {
-        if (plant.id === 5000n) events.emit('halfway');
+      const slow = storing(async (plant, timeLimitMs) => {
+        if (plant.id === 5000n) first.stop();
         await new Promise(setImmediate);
         await plants.add(plant, timeLimitMs);
       });
-      const first = importInto({ plants: held });
-      events.once('halfway', first.stop);
+      const first = importInto({ plants: slow });
       expect(await first.run(lines(MANY))).to.equal(false);
       const { nextLine } = first.progress();
       expect(first.outcomes()).to.deep.equal({ stored: nextLine - 1 });
@@ -258,53 +229,45 @@ describe('An import', () => {
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
-    it('before it begins, reads nothing', async () => {
-      const it = importInto();
-      it.stop();
-      expect(await it.run(new Readable({ read: () => undefined }))).to.equal(false);
-      expect(it.outcomes()).to.deep.equal({});
-    });
+    for (const begins of [true, false]) {
+      it(`ends even when no input arrives, ${begins ? 'after' : 'before'} its first line`, async () => {
+        const input = new Readable({ read: () => undefined });
+        const it = importInto();
+        if (!begins) it.stop();
+        const running = it.run(input);
+        input.push(line(1));
+        await new Promise(setImmediate);
+        it.stop();
+        expect(await running).to.equal(false);
+        expect(it.outcomes()).to.deep.equal(begins ? { stored: 1 } : {});
+      });
+    }
 
-    it('ends even when no input arrives', async () => {
-      const input = new Readable({ read: () => undefined });
-      const it = importInto();
-      const running = it.run(input);
-      input.push(line(1));
-      await new Promise(setImmediate);
-      it.stop();
-      expect(await running).to.equal(false);
-      expect(it.outcomes()).to.deep.equal({ stored: 1 });
-    });
-
-    describe('while plants are unavailable', () => {
-      const stopped = async (options: Options = {}) => {
+    for (const isRecorded of [true, false]) {
+      it(`while plants are unavailable, can be resumed ${isRecorded ? 'after' : 'at'} them`, async () => {
         const plants = storing(async ({ id }) => {
           if (id !== 0n && id !== 2n) throw outage;
         });
-        const it = importInto({ plants, ...options });
+        const recorded: unknown[] = [];
+        const it = importInto({
+          plants,
+          record({ line, error }) {
+            recorded.push([line, error]);
+            return isRecorded;
+          },
+        });
         const running = it.run(lines(4));
         while (it.progress().pending !== 2) await new Promise(setImmediate);
         it.stop();
         await running;
         expect(it.outcomes()).to.deep.equal({ stored: 2, unavailable: 2 });
-        expect(it.progress()).to.include({ pending: 0 });
-        return it;
-      };
-
-      it('records them, and can be resumed after them', async () => {
-        const it = await stopped();
-        expect(it.rejected.map((reject) => [reject.line, reject.error])).to.deep.equal([
+        expect(it.progress()).to.include({ pending: 0, nextLine: isRecorded ? 5 : 2 });
+        expect(recorded).to.deep.equal([
           [2, 5030],
           [4, 5030],
         ]);
-        expect(it.progress().nextLine).to.equal(5);
       });
-
-      it('can be resumed at the first of them when none is recorded', async () => {
-        const it = await stopped({ record: () => false });
-        expect(it.progress().nextLine).to.equal(2);
-      });
-    });
+    }
   });
 
   it('gives each plant the time limit once, also when it tries again, and not forever', async () => {
@@ -322,23 +285,17 @@ describe('An import', () => {
     expect(limits.slice(1).every((limit, at) => limit < (limits[at] ?? 0))).to.equal(true);
   });
 
-  describe('without `record`', () => {
-    for (const [what, content, errors, nextLine] of [
-      ['skips an invalid line', '[]\n', [], 3],
-      ['skips a plant whose id is taken', line(1), [new PlantIdTakenError('x')], 3],
-      ['resumes at a line that failed because of a bug', line(1), [new Error('a bug')], 1],
-    ] as const) {
-      it(what, async () => {
-        const plants = failing(...errors);
-        const plantImport = new PlantImport({
-          ...{ createPlant: new CreatePlant(plants), client: gardener },
-          ...{ timeLimitMs: 1000, maxLineBytes: LIMIT_BYTES },
-        });
-        expect(await plantImport.run(Readable.from([Buffer.from(`${content}\n`)]))).to.equal(true);
-        expect(plantImport.progress.nextLine).to.equal(nextLine);
-      });
-    }
-  });
+  for (const [what, content, errors, nextLine] of [
+    ['skips an invalid line', '[]\n', [], 3],
+    ['skips a plant whose id is taken', line(1), [taken], 3],
+    ['resumes at a line that failed because of a bug', line(1), [new Error('a bug')], 1],
+  ] as const) {
+    it(`${what} that is not recorded`, async () => {
+      const it = importInto({ plants: failing(...errors), record: () => false });
+      expect(await it.run(`${content}\n`)).to.equal(true);
+      expect(it.progress().nextLine).to.equal(nextLine);
+    });
+  }
 
   it('ends when a line cannot be recorded, and can be resumed at that line', async () => {
     const full = new Error('no space left');

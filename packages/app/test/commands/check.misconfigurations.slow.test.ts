@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
-import { freePort, silentServer } from '@plant-store/faulty-network';
+import { freePort } from '@plant-store/faulty-network';
 import { MongodServer, needsMongod, SecureMongod } from '@plant-store/mongod';
 import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
-import { Command, stopAll } from '../support/in-process.js';
+import { result, stopAll } from '../support/in-process.js';
 
 const KEY = 'tlsCertificateKeyFile';
 const CLOSED = 'the server closed the connection:';
@@ -42,18 +42,16 @@ describe('What check prints about a misconfiguration', function () {
   let secure: SecureMongod;
   let uninitiated: MongodServer;
   let unjournalled: MongodServer;
-  let silent: Awaited<ReturnType<typeof silentServer>>;
   let expired: Server;
   let untrusted: Server;
 
   before(needsMongod);
 
   before(async () => {
-    [secure, uninitiated, unjournalled, silent] = await Promise.all([
+    [secure, uninitiated, unjournalled] = await Promise.all([
       SecureMongod.start({ certificatesRequired: true }),
       MongodServer.start({ args: ['--replSet', 'plants'] }),
       MongodServer.start({ args: ['--nojournal'] }),
-      silentServer(),
     ]);
     expired = await tlsServer(secure.certificates, true);
     untrusted = await tlsServer(secure.certificates, false);
@@ -62,7 +60,6 @@ describe('What check prints about a misconfiguration', function () {
   after(async () => {
     const servers = [secure, uninitiated, unjournalled];
     await Promise.all(servers.map((server) => server.stop()));
-    await silent.close();
     expired.close();
     untrusted.close();
   });
@@ -82,10 +79,9 @@ describe('What check prints about a misconfiguration', function () {
   });
 
   async function expectLine({ env, line }: Misconfiguration): Promise<void> {
-    const check = new Command(['check'], env);
-    const code = await check.ended;
-    const printed = check.out + check.err;
-    expect(code, line).to.equal(printed.includes('invalid configuration') ? 2 : 1);
+    const { code, out, err } = await result(['check'], env);
+    const printed = out + err;
+    expect(code, line).to.equal(1);
     const found = printed.split('\n').filter((it) => it.endsWith(line));
     expect(found, `${line}: ${printed}`).to.have.length(1);
     expect(printed, line).not.to.match(PASSWORD);
@@ -135,15 +131,9 @@ describe('What check prints about a misconfiguration', function () {
       [`${host}/?${tls}${key('foreign')}`, unreachable(CLOSED, UNUSABLE)],
       [`${host}/?${tls}${key('expired')}`, unreachable(CLOSED, UNUSABLE)],
       [
-        `a/?tls=true&tlsCAFile=${certificates.empty}`,
-        'expected a connection string of MongoDB (the file that tlsCAFile names must have a certificate in PEM (ERR_OSSL_PEM_NO_START_LINE)). Correct it',
-      ],
-      [
         `${uninitiated.host}/`,
         'the database at <host> accepts no plants (the replica set is not initiated: run rs.initiate())',
       ],
-      [`${closed}/`, unreachable('connect ECONNREFUSED <host>')],
-      [`${silent.host}/`, unreachable('the server does not respond')],
     ];
     return [
       ...explained.flatMap(([what, ...uris]) =>
@@ -162,10 +152,7 @@ describe('What check prints about a misconfiguration', function () {
       stranger: await certificates.issue('stranger.pem', { subject: 'CN=stranger,O=Else' }),
       own: secure.clientCertificate,
       foreign: await folder.issue('foreign.pem', { subject: 'CN=x' }),
-      expired: await certificates.issue('expired.pem', {
-        ...{ subject: 'CN=late', expired: true },
-      }),
-      empty: certificates.write('empty.pem', 'nothing\n'),
+      expired: await certificates.issue('late.pem', { subject: 'CN=late', expired: true }),
     };
   }
 });

@@ -6,13 +6,7 @@ import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { stopAll } from '../support/in-process.js';
 import { KeptPlants } from '../support/kept-plants.js';
-import {
-  numbered,
-  PlantFiles,
-  plantLine,
-  startExport,
-  startWithFullDisk,
-} from '../support/plant-files.js';
+import { numbered, PlantFiles, startExport, startWithFullDisk } from '../support/plant-files.js';
 
 /** More plants than two pages, of which an export reads one ahead. */
 const MANY = 20_001;
@@ -69,13 +63,6 @@ describe('plant-store export, from a replica set,', () => {
     expect(await empty.ended).to.equal(0);
     expect(empty.err).to.equal('exported: 0\n');
     expect(readFileSync(file, 'utf8')).to.equal('');
-  });
-
-  it('begins after an id, and ends at the limit', async () => {
-    const it = startExport(['--after', '9007199254741000', '--limit', '3'], env);
-    expect(await it.ended).to.equal(0);
-    expect(it.out).to.equal([8, 9, 10].map(plantLine).join(''));
-    expect(it.err).to.match(/^exported: 3\n/);
   });
 
   it('has no complete file when the disk is full, and continues it when it is resumed', async () => {

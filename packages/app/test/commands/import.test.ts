@@ -7,7 +7,7 @@ import {
   resumeCommand,
 } from '../../src/commands/import.js';
 import { UsageError } from '../../src/commands/own-process.js';
-import { Command, stopAll } from '../support/in-process.js';
+import { result, stopAll } from '../support/in-process.js';
 import {
   CLIENT,
   nextLineOf,
@@ -99,11 +99,8 @@ describe('plant-store import', () => {
   after(() => files.remove());
   afterEach(stopAll);
 
-  /** Imports into memory, and resolves with the exit code and the outputs. */
-  async function imported(args: readonly string[], env = {}) {
-    const it = startImport(args, { ...MEMORY, ...env });
-    return { code: await it.ended, out: it.out, err: it.err };
-  }
+  const imported = (args: readonly string[], env = {}) =>
+    result(['import', ...args], { ...CLIENT, ...MEMORY, ...env });
 
   it('stores a file, writes the summary to standard output, and ends with 0', async () => {
     const expected = { code: 0, out: 'stored: 10\n', err: '' };
@@ -189,20 +186,20 @@ describe('plant-store import', () => {
       ['a-secret', 'expected a token that the service accepts (the token is not known)'],
       [CLIENT.ACCESS_TOKEN, 'expected a token that permits creating plants'],
     ] as const) {
-      const it = new Command(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
-      expect([await it.ended, it.out]).to.deep.equal([2, '']);
-      expect(it.err).to.equal(
-        `plant-store: invalid configuration:\n  ACCESS_TOKEN: ${problem}. Set it to another one\n`,
-      );
+      const env = { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE };
+      expect(await result(['import', file], env)).to.deep.equal({
+        ...{ code: 2, out: '' },
+        err: `plant-store: invalid configuration:\n  ACCESS_TOKEN: ${problem}. Set it to another one\n`,
+      });
     }
   });
 
   it('ends with 1 when the token cannot be verified now', async () => {
-    const it = new Command(['import', '/dev/null'], {
+    const { code, err } = await result(['import', '/dev/null'], {
       ...{ ...MEMORY, JWT_ISSUER: 'http://127.0.0.1:1', JWT_AUDIENCE: 'plants' },
       ACCESS_TOKEN: `${part({ alg: 'RS256', kid: '1', typ: 'at+jwt' })}.${part({})}.c2lnbmF0dXJl`,
     });
-    expect(await it.ended).to.equal(1);
-    expect(it.err).to.match(/plant-store: JWT_ISSUER, JWKS_URL: /);
+    expect(code).to.equal(1);
+    expect(err).to.match(/plant-store: JWT_ISSUER, JWKS_URL: /);
   });
 });

@@ -1,10 +1,18 @@
+import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { type Service, serveHere, stopAll } from '../support/in-process.js';
+import { close } from '../../src/commands/serve.js';
+import { readConfiguration } from '../../src/configuration/configuration.js';
+import { createContainer, ids } from '../../src/container.js';
+import { openLogger } from '../../src/telemetry/logger.js';
+import { Command, type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+
+const SILENT = { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' } as const;
 
 const start = (env: Record<string, string> = {}) => serveHere({ ACCESS_TOKEN_SHA256, ...env });
 
@@ -44,6 +52,26 @@ describe('Stopping', () => {
     const ended = service.stop();
     await once(socket.resume(), 'close');
     expect(await ended).to.equal(0);
+  });
+
+  it('closes the token verifier and the storage, also when no server listens', async () => {
+    const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 }, false);
+    const container = createContainer(configuration, () => openLogger(SILENT, process.stdout));
+    const tokenVerifier = await container.getAsync(ids.tokenVerifier);
+    const plantRepository = await container.getAsync(ids.plantRepository);
+    await container.getAsync(ids.server);
+    await close(container);
+    await rejects(tokenVerifier.verify(TOKEN), TokenVerifierUnavailableError);
+    await rejects(plantRepository.ready(), StorageUnavailableError);
+  });
+
+  it('waits for the end of the start, as a SIGHUP does', async () => {
+    const env = { PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
+    const service = new Command(['serve'], env);
+    service.emit('SIGHUP');
+    expect(await service.stop()).to.equal(0);
+    expect(service.out).to.match(/SIGHUP: /);
+    expect(service.out).to.match(/"listening"[\s\S]*"stopping"[\s\S]*"stopped"/);
   });
 
   it('ends at once at the second signal', async () => {

@@ -67,6 +67,12 @@ export class Command extends EventEmitter implements OwnProcess {
   }
 }
 
+/** Runs a command to its end. */
+export async function result(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+  const command = new Command(args, env);
+  return { code: await command.ended, out: command.out, err: command.err };
+}
+
 /** A service that runs in the process of the test, and listens. */
 export interface Service extends Command {
   readonly address: string;
