@@ -96,21 +96,4 @@ describeOnMongod('A majority that acknowledges late', function () {
     expect(slow).to.be.instanceOf(StorageSlowError);
     expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
   });
-
-  it('does not make a plant unknown whose insert is blocked while the repository is closed', async () => {
-    open();
-    await add();
-    const data = { failCommands: ['insert'], blockConnection: true, blockTimeMS: 1_500 };
-    const admin = clientOf(set.uri).db('admin');
-    const blockInserts = (mode: string) =>
-      admin.command({ configureFailPoint: 'failCommand', mode, data });
-    await blockInserts('alwaysOn');
-    try {
-      const adding = Array.from({ length: 100 }, add);
-      await repository.close();
-      await Promise.all(adding);
-    } finally {
-      await blockInserts('off');
-    }
-  });
 });

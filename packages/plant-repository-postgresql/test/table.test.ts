@@ -34,10 +34,6 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(200), tag text, mark uuid)',
     /the column name of the table plants is character varying\(200\)\. Change it to text/,
   ],
-  'no mark': [
-    'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text)',
-    /the column mark of the table plants is missing/,
-  ],
   'row-level security without a policy': [
     `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY`,
     /row-level security of the table plants has no policy for INSERT\. Create one/,

@@ -1,11 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
-import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
-import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
+import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { Db, Document, MongoClient } from 'mongodb';
 import { codeOf, StorageError, UNAUTHORIZED } from '../connection/server-code.js';
 import { DURABLE } from './plant-document.js';
 
-/** Error codes of a server. */
-const NAMESPACE_EXISTS = 48;
+/** The error code of a server when the time limit of a command has passed. */
 const MAX_TIME_MS_EXPIRED = 50;
 
 /** Less than the time limit of a check, so that the server says why it cannot write, and ends the command. */
@@ -25,7 +24,7 @@ const OTHER_VALIDATOR =
  * Allows further fields, because during a rolling update older and newer instances of the service write to
  * one collection.
  */
-const VALIDATION = {
+export const VALIDATION = {
   validator: {
     $jsonSchema: {
       bsonType: 'object',
@@ -113,10 +112,8 @@ export class CollectionCheck {
       const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
       await this.#command({ ...create, ...limits }, signal);
     } catch (error) {
-      // Another instance may have created it meanwhile.
-      if (codeOf(error) === NAMESPACE_EXISTS) await this.#exists(signal);
-      else if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
-      else this.warn(UNPERMITTED, create);
+      if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
+      this.warn(UNPERMITTED, create);
     }
   }
 
@@ -142,9 +139,7 @@ export class CollectionCheck {
       const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
       const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
       const update = { update: this.#options.collection, updates, ...limits };
-      const { writeErrors = [] } = await this.#command(update, signal).catch(slowly);
-      // A router reports the errors of its shards in this way.
-      if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
+      await this.#command(update, signal).catch(slowly);
     }
     const isPermitted = this.#may('find', status) && this.#may('insert', status);
     if (!isPermitted) throw new StorageError(DENIED);
@@ -177,8 +172,7 @@ export function may(action: string, status: Document, db: string, collection: st
 
 /** Rejects as slow when a server that responds did not acknowledge a write in time. */
 function slowly(error: unknown): never {
-  const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
-  throw isSlow ? new StorageError(SLOW, 'slow') : error;
+  throw codeOf(error) === MAX_TIME_MS_EXPIRED ? new StorageError(SLOW, 'slow') : error;
 }
 
 /** A client that could not connect does not try it again by itself. Resolves at once when it is connected. */

@@ -118,14 +118,8 @@ export function untilReady(repository: PlantRepository): Promise<void> {
 /** Resolves as soon as the repository is not ready, with a message that begins with this reason. */
 export function untilNotReady(repository: PlantRepository, reason: string): Promise<void> {
   return until(
-    async () => (await errorOf(repository.ready()))?.message.startsWith(reason) === true,
+    async () =>
+      `${await repository.ready().catch((error: Error) => error.message)}`.startsWith(reason),
     () => `ready did not reject: ${reason}`,
-  );
-}
-
-function errorOf(it: Promise<unknown>): Promise<Error | undefined> {
-  return it.then(
-    () => undefined,
-    (error: Error) => error,
   );
 }
