@@ -53,6 +53,7 @@ describe('The plant-store command', () => {
     expect(await result(['--version'])).to.deep.equal({ code: 0, out, err: '' });
   });
 
+  const UNREADABLE = 'import: expected a file that can be read (ENOENT: no such file or directory';
   for (const [line, problem] of [
     ['sevre', "unknown command 'sevre'. Did you mean serve?"],
     ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
@@ -61,19 +62,24 @@ describe('The plant-store command', () => {
     ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
     ['import --reject a', "import: unknown option '--reject'. Did you mean --rejects?"],
     ['import -r a', "import: unknown option '-r'. See plant-store --help"],
-    ['import --rejects', 'import: --rejects: expected a value. See plant-store --help'],
     ['export a b', "export: expected one FILE, found 'b' too. See plant-store --help"],
-    [
-      'import /none/a',
-      "import: expected a file that can be read (ENOENT: no such file or directory, open '/none/a')",
-    ],
-    [
-      'import /none/\u001b[2J',
-      "import: expected a file that can be read (ENOENT: no such file or directory, open '/none/\\x1b[2J')",
-    ],
+    ['import /none/a', `${UNREADABLE}, open '/none/a')`],
+    ['import /none/\u001b[2J', `${UNREADABLE}, open '/none/\\x1b[2J')`],
     ['import /', 'import: expected a file, found the directory /'],
-    ['import --from-line 0', "import: --from-line: expected a line number of 1 or more, found '0'"],
-  ] as const) {
+    [
+      'import --rejects --from-line 3',
+      'import: --rejects: expected a value. See plant-store --help',
+    ],
+    ...['0', '1e3', '1000000000000000'].map((it) => [
+      `import --from-line ${it}`,
+      `import: --from-line: expected a line number of 1 or more, found '${it}'`,
+    ]),
+    ['export --limit 0', "export: --limit: expected a number of 1 or more, found '0'"],
+    ...['1e3', '9223372036854775808'].map((it) => [
+      `export --after ${it}`,
+      `export: --after: expected an id from -9223372036854775808 to 9223372036854775807, found '${it}'`,
+    ]),
+  ] as [string, string][]) {
     it(`refuses ${JSON.stringify(line)} with 2, and reports what is wrong`, async () => {
       const err = `plant-store: ${problem}\n`;
       expect(await result(line.split(' '))).to.deep.equal({ code: 2, out: '', err });

@@ -56,20 +56,16 @@ async function report(
 type Part = Pick<TokenVerifier, 'ready'>;
 
 /** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. */
-export async function reasonNotReady(
-  part: Part,
-  maxWaitMs = MAX_WAIT_MS,
-  pauseMs = PAUSE_MS,
-): Promise<unknown> {
-  const end = performance.now() + maxWaitMs;
+async function reasonNotReady(part: Part): Promise<unknown> {
+  const end = performance.now() + MAX_WAIT_MS;
   let problem: unknown = new Error('no response');
   const attempts = async () => {
     while (problem !== undefined && performance.now() < end) {
       problem = await part.ready().catch((error: unknown) => error);
-      if (problem !== undefined) await wait(pauseMs);
+      if (problem !== undefined) await wait(PAUSE_MS);
     }
   };
   // The timer also keeps the process alive: a part that waits for an unknown host has no open handle.
-  await Promise.race([attempts(), wait(maxWaitMs)]);
+  await Promise.race([attempts(), wait(MAX_WAIT_MS)]);
   return problem;
 }

@@ -90,7 +90,7 @@ describe('plant-store export, from a replica set,', () => {
     await it.printed(/\n/);
     it.stdout.pause();
     it.emit('SIGTERM');
-    await it.reported(/SIGTERM: waiting/);
+    await it.printed(/SIGTERM: waiting/);
     it.stdout.resume();
     expect(await it.ended).to.equal(1);
     expect(it.out).to.have.lengthOf.below(full.length);

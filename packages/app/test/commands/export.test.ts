@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { progressText, readExportArguments, resumeCommand } from '../../src/commands/export.js';
-import { UsageError } from '../../src/commands/own-process.js';
 import { stopAll } from '../support/in-process.js';
 import { PlantFiles, startExport } from '../support/plant-files.js';
 
@@ -17,17 +16,6 @@ describe('The arguments of an export', () => {
   ] as const) {
     it(`are read from '${line}'`, () => {
       expect(readExportArguments(line.split(' '))).to.deep.equal(expected);
-    });
-  }
-
-  for (const [line, problem] of [
-    ['--after --limit 3', '--after: expected a value'],
-    ['--after 1e3', '--after: expected an id from -9223372036854775808 to'],
-    ['--after 9223372036854775808', '--after: expected an id from'],
-    ['--limit 0', '--limit: expected a number of 1 or more'],
-  ] as const) {
-    it(`are refused in '${line}'`, () => {
-      expect(() => readExportArguments(line.split(' '))).to.throw(UsageError, `export: ${problem}`);
     });
   }
 

@@ -26,9 +26,11 @@ export class Command extends EventEmitter implements OwnProcess {
     this.stdout = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
     this.stdout.on('data', (text) => {
       this.out += text;
+      this.emit('printed');
     });
     this.stderr.on('data', (text) => {
       this.err += text;
+      this.emit('printed');
     });
     running.add(this);
     const exited = once(this, 'exit').then(([code]) => code);
@@ -45,22 +47,13 @@ export class Command extends EventEmitter implements OwnProcess {
     return this.ended;
   }
 
-  /** Resolves with the first match in standard output; rejects when the command ends before. */
-  printed(pattern: RegExp): Promise<RegExpExecArray> {
-    return this.#found(pattern, this.stdout, () => this.out);
-  }
-
-  /** As {@link printed}, in standard error. */
-  reported(pattern: RegExp): Promise<RegExpExecArray> {
-    return this.#found(pattern, this.stderr, () => this.err);
-  }
-
-  async #found(pattern: RegExp, stream: PassThrough, text: () => string) {
+  /** Resolves with the first match in one of the outputs; rejects when the command ends before. */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
-      const match = pattern.exec(text());
+      const match = pattern.exec(this.out) ?? pattern.exec(this.err);
       if (match) return match;
-      const code = await Promise.race([once(stream, 'data').then(() => undefined), this.ended]);
-      if (code !== undefined && !pattern.test(text())) {
+      const code = await Promise.race([once(this, 'printed').then(() => undefined), this.ended]);
+      if (code !== undefined && !pattern.test(this.out + this.err)) {
         throw new Error(`ended with ${code}: ${this.out}${this.err}`);
       }
     }
