@@ -31,6 +31,7 @@ export class MongoPlantStorage implements PlantStorage {
   readonly #db: Db;
   readonly #options: CollectionOptions;
   readonly #check: CollectionCheck;
+  /** Explains errors: a driver that waits for a primary does not report why there is none. */
   #topology: Topology | undefined;
   #isClosed = false;
 

@@ -23,7 +23,9 @@ const CLOSED_WITHIN_MS = 500;
 /** Connections to a server for one purpose. */
 export class Connections {
   readonly #pool: Pool;
+  /** All are replaced at once: a firewall or a failed host often loses all connections, without a sign. */
   readonly #sockets = new Set<Socket>();
+  /** Cancel what is in flight at a stop: a backend that waits for a lock does not notice a closed connection. */
   readonly #statements = new Set<() => void>();
   #hasLost = false;
 

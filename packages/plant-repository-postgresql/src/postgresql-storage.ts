@@ -79,7 +79,9 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #inserts: Connections;
   readonly #reads: Connections;
   readonly #checks: Connections;
+  /** A check repeats what is wrong every second. */
   readonly #advised = new Set<string>();
+  /** Absent once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
   #insertName: string | undefined = INSERT_NAME;
 
   constructor(connectionString: string, observer: StorageObserver = () => undefined) {
@@ -166,7 +168,7 @@ export class PostgresqlStorage implements PlantStorage {
     return plants.map(({ mark }) => (existing.has(`${mark}`) ? 'id exists' : 'stored'));
   }
 
-  /** What loses one connection without a sign, such as a firewall, often loses all. The server responds to a new one. */
+  /** Where one connection is lost without a sign, others are. The server responds to new ones. */
   #replaceLost(): void {
     const others = [this.#inserts, this.#reads];
     const lost = [this.#checks, ...others].filter((connections) => connections.takeLost());

@@ -52,6 +52,7 @@ export class CollectionCheck {
   readonly #db: Db;
   readonly #options: CollectionOptions;
   readonly #observe: StorageObserver;
+  /** A check repeats what is wrong every second. */
   readonly #reported = new Set<string>();
 
   /** @param observe Receives what an administrator should know, each once. */
