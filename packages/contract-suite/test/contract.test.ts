@@ -1,4 +1,4 @@
-import { contractFor, suiteOf, testsOf } from '@plant-store/contract-suite';
+import { contractFor, type SuiteOptions, suiteOf } from '@plant-store/contract-suite';
 import { resultsOf } from '@plant-store/liars';
 import { expect } from 'chai';
 
@@ -16,104 +16,83 @@ const cases = {
   recovers: given(['stall', 'crash'], (opened) => opened.crash()),
 };
 
-const hooks = { stall: async () => undefined, crash: async () => undefined };
-const titlesOf = (without: string | Partial<Record<keyof Faults, string>>) =>
-  Object.keys(testsOf(cases, { without }));
+const nothing = async () => undefined;
 
-async function problemsOf(opened: Partial<Faults>, without: string | Record<string, string> = {}) {
-  const outcomes = await Promise.allSettled(
-    Object.values(testsOf(cases, { without })).map(({ run }) => run(opened)),
-  );
-  return outcomes.flatMap((it) => (it.status === 'rejected' ? [it.reason.message] : []));
+/** Runs the suite of an adapter. Resolves with the failures of its tests, in their order. */
+function failuresOf(
+  opened: Partial<Faults>,
+  options: SuiteOptions<keyof Faults> = {},
+  close: () => Promise<void> = nothing,
+): Promise<Record<string, string | undefined>> {
+  const describeBox = suiteOf<Partial<Faults>, keyof Faults>('Box', cases, close);
+  return resultsOf(() => describeBox('Carton', async () => opened, options));
 }
 
-describe('The tests of an adapter', () => {
-  it('are all cases when it offers every hook', async () => {
-    expect(titlesOf({})).to.deep.equal(['works', 'settles', 'recovers']);
-    expect(await problemsOf(hooks)).to.deep.equal([]);
-  });
-
-  it('fail without a hook and without a reason', async () => {
-    expect(await problemsOf({})).to.deep.equal(
-      Array(2).fill('there is no stall(): offer it, or give a reason in `without`'),
-    );
-  });
-
-  it('have the reason for a missing hook instead of the cases that need it', async () => {
-    const without = { crash: 'it has no server' };
-    expect(titlesOf(without)).to.deep.equal([
-      'is not tested with crash: it has no server',
-      'works',
-      'settles',
-    ]);
-    expect(await problemsOf({ stall: hooks.stall }, without)).to.deep.equal([]);
-    expect(titlesOf('it is simulated')).to.deep.equal([
-      'is not tested with stall: it is simulated',
-      'is not tested with crash: it is simulated',
-      'works',
-    ]);
-  });
-
-  it('fail with an empty reason, and with a reason for a hook that is offered', async () => {
-    const [empty] = await problemsOf({}, '');
-    expect(empty).to.equal('there is no stall(), and its reason is empty');
-    const [problem] = await problemsOf(hooks, { crash: 'it has no server' });
-    expect(problem).to.equal('crash() is offered: remove its reason from `without`');
-  });
-});
-
 describe('A suite of an adapter', () => {
-  /** Runs the suite of an adapter. Resolves with what happened, and with the failures. */
+  it('has all cases when the adapter offers every hook, and each fails without one', async () => {
+    expect(Object.entries(await failuresOf({ stall: nothing, crash: nothing }))).to.deep.equal([
+      ['works', undefined],
+      ['settles', undefined],
+      ['recovers', undefined],
+    ]);
+    const missing = 'there is no stall(): offer it, or give a reason in `without`';
+    const expected = { works: undefined, settles: missing, recovers: missing };
+    expect(await failuresOf({})).to.deep.equal(expected);
+  });
+
+  it('has the reason for a missing hook instead of the cases that need it', async () => {
+    const [noServer, simulated] = [{ crash: 'it has no server' }, 'it is simulated'];
+    expect(await failuresOf({ stall: nothing }, { without: noServer })).to.deep.equal({
+      'is not tested with crash: it has no server': undefined,
+      works: undefined,
+      settles: undefined,
+    });
+    expect(await failuresOf({}, { without: simulated })).to.deep.equal({
+      'is not tested with stall: it is simulated': undefined,
+      'is not tested with crash: it is simulated': undefined,
+      works: undefined,
+    });
+  });
+
+  it('fails with an empty reason, and with a reason for a hook that is offered', async () => {
+    const empty = await failuresOf({ stall: nothing }, { without: { crash: '' } });
+    expect(empty).to.include({
+      'is not tested with crash: ': 'there is no crash(), and its reason is empty',
+    });
+    const offered = { stall: nothing, crash: nothing };
+    expect(await failuresOf(offered, { without: { crash: 'none' } })).to.include({
+      'is not tested with crash: none': 'crash() is offered: remove its reason from `without`',
+    });
+  });
+
+  /** Runs the suite with functions that fail. Resolves with what was called, and with the failures. */
   async function ran(failing: Partial<Record<keyof Faults | 'close', string>>) {
     const calls: string[] = [];
     const call = (name: keyof typeof failing) => async () => {
       calls.push(name);
       if (failing[name] !== undefined) throw new Error(failing[name]);
     };
-    const describeBox = suiteOf('Box', cases, (opened: Partial<Faults>) => {
-      calls.push(`close ${Reflect.get(opened, 'number')}`);
-      return failing.close === undefined
-        ? Promise.resolve()
-        : Promise.reject(new Error(failing.close));
-    });
-    let number = 0;
-    const opens = async () => {
-      number += 1;
-      return { number, stall: call('stall'), crash: call('crash'), recover: call('recover') };
-    };
-    const failures = await resultsOf(() => describeBox('Carton', opens));
-    return { calls, failures };
+    const hooks = { stall: call('stall'), crash: call('crash'), recover: call('recover') };
+    return { failures: await failuresOf(hooks, {}, call('close')), calls };
   }
 
-  it('opens an adapter for each case, ends every fault, and closes it', async () => {
-    const { calls, failures } = await ran({});
-    expect(failures).to.deep.equal({ works: undefined, settles: undefined, recovers: undefined });
-    expect(calls).to.deep.equal([
-      ...['close 1', 'stall', 'recover', 'close 2', 'crash', 'recover', 'close 3'],
-    ]);
+  it('ends every fault, and closes the adapter, also after a case that fails', async () => {
+    const passed = { works: undefined, settles: undefined, recovers: undefined };
+    const calls = ['close', 'stall', 'recover', 'close', 'crash', 'recover', 'close'];
+    expect(await ran({})).to.deep.equal({ failures: passed, calls });
+    const late = { recover: 'not recovered', close: 'not closed' };
+    expect(await ran({ stall: 'not durable', ...late })).to.deep.equal({
+      failures: { works: 'not closed', settles: 'not durable', recovers: 'not recovered' },
+      calls,
+    });
   });
 
   it('fails when a rejected promise is left unhandled, also at the very end', async () => {
-    const leave = async () => {
+    const stall = async () => {
       Promise.reject(new Error('nobody waits'));
     };
-    const describeBox = suiteOf('Box', cases, async () => undefined);
-    const failures = await resultsOf(() =>
-      describeBox('Carton', async () => ({ stall: leave, crash: async () => undefined })),
-    );
-    expect(failures.works).to.equal(undefined);
-    expect(failures.settles).to.include('left a rejected promise unhandled: Error: nobody waits');
-    expect(failures.recovers).to.equal(undefined);
-  });
-
-  it('does both after a case that fails, and reports the first failure', async () => {
-    const late = { recover: 'not recovered', close: 'not closed' };
-    const { calls, failures } = await ran({ stall: 'not durable', ...late });
-    expect(failures).to.deep.equal({
-      works: 'not closed',
-      settles: 'not durable',
-      recovers: 'not recovered',
-    });
-    expect(calls.slice(0, 4)).to.deep.equal(['close 1', 'stall', 'recover', 'close 2']);
+    const { works, settles, recovers } = await failuresOf({ stall, crash: nothing });
+    expect(settles).to.include('left a rejected promise unhandled: Error: nobody waits');
+    expect([works, recovers]).to.deep.equal([undefined, undefined]);
   });
 });

@@ -12,6 +12,7 @@ export function resultsOf(declare: () => void): Promise<Record<string, string | 
   return new Promise((resolve) => {
     mocha
       .run(() => {
+        mocha.dispose();
         for (const listener of listeners) process.on('unhandledRejection', listener);
         resolve(results);
       })

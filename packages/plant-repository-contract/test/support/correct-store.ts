@@ -103,7 +103,7 @@ function correctStore(storage: SimulatedStorage) {
     /** Tries once to add a plant. Resolves with whether the row of its id has this mark, when it is durable. */
     attempt: (plant: NewPlant, mark: symbol) => storage.insert(plant, mark),
     /** Selects the plants of a page from all. */
-    select: pageOf as (plants: readonly NewPlant[], page: PlantPage) => readonly NewPlant[],
+    select: pageOf,
     /** Returns what a call rejects with. */
     failed: (error: Error, _plant?: NewPlant) => error,
     add: (plant: NewPlant, timeLimitMs: number) => add(plant, timeLimitMs).catch(failing(plant)),

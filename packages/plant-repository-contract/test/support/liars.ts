@@ -236,10 +236,6 @@ export const liars: Liars<Lie> = {
     },
   },
   'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': {
-    'reports a plant as stored when no time is left': (correct) => ({
-      failure: 'plant 3: expected unavailable, because there is no time left; got stored',
-      add: async (plant, limit) => (limit === 0 ? undefined : correct.add(plant, limit)),
-    }),
     'has no time limit when it rounds a negative one up': (correct) => ({
       failure: 'plant 3: expected unavailable, because there is no time left; got stored',
       add: (plant, limit) => correct.add(plant, limit < 0 && limit > -1 ? 1_000 : limit),
