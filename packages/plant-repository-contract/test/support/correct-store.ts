@@ -140,23 +140,4 @@ export const honestStores: Readonly<Record<string, Difference>> = {
         throw error.sent ? new OutcomeUnknownError('lost') : error;
       }),
   }),
-  'needs three looks at a storage that has recovered before it uses it again'(correct, storage) {
-    let { recoveries } = storage;
-    let looks = 0;
-    const connect = (look: number) => {
-      looks = storage.recoveries === recoveries ? looks - look : 3;
-      recoveries = storage.recoveries;
-      if (looks > 0) throw new StorageUnavailableError('connecting');
-    };
-    return {
-      async add(plant, timeLimitMs) {
-        connect(0);
-        await correct.add(plant, timeLimitMs);
-      },
-      async ready() {
-        connect(1);
-        await correct.ready();
-      },
-    };
-  },
 };

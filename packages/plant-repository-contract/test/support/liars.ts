@@ -56,6 +56,27 @@ const failingToAdd =
     failed: (correct, plant) => (plant !== undefined && isOutage(correct) ? error : correct),
   });
 
+/** A store that rejects adds because of earlier failures. */
+const worn =
+  (failure: string, refusal: (failures: number, adds: number) => Error | false): Lie =>
+  (correct) => {
+    let failures = 0;
+    let adds = 0;
+    return {
+      failure,
+      async add(plant, timeLimitMs) {
+        adds += 1;
+        const error = refusal(failures, adds);
+        if (error) throw error;
+        await correct.add(plant, timeLimitMs);
+      },
+      failed(error) {
+        failures += 1;
+        return error;
+      },
+    };
+  };
+
 /** A store that reports something else of a plant that it has reported as unavailable, when it is added again. */
 const remembering =
   (failure: string, report: () => void): Lie =>
@@ -90,15 +111,10 @@ const unavailableOnceSent: Record<string, Lie> = {
 };
 
 const unavailableLater: Record<string, Lie> = {
-  'reports refused access or an outage as unavailable, also after a write without a response': (
-    _,
-    storage,
-  ) => ({
+  'reports an outage as unavailable, also after a write without a response': (_, storage) => ({
     failure: 'plant 2 was reported as unavailable. In the storage: expected no plant',
-    failed: () =>
-      storage.fault === undefined
-        ? new OutcomeUnknownError('unknown')
-        : new StorageUnavailableError('refused'),
+    failed: (error) =>
+      storage.fault === 'silent' ? error : new StorageUnavailableError('no response'),
   }),
 };
 
@@ -124,18 +140,10 @@ const closingEarly: Record<string, Lie> = {
 };
 
 const failingForGood: Record<string, Lie> = {
-  'accepts no more plants after one that failed'(correct) {
-    let failed = false;
-    return {
-      failure: 'plant 4: expected stored',
-      async add(plant, timeLimitMs) {
-        if (failed) throw new StorageUnavailableError('it failed before');
-        failed = true;
-        await correct.add(plant, timeLimitMs);
-        failed = false;
-      },
-    };
-  },
+  'accepts no more plants after one that failed': worn(
+    'plant 4: expected stored',
+    (failures) => failures > 0 && new StorageUnavailableError('it failed before'),
+  ),
 };
 
 /** All lies by the case that catches them. */
@@ -408,18 +416,10 @@ export const liars: Liars<Lie> = {
   },
   'reports the truth to each of 100 concurrent callers while the storage does not respond': {
     ...unavailableOnceSent,
-    'loses a connection with each add that times out'(correct) {
-      let connections = 100;
-      return {
-        failure: 'plant 100: expected stored, because its id is free, and the storage can be used',
-        async add(plant, timeLimitMs) {
-          if (connections === 0) throw new StorageUnavailableError('no connection');
-          connections -= 1;
-          await correct.add(plant, timeLimitMs);
-          connections += 1;
-        },
-      };
-    },
+    'loses a connection with each add that times out': worn(
+      'plant 100: expected stored, because its id is free, and the storage can be used',
+      (failures) => failures >= 100 && new StorageUnavailableError('no connection'),
+    ),
   },
   'settles in time in the last millisecond of a limit, when the storage does not respond': {
     'takes the last fraction of a millisecond for no limit': (correct) => ({
@@ -435,17 +435,13 @@ export const liars: Liars<Lie> = {
         failure: 'expected taken, because it was reported as stored or taken before; got stored',
         attempt: async (plant, mark) => (await storage.write(plant, mark, false)) === mark,
       }),
-      'never connects a second time'(correct, storage) {
-        let generation: number | undefined;
-        return {
-          failure: 'got unavailable (StorageUnavailableError: disconnected)',
-          async add(plant, timeLimitMs) {
-            generation ??= storage.generation;
-            if (storage.generation > generation) throw new StorageUnavailableError('disconnected');
-            await correct.add(plant, timeLimitMs);
-          },
-        };
-      },
+      'never connects a second time': (correct, storage) => ({
+        failure: 'got unavailable (StorageUnavailableError: disconnected)',
+        async add(plant, timeLimitMs) {
+          if (storage.generation > 0) throw new StorageUnavailableError('disconnected');
+          await correct.add(plant, timeLimitMs);
+        },
+      }),
     },
   'keeps the plant of another client whose id it has reported as taken, when the storage is killed':
     takenTooEarly,
@@ -565,22 +561,9 @@ export const liars: Liars<Lie> = {
         return error;
       },
     }),
-    'replaces only one of two connections that are lost'(correct) {
-      let isLost = false;
-      let adds = 0;
-      return {
-        failure:
-          'expected stored, because its id is free, and the storage can be used; got unknown',
-        async add(plant, timeLimitMs) {
-          adds += 1;
-          if (isLost && adds % 2 === 0) throw new OutcomeUnknownError('no response');
-          await correct.add(plant, timeLimitMs);
-        },
-        failed(error) {
-          isLost = true;
-          return error;
-        },
-      };
-    },
+    'replaces only one of two connections that are lost': worn(
+      'expected stored, because its id is free, and the storage can be used; got unknown',
+      (failures, adds) => failures > 0 && adds % 2 === 0 && new OutcomeUnknownError('no response'),
+    ),
   },
 };

@@ -22,6 +22,9 @@ interface Row {
 /** What a test has done to a storage, until it recovers. */
 type Fault = 'unreachable' | 'refusing' | 'read-only' | 'silent' | 'disconnected' | 'relaxed';
 
+/** What may happen to a write. */
+type Fate = 'silence' | 'loss' | 'delay';
+
 /** The turns of the event loop from a row being visible to its being durable. */
 const FLUSH_TURNS = 5;
 /** The turns that a restart takes, during which the storage cannot be reached. */
@@ -33,15 +36,13 @@ export class SimulatedStorage implements StorageFaults {
   rows = new Map<bigint, Row>();
   /** How often it was killed: earlier connections are closed. */
   generation = 0;
-  /** How often it could be used again. */
-  recoveries = 0;
   /** The connections of its repositories. */
   connected = 0;
   #durable = new Map<bigint, Row>();
   /** The rows of a transaction that is not committed. Other writers of their ids wait for its end. */
   readonly #uncommitted = new Map<bigint, Row>();
   /** What happens to the next write. */
-  #next: 'silence' | 'loss' | 'delay' | undefined;
+  #next: Fate | undefined;
   #held: (() => void)[] = [];
   /** Ends the connections that wait for a response. */
   #disconnect: (() => void)[] = [];
@@ -119,17 +120,9 @@ export class SimulatedStorage implements StorageFaults {
   outage = async () => this.#fail('unreachable');
   refuseAccess = async () => this.#fail('refusing');
 
-  silenceAfterWrite = async () => {
-    this.#next = 'silence';
-  };
-
-  loseNextAcknowledgement = async () => {
-    this.#next = 'loss';
-  };
-
-  delayNextWrite = async () => {
-    this.#next = 'delay';
-  };
+  silenceAfterWrite = async () => this.#doom('silence');
+  loseNextAcknowledgement = async () => this.#doom('loss');
+  delayNextWrite = async () => this.#doom('delay');
 
   connections = async () => this.connected;
 
@@ -153,10 +146,13 @@ export class SimulatedStorage implements StorageFaults {
 
   recover = async () => {
     this.fault = undefined;
-    this.recoveries += 1;
     this.#uncommitted.clear();
     for (const goOn of this.#held.splice(0)) goOn();
   };
+
+  #doom(fate: Fate): void {
+    this.#next = fate;
+  }
 
   #fail(fault: Fault): void {
     this.fault = fault;
