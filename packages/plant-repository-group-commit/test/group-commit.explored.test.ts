@@ -17,26 +17,22 @@ const WORLDS: Readonly<Record<string, WorldPlan>> = {
   'one plant': { adds: [{ ...A, ...long }] },
   'twins in a batch': {
     adds: [
-      { ...A, ...long },
+      { ...A, timeLimitMs: 60 },
       { ...B, ...long },
     ],
   },
   'different ids in a batch': { adds: [A, { ...B, ...long, id: 2n }] },
-  'different time limits': {
-    adds: [
-      { ...A, timeLimitMs: 60 },
-      { ...B, timeLimitMs: 120 },
-    ],
-  },
   'a plant that joins later': { adds: [A, { ...B, isLate: true }] },
   'one slot for each kind of insert': {
     adds: [A, { ...B, ...long, isLate: true }],
     limits: { ordinary: 1, again: 1, stragglers: 0 },
   },
-  'two instances': { adds: [A, elsewhere] },
-  'replies with marks': { adds: [A, elsewhere], repliesWithMarks: true },
-  'another program': { adds: [A, B], hasOtherProgram: true },
-  'access revoked and granted': { adds: [A, elsewhere], revokes: true },
+  'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
+  'two instances, and replies with marks': { adds: [A, elsewhere], repliesWithMarks: true },
+  'another program, and a short time limit': {
+    adds: [{ ...A, timeLimitMs: 60 }, B],
+    hasOtherProgram: true,
+  },
 };
 
 describe(`In every history with at most ${SURPRISES} surprises, each outcome is true and in time:`, function () {
@@ -59,8 +55,11 @@ describe('A planted bug is noticed', function () {
     const plan = WORLDS[world] ?? expect.fail(`there is no world "${world}"`);
     for (const [bug, plant] of Object.entries(planted)) {
       it(`in the world "${world}": ${bug}`, async () => {
-        const { counterexample } = await withBug(plant, () => explore(plan, 2));
-        expect(counterexample).to.be.a('string');
+        const found = await withBug(plant, async () => {
+          const { counterexample } = await explore(plan, 1);
+          return counterexample ?? (await explore(plan, 2)).counterexample;
+        });
+        expect(found).to.be.a('string');
       });
     }
   }

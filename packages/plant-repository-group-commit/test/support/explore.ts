@@ -9,71 +9,14 @@ export interface Explored {
   counterexample?: string;
 }
 
-/** One step of a history: the number of the event that happens, of so many that can. */
+/** One step of a history: the number of the event that happens, of so many that can. The usual one is 0. */
 interface Step {
-  readonly choice: number;
+  choice: number;
   readonly options: number;
 }
 
 /** More events than any history has that comes to an end. */
 const MAX_EVENTS = 500;
-
-/** Resolves when all promises have settled, and everything that was left for the next turn was done. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
-
-/** One course of a world. */
-class History {
-  readonly world: ExploredWorld;
-  readonly steps: Step[] = [];
-  readonly names: string[] = [];
-  #left: number;
-
-  constructor(plan: WorldPlan, surprises: number) {
-    this.world = new ExploredWorld(plan);
-    this.#left = surprises;
-  }
-
-  /**
-   * Repeats these steps, and continues with the usual ones.
-   *
-   * @param isNew Returns whether a state was not reached before with as many surprises left.
-   */
-  async run(prefix: readonly Step[], isNew: (state: string, left: number) => boolean) {
-    await settle();
-    for (;;) {
-      const at = this.steps.length;
-      const hadSurprises = this.#left > 0;
-      if (!(await this.#step(prefix[at]))) return this.world.end();
-      if (at > MAX_EVENTS) throw new Error(`there is no end to it:\n${this.names.join('\n')}`);
-      // Without a surprise left, everything that follows is determined.
-      const isOpen = hadSurprises && at + 1 >= prefix.length;
-      if (isOpen && !isNew(this.world.state, this.#left)) return;
-    }
-  }
-
-  async #step({ choice, options }: Step = { choice: 0, options: 0 }): Promise<boolean> {
-    const usual = this.world.usual();
-    if (usual === undefined) return false;
-    const isSearched = this.#left > 0 && (choice > 0 || options === 0);
-    const events = [usual, ...(isSearched ? this.world.surprises() : [])];
-    const event = events[choice] ?? usual;
-    this.steps.push({ choice, options: options || events.length });
-    this.names.push(event.name);
-    this.world.happen(event, choice > 0);
-    if (choice > 0) this.#left -= 1;
-    await settle();
-    return true;
-  }
-
-  /** The steps with which the next history of a depth-first search begins; `undefined` after the last one. */
-  get next(): readonly Step[] | undefined {
-    const at = this.steps.findLastIndex(({ choice, options }) => choice + 1 < options);
-    const last = this.steps[at];
-    return last && [...this.steps.slice(0, at), { ...last, choice: last.choice + 1 }];
-  }
-}
 
 /**
  * Tries every history of a world with at most so many surprises, up to the first one that is not true. Between two
@@ -87,14 +30,56 @@ export async function explore(plan: WorldPlan, surprises: number): Promise<Explo
     reached.set(state, left);
     return true;
   };
-  for (let prefix: readonly Step[] | undefined = []; prefix; ) {
-    const history = new History(plan, surprises);
-    await history.run(prefix, isNew);
+  const steps: Step[] = [];
+  do {
+    const world = new ExploredWorld(plan);
+    const names = await follow(world, steps, surprises, isNew);
     explored.histories += 1;
-    for (const outcome of history.world.outcomes) explored.outcomes.add(outcome);
-    const [violation] = history.world.violations;
-    if (violation) return { ...explored, counterexample: [violation, ...history.names].join('\n') };
-    prefix = history.next;
-  }
+    for (const outcome of world.outcomes) explored.outcomes.add(outcome);
+    const [violation] = world.violations;
+    if (violation) return { ...explored, counterexample: [violation, ...names].join('\n') };
+  } while (turn(steps));
   return explored;
+}
+
+/** Repeats the steps, and adds usual ones until the end, or a state that is not new. Returns what has happened. */
+async function follow(
+  world: ExploredWorld,
+  steps: Step[],
+  surprises: number,
+  isNew: (state: string, left: number) => boolean,
+): Promise<readonly string[]> {
+  const names: string[] = [];
+  const given = steps.length;
+  await world.settle();
+  for (let left = surprises, at = 0; at < MAX_EVENTS; at += 1) {
+    const usual = world.usual();
+    if (usual === undefined) {
+      await world.end();
+      return names;
+    }
+    const isSearched = left > 0;
+    const { choice } = steps[at] ?? { choice: 0 };
+    const others = isSearched && (choice > 0 || at >= given) ? world.surprises() : [];
+    if (at >= given) steps.push({ choice, options: 1 + others.length });
+    const event = choice > 0 ? others[choice - 1] : usual;
+    if (event === undefined) throw new Error('a history is not repeated');
+    names.push(event.name);
+    await world.happen(event, choice > 0);
+    if (choice > 0) left -= 1;
+    // Without a surprise left, everything that follows is determined.
+    if (isSearched && at + 1 >= given && !isNew(world.state, left)) return names;
+  }
+  world.violations.push('there is no end to it');
+  return names;
+}
+
+/** Turns to the next history of a depth-first search. Returns whether there is one. */
+function turn(steps: Step[]): boolean {
+  for (let last = steps.at(-1); last; last = steps.at(-1)) {
+    last.choice += 1;
+    if (last.choice < last.options) return true;
+    steps.pop();
+  }
+  return false;
 }

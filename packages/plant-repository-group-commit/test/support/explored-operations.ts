@@ -5,7 +5,7 @@ import type {
   MarkedPlant,
   PlantBatch,
 } from '../../src/plant-storage.js';
-import type { Event, ExploredServer, Logged } from './explored-server.js';
+import { Condition, type Event, type ExploredServer, type Logged } from './explored-server.js';
 
 export const REFUSAL = { code: 121, reason: 'a rule' };
 
@@ -29,12 +29,13 @@ abstract class Operation<Result> {
   /** Whether the instance waits for it. */
   isOpen = true;
   /** Whether it makes no progress by itself. */
-  isHeld = false;
+  readonly hold: Condition;
   #resolve: (result: Result) => void = () => undefined;
   #reject: (error: unknown) => void = () => undefined;
 
   constructor(call: Call) {
     this.call = call;
+    this.hold = new Condition(`${call.name} is held`, `${call.name} goes on`);
     call.lost.addEventListener('abort', () => this.fail(call.lost.reason));
     this.result = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -48,14 +49,11 @@ abstract class Operation<Result> {
   protected abstract faults(): Event[];
 
   usual(): Event | undefined {
-    return this.isHeld ? undefined : this.progress();
+    return this.hold.holds ? undefined : this.progress();
   }
 
   surprises(): Event[] {
-    const hold = this.event(this.isHeld ? 'goes on' : 'is held', () => {
-      this.isHeld = !this.isHeld;
-    });
-    return [...(this.progress() ? [hold] : []), ...this.faults()];
+    return [...(this.progress() ? [this.hold.change] : []), ...(this.isOpen ? this.faults() : [])];
   }
 
   protected end(result: Result): void {
@@ -78,7 +76,7 @@ abstract class Operation<Result> {
 
   /** An event that the instance notices. */
   protected seen(what: string, act: () => void): Event {
-    return { ...this.event(what, act), seenBy: this.call.instance };
+    return { ...this.event(what, act), seenBy: [this.call.instance] };
   }
 }
 
@@ -101,9 +99,9 @@ export class ExploredInsert extends Operation<InsertResult> {
   }
 
   get state(): string {
-    const { isOpen, isHeld } = this;
     const written = this.#written.map((it) => `${it.name} ${this.call.server.has(it)}`);
-    return [this.#step, isOpen, isHeld, ...written, JSON.stringify(this.#outcomes)].join();
+    const outcomes = JSON.stringify(this.#outcomes);
+    return [this.#step, this.isOpen, this.hold.holds, ...written, outcomes].join();
   }
 
   /** What the instance knows of the plant with this name; `undefined` when it was not sent. */
@@ -127,21 +125,16 @@ export class ExploredInsert extends Operation<InsertResult> {
   }
 
   protected faults(): Event[] {
-    if (!this.isOpen) return [];
-    if (this.#step === 'waits') return this.#faultsBefore();
-    return [this.loss, ...(this.#step === 'is sent' ? this.#faultsOnArrival() : this.#unmet())];
-  }
-
-  #faultsBefore(): Event[] {
+    if (this.#step === 'is sent') return [this.loss, ...this.#faultsOnArrival()];
+    if (this.#step !== 'waits') return [this.loss, ...this.#unmet()];
     const ends = (what: string, end: () => void) =>
       this.seen(what, () => {
         this.#step = 'was never sent';
         end();
       });
-    const denied = { outcomes: 'denied', error: PROBLEM } as const;
     return [
       ends('finds no server', () => this.fail(PROBLEM)),
-      ends('is denied before', () => this.end(denied)),
+      ends('is denied before', () => this.end({ outcomes: 'denied', error: PROBLEM })),
     ];
   }
 
@@ -220,7 +213,7 @@ export class ExploredLookUp extends Operation<ReadonlyMap<bigint, Mark | undefin
   }
 
   get state(): string {
-    return [this.isOpen, this.isHeld, this.#keptBefore].join();
+    return [this.isOpen, this.hold.holds, this.#keptBefore].join();
   }
 
   protected progress(): Event | undefined {
@@ -228,9 +221,8 @@ export class ExploredLookUp extends Operation<ReadonlyMap<bigint, Mark | undefin
   }
 
   protected faults(): Event[] {
-    if (!this.isOpen) return [];
     const isStale = this.#keptBefore < this.call.server.kept;
-    return [this.loss, ...(isStale ? [this.#sees(this.#keptBefore)] : [])];
+    return isStale ? [this.loss, this.#sees(this.#keptBefore)] : [this.loss];
   }
 
   #sees(kept: number): Event {

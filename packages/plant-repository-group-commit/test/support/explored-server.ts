@@ -4,8 +4,27 @@ import type { MarkedPlant } from '../../src/plant-storage.js';
 export interface Event {
   readonly name: string;
   readonly act: () => void;
-  /** The instance that notices it. */
-  readonly seenBy?: number;
+  /** The instances that notice it. */
+  readonly seenBy?: readonly number[];
+}
+
+/** A condition that begins and ends by surprise. */
+export class Condition {
+  holds = false;
+  readonly #begins: string;
+  readonly #ends: string;
+
+  constructor(begins: string, ends: string) {
+    this.#begins = begins;
+    this.#ends = ends;
+  }
+
+  get change(): Event {
+    const act = () => {
+      this.holds = !this.holds;
+    };
+    return { name: this.holds ? this.#ends : this.#begins, act };
+  }
 }
 
 /** A plant in the log of the primary. One of another program has no mark. */
@@ -19,28 +38,20 @@ export interface Logged {
 export class ExploredServer {
   /** The names of plants that a rule refuses from now on. */
   readonly refused = new Set<string>();
+  readonly lag = new Condition('a majority lags', 'a majority follows');
+  /** How many plants a majority has. */
+  kept = 0;
   #log: readonly Logged[] = [];
-  #kept = 0;
-  #lags = false;
   #hasFailedOver = false;
 
   get state(): string {
     const log = this.#log.map(({ name, mark }) => `${name} ${mark}`);
-    return [...log, ...this.refused, this.#kept, this.#lags, this.#hasFailedOver].join();
-  }
-
-  /** How many plants a majority has. */
-  get kept(): number {
-    return this.#kept;
-  }
-
-  get lags(): boolean {
-    return this.#lags;
+    return [...log, ...this.refused, this.kept, this.lag.holds, this.#hasFailedOver].join();
   }
 
   /** The plant with this id that a majority has, or had when it had so many plants. */
-  committed(id: bigint, kept = this.#kept): Logged | undefined {
-    return this.#log.slice(0, kept).find((it) => it.id === id);
+  committed(id: bigint, kept = this.kept): Logged | undefined {
+    return this.#log.find((it, at) => at < kept && it.id === id);
   }
 
   /** Writes a plant, unless its id exists. Returns what it has written. */
@@ -54,47 +65,35 @@ export class ExploredServer {
   /** Whether a majority has a plant; `undefined` when a failover has dropped it. */
   has(logged: Logged): boolean | undefined {
     const at = this.#log.indexOf(logged);
-    return at < 0 ? undefined : at < this.#kept;
+    return at < 0 ? undefined : at < this.kept;
   }
 
   /** A majority gets what is in the log. */
   catchUp(): void {
-    this.#kept = this.#log.length;
+    this.kept = this.#log.length;
   }
 
   usual(): Event | undefined {
-    if (!this.#isBehind || this.#lags) return undefined;
-    return { name: 'a majority has it', act: () => this.catchUp() };
+    const follows = this.kept < this.#log.length && !this.lag.holds;
+    return follows ? { name: 'a majority has it', act: () => this.catchUp() } : undefined;
   }
 
   surprises(): Event[] {
-    if (!this.#isBehind) return [];
-    const lag = {
-      name: this.#lags ? 'a majority follows' : 'a majority lags',
-      act: () => {
-        this.#lags = !this.#lags;
-      },
+    if (this.kept === this.#log.length) return [];
+    const failOver = () => {
+      this.#hasFailedOver = true;
+      this.#log = this.#log.slice(0, this.kept);
     };
-    const failover = { name: 'a failover drops plants', act: () => this.#failOver() };
-    return this.#hasFailedOver ? [lag] : [lag, failover];
+    const failover = { name: 'a failover drops plants', act: failOver };
+    return this.#hasFailedOver ? [this.lag.change] : [this.lag.change, failover];
   }
 
   /** What happens when another program may write a plant with this id. */
   foreignWrite(id: bigint): Event[] {
     if (this.#log.some((it) => it.id === id)) return [];
-    const foreign = { id, name: 'foreign', mark: undefined };
     const act = () => {
-      this.#log = [...this.#log, foreign];
+      this.#log = [...this.#log, { id, name: 'foreign', mark: undefined }];
     };
     return [{ name: 'another program writes', act }];
-  }
-
-  get #isBehind(): boolean {
-    return this.#kept < this.#log.length;
-  }
-
-  #failOver(): void {
-    this.#hasFailedOver = true;
-    this.#log = this.#log.slice(0, this.#kept);
   }
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   newPlant,
   OutcomeUnknownError,
@@ -8,8 +7,8 @@ import {
 import { GroupCommit } from '../../src/group-commit.js';
 import type { InsertLimits } from '../../src/plant-storage.js';
 import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
-import { type Event, ExploredServer } from './explored-server.js';
-import { storageWith } from './storage-with.js';
+import { Condition, type Event, ExploredServer } from './explored-server.js';
+import { AVAILABLE, storageWith } from './storage-with.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** One `add`. */
@@ -62,10 +61,10 @@ export class ExploredWorld {
   /** What each instance has noticed. This and the state of the server determine what can happen. */
   readonly #seen = ['', ''];
   readonly #instances: readonly GroupCommit[];
+  readonly #revocation = new Condition('access is revoked', 'access is granted');
+  readonly #silence = new Condition('the server is silent', 'the server responds again');
   /** Of the next call of the storage. */
   #connection = new AbortController();
-  #isRevoked = false;
-  #isSilent = false;
   #surprisedAt = 0;
 
   constructor(plan: WorldPlan) {
@@ -82,46 +81,44 @@ export class ExploredWorld {
   /** A text that two worlds share when the same can happen in both. */
   get state(): string {
     const operations = this.#operations.map(({ state }) => state);
-    const flags = [this.#isRevoked, this.#isSilent, this.#late.length, this.#time.now()];
-    const state = [...this.#seen, ...operations, this.#server.state, ...flags].join('|');
-    return createHash('md5').update(state).digest('base64');
+    const conditions = [this.#revocation.holds, this.#silence.holds];
+    const rest = [...conditions, this.#late.length, this.#time.now()];
+    return [...this.#seen, ...operations, this.#server.state, ...rest].join('|');
   }
 
   /** What happens next without a surprise; `undefined` at the end. */
   usual(): Event | undefined {
-    const isIdle = this.outcomes.length === this.#adds.length;
-    if (isIdle) return this.#joins();
-    const parts = this.#isSilent ? [] : [...this.#operations, this.#server];
+    if (this.#adds.every(({ outcome }) => outcome)) return this.#joins()[0];
+    const parts = this.#silence.holds ? [] : [...this.#operations, this.#server];
     for (const part of parts) {
       const event = part.usual();
       if (event) return event;
     }
-    return { name: 'time passes', act: () => this.#time.step() };
+    return { name: 'time passes', act: () => this.#time.step(), seenBy: [] };
   }
 
   surprises(): Event[] {
     const { revokes, hasOtherProgram } = this.#plan;
-    const joins = this.#joins();
-    const silence = {
-      name: this.#isSilent ? 'the server responds again' : 'the server is silent',
-      act: () => {
-        this.#isSilent = !this.#isSilent;
-      },
-    };
     return [
       ...this.#operations.flatMap((it) => it.surprises()),
       ...this.#server.surprises(),
       ...(hasOtherProgram ? this.#server.foreignWrite(1n) : []),
-      ...(revokes ? [this.#access()] : []),
-      ...(joins ? [joins] : []),
-      silence,
+      ...(revokes ? [{ ...this.#revocation.change, seenBy: [0, 1] }] : []),
+      ...this.#joins(),
+      this.#silence.change,
     ];
   }
 
-  happen({ name, act, seenBy }: Event, isSurprise: boolean): void {
+  async happen({ name, act, seenBy }: Event, isSurprise: boolean): Promise<void> {
     if (isSurprise) this.#surprisedAt = this.#time.now();
-    if (seenBy !== undefined) this.#saw(seenBy, name);
+    for (const instance of seenBy ?? []) this.#saw(instance, name);
     act();
+    if (seenBy) await this.settle();
+  }
+
+  /** Resolves when the instances have done everything that follows from what has happened. */
+  async settle(): Promise<void> {
+    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   }
 
   /** What is still on its way arrives, and a majority gets it. */
@@ -142,23 +139,14 @@ export class ExploredWorld {
     this.#seen[instance] += `${what} ${this.#time.now()};`;
   }
 
-  #access(): Event {
-    const name = this.#isRevoked ? 'access is granted' : 'access is revoked';
-    const act = () => {
-      this.#isRevoked = !this.#isRevoked;
-      for (const instance of [0, 1]) this.#saw(instance, name);
-    };
-    return { name, act };
-  }
-
-  #joins(): Event | undefined {
-    const [add] = this.#late;
-    if (!add) return undefined;
-    const act = () => {
-      this.#late.shift();
-      this.#add(add);
-    };
-    return { name: `${add.name} joins`, act };
+  #joins(): Event[] {
+    return this.#late.slice(0, 1).map((add) => {
+      const act = () => {
+        this.#late.shift();
+        this.#add(add);
+      };
+      return { name: `${add.name} joins`, act, seenBy: [] };
+    });
   }
 
   #instance(instance: number): GroupCommit {
@@ -193,25 +181,21 @@ export class ExploredWorld {
       });
     const clock = { now: () => this.#time.now(), after };
     const availability = this.#availability();
-    return new GroupCommit({
-      ...{ storage, availability, clock },
-      observer: () => undefined,
-    });
+    return new GroupCommit({ storage, availability, clock, observer: () => undefined });
   }
 
   #availability() {
     const world = this;
     return {
+      ...AVAILABLE,
       get denied() {
-        return world.#isRevoked ? new StorageUnavailableError('access is revoked') : undefined;
+        const isDenied = world.#revocation.holds;
+        return isDenied ? new StorageUnavailableError('access is revoked') : undefined;
       },
       get lost() {
         world.#connection = new AbortController();
         return world.#connection.signal;
       },
-      problem: undefined,
-      wasReached: true,
-      ready: async () => undefined,
     };
   }
 
@@ -251,8 +235,9 @@ export class ExploredWorld {
   }
 
   get #hasRecovered(): boolean {
-    const isHeld = this.#operations.some((it) => it.isHeld && it.isOpen);
-    const isImpaired = isHeld || this.#isSilent || this.#isRevoked || this.#server.lags;
+    const isHeld = this.#operations.some(({ hold, isOpen }) => hold.holds && isOpen);
+    const conditions = [this.#silence, this.#revocation, this.#server.lag];
+    const isImpaired = isHeld || conditions.some(({ holds }) => holds);
     return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
   }
 

@@ -22,12 +22,9 @@ function replaceUnclear(isUnclear: boolean): void {
 }
 
 /** Attempts send other plants than they should. */
-function replaceSent(replaced: (attempt: Attempt, isFirst: boolean) => readonly PendingPlant[]) {
-  const known = new WeakSet<Attempt>();
+function replaceSent(replaced: (attempt: Attempt) => readonly PendingPlant[]): void {
   Attempt.prototype.send = function () {
-    const isFirst = !known.has(this);
-    known.add(this);
-    return replaced(this, isFirst);
+    return replaced(this);
   };
 }
 
@@ -52,8 +49,6 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
       replaceOutcome((it) => (it === 'unclear' ? 'not written' : it)),
     'an unclear insert is taken for stored': () =>
       replaceOutcome((it) => (it === 'unclear' ? 'stored' : it)),
-    'an insert that wrote nothing stays unclear': () =>
-      replaceOutcome((it) => (it === 'not written' ? 'unclear' : it)),
     'an id that exists is taken, without a look-up': () =>
       replaceOutcome((it) => (it === 'id exists' ? { committedMark: undefined } : it)),
     'a denied insert is a refusal': () => replaceOutcome((it) => (it === 'denied' ? REFUSAL : it)),
@@ -89,15 +84,16 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'the outcomes are those of other plants': () =>
       replaceSent((attempt) => send.call(attempt).toReversed()),
   },
-  'different time limits': {
+  'another program, and a short time limit': {
+    'an insert that wrote nothing stays unclear': () =>
+      replaceOutcome((it) => (it === 'not written' ? 'unclear' : it)),
     'an insert has plants that have expired': () =>
-      replaceSent((attempt, isFirst) => {
-        if (isFirst) for (const plant of attempt.plants) if (plant.isSettled) plant.sent();
+      replaceSent((attempt) => {
+        for (const plant of attempt.plants) if (plant.isSettled) plant.sent();
         send.call(attempt);
+        attempt.sent = attempt.plants;
         return attempt.plants;
       }),
-  },
-  'another program': {
     'its plant is overlooked': () => {
       PendingPlant.prototype.found = function (mark) {
         if (mark !== undefined) found.call(this, mark);
