@@ -1,29 +1,34 @@
+import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { GroupCommit } from '../src/group-commit.js';
-import type { PlantBatch } from '../src/plant-storage.js';
+import type {
+  InsertOutcome,
+  InsertResult,
+  MarkedPlant,
+  PlantBatch,
+  PlantStorage,
+} from '../src/plant-storage.js';
 import { AVAILABLE, LIMITS, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const MINUTE = 60_000;
 const ROUND_TRIP_MS = 2;
 
-interface Load {
-  readonly clients: number;
-  readonly timeLimitMs: number;
-  /** By the clock. */
-  readonly end: number;
-}
-
-/** A storage that writes at once, and acknowledges what it has written or found later. */
+/** A storage that writes at once, and replies later. */
 class SlowStorage {
-  /** The numbers of plants of the inserts. */
-  readonly sizes: number[] = [];
+  /** Milliseconds from an insert until its reply, beside the round trip. */
+  delayMs = (_now: number) => 0;
+  /**
+   * What happens to plants with an odd id, on a shard without a primary. `silent`: the router waits for one until the time
+   * limit of the insert. `merged`: it reports one write concern error for all shards.
+   */
+  lostShard: 'silent' | 'merged' | undefined;
+  inserts = 0;
   maxOpen = 0;
-  /** When inserts were sent all of whose plants had been sent before. */
+  /** When inserts were sent all of whose plants had been written before. */
   readonly sentAgainAt: number[] = [];
   readonly #written = new Map<bigint, string>();
   readonly #time: VirtualTime;
-  readonly #delayMs: (now: number) => number;
   #open = 0;
 
   readonly storage = storageWith({
@@ -31,88 +36,158 @@ class SlowStorage {
     committedMarks: async (ids) => new Map([...this.#written].filter(([id]) => ids.includes(id))),
   });
 
-  /** @param delayMs Milliseconds from an insert until its reply, besides the round trip. */
-  constructor(time: VirtualTime, delayMs: (now: number) => number) {
+  constructor(time: VirtualTime) {
     this.#time = time;
-    this.#delayMs = delayMs;
   }
 
-  async #insert(batch: PlantBatch) {
+  async #insert(batch: PlantBatch): Promise<InsertResult> {
     const plants = batch.send();
     const now = this.#time.now();
-    this.sizes.push(plants.length);
+    this.inserts += 1;
     this.#open += 1;
     this.maxOpen = Math.max(this.maxOpen, this.#open);
-    const known = plants.map(({ plant: { id } }) => this.#written.has(id));
-    if (known.every(Boolean)) this.sentAgainAt.push(now);
-    for (const { plant, mark } of plants) {
-      if (!this.#written.has(plant.id)) this.#written.set(plant.id, `${mark}`);
-    }
-    await this.#time.wait(ROUND_TRIP_MS + this.#delayMs(now));
+    const hasLost = plants.some((it) => this.#isLost(it));
+    const isSilent = hasLost && this.lostShard === 'silent';
+    const outcomes = plants.map((it) => this.#write(it, hasLost));
+    if (outcomes.every((it) => it === 'id exists')) this.sentAgainAt.push(now);
+    await this.#time.wait(isSilent ? batch.timeLimitMs : ROUND_TRIP_MS + this.delayMs(now));
     this.#open -= 1;
-    return { outcomes: known.map((it) => (it ? ('id exists' as const) : ('stored' as const))) };
+    return { outcomes: isSilent ? 'unclear' : outcomes };
   }
-}
 
-/** Until the end, clients add a plant each, and the next one when it is stored. */
-async function run(
-  time: VirtualTime,
-  { storage }: SlowStorage,
-  { clients, timeLimitMs, end }: Load,
-) {
-  const plants = new GroupCommit({
-    ...{ storage, availability: AVAILABLE, clock: time },
-    observer: () => undefined,
-  });
-  const failures: unknown[] = [];
-  let next = 0n;
-  let stored = 0;
-  const client = async (): Promise<void> => {
-    next += 1n;
-    await plants.add(plant(next), timeLimitMs).catch((error: unknown) => failures.push(error));
-    if (time.now() > end) return;
-    stored += 1;
-    await client();
-  };
-  for (let number = 0; number < clients; number += 1) void client();
-  await time.runOut(2 * MINUTE);
-  return { stored, failures };
+  /** The other shard writes what it reports with a write concern error, and nothing else. */
+  #write(marked: MarkedPlant, hasLost: boolean): InsertOutcome {
+    if (this.#isLost(marked)) return 'unclear';
+    const { plant, mark } = marked;
+    const exists = this.#written.has(plant.id);
+    if (!exists) this.#written.set(plant.id, `${mark}`);
+    if (hasLost) return exists ? 'not written' : 'unclear';
+    return exists ? 'id exists' : 'stored';
+  }
+
+  #isLost({ plant: { id } }: MarkedPlant): boolean {
+    return this.lostShard !== undefined && id % 2n !== 0n;
+  }
 }
 
 describe('A slow storage', function () {
   this.timeout(60_000);
 
+  let time: VirtualTime;
+  let slow: SlowStorage;
+  let plants: GroupCommit;
+  let failures: unknown[];
+  let stored: number;
+
+  beforeEach(() => {
+    time = new VirtualTime();
+    slow = new SlowStorage(time);
+    open(slow.storage);
+    failures = [];
+    stored = 0;
+  });
+
+  function open(storage: PlantStorage): void {
+    const options = { storage, availability: AVAILABLE, clock: time };
+    plants = new GroupCommit({ ...options, observer: () => undefined });
+  }
+
+  /** Until the end, adds a plant with an odd id, and the next one when its outcome is known. */
+  async function client(id: number, timeLimitMs: number, end: number): Promise<void> {
+    await plants.add(plant(BigInt(id)), timeLimitMs).catch((error) => failures.push(error));
+    if (time.now() > end) return;
+    stored += 1;
+    await client(id + 2_000, timeLimitMs, end);
+  }
+
+  /** Looks at certain times whether inserts get no replies. */
+  function expectStalled(expected: Readonly<Record<number, boolean>>): void {
+    for (const [at, isStalled] of Object.entries(expected)) {
+      time.after(Number(at), () => expect(plants.isStalled, `at ${at} ms`).to.equal(isStalled));
+    }
+  }
+
   for (const [seconds, clients] of [
     [1, 100],
-    [4, 100],
     [8, 100],
     [2, 500],
   ] as const) {
     it(`stores nine tenths of the plants that a plain client would: ${seconds} s, ${clients} clients`, async () => {
-      const time = new VirtualTime();
-      const slow = new SlowStorage(time, () => seconds * 1_000);
-      const { stored, failures } = await run(time, slow, {
-        clients,
-        timeLimitMs: 15_000,
-        end: MINUTE,
-      });
-      const rounds = Math.floor(MINUTE / (seconds * 1_000 + ROUND_TRIP_MS));
+      const delayMs = seconds * 1_000;
+      slow.delayMs = () => delayMs;
+      for (let id = 1; id < 2 * clients; id += 2) void client(id, 15_000, MINUTE);
+      await time.runOut(2 * MINUTE);
+      const rounds = Math.floor(MINUTE / (delayMs + ROUND_TRIP_MS));
       expect(stored).to.be.at.least(0.9 * clients * rounds);
       expect(failures).to.deep.equal([]);
       expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
-      expect(Math.max(...slow.sentAgainAt)).to.be.at.most(seconds * 1_000 + ROUND_TRIP_MS);
+      expect(Math.max(...slow.sentAgainAt)).to.be.at.most(delayMs + ROUND_TRIP_MS);
       expect(slow.sentAgainAt).to.have.lengthOf.at.most(2 * LIMITS.again);
     });
   }
 
+  it('lets plants wait for a reply, not for a slot', async () => {
+    slow.delayMs = () => 8_000;
+    const durations: number[] = [];
+    for (let at = 0; at < 40_000; at += 20) {
+      const add = () => plants.add(plant(BigInt(at)), 15_000);
+      time.after(at, () => void add().then(() => durations.push(time.now() - at)));
+    }
+    await time.runOut(2 * MINUTE);
+    expect(Math.max(...durations.slice(1_000))).to.be.below(9_000);
+  });
+
   it('that stands still for 20 s stores every plant, with a bounded number of inserts', async () => {
-    const time = new VirtualTime();
-    const isFrozen = (now: number) => now >= 200 && now < 20_200;
-    const frozen = new SlowStorage(time, (now) => (isFrozen(now) ? 20_200 - now : 0));
-    const load = { clients: 100, timeLimitMs: MINUTE, end: 20_400 };
-    const { failures } = await run(time, frozen, load);
+    slow.delayMs = (now) => (now >= 200 && now < 20_200 ? 20_200 - now : 0);
+    expectStalled({ 100: false, 1500: false, 5000: true, 20300: false });
+    for (let id = 1; id < 200; id += 2) void client(id, MINUTE, 20_400);
+    await time.runOut(2 * MINUTE);
     expect(failures).to.deep.equal([]);
-    expect(frozen.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
-    expect(frozen.sentAgainAt).to.have.lengthOf.at.most(LIMITS.again);
+    expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
+    expect(slow.sentAgainAt).to.have.lengthOf.at.most(LIMITS.again);
+  });
+
+  for (const fault of ['silent', 'merged'] as const) {
+    it(`one of whose shards is lost stores the plants of the other, 98 % within 2.5 s: ${fault}`, async () => {
+      slow.lostShard = fault;
+      const durations: number[] = [];
+      for (let at = 0; at < 10_000; at += 5) {
+        const addHealthy = async () => {
+          await plants.add(plant(BigInt(2 * at)), 15_000);
+          durations.push(time.now() - at);
+        };
+        time.after(at, () => void addHealthy());
+      }
+      for (let id = 1; id < 200; id += 2) time.after(id, () => void client(id, 15_000, 10_000));
+      expectStalled({ 5000: false });
+      await time.runOut(MINUTE);
+      expect(durations).to.have.length(2_000);
+      expect(durations.filter((ms) => ms > 2_500).length).to.be.below(40);
+      expect(failures).to.have.length(100);
+      for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
+      expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again + LIMITS.stragglers);
+    });
+  }
+
+  it('without stragglers has no more inserts, and is not stalled by one without a reply', async () => {
+    open({ ...slow.storage, limits: { ordinary: 6, again: 4, stragglers: 0 } });
+    slow.lostShard = 'silent';
+    for (let id = 0; id < 100; id += 2) time.after(50 * id, () => void client(id, 15_000, -1));
+    time.after(1, () => void client(1, 15_000, -1));
+    expectStalled({ 2900: false });
+    for (let id = 3; id < 50; id += 2) time.after(3_000 + id, () => void client(id, 15_000, -1));
+    await time.runOut(MINUTE);
+    expect(slow.maxOpen).to.be.at.most(10);
+  });
+
+  it('whose shards are lost for a moment costs no insert for each plant', async () => {
+    slow.lostShard = 'silent';
+    for (let id = 1; id < 8_000; id += 2) void client(id, 15_000, -1);
+    time.after(800, () => {
+      slow.lostShard = undefined;
+    });
+    await time.runOut(MINUTE);
+    expect(failures).to.deep.equal([]);
+    expect(slow.inserts).to.be.below(100);
   });
 });

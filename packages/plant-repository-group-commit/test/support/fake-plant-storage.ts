@@ -20,13 +20,12 @@ export class FakeInsert {
     });
   }
 
-  /** Sends it, unless it is sent. Returns its plants. */
-  send(): readonly MarkedPlant[] {
+  get plants(): readonly MarkedPlant[] {
     return this.#batch.send();
   }
 
   get ids(): bigint[] {
-    return this.send().map(({ plant }) => plant.id);
+    return this.plants.map(({ plant }) => plant.id);
   }
 
   /** Ends with a reply. By default, all plants are stored. */
@@ -50,7 +49,7 @@ export class FakePlantStorage {
   readonly storage = storageWith({
     insert: (batch) => {
       const insert = new FakeInsert(batch);
-      insert.send();
+      batch.send();
       this.inserts.push(insert);
       this.#events.emit('insert');
       return insert.result;

@@ -16,7 +16,8 @@ export class VirtualTime implements Clock {
   }
 
   after(ms: number, act: () => void): () => void {
-    const timer = { at: this.#now + ms, act };
+    // A timer of Node.js takes at least a millisecond.
+    const timer = { at: this.#now + Math.max(1, ms), act };
     this.#timers.add(timer);
     return () => this.#timers.delete(timer);
   }
