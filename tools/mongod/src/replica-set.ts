@@ -64,21 +64,14 @@ export class ReplicaSet {
 
   /** Changes the election timeout of the running set. */
   async electWithin(electionTimeoutMillis: number): Promise<void> {
-    await this.#onPrimary(async (run) => {
-      const { config } = await run({ replSetGetConfig: 1 });
-      const settings = { ...config.settings, electionTimeoutMillis };
-      await run({ replSetReconfig: { ...config, version: config.version + 1, settings } });
-    });
+    await this.#configure(({ settings }) => ({ settings: { ...settings, electionTimeoutMillis } }));
   }
 
   /** The second of two members applies each write this much later from now on, and so acknowledges it. */
   async delaySecondary(seconds: number): Promise<void> {
-    await this.#onPrimary(async (run) => {
-      const { config } = await run({ replSetGetConfig: 1 });
-      const [first, second] = config.members;
-      const members = [first, { ...second, secondaryDelaySecs: seconds }];
-      await run({ replSetReconfig: { ...config, version: config.version + 1, members } });
-    });
+    await this.#configure(({ members: [first, second] }) => ({
+      members: [first, { ...second, secondaryDelaySecs: seconds }],
+    }));
   }
 
   /** Resolves when every member is primary or secondary. */
@@ -111,6 +104,15 @@ export class ReplicaSet {
       },
     });
     await this.settled();
+  }
+
+  /** @param change Returns what is different in the configuration. */
+  async #configure(change: (config: Document) => Document): Promise<void> {
+    await this.#onPrimary(async (run) => {
+      const { config } = await run({ replSetGetConfig: 1 });
+      const next = { ...config, ...change(config), version: config.version + 1 };
+      await run({ replSetReconfig: next });
+    });
   }
 
   /** Runs administrative commands on the primary, as soon as there is one. */
