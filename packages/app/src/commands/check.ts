@@ -56,7 +56,7 @@ async function report(
 type Part = Pick<TokenVerifier, 'ready'>;
 
 /** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. */
-async function reasonNotReady(part: Part): Promise<unknown> {
+export async function reasonNotReady(part: Part): Promise<unknown> {
   const end = performance.now() + MAX_WAIT_MS;
   let problem: unknown = new Error('no response');
   const attempts = async () => {
