@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Client, Connection, DatabaseError, Pool, type PoolClient } from 'pg';
-import { withoutPlant } from './server-error.js';
+import { type Client, Connection, Pool, type PoolClient } from 'pg';
+import { endsConnection, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -13,9 +13,6 @@ const CANCELLED_WITHIN_MS = 20_000;
 
 /** A statement ends within this time after the server has carried out the request to cancel it, unless the connection is lost. */
 const ENDED_WITHIN_MS = 3_000;
-
-/** The error of a server that is read-only. Another connection may lead to another server. */
-const READ_ONLY = '25006';
 
 /** What is left after this time when the connections are closed is destroyed. */
 const CLOSED_WITHIN_MS = 500;
@@ -51,10 +48,11 @@ export class Connections {
    *
    * @param signal When it aborts, this rejects, and the server cancels the statement.
    */
-  run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+  run<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const running = this.#run(work, signal).catch((error: unknown) => {
       throw withoutPlant(error);
     });
+    if (signal === undefined) return running;
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop);
@@ -82,25 +80,25 @@ export class Connections {
     clearTimeout(timer);
   }
 
-  async #run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
+  async #run<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const client = await this.#pool.connect();
-    if (signal.aborted) client.release();
-    signal.throwIfAborted();
+    if (signal?.aborted) client.release();
+    signal?.throwIfAborted();
     const working = work(client);
     let cancelled: Promise<void> | undefined;
     const cancel = () => {
       cancelled ??= this.#cancel(client, working);
     };
-    signal.addEventListener('abort', cancel);
+    signal?.addEventListener('abort', cancel);
     this.#statements.add(cancel);
     let closes = false;
     try {
       return await working;
     } catch (error) {
-      closes = error instanceof DatabaseError && error.code === READ_ONLY;
+      closes = endsConnection(error);
       throw error;
     } finally {
-      signal.removeEventListener('abort', cancel);
+      signal?.removeEventListener('abort', cancel);
       this.#statements.delete(cancel);
       void this.#giveBack(client, closes, cancelled);
     }

@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { NewPlantFields, PlantPage } from '@plant-store/domain';
 import type {
+  InsertOutcome,
   InsertResult,
   MarkedPlant,
   PlantBatch,
@@ -11,8 +12,8 @@ import type {
 import { Client, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
-import { StorageError } from './server-error.js';
-import { COMMANDS, EXAMINE } from './table.js';
+import { explain, StorageError } from './server-error.js';
+import { type Advice, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
 /**
  * For this transaction, so that a connection pooler can lend the connection to others: no default of the server, the
@@ -21,11 +22,15 @@ import { COMMANDS, EXAMINE } from './table.js';
 const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
   AND set_config('client_min_messages', 'warning', true) = 'warning'`;
 
+/** Whether a commit survives a crash of the machine. A server without the setting is trusted. */
+const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
+  AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
+
 /** Returns the marks of the plants that were not inserted: usually none, so that the driver has no rows to parse. */
 const INSERT = `WITH inserted AS (
     INSERT INTO plants (id, name, tag, mark)
     SELECT unnest($1::bigint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::uuid[])
-    WHERE ${DURABLY}
+    WHERE ${DURABLY} AND ${IS_KEPT}
     ON CONFLICT (id) DO NOTHING RETURNING mark
   )
   SELECT unnest($4::uuid[]) AS mark EXCEPT SELECT mark FROM inserted`;
@@ -47,8 +52,9 @@ const UNPREPARED = /^(?:26000|42P05)$/;
 const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
   THEN pg_logical_emit_message(true, 'plant-store', '') END) AS flushed`;
 
-const LOOK_UP = `SELECT id, mark, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, plants
-  WHERE id = ANY ($1::bigint[])`;
+const LOOK_UP = `SELECT id, mark, is_kept, ${FLUSH}
+  FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept) AS settings
+  LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
 /** A page ends with the plant that reaches 4 MiB. `octet_length` does not read the value of a large column. */
 const PAGE = `SELECT id, name, tag, mark, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, (
@@ -60,8 +66,14 @@ const PAGE = `SELECT id, name, tag, mark, ${FLUSH} FROM (SELECT ${DURABLY} AS du
 
 const COLUMNS = ['id', 'name', 'tag', 'mark'] as const;
 
+/** A trigger of one plant may report it too. */
+const NO_PERMISSION = '42501';
+
 /** The code of notices that are not warnings. */
 const NO_WARNING = '00000';
+
+/** The most plants of a page. */
+const MAX_PAGE = 1_000;
 
 /** Fails when an insert would fail, and waits when its commit would wait: for a lock, or for standbys. */
 const INSERT_NOTHING = `SELECT ${DURABLY};
@@ -113,18 +125,12 @@ export class PostgresqlStorage implements PlantStorage {
     }
   }
 
-  async committedMarks(
-    ids: readonly bigint[],
-    signal: AbortSignal,
-  ): Promise<ReadonlyMap<bigint, string | undefined>> {
-    const look = (client: PoolClient) =>
-      committed<PlantRow>(client, { text: LOOK_UP, values: [ids] });
-    const rows = await this.#reads.run(look, signal);
-    return new Map(rows.map((row) => [BigInt(row.id), markOf(row)]));
+  committedMarks(ids: readonly bigint[], signal: AbortSignal): Promise<Marks> {
+    return this.#reads.run(async (client) => (await lookUp(client, ids)).marks, signal);
   }
 
   page({ after, limit }: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
-    const values = [after ?? null, limit];
+    const values = [after ?? null, Math.min(limit, MAX_PAGE)];
     const read = (client: PoolClient) => committed<PlantRow>(client, { text: PAGE, values });
     return this.#reads.run(read, signal).then((rows) => rows.map(plantOf));
   }
@@ -133,7 +139,7 @@ export class PostgresqlStorage implements PlantStorage {
     let responds = false;
     try {
       await this.#checks.run(async (client) => {
-        await examine(client);
+        await this.#examine(client);
         responds = true;
         signal.throwIfAborted();
         await client.query(INSERT_NOTHING);
@@ -142,14 +148,13 @@ export class PostgresqlStorage implements PlantStorage {
     } catch (error) {
       const isSlow = responds && signal.aborted;
       if (isSlow) throw new StorageError('writes are not acknowledged in time', 'slow');
-      if (error instanceof StorageError) this.#advise(error.message);
+      if (error instanceof StorageError && error.command) this.#advise(error);
       throw error;
     }
   }
 
   explain(error: unknown): Problem {
-    const finding = error instanceof StorageError ? error.finding : 'no server';
-    return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
+    return explain(error);
   }
 
   async close(): Promise<void> {
@@ -164,8 +169,13 @@ export class PostgresqlStorage implements PlantStorage {
     const statement = { text: INSERT, values, name: this.#insertName };
     const rest = await committed<Pick<PlantRow, 'mark'>>(client, statement);
     if (rest.length === 0) return 'stored';
-    const existing = new Set(rest.map(markOf));
-    return plants.map(({ mark }) => (existing.has(`${mark}`) ? 'id exists' : 'stored'));
+    const marks = new Set(rest.map(markOf));
+    const wasInserted = ({ mark }: MarkedPlant) => !marks.has(`${mark}`);
+    const ids = plants.filter((it) => !wasInserted(it)).map(({ plant }) => plant.id);
+    // When it fails, the group commit looks them up, and the others are stored.
+    const found = await lookUp(client, ids).catch(() => undefined);
+    if (ids.length === plants.length && found?.isKept === false) await this.#examine(client);
+    return plants.map((it) => (wasInserted(it) ? 'stored' : notInserted(it.plant.id, found)));
   }
 
   /** Where one connection is lost without a sign, others are. The server responds to new ones. */
@@ -175,28 +185,56 @@ export class PostgresqlStorage implements PlantStorage {
     if (lost.length > 0) for (const connections of others) connections.reset();
   }
 
-  /** Reports the statements that correct an error, once. */
-  #advise(message: string): void {
-    const command = COMMANDS.find(([pattern]) => pattern.test(message))?.[1];
-    if (command === undefined || this.#advised.has(message)) return;
+  /** Rejects when the table cannot keep plants. */
+  async #examine(client: PoolClient): Promise<void> {
+    const { rows } = await client.query<TableState>(EXAMINE);
+    const { problem, torn } = rows[0] ?? {};
+    if (problem) throw new StorageError(problem, 'denied');
+    if (torn) this.#advise(TORN_PAGES);
+  }
+
+  #advise({ message, command }: Advice): void {
+    if (this.#advised.has(message)) return;
     this.#advised.add(message);
-    const fix = command.replace('$USER', `"${this.#user}"`);
-    this.#observer({ type: 'storage warning', message, command: fix });
+    const fix = command?.replace('$USER', `"${this.#user}"`);
+    this.#observer({ type: 'storage warning', message, ...(fix && { command: fix }) });
   }
 }
 
 type Outcomes = InsertResult['outcomes'];
+type Marks = ReadonlyMap<bigint, string | undefined>;
 
-/** Rejects when the table cannot keep plants. */
-async function examine(client: PoolClient): Promise<void> {
-  const { rows } = await client.query<{ readonly problem: string | null }>(EXAMINE);
-  if (rows[0]?.problem) throw new StorageError(rows[0].problem, 'denied');
+interface Found {
+  readonly marks: Marks;
+  /** Whether the server would have kept the plants. */
+  readonly isKept: boolean;
+}
+
+interface LookedUp extends Pick<PlantRow, 'mark'> {
+  readonly id: string | null;
+  readonly is_kept: boolean;
+}
+
+async function lookUp(client: PoolClient, ids: readonly bigint[]): Promise<Found> {
+  const rows = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
+  const found = rows.flatMap((row) =>
+    row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
+  );
+  return { marks: new Map(found), isKept: rows[0]?.is_kept === true };
+}
+
+function notInserted(id: bigint, found: Found | undefined): InsertOutcome {
+  if (found === undefined) return 'id exists';
+  if (!found.isKept) return 'not written';
+  if (found.marks.has(id)) return { committedMark: found.marks.get(id) };
+  return { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
 }
 
 /** One plant of several may be the reason for a refusal. */
 function outcomesOf({ outcome, code }: StorageError, plants: number): Outcomes {
-  if (outcome !== 'refused') return outcome;
+  if (outcome !== 'refused' && code !== NO_PERMISSION) return outcome;
   if (plants > 1) return 'refused with others';
+  if (outcome !== 'refused') return outcome;
   return [{ code, reason: 'a constraint or a trigger of the table, or a limit of the server' }];
 }
 

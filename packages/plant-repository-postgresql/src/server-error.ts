@@ -1,5 +1,6 @@
-import type { Finding, InsertOutcome } from '@plant-store/plant-repository-group-commit';
+import type { Finding, InsertOutcome, Problem } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
+import { COMMANDS } from './table.js';
 
 /** What an error means for an insert, and for a check that has found it. */
 const KINDS = {
@@ -31,6 +32,9 @@ const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
  */
 const NOT_FORWARDED = /^08P01 (?:query_wait_timeout$|server login has been failing)/;
 
+/** After one of these, another connection may reach another server, or the server ends this one. */
+const CLOSES = /^(?:08|25006|57P|XX)/;
+
 const REASONS: Readonly<Record<string, string>> = {
   '25006': 'the server is read-only',
   '28000': 'the server refuses the user',
@@ -55,6 +59,16 @@ export class StorageError extends Error {
     [this.outcome, this.finding] = KINDS[kind];
     this.code = code;
   }
+
+  /** The statements that an administrator can correct it with. */
+  get command(): string | undefined {
+    return COMMANDS.find(([pattern]) => pattern.test(this.message))?.[1];
+  }
+}
+
+/** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
+export function endsConnection(error: unknown): boolean {
+  return error instanceof DatabaseError && CLOSES.test(`${error.code}`);
 }
 
 /** Returns an error without the message of the server. */
@@ -70,4 +84,10 @@ export function withoutPlant(error: unknown): unknown {
     kind,
     code,
   );
+}
+
+/** Like `PlantStorage.explain`. */
+export function explain(error: unknown): Problem {
+  const finding = error instanceof StorageError ? error.finding : 'no server';
+  return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
 }

@@ -6,12 +6,24 @@ export const CREATE_TABLE = `CREATE TABLE plants (
   mark uuid NOT NULL
 )`;
 
+/** Something that an administrator should change, and the statements that do it. */
+export interface Advice {
+  readonly message: string;
+  readonly command?: string | undefined;
+}
+
 const WRONG_TYPE = `SELECT format('the column %s of the table plants is %s. Change it to %s', name,
     coalesce(format_type(atttypid, atttypmod), 'missing'), type)
   FROM (VALUES ('id', 'bigint'), ('name', 'text'), ('tag', 'text'), ('mark', 'uuid')) AS wanted (name, type)
   LEFT JOIN pg_attribute ON attrelid = plants.oid AND attname = name AND NOT attisdropped
   WHERE coalesce(format_type(atttypid, atttypmod), '')
     NOT IN (type, replace(type, 'text', 'character varying')) LIMIT 1`;
+
+/** The tag may be absent. The service writes no further columns, which a trigger may fill. */
+const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Let it be null', attname)
+  FROM pg_attribute WHERE attrelid = plants.oid AND attnum > 0 AND NOT attisdropped AND attnotnull
+    AND NOT relhastriggers AND (attname = 'tag' OR attname NOT IN ('id', 'name', 'mark')
+      AND NOT atthasdef AND attidentity = '') LIMIT 1`;
 
 /** Policies that refuse or hide some rows cannot be recognized. */
 const WITHOUT_POLICY = `SELECT format(
@@ -22,21 +34,42 @@ const WITHOUT_POLICY = `SELECT format(
     WHERE polrelid = plants.oid AND polpermissive AND polcmd::text IN ('*', code)
       AND (role = 0 OR pg_has_role(role, 'USAGE'))) LIMIT 1`;
 
-/** Reads why the table cannot keep plants, by the catalog and the settings of the server. Waits for no lock of the table. */
-export const EXAMINE = `SELECT CASE
+/** `ON CONFLICT` does not work with it. */
+const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. Replace it'
+  FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
+  WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
+
+/** Reads a {@link TableState}. Waits for no lock of the table. */
+export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, CASE
     WHEN current_setting('fsync', true) = 'off'
       THEN 'fsync is off, so a crash loses plants. Set it to on'
     WHEN current_setting('server_encoding') <> 'UTF8'
       THEN 'the encoding of the database is not UTF8. Create another one'
     WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Create one'
     WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
-    ELSE coalesce((${WRONG_TYPE}), (${WITHOUT_POLICY})) END AS problem
+    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY})) END AS problem
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
+
+/** What the catalog and the settings of the server show. */
+export interface TableState {
+  /** Whether a crash can damage pages. */
+  readonly torn: boolean | null;
+  /** Why the table cannot keep plants. */
+  readonly problem: string | null;
+}
+
+export const TORN_PAGES: Advice = {
+  message:
+    'full_page_writes is off: a crash of the machine can damage the table, unless the file system writes whole pages. Set it to on',
+  command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
+};
 
 const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 
-/** The statements that an administrator can correct an error with, by its message. `$USER` is the role of the service. */
+/** By the message of an error. `$USER` is the role of the service. */
 export const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/table plants does not exist/, `${CREATE_TABLE};\n${GRANT}`],
   [/^permissions on the table/, GRANT],
+  [/is not unique/, 'ALTER TABLE plants ADD PRIMARY KEY (id);'],
+  [/is unlogged/, 'ALTER TABLE plants SET LOGGED;'],
 ];

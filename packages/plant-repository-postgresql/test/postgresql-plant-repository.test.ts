@@ -187,20 +187,32 @@ function describeStore(this: Mocha.Suite): void {
     });
   });
 
-  it('stores nothing, and is not ready, while the server does not flush its files, or the table is unlogged', async () => {
+  it('stores nothing, and is not ready, on a server that does not flush its files', async () => {
     const repository = open();
-    const storesNothing = async (message: RegExp) => {
-      await untilNotReady(repository, message);
-      await rejects(repository.add(monstera, 60_000), { message });
+    await server.withSetting('fsync', 'off', async () => {
+      await untilNotReady(repository, /fsync is off/);
+      await rejects(repository.add(monstera, 60_000), { message: /fsync is off/ });
       expect(await stored(7n)).to.equal(undefined);
-    };
-    await server.withSetting('fsync', 'off', () => storesNothing(/fsync is off/));
-    await untilReady(repository);
-    await server.run(`ALTER TABLE ${schema}.plants SET UNLOGGED`);
-    await storesNothing(/is unlogged/);
-    await server.run(`ALTER TABLE ${schema}.plants SET LOGGED`);
+    });
     await untilReady(repository);
     await repository.add(monstera, 60_000);
+  });
+
+  it('stores nothing while the table is unlogged, also between two checks', async () => {
+    const repository = open();
+    await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
+    await server.run(`ALTER TABLE ${schema}.plants SET UNLOGGED`);
+    await rejects(repository.add(monstera, 60_000), { message: /is unlogged/ });
+    expect(await stored(7n)).to.equal(undefined);
+  });
+
+  it('warns once that pages may be torn', async () => {
+    const repository = open();
+    await server.withSetting('full_page_writes', 'off', async () => {
+      await untilReady(repository);
+      await untilReady(repository);
+    });
+    expect(eventsOf('storage warning')).to.have.length(1);
   });
 
   it('reads fewer large plants in one page', async () => {
@@ -220,6 +232,9 @@ function describeStore(this: Mocha.Suite): void {
     'a policy': (table) =>
       `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY;
        CREATE POLICY others ON ${table} USING (true) WITH CHECK (id <> 7)`,
+    'a trigger': (table) =>
+      `CREATE FUNCTION ${schema}.skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+       CREATE TRIGGER skip BEFORE INSERT ON ${table} FOR EACH ROW EXECUTE FUNCTION ${schema}.skip()`,
   };
 
   for (const [what, rule] of Object.entries(rules)) {

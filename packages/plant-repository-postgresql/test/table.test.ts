@@ -1,10 +1,14 @@
 import { rejects } from 'node:assert/strict';
 import { newPlant } from '@plant-store/domain';
-import { CREATE_TABLE, postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
+import {
+  CREATE_TABLE,
+  postgresqlPlantRepository,
+  type StorageEvent,
+} from '@plant-store/plant-repository-postgresql';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
-import { untilNotReady } from './support/readiness.js';
+import { untilNotReady, untilReady } from './support/readiness.js';
 
 const COLUMNS = 'name text NOT NULL, tag text, mark uuid NOT NULL';
 
@@ -26,6 +30,14 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `CREATE TABLE plants (id bigint, ${COLUMNS})`,
     /the id of the table plants is not unique\. Make it the primary key/,
   ],
+  'an id that is unique in a part of the rows': [
+    `CREATE TABLE plants (id bigint, ${COLUMNS}); CREATE UNIQUE INDEX ON plants (id) WHERE id > 0`,
+    /the id of the table plants is not unique/,
+  ],
+  'a deferrable primary key': [
+    `CREATE TABLE plants (id bigint PRIMARY KEY DEFERRABLE, ${COLUMNS})`,
+    /the primary key of the table plants is deferrable\. Replace it/,
+  ],
   'an id of 32 bits': [
     `CREATE TABLE plants (id int PRIMARY KEY, ${COLUMNS})`,
     /the column id of the table plants is integer\. Change it to bigint/,
@@ -33,6 +45,14 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
   'a limit of the name': [
     'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(200), tag text, mark uuid)',
     /the column name of the table plants is character varying\(200\)\. Change it to text/,
+  ],
+  'a tag that must not be null': [
+    'CREATE TABLE plants (id bigint PRIMARY KEY, name text, tag text NOT NULL, mark uuid)',
+    /the column tag of the table plants is NOT NULL/,
+  ],
+  'a further column that must not be null': [
+    `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL)`,
+    /the column owner of the table plants is NOT NULL\. Let it be null/,
   ],
   'row-level security without a policy': [
     `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY`,
@@ -58,6 +78,7 @@ describe('The table of plants in PostgreSQL', () => {
 /** Its hooks do not run where there is no server. */
 function describeTables(this: Mocha.Suite): void {
   let server: PostgresqlServer;
+  let events: StorageEvent[];
 
   before(async () => {
     server = await PostgresqlServer.start();
@@ -69,8 +90,10 @@ function describeTables(this: Mocha.Suite): void {
     await server.run(`DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
       SET search_path = garden; ${statements};
       GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
+    events = [];
+    const observer = (event: StorageEvent) => events.push(event);
     const uri = `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
-    return postgresqlPlantRepository({ uri });
+    return postgresqlPlantRepository({ uri, observer });
   }
 
   for (const [what, statements] of Object.entries(WORKS)) {
@@ -96,6 +119,20 @@ function describeTables(this: Mocha.Suite): void {
       await repository.close();
     });
   }
+
+  it('is used again after the statements of the log', async () => {
+    const repository = await open(`${CREATE_TABLE};
+      INSERT INTO plants VALUES (1, 'Monstera', NULL, gen_random_uuid());
+      ALTER TABLE plants SET UNLOGGED`);
+    await untilNotReady(repository, /unlogged/);
+    const [warning] = events.filter(({ type }) => type === 'storage warning');
+    await server.run(warning && 'command' in warning ? `${warning.command}` : '');
+    await untilReady(repository);
+    expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([
+      newPlant({ id: 1n, name: 'Monstera' }),
+    ]);
+    await repository.close();
+  });
 
   it('is refused in a database that cannot keep every text', async () => {
     await server.run(`CREATE DATABASE garden ENCODING 'LATIN1' TEMPLATE template0`);
