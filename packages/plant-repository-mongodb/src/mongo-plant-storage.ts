@@ -17,8 +17,14 @@ import {
   toDocument,
 } from './collection/plant-document.js';
 import { problemOf, type Topology } from './connection/connection-problem.js';
-import { createMongoClient, databaseOf } from './connection/mongo-client.js';
+import { createMongoClient, databaseOf, shownHosts } from './connection/mongo-client.js';
 import { codeOf, UNAUTHORIZED, withoutServerText } from './connection/server-code.js';
+
+/**
+ * Error codes with which a server rejects a whole insert before it writes a document: permissions are missing, the name is
+ * not valid, or an administrator has replaced the collection by a view.
+ */
+const DENIED: ReadonlySet<unknown> = new Set([UNAUTHORIZED, 73, 166]);
 
 const STANDALONE =
   'the server is a standalone: there is no second copy of the plants. Use a replica set';
@@ -38,8 +44,7 @@ export class MongoPlantStorage implements PlantStorage {
   /** @throws {InvalidMongoUriError} when `uri` is invalid; the message contains no credentials. */
   constructor(uri: string, options: CollectionOptions, observe: StorageObserver = () => undefined) {
     const client = createMongoClient(uri);
-    const { srvHost, hosts } = client.options;
-    this.place = `the database at ${srvHost ?? hosts.join(', ')}`;
+    this.place = `the database at ${shownHosts(uri, client)}`;
     this.#db = client.db(databaseOf(uri));
     this.#options = options;
     this.#check = new CollectionCheck(this.#db, options, observe);
@@ -75,7 +80,7 @@ export class MongoPlantStorage implements PlantStorage {
         return insertResult(error.result, batch.send().length);
       }
       const reply = withoutServerText(error);
-      if (codeOf(error) === UNAUTHORIZED) return { outcomes: 'denied', error: reply };
+      if (DENIED.has(codeOf(error))) return { outcomes: 'denied', error: reply };
       throw this.explain(reply).cause;
     }
   }

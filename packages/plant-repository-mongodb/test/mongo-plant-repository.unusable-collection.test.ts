@@ -63,4 +63,15 @@ describeOnMongod('A collection that cannot store plants', () => {
       await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
     });
   }
+
+  it('refuses plants at once when a view replaces it', async () => {
+    const { uri } = await sharedReplicaSet();
+    const db = clientOf(uri).db(DATABASE);
+    const collection = freshCollection();
+    repository = mongoPlantRepository({ uri, collection });
+    await repository.add(plant(1n), LONG_LIMIT_MS);
+    await db.dropCollection(collection);
+    await db.createCollection(collection, { viewOn: 'others', pipeline: [] });
+    await rejects(repository.add(plant(2n), LONG_LIMIT_MS), StorageUnavailableError);
+  });
 });

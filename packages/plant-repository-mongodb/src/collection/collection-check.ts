@@ -95,12 +95,15 @@ export class CollectionCheck {
    * so when an administrator creates it again: then new connections show whether the credentials are valid.
    */
   async #connect(signal: AbortSignal): Promise<Document> {
-    const { client } = this.#db;
-    await connected(client, signal);
-    const status = await this.#command({ connectionStatus: 1, showPrivileges: true }, signal);
+    const status = await this.#status(signal);
     if (!this.#hasCredentials || status.authInfo?.authenticatedUsers?.length !== 0) return status;
-    await client.close();
-    return this.#connect(signal);
+    await this.#db.client.close();
+    return this.#status(signal);
+  }
+
+  async #status(signal: AbortSignal): Promise<Document> {
+    await connected(this.#db.client, signal);
+    return this.#command({ connectionStatus: 1, showPrivileges: true }, signal);
   }
 
   /** In each check: an insert creates a collection that was dropped, without a validator. */
@@ -157,11 +160,11 @@ export class CollectionCheck {
 
 /**
  * Returns whether the user may do something, from the reply to `connectionStatus` with `showPrivileges`. Returns true
- * for a server that requires no credentials. Source: MongoDB manual, "Resource Document".
+ * for a server that requires no credentials, or that does not report privileges. Source: MongoDB manual, "Resource Document".
  */
 export function may(action: string, status: Document, db: string, collection: string): boolean {
-  const { authenticatedUsers = [], authenticatedUserPrivileges = [] } = status.authInfo;
-  if (authenticatedUsers.length === 0) return true;
+  const { authenticatedUsers = [], authenticatedUserPrivileges } = status.authInfo ?? {};
+  if (authenticatedUsers.length === 0 || !authenticatedUserPrivileges) return true;
   return authenticatedUserPrivileges.some(({ resource, actions }: Document) => {
     // An empty name in a resource matches every name.
     const isCovered =

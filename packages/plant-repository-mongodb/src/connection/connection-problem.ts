@@ -1,3 +1,5 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { NoResponseError, type Problem, SILENT } from '@plant-store/plant-repository-group-commit';
 import {
   type MongoClient,
@@ -77,7 +79,10 @@ export function problemOf(
 function connectionProblem(error: unknown, options: ConnectionOptions): string {
   const chain = causesOf(error);
   const missing = chain.find((it) => it instanceof MongoMissingDependencyError)?.dependencyName;
-  if (missing) return `an option needs the package ${missing}, which is not installed`;
+  if (missing) {
+    const name = missing === 'zstd' ? '@mongodb-js/zstd' : missing;
+    return `an option needs the package ${name}, which is not installed`;
+  }
   const known = codesOf(error).find((code) => String(code) in PROBLEMS);
   if (known !== undefined) return PROBLEMS[String(known)] ?? SILENT;
   if (credentialsRefused(error)) return credentialsProblem(options);
@@ -97,10 +102,13 @@ function refusesEveryPlant(error: unknown): boolean {
   );
 }
 
-function credentialsProblem({ credentials }: ConnectionOptions): string {
-  return credentials?.mechanism === 'MONGODB-X509'
-    ? 'no user of $external has the subject of the certificate in tlsCertificateKeyFile'
-    : 'the user name or the password is wrong, or authSource is not the database of the user';
+function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOptions): string {
+  if (credentials?.mechanism !== 'MONGODB-X509') {
+    return 'the user name or the password is wrong, or authSource is not the database of the user';
+  }
+  return tlsCertificateKeyFile === undefined
+    ? 'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile'
+    : 'no user of $external has the subject of the certificate in tlsCertificateKeyFile';
 }
 
 /** A connection that ends in the handshake gives no reason; the options show the likely one. */
@@ -115,10 +123,20 @@ function handshakeProblem(error: unknown, options: ConnectionOptions): string | 
   return isBroken ? 'the TLS handshake failed: the server may not use TLS' : undefined;
 }
 
-function certificateProblem({ tlsCertificateKeyFile }: ConnectionOptions): string {
-  return tlsCertificateKeyFile === undefined
-    ? 'the server closed the connection: it may require a client certificate in tlsCertificateKeyFile'
-    : 'the server closed the connection: the certificate in tlsCertificateKeyFile may have expired, or is not trusted';
+function certificateProblem({ tlsCertificateKeyFile: file }: ConnectionOptions): string {
+  const closed = 'the server closed the connection: it may';
+  if (file === undefined) return `${closed} require a client certificate in tlsCertificateKeyFile`;
+  return hasExpired(file)
+    ? 'the certificate in tlsCertificateKeyFile has expired'
+    : `${closed} not trust the certificate in tlsCertificateKeyFile`;
+}
+
+function hasExpired(file: string): boolean {
+  try {
+    return Date.parse(new X509Certificate(readFileSync(file)).validTo) < Date.now();
+  } catch {
+    return false;
+  }
 }
 
 /** The driver ends the wait for a host with errors of its own, a caller with an abort signal. */
@@ -126,6 +144,7 @@ function isTimeout(error: Error): boolean {
   return (
     error instanceof MongoNetworkTimeoutError ||
     error instanceof NoResponseError ||
+    error.name === 'MongoWaitQueueTimeoutError' ||
     (error instanceof MongoServerSelectionError && error.cause === undefined)
   );
 }

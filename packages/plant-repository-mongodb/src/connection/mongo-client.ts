@@ -10,6 +10,9 @@ export class InvalidMongoUriError extends Error {
   readonly code = 'INVALID_MONGO_URI';
 }
 
+/** For the inserts of the three limits, two pages and two checks. */
+const MAX_POOL_SIZE = 104;
+
 const OPTIONS = {
   // The driver must not retry, because this package does.
   retryWrites: false,
@@ -23,8 +26,7 @@ const OPTIONS = {
   // These decide how soon a dead, a frozen and a new primary are noticed.
   heartbeatFrequencyMS: 1_000,
   connectTimeoutMS: 2_000,
-  // For the inserts of the three limits, two pages and two checks.
-  maxPoolSize: 104,
+  maxPoolSize: MAX_POOL_SIZE,
 } as const;
 
 /** Captures the scheme, the hosts, and the database with the options. */
@@ -45,6 +47,7 @@ const TLS_FILES = [
     'a certificate and its private key, which needs tlsCertificateKeyFilePassword when it is encrypted,',
     (pem: Buffer, passphrase = '') => createSecureContext({ cert: pem, key: pem, passphrase }),
   ],
+  ['tlsCRLFile', 'a revocation list', (pem: Buffer) => createSecureContext({ crl: pem })],
 ] as const;
 
 /** Returns a client for the connection string, not yet connected. @throws {InvalidMongoUriError} */
@@ -58,7 +61,7 @@ export function createMongoClient(uri: string): MongoClient {
 export function mongoUriProblem(uri: string): string | undefined {
   try {
     const { options } = new MongoClient(uri, OPTIONS);
-    return databaseProblem(databaseOf(uri)) ?? tlsFileProblem(options);
+    return databaseProblem(databaseOf(uri)) ?? poolProblem(options) ?? tlsFileProblem(options);
   } catch {
     return parsingProblem(uri);
   }
@@ -91,6 +94,12 @@ function databaseProblem(name: string): string | undefined {
   return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names that of the user)`;
 }
 
+/** The driver would report this only when it connects. */
+function poolProblem({ minPoolSize = 0 }: MongoClient['options']): string | undefined {
+  const fits = minPoolSize <= MAX_POOL_SIZE;
+  return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
+}
+
 /**
  * The driver reads these files only when it connects: it would report an unreadable one as an outage, and ignores a
  * `tlsCAFile` without a certificate.
@@ -106,4 +115,19 @@ function tlsFileProblem(options: MongoClient['options']): string | undefined {
     }
   }
   return undefined;
+}
+
+const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
+
+/** A host and a port that may be a user and a password: not an IP address, nor a default port of MongoDB. */
+const DOUBTFUL = /^(?!localhost:|[\d.]+:|\[)[^:]+(?!:2701[789]$):\d+$/;
+
+/**
+ * Returns the hosts of a connection string for logs: `host:port`, or the name of a cluster. Without an `@`, what looks
+ * like a host and a port may be a user and a password of digits. Such a port is left out.
+ */
+export function shownHosts(uri: string, { options }: MongoClient): string {
+  const hosts = options.srvHost === undefined ? options.hosts.map(String) : [options.srvHost];
+  const hides = (host: string) => !USER_INFO.test(uri) && DOUBTFUL.test(host);
+  return hosts.map((host) => (hides(host) ? host.replace(/:.*/, '') : host)).join(', ');
 }

@@ -2,9 +2,13 @@ import type { LookupAddress, LookupOptions } from 'node:dns';
 import { lookup } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { codeOf } from './server-code.js';
 
 /** How long a connection waits for a name: most of the 2 s in which it must open remain. */
 const NAME_TIMEOUT_MS = 500;
+
+/** The code of the system when no name server has responded. */
+const TEMPORARY = 'EAI_AGAIN';
 
 /** Looks up the addresses of a name. The default is that of Node.js. */
 type Lookup = (host: string, options: LookupOptions & { all: true }) => Promise<LookupAddress[]>;
@@ -22,6 +26,10 @@ export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
       const addresses = await lookUp(host, { ...options, all: true });
       latest.set(host, addresses);
       return addresses;
+    } catch (error) {
+      const known = latest.get(host);
+      if (known && codeOf(error) === TEMPORARY) return known;
+      throw error;
     } finally {
       pending.delete(host);
     }
@@ -31,7 +39,8 @@ export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
     await wait(NAME_TIMEOUT_MS, undefined, { ref: false });
     const known = latest.get(host);
     if (known) return known;
-    throw new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
+    const error = new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
+    throw Object.assign(error, { code: TEMPORARY });
   }
 
   return (host, options, callback) => {

@@ -87,6 +87,7 @@ describe('The permission to insert', () => {
     ['find alone', on({ db: 'garden', collection: 'plants' }, 'find'), false],
     ['insert on another collection', on({ db: 'garden', collection: 'weeds' }, 'insert'), false],
     ['insert on another database', on({ db: 'park', collection: 'plants' }, 'insert'), false],
+    ['a server that reports no privileges', {}, true],
     ['a server without authentication', { authInfo: { authenticatedUsers: [] } }, true],
   ];
   for (const [what, status, expected] of rows) {

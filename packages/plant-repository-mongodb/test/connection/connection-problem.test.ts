@@ -1,3 +1,4 @@
+import { CertificateFolder } from '@plant-store/certificates';
 import { NoResponseError, type Problem } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import {
@@ -14,6 +15,8 @@ import { StorageError } from '../../src/connection/server-code.js';
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
 
+const X509 = 'tls=true&authMechanism=MONGODB-X509';
+
 const coded = (code: unknown) => Object.assign(new Error(`code ${code}`), { code });
 const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
 const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${query}`).options;
@@ -22,12 +25,12 @@ type Row = [finding: Problem['finding'], message: string, error: unknown];
 
 /** What real servers cause is in the test of `plant-store check` and of the credentials. */
 describe('What an error means', () => {
-  const missing = { cause: new Error('x'), dependencyName: 'snappy' };
+  const missing = { cause: new Error('x'), dependencyName: 'zstd' };
   const rows: readonly Row[] = [
     ['slow', 'it lags', new StorageError('it lags', 'slow')],
     [
       'denied',
-      'an option needs the package snappy, which is not installed',
+      'an option needs the package @mongodb-js/zstd, which is not installed',
       new MongoMissingDependencyError('x', missing),
     ],
     [
@@ -35,9 +38,16 @@ describe('What an error means', () => {
       'the user name or the password is wrong, or authSource is not the database of the user',
       coded(8000),
     ],
+    [
+      'credentials',
+      'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile',
+      coded(18),
+      X509,
+    ],
     ['denied', 'no', replied(13297)],
     ['not now', 'no', replied(91)],
     ['no server', SILENT, new NoResponseError()],
+    ['no server', SILENT, Object.assign(new Error('x'), { name: 'MongoWaitQueueTimeoutError' })],
     ['no server', SILENT, 'no error'],
     ['no server', 'code ECONNRESET', coded('ECONNRESET')],
     ['no server', 'it closed', new MongoNetworkError('it closed')],
@@ -48,6 +58,19 @@ describe('What an error means', () => {
       expect([problem.finding, problem.cause.message]).to.deep.equal([finding, message]);
     });
   }
+
+  it('depends on the certificate of the client', async () => {
+    const folder = await CertificateFolder.create();
+    const cause = (error: Error, tlsCertificateKeyFile: string) =>
+      problemOf(error, undefined, { ...optionsOf(X509), tlsCertificateKeyFile }).cause.message;
+    const valid = await folder.issue('valid.pem', { subject: 'CN=a' });
+    const expired = await folder.issue('expired.pem', { subject: 'CN=a', expired: true });
+    const untrusted = `${CLOSED} it may not trust the certificate in tlsCertificateKeyFile`;
+    expect(cause(coded(18), valid)).to.include('no user of $external has the subject');
+    expect(cause(inHandshake(), expired)).to.include('tlsCertificateKeyFile has expired');
+    expect(cause(inHandshake(), valid)).to.equal(untrusted);
+    expect(cause(inHandshake(), '/no/such/file')).to.equal(untrusted);
+  });
 
   it('follows from its causes, with every message once, and the first code', () => {
     const cause = new Error('b', { cause: coded('X') });

@@ -7,7 +7,7 @@ import {
   mongoUriProblem,
 } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
-import { createMongoClient, databaseOf } from '../../src/connection/mongo-client.js';
+import { createMongoClient, databaseOf, shownHosts } from '../../src/connection/mongo-client.js';
 
 const FORM =
   'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
@@ -25,6 +25,7 @@ const INVALID: Readonly<Record<string, string>> = {
   'postgres://gardener:s3cret@host/': SCHEME,
   'gardener:s3cret@host': SCHEME,
   'mongodb://gardener:s3cret@host/?colour=green': 'option colour is not supported',
+  'mongodb://gardener:s3cret@host/?minPoolSize=105': 'minPoolSize must not be above 104',
   'mongodb://gardener:s3cret@host,other/?directConnection=true': 'requires exactly one host',
   'mongodb://gardener:s3cret@host/my%20garden': 'the database my garden cannot have plants',
   'mongodb://gardener:s3cret@host/a.b': 'the database a.b cannot have plants',
@@ -47,6 +48,24 @@ describe('A connection string', () => {
     expect(databaseOf('mongodb://host/?replicaSet=a')).to.equal('plant-store');
     expect(mongoUriProblem(`mongodb://host/${'x'.repeat(63)}`)).to.equal(undefined);
   });
+});
+
+describe('Hosts that are shown', () => {
+  const rows: Record<string, string> = {
+    'mongodb://admin:1234/garden?replicaSet=rs0': 'admin',
+    'mongodb://admin:s3cret@mongo:1234': 'mongo:1234',
+    'mongodb://mongo:27019': 'mongo:27019',
+    'mongodb://mongo:27020': 'mongo',
+    'mongodb://localhost:1234': 'localhost:1234',
+    'mongodb://127.0.0.1:1234,127.0.0.1:1235': '127.0.0.1:1234, 127.0.0.1:1235',
+    'mongodb://[::1]:1234': '[::1]:1234',
+    'mongodb+srv://a:b@cluster.example.com': 'cluster.example.com',
+  };
+  for (const [uri, shown] of Object.entries(rows)) {
+    it(`are ${shown} of ${uri}`, () => {
+      expect(shownHosts(uri, createMongoClient(uri))).to.equal(shown);
+    });
+  }
 });
 
 describe('The options to which docs/storage.md gives fixed values', () => {
@@ -107,6 +126,7 @@ describe('The files for TLS', () => {
     for (const [option, file, reason] of [
       ['tlsCAFile', '/no/such/file', /must have a certificate in PEM \(ENOENT\)$/],
       ['tlsCAFile', folder.write('wrong.pem', 'nothing'), /must have a certificate in PEM/],
+      ['tlsCRLFile', folder.write('crl.pem', 'nothing'), /must have a revocation list in PEM/],
       ['tlsCertificateKeyFile', missing, /a certificate and its private key/],
       ['tlsCertificateKeyFile', mismatch, /\(ERR_OSSL_X509_KEY_VALUES_MISMATCH\)$/],
     ] as const) {

@@ -7,7 +7,7 @@ const ADDRESSES = [
   { address: '192.0.2.1', family: 4 },
   { address: '2001:db8::1', family: 6 },
 ];
-const LATE = { message: `the name ${HOST} was not resolved within 500 ms` };
+const LATE = { message: `the name ${HOST} was not resolved within 500 ms`, code: 'EAI_AGAIN' };
 
 describe('The look-up of the names of servers', () => {
   let asked: LookupOptions[];
@@ -52,11 +52,14 @@ describe('The look-up of the names of servers', () => {
     deepEqual(await lookUp(), [ADDRESSES]);
   });
 
-  it('takes the latest result when the name server responds late', async () => {
+  it('takes the latest result when the name server responds late, or not', async () => {
     const found = lookUp();
     respond();
     await found;
     deepEqual(await lookUp({}), ['192.0.2.1', 4]);
+    const failing = lookUp();
+    respond(Object.assign(new Error('none'), { code: 'EAI_AGAIN' }));
+    deepEqual(await failing, [ADDRESSES]);
   });
 
   it('fails when there is no such name', async () => {
