@@ -18,13 +18,15 @@ import {
 } from './collection/plant-document.js';
 import { problemOf, type Topology } from './connection/connection-problem.js';
 import { createMongoClient, databaseOf, shownHosts } from './connection/mongo-client.js';
-import { codeOf, UNAUTHORIZED, withoutServerText } from './connection/server-code.js';
+import {
+  codeOf,
+  NOT_SUPPORTED_ON_VIEW,
+  UNAUTHORIZED,
+  withoutServerText,
+} from './connection/server-code.js';
 
-/**
- * Error codes with which a server rejects a whole insert before it writes a document: permissions are missing, the name is
- * not valid, or an administrator has replaced the collection by a view.
- */
-const DENIED: ReadonlySet<unknown> = new Set([UNAUTHORIZED, 73, 166]);
+/** Error codes with which a server rejects a whole insert before it writes a document. 73 is InvalidNamespace. */
+const DENIED: ReadonlySet<unknown> = new Set([UNAUTHORIZED, NOT_SUPPORTED_ON_VIEW, 73]);
 
 const STANDALONE =
   'the server is a standalone: there is no second copy of the plants. Use a replica set';

@@ -4,7 +4,7 @@ import type {
   Refusal,
 } from '@plant-store/plant-repository-group-commit';
 import type { Document } from 'mongodb';
-import { ServerReplyError } from '../connection/server-code.js';
+import { NOT_SUPPORTED_ON_VIEW, ServerReplyError } from '../connection/server-code.js';
 
 /** Why one document of an insert was not written. */
 interface WriteError {
@@ -35,10 +35,12 @@ export function insertResult(reply: Document, size: number): InsertResult {
 }
 
 /** The outcome of one document. Most codes are unclear, because a router reports network errors in this way. */
-function outcomeOf({ code, keyPattern = {} }: WriteError): 'id exists' | 'unclear' | Refusal {
+function outcomeOf(error: WriteError): 'id exists' | 'denied' | 'unclear' | Refusal {
+  const { code, keyPattern = {} } = error;
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };
   }
+  if (code === NOT_SUPPORTED_ON_VIEW) return 'denied';
   if (code !== DUPLICATE_KEY) return 'unclear';
   const keys = Object.keys(keyPattern).join(', ');
   if (keys === '' || keys === '_id') return 'id exists';

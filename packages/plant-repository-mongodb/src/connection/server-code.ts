@@ -4,6 +4,9 @@ import { MongoServerError } from 'mongodb';
 /** The error code of a server when permissions are missing. */
 export const UNAUTHORIZED = 13;
 
+/** The error code of a server when an administrator has replaced the collection by a view. */
+export const NOT_SUPPORTED_ON_VIEW = 166;
+
 /** What is wrong with the storage, where that is not an error of the driver. */
 export class StorageError extends Error {
   override readonly name = 'StorageError';

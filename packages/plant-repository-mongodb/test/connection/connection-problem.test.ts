@@ -14,14 +14,13 @@ import { StorageError } from '../../src/connection/server-code.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
-
 const X509 = 'tls=true&authMechanism=MONGODB-X509';
 
 const coded = (code: unknown) => Object.assign(new Error(`code ${code}`), { code });
 const replied = (code: number) => new MongoServerError({ message: 'no', code, ok: 0 });
 const optionsOf = (query = '') => createMongoClient(`mongodb://host0,host1/?${query}`).options;
 
-type Row = [finding: Problem['finding'], message: string, error: unknown];
+type Row = [finding: Problem['finding'], message: string, error: unknown, query?: string];
 
 /** What real servers cause is in the test of `plant-store check` and of the credentials. */
 describe('What an error means', () => {
@@ -52,9 +51,9 @@ describe('What an error means', () => {
     ['no server', 'code ECONNRESET', coded('ECONNRESET')],
     ['no server', 'it closed', new MongoNetworkError('it closed')],
   ];
-  for (const [finding, message, error] of rows) {
+  for (const [finding, message, error, query] of rows) {
     it(`is "${finding}" for ${error}: ${message}`, () => {
-      const problem = problemOf(error, undefined, optionsOf());
+      const problem = problemOf(error, undefined, optionsOf(query));
       expect([problem.finding, problem.cause.message]).to.deep.equal([finding, message]);
     });
   }
@@ -65,11 +64,14 @@ describe('What an error means', () => {
       problemOf(error, undefined, { ...optionsOf(X509), tlsCertificateKeyFile }).cause.message;
     const valid = await folder.issue('valid.pem', { subject: 'CN=a' });
     const expired = await folder.issue('expired.pem', { subject: 'CN=a', expired: true });
-    const untrusted = `${CLOSED} it may not trust the certificate in tlsCertificateKeyFile`;
+    const closed = new MongoNetworkError('it closed');
+    closed.addErrorLabel('HandshakeError');
+    const untrusted =
+      'the server closed the connection: it may not trust the certificate in tlsCertificateKeyFile';
     expect(cause(coded(18), valid)).to.include('no user of $external has the subject');
-    expect(cause(inHandshake(), expired)).to.include('tlsCertificateKeyFile has expired');
-    expect(cause(inHandshake(), valid)).to.equal(untrusted);
-    expect(cause(inHandshake(), '/no/such/file')).to.equal(untrusted);
+    expect(cause(closed, expired)).to.include('tlsCertificateKeyFile has expired');
+    expect(cause(closed, valid)).to.equal(untrusted);
+    expect(cause(closed, '/no/such/file')).to.equal(untrusted);
   });
 
   it('follows from its causes, with every message once, and the first code', () => {
