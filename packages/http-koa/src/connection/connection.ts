@@ -233,13 +233,12 @@ export class Connection {
     const socket = this.#socket;
     if (socket.destroyed) return;
     const limit = socket.bytesRead + LINGER_BYTES;
-    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    setTimeout(() => socket.destroy(), LINGER_MS).unref();
     socket.removeAllListeners('data');
     socket
       .on('data', () => {
         if (socket.bytesRead >= limit) socket.pause();
       })
-      .once('close', () => clearTimeout(timer))
       .resume()
       .end();
   }

@@ -66,15 +66,22 @@ export function createServer(
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
   const [listener] = server.listeners('connection');
   const turn = new Turn();
-  const connections = new Connections({
+  const connections = new Map<Socket, Connection>();
+  const shared: ConnectionOptions = {
     handle: app.callback(),
     turn,
     attach: (socket) => void listener?.call(server, socket),
     requestIds: new RequestIds(),
     observer: options.observer,
     requestTimeout,
-  });
-  server.on('connection', () => turn.accepted()).on('drop', () => turn.accepted());
+  };
+  server
+    .on('drop', () => turn.accepted())
+    .on('connection', (socket) => {
+      turn.accepted();
+      connections.set(socket, new Connection(socket, shared));
+      socket.once('close', () => connections.delete(socket));
+    });
   route(server, connections);
   return Object.assign(server, {
     httpAllowHalfOpen: true,
@@ -82,30 +89,7 @@ export function createServer(
   });
 }
 
-/** The open connections of a server. */
-class Connections extends Map<Socket, Connection> {
-  readonly #options: ConnectionOptions;
-  #isStopping = false;
-
-  constructor(options: ConnectionOptions) {
-    super();
-    this.#options = options;
-  }
-
-  /** Adds the connection of a socket until it is closed. */
-  add(socket: Socket): void {
-    const connection = new Connection(socket, this.#options);
-    this.set(socket, connection);
-    socket.once('close', () => this.delete(socket));
-    if (this.#isStopping) connection.closeAfterResponse();
-  }
-
-  /** Closes connections after their last response from now on. */
-  stop(): void {
-    this.#isStopping = true;
-    for (const connection of this.values()) connection.closeAfterResponse();
-  }
-}
+type Connections = ReadonlyMap<Socket, Connection>;
 
 /** Passes every event of Node.js about a connection to its {@link Connection}. */
 function route(server: Server<typeof OwnRequest>, connections: Connections): void {
@@ -122,7 +106,6 @@ function route(server: Server<typeof OwnRequest>, connections: Connections): voi
       const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
       server.once('close', () => clearInterval(timer));
     })
-    .on('connection', (socket) => connections.add(socket))
     .on('request', handle)
     .on('checkContinue', handle)
     .on('checkExpectation', handle)
@@ -147,7 +130,7 @@ async function drain(
   const closed = once(server, 'close');
   // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
   NetServer.prototype.close.call(server);
-  connections.stop();
+  for (const connection of connections.values()) connection.closeAfterResponse();
   await closed;
   clearTimeout(timer);
 }
