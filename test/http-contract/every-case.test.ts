@@ -27,17 +27,10 @@ describe('The interface description', () => {
   it('does not list a response that differs from it', async () => {
     const good = await exchange(service.port, create());
     expectDescribed(good);
-    const body = (text: string) => ({ body: Buffer.from(text) });
-    const fields = (left: string) => good.fields.filter(([name]) => name !== left);
     const altered: [Partial<ReceivedResponse>, found: RegExp][] = [
       [{ status: 418 }, /418 is not described/],
-      [{ status: 400 }, /required property 'error'/],
-      [{ fields: fields('content-type') }, /media type '' is not described/],
-      [{ fields: fields('x-request-id') }, /X-Request-Id: data must be string/],
-      [{ fields: [...fields('x-request-id'), ['x-request-id', 'ä']] }, /must match pattern/],
-      [body('{"name":1}'), /name must be string/],
-      [body('{}'), /required property 'name'/],
-      [body('{'), /JSON/],
+      [{ fields: [] }, /X-Request-Id: data must be string/],
+      [{ body: Buffer.from('{"name":1}') }, /name must be string/],
     ];
     for (const [change, found] of altered) {
       expect(() => expectDescribed({ ...good, ...change })).to.throw(found);

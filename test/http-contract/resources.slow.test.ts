@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import type { Service } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { RawConnection } from './support/raw-connection.js';
-import { chunked, create, freshId, headOf, MARK, type Parts, request } from './support/requests.js';
+import { create, freshId, headOf, MARK, type Parts, request } from './support/requests.js';
 import { startService } from './support/service.js';
 
 const SIZE = 16_384;
@@ -65,36 +65,20 @@ function quadraticSearchMs(): number {
 }
 
 /** What clients without a token may send without end. */
-const FLOODS: Readonly<Record<string, () => Uint8Array>> = {
-  'GET /livez': () => Buffer.from('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'),
-  'requests that offer an upgrade': () =>
-    request({
-      method: 'GET',
-      target: '/livez',
-      headers: { connection: 'upgrade', upgrade: 'h2c' },
-    }),
-  'creates with bodies': () => create({ headers: { authorization: `Bearer ${MARK}` } }),
-  'chunks of one byte': () =>
-    Buffer.concat([
-      headOf({ headers: { authorization: undefined, 'transfer-encoding': 'chunked' } }),
-      chunked(Array(20_000).fill('x')),
-    ]),
+const UPGRADE = { connection: 'upgrade', upgrade: 'h2c' };
+const FLOODS: Readonly<Record<string, Uint8Array>> = {
+  'GET /livez': Buffer.from('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'),
+  'offers of an upgrade': request({ method: 'GET', target: '/livez', headers: UPGRADE }),
+  'creates with bodies': create({ headers: { authorization: `Bearer ${MARK}` } }),
+  'chunks of one byte': create({
+    headers: { authorization: undefined },
+    chunks: Array(20_000).fill('x'),
+  }),
 };
 
 /** What clients may send without an end, up to the limits of the service. */
-const UNFINISHED: Readonly<Record<string, () => [clients: number, bytes: Uint8Array]>> = {
-  'heads of 15,000 headers': () => [
-    5 * CLIENTS,
-    Buffer.from(`GET /livez HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(15_000)}`),
-  ],
-  'bodies in chunks of one byte': () => [
-    CLIENTS,
-    Buffer.concat([
-      headOf({ headers: { 'transfer-encoding': 'chunked' } }),
-      chunked(Array(16_000).fill('x')).subarray(0, -5),
-    ]),
-  ],
-};
+const HEAD = Buffer.from(`GET /livez HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(15_000)}`);
+const BODY = create({ chunks: Array(16_000).fill('x') }).subarray(0, -5);
 
 /** The heap that ends the process when requests that wait are kept as objects. */
 const HEAP = { NODE_OPTIONS: '--max-old-space-size=256' };
@@ -116,35 +100,26 @@ describe('A request keeps the service busy for half of a quadratic search at mos
 
   /** Takes the quickest of several tries, because some include garbage collection. */
   async function expectQuick(bytes: () => Uint8Array): Promise<void> {
-    const times: number[] = [];
-    while (times.length < TRIES && !times.some((time) => time < maxBusyMs)) {
-      times.push(await timeTaken(bytes()));
+    let quickest = Number.POSITIVE_INFINITY;
+    for (let tries = 0; tries < TRIES && quickest >= maxBusyMs; tries += 1) {
+      using connection = await RawConnection.open(service.port);
+      const before = await cpuTimeMs();
+      connection.send(bytes());
+      await connection.response();
+      quickest = Math.min(quickest, (await cpuTimeMs()) - before);
     }
-    expect(Math.min(...times)).to.be.below(maxBusyMs);
-  }
-
-  async function timeTaken(bytes: Uint8Array): Promise<number> {
-    const connection = await RawConnection.open(service.port);
-    const before = await cpuTimeMs();
-    connection.send(bytes);
-    await connection.response();
-    connection.destroy();
-    return (await cpuTimeMs()) - before;
+    expect(quickest).to.be.below(maxBusyMs);
   }
 
   /** Resolves with the CPU time of the service in milliseconds, to which other processes add nothing. */
   const cpuTimeMs = async () => (await metric('process_cpu_seconds_total')) * 1000;
 
   for (const [title, body] of Object.entries(BODIES)) {
-    it(`a body of ${title}`, async () => {
-      await expectQuick(() => request({ body }));
-    });
+    it(`a body of ${title}`, () => expectQuick(() => request({ body })));
   }
 
   for (const [title, parts] of Object.entries(HEADS)) {
-    it(title, async () => {
-      await expectQuick(() => create(parts));
-    });
+    it(title, () => expectQuick(() => create(parts)));
   }
 
   it('a body in chunks of one byte', async () => {
@@ -180,21 +155,13 @@ describe(`The memory of the service stays below ${MAX_MIB} MiB while`, () => {
     expect(bytesUsed / 2 ** 20).to.be.below(MAX_MIB);
   }
 
-  describe(`${CLIENTS} clients pipeline, of which half read no response:`, () => {
-    for (const [what, one] of Object.entries(FLOODS)) {
-      it(what, async () => {
-        const bytes = one();
-        await expectBounded(
-          CLIENTS,
-          Buffer.concat(Array(Math.ceil(BYTES / bytes.length)).fill(bytes)),
-        );
-      });
-    }
-  });
+  for (const [what, one] of Object.entries(FLOODS)) {
+    it(`${CLIENTS} clients pipeline ${what}, of which half read no response`, async () => {
+      const all = Array(Math.ceil(BYTES / one.length)).fill(one);
+      await expectBounded(CLIENTS, Buffer.concat(all));
+    });
+  }
 
-  describe('many clients do not finish', () => {
-    for (const [what, sent] of Object.entries(UNFINISHED)) {
-      it(what, () => expectBounded(...sent()));
-    }
-  });
+  it('many clients do not finish heads of 15,000 headers', () => expectBounded(5 * CLIENTS, HEAD));
+  it('many clients do not finish bodies in chunks of one byte', () => expectBounded(CLIENTS, BODY));
 });

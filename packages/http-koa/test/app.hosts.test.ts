@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { request, type Server } from 'node:http';
-import { connect } from 'node:net';
+import { request } from 'node:http';
+import { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -21,45 +21,26 @@ import inject from 'light-my-request';
 import { Strategy } from 'passport-http-bearer';
 import serverless from 'serverless-http';
 import supertest from 'supertest';
-import { create, Embedding, errorOf, MONSTERA } from './support/embedding.js';
+import { create, Embedding, errorOf, MONSTERA, type Send } from './support/embedding.js';
 import { rawCreate, TOKEN } from './support/listening-app.js';
 
-const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-
-interface Received {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly body: string;
-}
-
-/** Sends a create. */
-type Send = (body: string, headers?: Record<string, string>) => Promise<Received>;
-
-/** The event of an API Gateway (HTTP API, version 2.0) and its answer. */
-interface LambdaResponse {
-  readonly statusCode: number;
-  readonly headers: Record<string, string>;
-  readonly body: string;
-}
-type Lambda = (event: object, context: object) => Promise<LambdaResponse>;
+/** A handler of the events of an API Gateway (HTTP API, version 2.0). */
+type Lambda = (
+  event: object,
+  context: object,
+) => Promise<Awaited<ReturnType<Send>> & { statusCode: number }>;
 
 function throughLambda(handler: unknown): Send {
-  return async (body, headers = HEADERS) => {
+  return async (body, headers) => {
+    const length = { 'content-length': `${Buffer.byteLength(body)}` };
+    const http = { method: 'POST', path: '/plants', sourceIp: '127.0.0.1' };
     const event = {
-      version: '2.0',
-      routeKey: '$default',
-      rawPath: '/plants',
-      rawQueryString: '',
-      headers: { host: 'a.example', ...headers, 'content-length': `${Buffer.byteLength(body)}` },
-      requestContext: {
-        http: { method: 'POST', path: '/plants', sourceIp: '127.0.0.1' },
-        stage: '$default',
-      },
-      body,
-      isBase64Encoded: false,
+      ...{ version: '2.0', routeKey: '$default', rawPath: '/plants', rawQueryString: '' },
+      ...{ headers: { host: 'a.example', ...headers, ...length }, body, isBase64Encoded: false },
+      requestContext: { http, stage: '$default' },
     };
-    const { statusCode, ...response } = await (handler as Lambda)(event, {});
-    return { status: statusCode, ...response };
+    const response = await (handler as Lambda)(event, {});
+    return { ...response, status: response.statusCode };
   };
 }
 
@@ -67,70 +48,38 @@ function throughLambda(handler: unknown): Send {
 const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
   'serverless-http': (app) => throughLambda(serverless(app)),
   '@codegenie/serverless-express': (app) => throughLambda(configure({ app: app as never })),
-  'light-my-request':
-    (app) =>
-    async (payload, headers = HEADERS) => {
-      const dispatch = app.callback() as Parameters<typeof inject>[0];
-      const it = await inject(dispatch, { method: 'POST', url: '/plants', headers, payload });
-      return { status: it.statusCode, headers: it.headers, body: it.payload };
-    },
-  supertest:
-    (app) =>
-    async (body, headers = HEADERS) => {
-      const it = await supertest(app.callback()).post('/plants').set(headers).send(body);
-      return { status: it.status, headers: it.headers, body: it.text };
-    },
+  'light-my-request': (app) => async (payload, headers) => {
+    const dispatch = app.callback() as Parameters<typeof inject>[0];
+    const it = await inject(dispatch, { method: 'POST', url: '/plants', headers, payload });
+    return { status: it.statusCode, headers: it.headers, body: it.payload };
+  },
+  supertest: (app) => async (body, headers) => {
+    const it = await supertest(app.callback()).post('/plants').set(headers).send(body);
+    return { status: it.status, headers: it.headers, body: it.text };
+  },
 };
 
 describe('An application that another host serves', () => {
   let embedding: Embedding;
-  const servers: Server[] = [];
   beforeEach(() => {
     embedding = new Embedding();
   });
-  afterEach(async () => {
-    await embedding.close();
-    for (const server of servers.splice(0)) {
-      server.close();
-      server.closeAllConnections();
-    }
-  });
-
-  /** Checks exact ids, the form of a failure, and that the body is read as it was sent. */
-  async function expectPlantStore(send: Send): Promise<void> {
-    const created = await send(MONSTERA);
-    expect([created.status, created.body]).to.deep.equal([200, '{"name":"Monstera"}']);
-    expect([...embedding.plants.keys()]).to.deep.equal([9007199254740993n]);
-    for (const [response, status, error] of [
-      [await send(MONSTERA), 400, 4006],
-      [await send('{'), 400, 4004],
-      [await send(''), 400, 4001],
-      [await send(MONSTERA.padEnd(16_385)), 400, 4003],
-      [await send(MONSTERA, { ...HEADERS, 'content-type': 'text/plain' }), 400, 4002],
-      [await send(MONSTERA, { 'content-type': 'application/json' }), 401, 4010],
-    ] as const) {
-      expect([response.status, JSON.parse(response.body).error]).to.deep.equal([status, error]);
-      expect(response.headers['content-type']).to.equal('application/json; charset=utf-8');
-      expect(response.headers['x-request-id']).to.match(/^[\w-]{12}-\d+$/);
-      expect(response.headers).not.to.have.property('0');
-    }
-    expect(embedding.failed).to.deep.equal([]);
-  }
+  afterEach(() => embedding.close());
 
   for (const [name, host] of Object.entries(hosts)) {
     it(`responds as on its own server, also as routes of a host: ${name}`, async () => {
-      await expectPlantStore(host(createApp(embedding.dependencies)));
+      await embedding.expectPlantStore(host(createApp(embedding.dependencies)));
       embedding = new Embedding();
-      await expectPlantStore(host(new Koa().use(plantStoreRoutes(embedding.dependencies))));
+      await embedding.expectPlantStore(
+        host(new Koa().use(plantStoreRoutes(embedding.dependencies))),
+      );
     });
   }
 
   it('listens on a Unix socket', async () => {
-    const server = createServer(createApp(embedding.dependencies));
     const socketPath = join(tmpdir(), `plant-store-${process.pid}.sock`);
-    servers.push(server.listen(socketPath));
-    await once(server, 'listening');
-    await expectPlantStore(async (body, headers = HEADERS) => {
+    await embedding.listen(createServer(createApp(embedding.dependencies)), socketPath);
+    await embedding.expectPlantStore(async (body, headers) => {
       const path = '/plants';
       const sent = request({ socketPath, path, method: 'POST', headers, agent: false }).end(body);
       const [response] = await once(sent, 'response');
@@ -166,12 +115,9 @@ describe('An application that another host serves', () => {
   }
 
   it('works after koa-passport', async () => {
-    passport.use(
-      new Strategy((token, done) => done(null, token === TOKEN ? { name: 'Ada' } : false)),
-    );
-    const app = createApp(embedding.dependencies, {
-      before: [passport.initialize(), passport.authenticate('bearer', { session: false })],
-    });
+    passport.use(new Strategy((token, done) => done(null, token === TOKEN && { name: 'Ada' })));
+    const before = [passport.initialize(), passport.authenticate('bearer', { session: false })];
+    const app = createApp(embedding.dependencies, { before });
     const url = `${await embedding.serve(app)}/plants`;
     expect((await create(url)).status).to.equal(200);
     expect((await create(url, '{', 'unknown')).status).to.equal(401);
@@ -198,14 +144,13 @@ describe('An application that another host serves', () => {
   });
 
   it('counts a body that ends early as a malformed request of a client that has gone', async () => {
-    let leave = (): void => undefined;
+    const socket = new Socket();
     const ended = new Promise<EndedExchange>((resolve) => {
-      const observer = { begun: () => leave(), ended: resolve, failed() {} };
+      const observer = { begun: () => socket.destroy(), ended: resolve, failed() {} };
       const app = createApp({ ...embedding.dependencies, observer });
       app.silent = true;
       void embedding.serve(app, false).then((url) => {
-        const socket = connect(Number(new URL(url).port), '127.0.0.1');
-        leave = () => socket.destroy();
+        socket.connect(Number(new URL(url).port), '127.0.0.1');
         socket.write(rawCreate('{"id":1,"name":"Monstera"}').slice(0, -1));
       });
     });

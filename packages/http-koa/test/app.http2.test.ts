@@ -3,7 +3,6 @@ import { connect, createSecureServer, type Http2SecureServer } from 'node:http2'
 import { request } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { TLSSocket } from 'node:tls';
 import cors from '@koa/cors';
 import { CertificateAuthority } from '@plant-store/certificates';
 import { createApp } from '@plant-store/http-koa';
@@ -22,7 +21,6 @@ for (const [kind, middleware] of Object.entries(kinds)) {
   describe(`The application on a server for HTTP/2 and HTTP/1.1, ${kind}`, () => {
     const embedding = new Embedding();
     let server: Http2SecureServer;
-    const sockets: TLSSocket[] = [];
     let origin: string;
     let ca: string;
 
@@ -30,20 +28,15 @@ for (const [kind, middleware] of Object.entries(kinds)) {
       const issuer = await authority;
       ca = issuer.certificate;
       const issued = await issuer.issue({ subject: 'CN=localhost', addresses: ['127.0.0.1'] });
+      const keys = { key: issued.privateKey, cert: issued.certificate };
       const app = createApp(embedding.dependencies, { before: middleware });
-      server = createSecureServer(
-        { key: issued.privateKey, cert: issued.certificate, allowHTTP1: true },
-        app.callback(),
-      ).listen(0, '127.0.0.1');
-      server.on('secureConnection', (socket) => sockets.push(socket));
-      await once(server, 'listening');
+      server = createSecureServer({ ...keys, allowHTTP1: true }, app.callback());
+      await once(server.listen(0, '127.0.0.1'), 'listening');
       origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
     });
-
     after(async () => {
       const closed = once(server, 'close');
       server.close();
-      for (const socket of sockets.splice(0)) socket.destroy();
       await closed;
     });
 
@@ -92,7 +85,8 @@ for (const [kind, middleware] of Object.entries(kinds)) {
     });
 
     it('creates a plant over HTTP/1.1', async () => {
-      const client = request(`${origin}/plants`, { method: 'POST', ca, headers: HEADERS });
+      const options = { method: 'POST', ca, headers: HEADERS, agent: false };
+      const client = request(`${origin}/plants`, options);
       const [response] = await once(client.end('{"id":2,"name":"Ficus"}'), 'response');
       expect(response.statusCode).to.equal(200);
       expect(await text(response)).to.equal('{"name":"Ficus"}');

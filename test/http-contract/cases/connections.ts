@@ -14,31 +14,26 @@ import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
 describe('Connections', () => {
   const service = useSharedService();
 
-  function named(name: string, parts: Parts = {}): Buffer {
-    return create({ body: `{"id":${freshId()},"name":"${name}"}`, ...parts });
+  function named(name: string): Buffer {
+    return create({ body: `{"id":${freshId()},"name":"${name}"}` });
   }
-
-  /** Sends everything at once. */
-  const responsesTo = (...requests: Uint8Array[]) =>
-    responsesAfter(service.port, (it) => it.send(Buffer.concat(requests)));
 
   /** The fuzzer pipelines requests of the other kinds. */
   describe('Pipelined requests', () => {
     const requestId = 'broken';
-    const headers = { 'x-request-id': requestId };
-    const broken: [title: string, bytes: Uint8Array, expected: Expected][] = [
-      [
-        'an invalid chunk',
-        headOf({ headers: { ...headers, 'transfer-encoding': 'chunked' } }),
-        { error: 4000, toOperation: true, requestId },
-      ],
-      ['headers that are too large', create({ target: `/${'x'.repeat(17_000)}` }), { error: 4310 }],
+    const headers = { 'x-request-id': requestId, 'transfer-encoding': 'chunked' };
+    const broken: [title: string, bytes: Uint8Array, expected: Expected & { error: number }][] = [
+      ['an invalid chunk', headOf({ headers }), { error: 4000, toOperation: true, requestId }],
+      ['headers that are too large', create({ target: `/${'x'.repeat(17_200)}` }), { error: 4310 }],
     ];
     for (const [title, bytes, expected] of broken) {
       it(`get their responses before the error for ${title}`, async () => {
-        const responses = await responsesTo(named('first'), bytes, Buffer.from('zz\r\n'), create());
-        expect(responses.map(errorOf)).to.deep.equal([undefined, expected.error]);
-        checkResponse(responses[1] as ReceivedResponse, { ...expected, connection: 'close' });
+        const before = [named('x'.repeat(600)), named('second')];
+        const responses = await responsesAfter(service.port, (it) =>
+          it.send(Buffer.concat([...before, bytes, Buffer.from('zz\r\n'), create()])),
+        );
+        expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, expected.error]);
+        checkResponse(responses[2] as ReceivedResponse, { ...expected, connection: 'close' });
       });
     }
 
@@ -49,40 +44,36 @@ describe('Connections', () => {
       checkResponse(await connection.response(), { error: 4003, connection: 'close' });
       connection.send(' '.repeat(20_000));
       connection.send(create({ body: plantText(id) }));
-      const { rest } = await connection.ending();
-      expect(rest).to.equal('');
+      expect((await connection.ending()).rest).to.equal('');
       await expectFree(service.port, id);
     });
   });
 
-  describe('A response to the headers', () => {
-    const early: [error: number, parts: Parts][] = [
-      [4010, { headers: { authorization: undefined } }],
-      [4002, { headers: { 'content-type': undefined } }],
-      [4040, { target: '/x' }],
-    ];
-    for (const [error, parts] of early) {
-      it(`a ${error} is received without a reset while the body is still being sent`, async () => {
-        using connection = await RawConnection.open(service.port);
-        const headers = { ...parts.headers, 'content-length': '40000' };
-        connection.send(headOf({ ...parts, headers }));
-        for (let sent = 0; sent < 40_000; sent += 4000) await connection.sent(' '.repeat(4000));
-        checkResponse(await connection.response(), { error, connection: 'close' });
-        await expectEnd(connection);
-      });
-    }
-  });
-
-  describe('A client that half-closes', () => {
-    it('with its second request gets the response to it', async () => {
+  const early: [error: number, parts: Parts][] = [
+    [4010, { headers: { authorization: undefined } }],
+    [4002, { headers: { 'content-type': undefined } }],
+    [4040, { target: '/x' }],
+  ];
+  for (const [error, parts] of early) {
+    it(`A ${error} is received without a reset while the body is still being sent`, async () => {
       using connection = await RawConnection.open(service.port);
-      connection.send(named('half'));
-      checkResponse(await connection.response(), { plant: { name: 'half' } });
-      connection.send(named('more'));
-      connection.halfClose();
-      checkResponse(await connection.response(), { plant: { name: 'more' } });
+      connection.send(
+        headOf({ ...parts, headers: { ...parts.headers, 'content-length': '40000' } }),
+      );
+      for (let sent = 0; sent < 40_000; sent += 4000) await connection.send(' '.repeat(4000));
+      checkResponse(await connection.response(), { error, connection: 'close' });
       await expectEnd(connection);
     });
+  }
+
+  it('A client that half-closes with its second request gets the response to it', async () => {
+    using connection = await RawConnection.open(service.port);
+    connection.send(named('half'));
+    checkResponse(await connection.response(), { plant: { name: 'half' } });
+    connection.send(named('more'));
+    connection.halfClose();
+    checkResponse(await connection.response(), { plant: { name: 'more' } });
+    await expectEnd(connection);
   });
 
   describe('Expect: 100-continue', () => {
@@ -93,9 +84,10 @@ describe('Connections', () => {
         headers: { expect: '100-continue', 'content-length': `${body.length}`, ...headers },
       });
 
-    it('gets the interim response, and then the final one', async () => {
+    it('gets the interim response, and then the final one, also after another request', async () => {
       using connection = await RawConnection.open(service.port);
-      connection.send(expecting({}));
+      connection.send(Buffer.concat([named('first'), expecting({})]));
+      checkResponse(await connection.response(), { plant: { name: 'first' } });
       expect(await connection.nextStatus()).to.equal(100);
       connection.send(body);
       const response = await connection.response();
@@ -112,40 +104,26 @@ describe('Connections', () => {
       checkResponse(await connection.response(), { error: 4003 });
     });
 
-    it('gets the interim response after another request', async () => {
-      using connection = await RawConnection.open(service.port);
-      connection.send(Buffer.concat([named('first'), expecting({})]));
-      checkResponse(await connection.response(), { plant: { name: 'first' } });
-      expect(await connection.nextStatus()).to.equal(100);
-      connection.send(plantText().slice(0, body.length));
-      checkResponse(await connection.response(), { toOperation: true });
-    });
-
-    const refused: [title: string, headers: Parts['headers'], parts: Parts, error: number][] = [
-      ['credentials', { authorization: undefined }, {}, 4010],
-      ['the media type', { 'content-type': 'text/plain' }, {}, 4002],
-      ['a body', { 'content-length': '0' }, {}, 4001],
-      ['a body that is not too large', { 'content-length': '16385' }, {}, 4003],
-      ['a path that exists', {}, { target: '/x' }, 4040],
-      ['an Expect it knows', { expect: '100-continue, x' }, {}, 4000],
+    const closing = (error: number): Expected => ({ error, connection: 'close' });
+    const old = create({ version: 'HTTP/1.0', headers: { expect: '100-continue' } });
+    const refused: [title: string, bytes: Uint8Array, expected: Expected][] = [
+      ['without credentials', expecting({ authorization: undefined }), closing(4010)],
+      ['without the media type', expecting({ 'content-type': 'text/plain' }), closing(4002)],
+      ['without a body', expecting({ 'content-length': '0' }), { error: 4001 }],
+      ['for a body that is too large', expecting({ 'content-length': '16385' }), closing(4003)],
+      ['for a path that does not exist', expecting({}, { target: '/x' }), closing(4040)],
+      ['for an unknown Expect', expecting({ expect: '100-continue, x' }), closing(4000)],
+      ['in HTTP/1.0', old, {}],
     ];
-    for (const [title, headers, parts, error] of refused) {
-      it(`gets no interim response without ${title}`, async () => {
+    for (const [title, bytes, expected] of refused) {
+      it(`gets no interim response ${title}`, async () => {
         using connection = await RawConnection.open(service.port);
-        connection.send(expecting(headers, parts));
+        connection.send(bytes);
         const response = await connection.response();
-        checkResponse(response, error === 4001 ? { error } : { error, connection: 'close' });
+        checkResponse(response, expected);
         expect(response.interim).to.deep.equal([]);
       });
     }
-
-    it('gets no interim response in HTTP/1.0', async () => {
-      using connection = await RawConnection.open(service.port);
-      connection.send(create({ version: 'HTTP/1.0', headers: { expect: '100-continue' } }));
-      const response = await connection.response();
-      checkResponse(response, {});
-      expect(response.interim).to.deep.equal([]);
-    });
   });
 });
 
@@ -154,7 +132,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
 
   it('requests whose bodies are still arriving do not count', async () => {
     const uploads = await Promise.all([1, 2].map(() => RawConnection.open(service.port)));
-    for (const upload of uploads) await upload.sent(create().subarray(0, -1));
+    for (const upload of uploads) await upload.send(create().subarray(0, -1));
     await exchange(service.port, create());
     for (const upload of uploads) upload.destroy();
   });
@@ -174,7 +152,7 @@ describe('With MAX_IN_FLIGHT=1', () => {
     for (const bytes of ways) {
       for (const leave of ['reset', 'halfClose', 'destroy'] as const) {
         using connection = await RawConnection.open(service.port);
-        await connection.sent(bytes);
+        await connection.send(bytes);
         connection[leave]();
         if (leave === 'halfClose') await connection.ending();
       }

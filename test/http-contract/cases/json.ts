@@ -1,4 +1,4 @@
-import { creating, testEach } from '../support/cases.js';
+import { creating, groups } from '../support/cases.js';
 import { freshId, MARK, NUMBER_MARK, plantText } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
@@ -20,11 +20,12 @@ const NOT_JSON: Readonly<Record<string, string | Uint8Array>> = {
 };
 
 describe('JSON', () => {
-  const service = useSharedService();
+  const group = groups(useSharedService());
 
   const { bytes } = creating('', { body: '' });
   const unframed = Buffer.from(bytes).toString('latin1').replace('content-length: 0\r\n', '');
-  testEach(service, [
+  group(
+    'A body',
     creating('chunks without bytes are a 4001', { chunks: [] }, 4001),
     { ...creating('no body is a 4001', {}, 4001), bytes: Buffer.from(unframed) },
     creating(
@@ -35,19 +36,12 @@ describe('JSON', () => {
       },
       4004,
     ),
-  ]);
-  testEach(
-    service,
-    Object.entries(NOT_JSON).map(([what, body]) => creating(`${what} is a 4004`, { body }, 4004)),
-  );
-  testEach(
-    service,
-    ['null', NUMBER_MARK, `"${MARK}"`, `[${plantText()}]`].map((body) =>
+    ...Object.entries(NOT_JSON).map(([what, body]) =>
+      creating(`${what} is a 4004`, { body }, 4004),
+    ),
+    ...['null', NUMBER_MARK, `"${MARK}"`, `[${plantText()}]`].map((body) =>
       creating(`${body} is a 4005`, { body }, 4005),
     ),
-  );
-
-  testEach(service, [
     creating(
       'a body that ends early is a 4004 that names the rule',
       { body: '{' },
@@ -58,5 +52,5 @@ describe('JSON', () => {
       { chunks: [...Buffer.from(`{"id":${freshId()},"name":"ä🌵"}`)].map((it) => Buffer.of(it)) },
       { plant: { name: 'ä🌵' } },
     ),
-  ]);
+  );
 });

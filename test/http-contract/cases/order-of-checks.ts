@@ -1,90 +1,60 @@
-import { type Case, creating, exchange, testEach } from '../support/cases.js';
-import {
-  create,
-  freshId,
-  MARK,
-  type Parts,
-  plantText,
-  UNSERVED,
-  VISITOR_TOKEN,
-} from '../support/requests.js';
+import { type Case, creating, groups } from '../support/cases.js';
+import { MARK, type Parts, plantText, UNSERVED, VISITOR_TOKEN } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 /** One fault of a request. The lists have the order in which the service checks. */
-interface Fault {
-  readonly title: string;
-  readonly error: number;
-  readonly parts: Parts;
-}
+type Fault = readonly [title: string, error: number, parts: Parts];
 
 const HEAD_FAULTS: readonly Fault[] = [
-  { title: 'no Host', error: 4000, parts: { headers: { host: undefined } } },
-  { title: 'another Expect', error: 4000, parts: { headers: { expect: MARK } } },
-  { title: 'an unknown path', error: 4040, parts: { target: `/${MARK}` } },
-  { title: 'another method', error: 4050, parts: { method: UNSERVED } },
-  { title: 'no credentials', error: 4010, parts: { headers: { authorization: undefined } } },
-  {
-    title: 'an unknown token',
-    error: 4011,
-    parts: { headers: { authorization: `Bearer ${MARK}` } },
-  },
-  {
-    title: 'another media type',
-    error: 4002,
-    parts: { headers: { 'content-type': 'text/plain' } },
-  },
-  { title: 'a content coding', error: 4002, parts: { headers: { 'content-encoding': 'gzip' } } },
+  ['no Host', 4000, { headers: { host: undefined } }],
+  ['another Expect', 4000, { headers: { expect: MARK } }],
+  ['an unknown path', 4040, { target: `/${MARK}` }],
+  ['another method', 4050, { method: UNSERVED }],
+  ['no credentials', 4010, { headers: { authorization: undefined } }],
+  ['an unknown token', 4011, { headers: { authorization: `Bearer ${MARK}` } }],
+  ['another media type', 4002, { headers: { 'content-type': 'text/plain' } }],
+  ['a content coding', 4002, { headers: { 'content-encoding': 'gzip' } }],
 ];
 
 const BODY_FAULTS: readonly Fault[] = [
-  { title: 'no body', error: 4001, parts: { body: '' } },
-  { title: 'a body too large', error: 4003, parts: { body: '{'.repeat(20_000) } },
-  { title: 'too large in chunks', error: 4003, parts: { chunks: ['{}'.padEnd(20_000)] } },
-  { title: 'a body that is not JSON', error: 4004, parts: { body: '{"id":"1","name":1,}' } },
-  { title: 'a body that is not a plant', error: 4005, parts: { body: '{}' } },
+  ['no body', 4001, { body: '' }],
+  ['a body too large', 4003, { body: '{'.repeat(20_000) }],
+  ['too large in chunks', 4003, { chunks: ['{}'.padEnd(20_000)] }],
+  ['a body that is not JSON', 4004, { body: '{"id":"1","name":1,}' }],
+  ['a body that is not a plant', 4005, { body: '{}' }],
 ];
 
 /** The last check before the plant is stored. */
-const NO_PERMISSION: Fault = {
-  title: 'no permission',
-  error: 4030,
-  parts: { headers: { authorization: `Bearer ${VISITOR_TOKEN}` } },
-};
+const PERMISSION = { headers: { authorization: `Bearer ${VISITOR_TOKEN}` } };
+const NO_PERMISSION: Fault = ['no permission', 4030, PERMISSION];
 
 describe('The order of checks', () => {
-  const service = useSharedService();
-
-  describe('A request with several faults gets the error of the earliest check', () => {
-    testEach(
-      service,
-      BODY_FAULTS.flatMap((body) => [
-        ...HEAD_FAULTS.map((fault, at) =>
-          inOrder(fault, ...HEAD_FAULTS.slice(at + 1), body, NO_PERMISSION),
-        ),
-        inOrder(body, NO_PERMISSION),
-      ]),
-    );
-
-    const id = freshId();
-    before(() => exchange(service.port, create({ body: plantText(id) }), {}));
-    const taken: [title: string, parts: Parts, error: number][] = [
-      ['no permission', NO_PERMISSION.parts, 4030],
-      ['a wrong tag', { body: plantText(id, '"tag":null') }, 4005],
-    ];
-    for (const [title, parts, error] of taken) {
-      it(`${title} before an id that is taken`, async () => {
-        await exchange(service.port, create({ body: plantText(id), ...parts }), { error });
-      });
-    }
-  });
+  const body = plantText();
+  groups(useSharedService())(
+    'A request with several faults gets the error of the earliest check',
+    ...BODY_FAULTS.flatMap((fault) => [
+      ...HEAD_FAULTS.map((head, at) =>
+        inOrder(head, ...HEAD_FAULTS.slice(at + 1), fault, NO_PERMISSION),
+      ),
+      inOrder(fault, NO_PERMISSION),
+    ]),
+    creating('an id that becomes taken', { body }),
+    creating('no permission before an id that is taken', { body, ...PERMISSION }, 4030),
+    creating(
+      'a wrong tag before an id that is taken',
+      { body: body.replace('}', ',"tag":null}') },
+      4005,
+    ),
+  );
 });
 
 /** A request with these faults. Of two faults of one field, it has the first. */
 function inOrder(first: Fault, ...later: Fault[]): Case {
-  const title = `${first.title} before ${later.map((it) => it.title).join(', ')}`;
-  const all = [first, ...later].map((it) => it.parts).reverse();
+  const [name, error] = first;
+  const title = `${name} before ${later.map(([it]) => it).join(', ')}`;
+  const all = [first, ...later].map(([, , parts]) => parts).reverse();
   const headers = Object.assign({}, ...all.map((it) => it.headers));
   const parts: Parts = { ...Object.assign({}, ...all), headers };
   const toOperation = parts.method === undefined && parts.target === undefined;
-  return creating(title, parts, { error: first.error, toOperation });
+  return creating(title, parts, { error, toOperation });
 }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asking, creating, expectService, testEach } from '../support/cases.js';
+import { asking, creating, expectService, groups } from '../support/cases.js';
 import { checkResponse, saysClose } from '../support/check-response.js';
 import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
 import { request, SERVED, UNSERVED } from '../support/requests.js';
@@ -26,30 +26,26 @@ describe('The last service', () => {
     await connection?.ending();
   }
 
-  describe('has its paths below BASE_PATH:', () => {
-    testEach(service, [
-      creating('creates below BASE_PATH', { target: '/garden/v1/plants?x' }),
-      creating('creates below it with an absolute target', {
-        target: 'http://a.example/garden/v1/plants',
-      }),
-      asking(
-        'refuses another method below it',
-        { method: UNSERVED, target: '/garden/v1/plants' },
-        { error: 4050, allow: SERVED },
-      ),
-      asking('serves /livez outside of it', { target: '/livez' }, { otherContent: true }),
-      asking('serves /readyz outside of it', { target: '/readyz' }, { otherContent: true }),
-      ...[
-        ...['/plants', '/garden/v1', '/garden/v1/plants/', '//garden/v1/plants'],
-        ...['/Garden/v1/plants', '/garden/v1/livez', '/garden/v1/garden/v1/plants'],
-      ].map((target) =>
-        creating(`POST ${target} is a 4040`, { target }, { error: 4040, toOperation: false }),
-      ),
-      ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/docs.css'].map((target) =>
-        asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040),
-      ),
-    ]);
-  });
+  const absolute = 'http://a.example/garden/v1/plants';
+  const another = { method: UNSERVED, target: '/garden/v1/plants' };
+  groups(service)(
+    'has its paths below BASE_PATH:',
+    creating('creates below BASE_PATH', { target: '/garden/v1/plants?x' }),
+    creating('creates below it with an absolute target', { target: absolute }),
+    asking('refuses another method below it', another, { error: 4050, allow: SERVED }),
+    ...['/livez', '/readyz'].map((target) =>
+      asking(`serves ${target} outside of it`, { target }, { otherContent: true }),
+    ),
+    ...[
+      ...['/plants', '/garden/v1', '/garden/v1/plants/', '//garden/v1/plants'],
+      ...['/Garden/v1/plants', '/garden/v1/livez', '/garden/v1/garden/v1/plants'],
+    ].map((target) =>
+      creating(`POST ${target} is a 4040`, { target }, { error: 4040, toOperation: false }),
+    ),
+    ...['/openapi.json', '/openapi.yaml', '/docs', '/docs/docs.css'].map((target) =>
+      asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040),
+    ),
+  );
 
   describe('that stops', () => {
     it('reports so on /readyz, and serves until SHUTDOWN_DELAY_MS has passed', async () => {

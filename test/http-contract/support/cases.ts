@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkResponse, type Expected, saysClose } from './check-response.js';
 import { RawConnection, type ReceivedResponse } from './raw-connection.js';
-import { create, type Parts, plantText, request } from './requests.js';
+import { create, type FieldValue, type Parts, plantText, request } from './requests.js';
 import type { UsedService } from './service.js';
 
 /** One request and the response it must get. */
@@ -25,6 +25,18 @@ export function sending(title: string, bytes: Uint8Array, expectation: Expectati
 export function creating(title: string, parts: Parts, expectation: Expectation = {}): Case {
   const expected = expectedBy(expectation);
   return { title, bytes: create(parts), expected: { ...operation(expected), ...expected } };
+}
+
+/** Returns cases of creating a plant that differ in the value of one field. */
+export function creatingWith(
+  name: string,
+  values: readonly FieldValue[],
+  expectation?: Expectation,
+): Case[] {
+  return values.map((value) => {
+    const title = `${name}: ${JSON.stringify(value)?.slice(0, 60)}`;
+    return creating(title, { headers: { [name]: value } }, expectation);
+  });
 }
 
 /** Returns a case of a request without a body. */
@@ -51,6 +63,12 @@ export function testEach(service: UsedService, cases: readonly Case[]): void {
     if (kept !== undefined) await expectService(kept);
     kept?.destroy();
   });
+}
+
+/** Returns a function that declares a group of tests for cases, as {@link testEach} does. */
+export function groups(service: UsedService) {
+  return (title: string, ...cases: readonly Case[]) =>
+    describe(title, () => testEach(service, cases));
 }
 
 /**

@@ -39,16 +39,7 @@ export function expectDescribed(response: ReceivedResponse): void {
   expectValid(schema, JSON.parse(body.toString()), 'the content');
 }
 
-/** Returns whether a text of JSON is a NewPlant by the interface description. An id is compared as a double. */
-export function isDescribedNewPlant(text: string): boolean {
-  return validatorOf('#/components/schemas/NewPlant')(JSON.parse(text)) === true;
-}
-
 function expectValid({ $ref }: Reference, value: unknown, what: string): void {
-  const validate = validatorOf($ref);
+  const validate = ajv.getSchema(`description${$ref}`) ?? expect.fail(`there is no ${$ref}`);
   expect(validate(value), `${what}: ${ajv.errorsText(validate.errors)}`).to.equal(true);
-}
-
-function validatorOf(reference: string) {
-  return ajv.getSchema(`description${reference}`) ?? expect.fail(`there is no ${reference}`);
 }

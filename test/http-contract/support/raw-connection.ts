@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 const MAX_WAIT_MS = 6000;
@@ -30,16 +30,16 @@ export function fieldValues(response: ReceivedResponse, name: string): string[] 
 /** A connection that can send any bytes and reads responses. */
 export class RawConnection {
   readonly #socket: Socket;
+  readonly #events = new EventEmitter();
   #received: Buffer = Buffer.alloc(0);
   #ending: Ending['by'] | undefined;
-  #wake = (): void => {};
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.setNoDelay();
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
-      this.#wake();
+      this.#events.emit('change');
     });
     socket.on('end', () => this.#endedBy('end'));
     socket.on('error', () => this.#endedBy('reset'));
@@ -51,13 +51,11 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /** Sends bytes, or text as Latin-1, so that a character is a byte. */
-  send(bytes: string | Uint8Array): void {
-    this.#socket.write(typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes);
-  }
-
-  /** Sends bytes. Resolves when they have left this process, or when the connection has ended. */
-  sent(bytes: string | Uint8Array): Promise<void> {
+  /**
+   * Sends bytes, or text as Latin-1, so that a character is a byte. Resolves when they have left this process, or when the
+   * connection has ended.
+   */
+  send(bytes: string | Uint8Array): Promise<void> {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     return new Promise((resolve) => {
       this.#socket.write(buffer, () => resolve());
@@ -80,11 +78,6 @@ export class RawConnection {
 
   [Symbol.dispose](): void {
     this.destroy();
-  }
-
-  /** Whether the other side is known to have ended the connection. */
-  get ended(): boolean {
-    return this.#ending !== undefined;
   }
 
   /** Resolves with the status of the next response, including interim ones, without removing it. */
@@ -117,17 +110,17 @@ export class RawConnection {
   }
 
   /** Resolves when the other side has ended the connection. */
-  async ending(maxWaitMs = MAX_WAIT_MS): Promise<Ending> {
-    const by = await this.#until(() => this.#ending, maxWaitMs);
+  async ending(): Promise<Ending> {
+    const by = await this.#until(() => this.#ending);
     return { by, rest: this.#received.toString('latin1') };
   }
 
   #endedBy(ending: Ending['by']): void {
     this.#ending ??= ending;
-    this.#wake();
+    this.#events.emit('change');
   }
 
-  #message(toHead: boolean, maxWaitMs = MAX_WAIT_MS): Promise<Parsed> {
+  #message(toHead: boolean, maxWaitMs?: number): Promise<Parsed> {
     return this.#until(() => {
       const parsed = parseResponse(this.#received, toHead);
       if (parsed === undefined && this.#ending !== undefined) {
@@ -137,23 +130,15 @@ export class RawConnection {
     }, maxWaitMs);
   }
 
-  #until<T>(condition: () => T | undefined, maxWaitMs: number): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => {
-        reject(new Error(`nothing for ${maxWaitMs} ms; received: ${this.#shown()}`));
-      }, maxWaitMs);
-      this.#wake = () => {
-        try {
-          const value = condition();
-          if (value !== undefined) resolve(value);
-          else return;
-        } catch (error) {
-          reject(error);
-        }
-        clearTimeout(timer);
-      };
-      this.#wake();
-    });
+  async #until<T>(condition: () => T | undefined, maxWaitMs = MAX_WAIT_MS): Promise<T> {
+    const signal = AbortSignal.timeout(maxWaitMs);
+    for (;;) {
+      const value = condition();
+      if (value !== undefined) return value;
+      await once(this.#events, 'change', { signal }).catch(() => {
+        throw new Error(`nothing for ${maxWaitMs} ms; received: ${this.#shown()}`);
+      });
+    }
   }
 
   #shown(): string {
@@ -171,29 +156,23 @@ function parseResponse(bytes: Buffer, toHead: boolean): Parsed | undefined {
   if (end === -1) return undefined;
   const head = bytes.toString('latin1', 0, end);
   const [statusLine = '', ...lines] = head.split('\r\n');
-  const [, version, code] = /^(HTTP\/\d\.\d) (\d{3}) [^\r\n]*$/.exec(statusLine) ?? [];
-  if (version === undefined) throw new Error(`not a status line: ${JSON.stringify(statusLine)}`);
+  const [, version = '', code] = parts(/^(HTTP\/\d\.\d) (\d{3}) [^\r\n]*$/, statusLine);
   const status = Number(code);
-  const fields = lines.map(parseField);
+  const fields = lines.map((line): [string, string] => {
+    const [, name = '', value = ''] = parts(/^([!#$%&'*+\-.^_`|~\w]+):[ \t]*(.*?)[ \t]*$/, line);
+    return [name.toLowerCase(), value];
+  });
   const start = end + 4;
-  const size = toHead || status < 200 || status === 204 || status === 304 ? 0 : bodySize(fields);
+  const isEmpty = toHead || status < 200 || status === 204 || status === 304;
+  const lengths = fields.filter(([name]) => name === 'content-length').map(([, value]) => value);
+  const size = isEmpty ? 0 : Number(parts(/^\d+$/, `${lengths}`)[0]);
   if (bytes.length < start + size) return undefined;
   const body = bytes.subarray(start, start + size);
   return { message: { version, status, head, fields, body }, length: start + size };
 }
 
-function parseField(line: string): [string, string] {
-  const [, name, value] = /^([!#$%&'*+\-.^_`|~\w]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new Error(`not a field: ${JSON.stringify(line)}`);
-  }
-  return [name.toLowerCase(), value];
-}
-
-function bodySize(fields: readonly (readonly [string, string])[]): number {
-  const sizes = fields.filter(([name]) => name === 'content-length').map(([, value]) => value);
-  if (sizes.length !== 1 || !/^\d+$/.test(`${sizes}`)) {
-    throw new Error(`not one Content-Length: ${JSON.stringify(fields)}`);
-  }
-  return Number(sizes[0]);
+function parts(pattern: RegExp, text: string): RegExpExecArray {
+  const found = pattern.exec(text);
+  if (found === null) throw new Error(`a response has ${JSON.stringify(text)}, not ${pattern}`);
+  return found;
 }

@@ -16,7 +16,7 @@ export const SERVED: readonly string[] = ['POST'];
 /** A method that no operation of `/plants` has. */
 export const UNSERVED = 'PUT';
 
-type FieldValue = string | readonly string[] | undefined;
+export type FieldValue = string | readonly string[] | undefined;
 
 /** The parts of a request. Omitted ones are those of a valid create. */
 export interface Parts {

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import type { Middleware } from 'koa';
-import { connected, onWrite } from '../support/accepted-sockets.js';
-import { listeningApp, rawCreate } from '../support/listening-app.js';
+import { connected, listeningApp, rawCreate } from '../support/listening-app.js';
 
 /** Node.js reads at most this many bytes at once. */
 const CHUNK = 65_536;
-const MANY_CLIENTS = 70;
 
 const LIVEZ = 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
@@ -15,8 +12,6 @@ const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const BUNDLES = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8);
 
 const SHORT_LIMITS = { headersTimeout: 50, requestTimeout: 50 };
-
-type Options = Parameters<typeof listeningApp>[0];
 
 /** Resolves when the client has received the heads of this many responses. */
 async function responded(socket: Socket, responses = 1): Promise<void> {
@@ -28,33 +23,22 @@ async function responded(socket: Socket, responses = 1): Promise<void> {
   }
 }
 
-/** Resolves when the server has buffered bytes because the client reads nothing. */
-async function unread(accepted: Socket): Promise<void> {
-  while (accepted.writableLength === 0) await new Promise(setImmediate);
-}
-
-/** Resolves with the number of timers that keep this process alive. */
-async function timers(): Promise<number> {
-  await new Promise(setImmediate);
-  return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+/** Resolves when the condition is true, which is checked in each turn of the event loop. */
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise(setImmediate);
 }
 
 describe('A client', () => {
   const closing: (() => unknown)[] = [];
-  let timersBefore = 0;
-  beforeEach(async () => {
-    timersBefore = await timers();
-  });
-  afterEach('no timer remains', async () => {
+  afterEach(async () => {
     for (const close of closing.splice(0).reverse()) await close();
-    expect(await timers()).to.be.at.most(timersBefore);
   });
 
-  async function start(options: Options = {}) {
+  async function start(options: Parameters<typeof listeningApp>[0] = {}) {
     const { server, port, close } = await listeningApp(options);
     closing.push(close);
     const client = async () => {
-      const ends = await connected(port);
+      const ends = await connected(server);
       closing.push(() => ends.socket.destroy());
       return ends;
     };
@@ -62,56 +46,21 @@ describe('A client', () => {
   }
 
   it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
-    const { client } = await start();
+    const { server, client } = await start();
     const { socket, accepted } = await client();
     const creates = Array.from({ length: 1_000 }, (_, at) =>
       rawCreate(`{"id":${1_000_000 + at},"name":"Monstera"}`),
     );
     let responses = 0;
     let mostAhead = 0;
-    onWrite(accepted, () => {
+    server.on('request', () => {
       const responded = responses * (creates[0]?.length ?? 0);
       mostAhead = Math.max(mostAhead, accepted.bytesRead - responded);
       responses += 1;
     });
     socket.write(creates.join(''));
-    while (responses < creates.length) await once(socket, 'data');
+    await responded(socket, creates.length);
     expect(mostAhead).to.be.within(1, 2 * CHUNK);
-  });
-
-  it('gets responses while many others pipeline', async () => {
-    const { client } = await start();
-    const clients: Awaited<ReturnType<typeof client>>[] = [];
-    while (clients.length < MANY_CLIENTS) clients.push(await client());
-    let responses = 0;
-    for (const { accepted } of clients) {
-      onWrite(accepted, () => {
-        responses += 1;
-      });
-    }
-    for (const { socket } of clients) socket.write(LIVEZ.repeat(50));
-    await Promise.race(clients.map(({ socket }) => once(socket, 'data')));
-    expect(responses).to.be.below(MANY_CLIENTS * 25);
-  });
-
-  it('that pipelines makes no further request begin before its response, and is not read further', async () => {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    const { server, client } = await start({ ready: () => released });
-    let begun = 0;
-    server.on('request', () => {
-      begun += 1;
-    });
-    const [{ socket, accepted }, other] = [await client(), await client()];
-    socket.write(READYZ.repeat(17));
-    other.socket.write(LIVEZ);
-    await responded(other.socket);
-    expect([begun, accepted.isPaused()]).to.deep.equal([2, true]);
-    release();
-    await responded(socket, 17);
-    expect([begun, accepted.isPaused()]).to.deep.equal([18, false]);
   });
 
   it('that half-closes gets the error for its last request, after the responses to those before', async () => {
@@ -119,7 +68,7 @@ describe('A client', () => {
     const { socket } = await client();
     const creates = [1, 2].map((id) => rawCreate(`{"id":${id},"name":"${'x'.repeat(600)}"}`));
     socket.end(`${creates.join('')}GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_200)}\r\n\r\n`);
-    const received = (await socket.setEncoding('latin1').toArray()).join('');
+    const received = (await socket.toArray()).join('');
     expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).to.deep.equal(['200', '200', '431']);
   });
 
@@ -127,7 +76,7 @@ describe('A client', () => {
     const { client } = await start(SHORT_LIMITS);
     const { socket, accepted } = await client();
     socket.pause().write(BUNDLES);
-    await unread(accepted);
+    await until(() => accepted.writableLength > 0);
     await once(accepted, 'close');
   });
 
@@ -161,62 +110,45 @@ describe('A client', () => {
       const { server, client } = await start({ ready });
       const { socket, accepted } = await client();
       const stopped = server.drain(60_000);
-      while (accepted.timeout !== 1000) await new Promise(setImmediate);
+      await until(() => accepted.timeout === 1000);
       const late = once(accepted, 'timeout');
       socket.write(READYZ);
       await late;
       response();
-      await responded(socket);
-      await stopped;
+      await Promise.all([responded(socket), stopped]);
     });
 
-    it('is disconnected within a second when it has sent no request', async () => {
-      const { server, client } = await start();
-      const { accepted } = await client();
-      const stopped = server.drain(60_000);
-      let turns = 0;
-      for (; server.listening; turns += 1) await new Promise(setImmediate);
-      expect(turns).to.be.at.most(10);
-      while (accepted.timeout !== 1000) await new Promise(setImmediate);
-      await stopped;
-      expect(accepted.destroyed).to.equal(true);
+    it('that waits longer than the time limit is cut off', async () => {
+      const { server, client } = await start({ ready: () => new Promise(() => undefined) });
+      const { socket } = await client();
+      socket.write(READYZ);
+      await once(server, 'request');
+      await server.drain(1);
     });
 
     it('that is idle gets a response with `Connection: close`', async () => {
       const { server, client } = await start();
       const { socket, accepted } = await client();
       socket.write(LIVEZ);
-      await once(socket, 'data');
-      await new Promise(setImmediate);
-      expect(accepted.timeout).to.be.above(71_000);
+      await responded(socket);
+      await until(() => accepted.timeout !== undefined && accepted.timeout > 71_000);
       const stopped = server.drain(60_000);
-      let response = '';
-      while (!response.includes('\r\nConnection: close\r\n')) {
-        socket.write(LIVEZ);
-        [response] = await once(socket, 'data');
-        expect(response).to.match(/^HTTP\/1\.1 200 /);
-      }
+      await until(() => !server.listening);
+      socket.write(LIVEZ);
+      const [response] = await once(socket, 'data');
+      expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
       await stopped;
     });
 
-    for (const [what, requests, responses] of [
-      ['all of its responses', BUNDLES, 8],
-      ['its only response', LIVEZ.replace('livez', 'large'), 1],
-    ] as const) {
-      it(`that reads slowly gets ${what}`, async () => {
-        const large: Middleware = async (ctx, next) => {
-          if (ctx.path === '/large') ctx.body = Buffer.alloc(20_000_000);
-          else await next();
-        };
-        const { server, client } = await start({ before: [large] });
-        const [slow, idle] = [await client(), await client()];
-        slow.socket.pause().write(requests);
-        await unread(slow.accepted);
-        const stopped = server.drain(60_000);
-        await once(idle.accepted, 'close');
-        await Promise.all([responded(slow.socket.resume(), responses), stopped]);
-      });
-    }
+    it('that reads slowly gets all of its responses', async () => {
+      const { server, client } = await start();
+      const [slow, idle] = [await client(), await client()];
+      slow.socket.pause().write(BUNDLES);
+      await until(() => slow.accepted.writableLength > 0);
+      const stopped = server.drain(60_000);
+      await once(idle.accepted, 'close');
+      await Promise.all([responded(slow.socket.resume(), 8), stopped]);
+    });
 
     it('that waits to be accepted gets its response', async () => {
       const { server, port } = await start();
@@ -224,8 +156,7 @@ describe('A client', () => {
       const responses = clients.map((client) => once(client, 'data'));
       for (const client of clients) client.write(LIVEZ);
       await new Promise<void>((resolve) => process.nextTick(resolve));
-      const stopped = server.drain(60_000);
-      await Promise.all([...responses, stopped]);
+      await Promise.all([...responses, server.drain(60_000)]);
     });
 
     it('that pipelines without end does not delay the stop', async () => {

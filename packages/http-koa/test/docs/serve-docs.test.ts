@@ -36,43 +36,45 @@ const build = { version: '2.4.0-dev+abc1234', commit: 'abc1234d' };
 describe('The docs', () => {
   let app: Awaited<ReturnType<typeof listeningApp>>;
 
-  before(async () => {
+  beforeEach(async () => {
     app = await listeningApp({ basePath: '/store', build });
   });
-  afterEach(() => readWith(readFile));
-  after(() => app.close());
+  afterEach(async () => {
+    readWith(readFile);
+    await app.close();
+  });
+
+  const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
+    const response = await fetch(`${app.origin}${path}`, { method, headers });
+    const bytes = Buffer.from(await response.arrayBuffer());
+    return { status: response.status, fields: Object.fromEntries(response.headers), bytes };
+  };
 
   it('serve the description in JSON and YAML, with the base path', async () => {
-    const json = await fetch(`${app.origin}/openapi.json`);
-    const yaml = await (await fetch(`${app.origin}/openapi.yaml`)).text();
+    const [json, yaml] = [await get('/openapi.json'), await get('/openapi.yaml')];
     const expected = JSON.parse(JSON.stringify(interfaceDescription('/store', build)));
-    const text = await json.text();
-    expect(JSON.parse(text)).to.deep.equal(expected);
-    expect(text).to.match(/^\{\n {2}"openapi": /);
-    expect(parse(yaml)).to.deep.equal(expected);
-    expect(yaml, 'an alias').not.to.match(/ [&*]a\d/);
+    expect(JSON.parse(`${json.bytes}`)).to.deep.equal(expected);
+    expect(`${json.bytes}`).to.match(/^\{\n {2}"openapi": /);
+    expect(parse(`${yaml.bytes}`)).to.deep.equal(expected);
+    expect(`${yaml.bytes}`, 'an alias').not.to.match(/ [&*]a\d/);
   });
 
   for (const [path, type] of Object.entries(TYPES)) {
     it(`serve ${path} to GET and HEAD, with 304 when the client has it`, async () => {
-      const got = await fetch(`${app.origin}${path}`);
-      const bytes = Buffer.from(await got.arrayBuffer());
-      const headers = Object.fromEntries(got.headers);
-      expect(got.status).to.equal(200);
+      const { status, fields, bytes } = await get(path);
+      expect(status).to.equal(200);
       expect(bytes).to.have.length.above(0);
-      expect(headers['content-length']).to.equal(`${bytes.length}`);
-      expect(headers).to.include({ ...FIELDS, 'content-type': type });
+      const own = { 'content-type': type, 'content-length': `${bytes.length}` };
+      expect(fields).to.include({ ...FIELDS, ...own });
 
-      const head = await fetch(`${app.origin}${path}`, { method: 'HEAD' });
-      expect(head.status).to.equal(200);
-      expect(head.headers.get('content-length')).to.equal(`${bytes.length}`);
+      const head = await get(path, {}, 'HEAD');
+      expect([head.status, head.fields['content-length']]).to.deep.equal([200, `${bytes.length}`]);
 
-      const again = await fetch(`${app.origin}${path}`, {
-        // Without this Cache-Control, fetch would request a full response.
-        headers: { 'If-None-Match': headers.etag ?? '', 'Cache-Control': 'max-age=0' },
-      });
-      expect(again.status).to.equal(304);
-      expect(Object.fromEntries(again.headers)).to.include({ ...FIELDS, etag: headers.etag });
+      // Without this Cache-Control, fetch would request a full response.
+      const again = { 'If-None-Match': fields.etag ?? '', 'Cache-Control': 'max-age=0' };
+      const unchanged = await get(path, again);
+      expect(unchanged.status).to.equal(304);
+      expect(unchanged.fields).to.include({ ...FIELDS, etag: fields.etag });
     });
   }
 
@@ -80,21 +82,17 @@ describe('The docs', () => {
     const copies = new URL('../../../static/swagger-ui/', import.meta.url);
     const published = import.meta.resolve('swagger-ui-dist/package.json');
     for (const name of await readdir(copies)) {
-      const isSame = (await readFile(new URL(name, copies))).equals(
-        await readFile(new URL(name, published)),
-      );
+      const copy = await readFile(new URL(name, copies));
+      const isSame = copy.equals(await readFile(new URL(name, published)));
       expect(isSame, `${name}: copy it from swagger-ui-dist to static/swagger-ui`).to.equal(true);
     }
   });
 
   it('are read again after reading has failed', async () => {
-    await app.close();
-    app = await listeningApp({});
-    const status = async () => (await fetch(`${app.origin}/docs/docs.css`)).status;
     readWith(() => Promise.reject(new Error('too many open files')));
-    expect(await status()).to.equal(500);
+    expect((await get('/docs/docs.css')).status).to.equal(500);
     readWith(readFile);
-    expect(await status()).to.equal(200);
+    expect((await get('/docs/docs.css')).status).to.equal(200);
   });
 });
 

@@ -24,7 +24,10 @@ export class Embedding {
   readonly failed: OwnFailure[] = [];
   readonly dependencies: AppDependencies = {
     createPlant: new CreatePlant(new MemoryPlantRepository(this.plants)),
-    tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(TOKEN), label: 'test' }]),
+    tokenVerifier: new StaticTokenVerifier([
+      { sha256: tokenDigest(TOKEN), label: 'test' },
+      { sha256: tokenDigest('visitor'), label: 'visitor', permissions: [] },
+    ]),
     ready: async () => {},
     observer: {
       begun: () => {
@@ -42,8 +45,8 @@ export class Embedding {
     return this.listen(own ? createServer(app, { observer }) : createHttpServer(app.callback()));
   }
 
-  async listen(server: Server): Promise<string> {
-    const { origin, close } = await listening(server);
+  async listen(server: Server, path?: string): Promise<string> {
+    const { origin, close } = await listening(server, path);
     this.#closing.push(close);
     return origin;
   }
@@ -52,31 +55,54 @@ export class Embedding {
     for (const close of this.#closing.splice(0)) await close();
   }
 
-  /** Checks the routes of an application. */
-  async expectPlantStore(url: string): Promise<void> {
-    const created = await create(`${url}/plants`);
-    expect(created.status).to.equal(200);
-    expect(await created.text()).to.equal('{"name":"Monstera"}');
-    expect(created.headers.get('Content-Length')).to.equal('19');
+  /** Checks exact ids, the form of a failure, and that the body is read as it was sent. */
+  async expectPlantStore(send: Send): Promise<void> {
+    const created = await send(MONSTERA, AUTHORIZED);
+    expect([created.status, created.body]).to.deep.equal([200, '{"name":"Monstera"}']);
+    expect(`${created.headers['content-length']}`).to.equal('19');
     expect([...this.plants.keys()]).to.deep.equal([9007199254740993n]);
-    for (const [response, status, error] of [
-      [await create(`${url}/plants`), 400, 4006],
-      [await create(`${url}/plants`, '{'), 400, 4004],
-      [await create(`${url}/plants`, '{}', 'unknown'), 401, 4011],
-      [await fetch(`${url}/plants`, { method: 'PUT' }), 405, 4050],
-    ] as const) {
-      expect(response.status).to.equal(status);
-      expect(await errorOf(response)).to.equal(error);
-      expect(response.headers.get('X-Request-Id')).to.match(/^[\w-]{12}-\d+$/);
-      expect(response.headers.get('Cache-Control')).to.equal('no-store');
-      expect(response.headers.get('Allow')).to.equal(error === 4050 ? 'POST' : null);
-      const isUnread = error === 4011;
-      expect(response.headers.get('Connection')).to.equal(isUnread ? 'close' : 'keep-alive');
+    const unknown = { ...AUTHORIZED, authorization: 'Bearer unknown' };
+    const refused: [body: string, headers: Fields, status: number, error: number][] = [
+      [MONSTERA, AUTHORIZED, 400, 4006],
+      ['{', AUTHORIZED, 400, 4004],
+      ['', AUTHORIZED, 400, 4001],
+      [MONSTERA.padEnd(16_385), AUTHORIZED, 400, 4003],
+      [MONSTERA, { ...AUTHORIZED, 'content-type': 'text/plain' }, 400, 4002],
+      [MONSTERA, { 'content-type': 'application/json' }, 401, 4010],
+      [MONSTERA, unknown, 401, 4011],
+    ];
+    for (const [sent, fields, status, error] of refused) {
+      const { headers, body, ...response } = await send(sent, fields);
+      expect([response.status, JSON.parse(body).error]).to.deep.equal([status, error]);
+      expect(headers['content-type']).to.equal('application/json; charset=utf-8');
+      expect(headers['x-request-id']).to.match(/^[\w-]{12}-\d+$/);
+      expect(headers['cache-control']).to.equal('no-store');
+      expect(headers).not.to.have.property('0');
     }
-    expect(this.ended.map(({ status }) => status)).to.deep.equal([200, 400, 400, 401, 405]);
+    const statuses = [200, ...refused.map(([, , status]) => status)];
+    expect(this.ended.map(({ status }) => status)).to.deep.equal(statuses);
     expect(this.failed).to.deep.equal([]);
   }
 }
+
+type Fields = Readonly<Record<string, string>>;
+
+/** Sends a create in some way. */
+export type Send = (
+  body: string,
+  headers: Fields,
+) => Promise<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>;
+
+const AUTHORIZED = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+
+/** Sends creates with `fetch`. */
+export const fetching =
+  (url: string): Send =>
+  async (body, headers) => {
+    const response = await fetch(url, { method: 'POST', headers, body });
+    const fields = Object.fromEntries(response.headers);
+    return { status: response.status, headers: fields, body: await response.text() };
+  };
 
 const HEADERS = { 'Content-Type': 'application/json', Origin: 'https://nursery.example' };
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import {
   type AppOptions,
@@ -34,9 +34,9 @@ export async function listeningApp(options: Options, plants = new Map<bigint, Ne
   return { server, ...(await listening(server)) };
 }
 
-/** Lets a server listen on a free port. */
-export async function listening(server: Server) {
-  await once(server.listen(0, '127.0.0.1'), 'listening');
+/** Lets a server listen on a free port, or on a Unix socket. */
+export async function listening(server: Server, path?: string) {
+  await once(path === undefined ? server.listen(0, '127.0.0.1') : server.listen(path), 'listening');
   const { port } = server.address() as AddressInfo;
   const close = async () => {
     const closed = once(server, 'close');
@@ -45,6 +45,14 @@ export async function listening(server: Server) {
     await closed;
   };
   return { port, origin: `http://127.0.0.1:${port}`, close };
+}
+
+/** Opens a connection to a server. Resolves with both ends. Not for concurrent calls. */
+export async function connected(server: Server): Promise<{ socket: Socket; accepted: Socket }> {
+  const { port } = server.address() as AddressInfo;
+  const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+  const [[accepted]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
+  return { socket, accepted };
 }
 
 /** Returns the bytes of a request to create a plant with this body. */
