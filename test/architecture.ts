@@ -81,7 +81,6 @@ export function violations(files: Files): string[] {
     ...forbiddenFolders(it),
     ...strayTests(it),
     ...undeclaredImports(it),
-    ...undeclaredImportsOfTests(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
     ...forgedClients(it),
@@ -104,7 +103,7 @@ function sourcesIn(root: string, folder: string): string[] {
 }
 
 function emptiness({ folder, modules }: Package): string[] {
-  const declares = modules.some(({ text }) => /^export /m.test(text) || /^await /m.test(text));
+  const declares = modules.some(({ text }) => /^(?:export|await) /m.test(text));
   return declares ? [] : [`packages/${folder} is empty`];
 }
 
@@ -169,28 +168,25 @@ function strayTests({ modules, tests }: Package): string[] {
     .map((file) => `${file} is named after no source file`);
 }
 
-function undeclaredImports({ manifest, modules }: Package): string[] {
-  const declared = Object.keys(installedWith(manifest));
-  return modules.flatMap(({ file, imports }) =>
-    imports
-      .filter((it) => !it.startsWith('.') && !isBuiltin(it) && !declared.includes(packageOf(it)))
-      .map((it) => `${file} imports ${it}, which ${manifest.name} does not depend on`),
-  );
+function undeclaredImports({ manifest, modules, tests }: Package): string[] {
+  const { name, devDependencies } = manifest;
+  const declared = installedWith(manifest);
+  const ofTests = { [name]: '', ...declared, ...devDependencies };
+  const lacking = (all: readonly Module[], known: object, lack: string) =>
+    all.flatMap(({ file, imports }) =>
+      imports
+        .filter((it) => !it.startsWith('.') && !isBuiltin(it) && !(packageOf(it) in known))
+        .map((it) => `${file} imports ${it}, which ${name} does not ${lack}`),
+    );
+  return [
+    ...lacking(modules, declared, 'depend on'),
+    ...lacking(tests, ofTests, 'declare for its tests'),
+  ];
 }
 
 /** What npm installs together with a package. */
 function installedWith({ dependencies, peerDependencies }: Manifest): Record<string, string> {
   return { ...dependencies, ...peerDependencies };
-}
-
-function undeclaredImportsOfTests({ manifest, tests }: Package): string[] {
-  const { name, devDependencies } = manifest;
-  const declared = [name, ...Object.keys({ ...installedWith(manifest), ...devDependencies })];
-  return tests.flatMap(({ file, imports }) =>
-    imports
-      .filter((it) => !/^[.#]/.test(it) && !isBuiltin(it) && !declared.includes(packageOf(it)))
-      .map((it) => `${file} imports ${it}, which ${name} does not declare for its tests`),
-  );
 }
 
 function unusedDependencies({ manifest, modules }: Package): string[] {
@@ -245,9 +241,8 @@ function moduleOf(file: string, text: string, pattern = IMPORTS): Module {
   return { file, text, imports: [...code.matchAll(pattern)].map((it) => it[1] ?? '') };
 }
 
-/** The package that an import names. `#name` is an entry of `imports` in the manifest, for the package `name`. */
+/** The package that an import names. */
 function packageOf(specifier: string): string {
-  const name = specifier.replace(/^#/, '');
-  const parts = name.split('/');
-  return name.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
+  const parts = specifier.split('/');
+  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
 }

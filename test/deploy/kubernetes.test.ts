@@ -151,6 +151,7 @@ describe('The Kubernetes manifests', function () {
     it(`${title} contains no secret, and mounts what docs/operations.md creates where the service reads it`, () => {
       const { pod, container, environment } = built[title];
       expect(environment).not.to.have.any.keys('MONGODB_URI', 'ACCESS_TOKEN_SHA256');
+      expect(operations).to.include(`\nkubectl apply -k deploy/kubernetes/overlays/${title}\n`);
       for (const { secretName } of built[title].spec('Ingress')?.tls ?? []) {
         expect(operations).to.include(`secret tls ${secretName} `);
       }

@@ -52,11 +52,7 @@ interface Used {
 function usedIn(expr: string): Used {
   const matchers = [...expr.matchAll(/(\w+)\{([^}]*)\}/g)].flatMap(([, metric = '', inner = '']) =>
     [...inner.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)].map(
-      ([, label = '', value = '']) => ({
-        metric,
-        label,
-        value,
-      }),
+      ([, label = '', value = '']) => ({ metric, label, value }),
     ),
   );
   const grouping = /\b(?:by|on)\s*\(([^)]*)\)/g;

@@ -5,7 +5,6 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   rmSync,
   statSync,
   writeFileSync,
@@ -267,17 +266,6 @@ describe('The clients of docs/clients.md', function () {
           expect(saving.bodies).to.deep.equal([]);
           expect(existsSync(saving.saved)).to.equal(true);
         }
-      });
-
-      it('prints a usage line, and saves nothing, when an argument is missing', async () => {
-        const [file, ...args] = command;
-        const cwd = mkdtempSync(join(folder, 'usage-'));
-        const env = { ...process.env, ACCESS_TOKEN: TOKEN };
-        const ended = await run(file, [...args, 'http://127.0.0.1:1'], { cwd, env }).catch(
-          (error: ExecFileException & Printed) => error,
-        );
-        expect(ended.stderr).to.match(/usage: ACCESS_TOKEN=… .* ADDRESS NAME FILE\n$/);
-        expect(readdirSync(cwd)).to.deep.equal([]);
       });
 
       it('prints why there was no response', async () => {

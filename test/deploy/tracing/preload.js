@@ -2,7 +2,6 @@
 // `@opentelemetry/auto-instrumentations-node/register` that apply to the service, with the same configuration, and an
 // exporter that writes the spans when the process ends.
 import { writeFileSync } from 'node:fs';
-import { trace } from '@opentelemetry/api';
 import { registerInstrumentations } from '@opentelemetry/instrumentation';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 import { KoaInstrumentation } from '@opentelemetry/instrumentation-koa';
@@ -13,7 +12,6 @@ import {
   NodeTracerProvider,
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
-import { CreatePlant } from '@plant-store/domain';
 
 const exporter = new InMemorySpanExporter();
 new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
@@ -25,22 +23,10 @@ registerInstrumentations({
     new MongoDBInstrumentation(),
   ],
 });
-traceUseCase(trace.getTracer('use-case'));
 process.once('exit', () => {
   const spans = exporter.getFinishedSpans().map(plainSpan);
   writeFileSync(process.env.SPANS_FILE, JSON.stringify(spans));
 });
-
-/** Adds a span for the use case, which has no instrumentation, with the id of the plant. */
-function traceUseCase(tracer) {
-  const { execute } = CreatePlant.prototype;
-  CreatePlant.prototype.execute = function (client, plant, timeLimitMs) {
-    const attributes = { 'plant.id': String(plant.id) };
-    return tracer.startActiveSpan('CreatePlant', { attributes }, (span) =>
-      execute.call(this, client, plant, timeLimitMs).finally(() => span.end()),
-    );
-  };
-}
 
 function plainSpan(span) {
   const { traceId, spanId } = span.spanContext();

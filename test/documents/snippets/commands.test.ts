@@ -4,8 +4,6 @@ import { freePort } from '@plant-store/faulty-network';
 import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { parseAllDocuments } from 'yaml';
-import { findChecker } from '../../deploy/support/checkers.js';
 import { root } from '../../root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
@@ -124,27 +122,4 @@ describe('The commands of a page', function () {
     const shown = JSON.parse(snippet('docs/errors.md', '{ "error"'));
     expect(await (await fetch(`${address}/plants`, nameless)).json()).to.deep.equal(shown);
   });
-
-  it('make the secret of each overlay, and apply it: docs/operations.md', async function () {
-    findChecker(this, 'kubectl');
-    terminal.write('tokens.txt', 'the tokens\n');
-    const commands = snippet('docs/operations.md', '# Known tokens');
-    const [known = '', issued = ''] = commands.split('\n\n');
-    const uri = 'mongodb://node1.example\n';
-    terminal.write('mongodb-uri.txt', uri);
-    const secret = { 'mongodb-uri': btoa(uri) };
-    const tokens = btoa('the tokens\n');
-    expect(await applied(known, 'ACCESS_TOKENS_FILE')).to.deep.equal({ ...secret, tokens });
-    expect(await applied(issued, 'JWT_ISSUER')).to.deep.equal(secret);
-  });
-
-  /** Runs commands that create a secret and apply an overlay with a variable. Resolves with the secret. */
-  async function applied(commands: string, variable: string) {
-    const printed = await terminal.run(commands.replace(/^(?=kubectl apply)/m, 'echo ---\n'));
-    const resources = parseAllDocuments(printed).map((document) => document.toJS());
-    const kinds = resources.map(({ kind }) => kind);
-    expect(kinds).to.include.members(['Secret', 'Deployment', 'Service']);
-    expect(printed).to.include(variable);
-    return resources.find(({ kind }) => kind === 'Secret').data;
-  }
 });

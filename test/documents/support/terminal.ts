@@ -20,7 +20,6 @@ const PATH = [
   join(root, 'test/documents/support/bin'),
   dirname(process.execPath),
   join(root, 'node_modules/.bin'),
-  join(root, '.cache/checkers/python/bin'),
   process.env.PATH ?? '',
 ].join(delimiter);
 
