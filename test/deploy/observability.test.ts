@@ -131,14 +131,6 @@ describe('The monitoring of the service', () => {
     expect(instance).not.to.have.property('allValue');
   });
 
-  it('is checked for metrics without a job, and for metrics, labels and values that do not exist', () => {
-    const expr = 'plants_total{job="plant-store"} / plants_total + up{job="other"}';
-    expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal(['plants_total', 'up']);
-    const { matchers, groupings } = usedIn('sum by (shape, le) (rate(up{colour=~"red"}[5m]))');
-    expect(matchers).to.deep.equal([{ metric: 'up', label: 'colour', value: 'red' }]);
-    expect(groupings).to.deep.equal(['shape', 'le']);
-  });
-
   for (const { alert, expr, annotations } of rules) {
     it(`has cases, a section in the runbook, and a panel with the metrics of the alert ${alert}`, () => {
       const expected = cases.filter(({ alertname }) => alertname === alert);

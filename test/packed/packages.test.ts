@@ -75,6 +75,8 @@ for (const id of process.argv.slice(2)) {
 console.log(same);
 `;
 
+const { version, engines } = readManifest(root);
+
 const examples = filesBelow(join(root, 'packages'))
   .filter((file) => /\/src\/.*\.ts$/.test(file))
   .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(EXAMPLE)])
@@ -150,6 +152,8 @@ describe('The packages, installed from their tarballs', function () {
       const files = filesIn(installed(manifest.name));
       const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
       expect(files, stale).to.have.members(filesOf(own, '.' in manifest.exports));
+      expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
+      expect(manifest).to.deep.include({ engines });
       const { messages } = await publint({ pkgDir: installed(manifest.name), pack: false });
       expect(messages).to.deep.equal([]);
     });

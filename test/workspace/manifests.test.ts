@@ -1,25 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readManifest } from '../manifest.js';
 import { root } from '../root.js';
-
-describe('A package', () => {
-  const { version, engines } = readManifest(root);
-
-  for (const name of readdirSync(join(root, 'packages'))) {
-    it(`has a README and the fields that npm shows: ${name}`, () => {
-      const folder = join(root, 'packages', name);
-      const manifest = readManifest(folder);
-      expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
-      expect(manifest).to.have.property('description').that.is.a('string');
-      expect(manifest).to.have.deep.property('engines', engines);
-      expect(manifest).to.have.nested.property('scripts.prepack');
-      const readme = readFileSync(join(folder, 'README.md'), 'utf8').split('\n');
-      expect(readme.slice(0, 2)).to.deep.equal([`# ${manifest.name}`, '']);
-    });
-  }
-});
 
 describe('npm ci --omit=dev --omit=optional', () => {
   it('does not install TypeScript, an optional peer dependency of valibot', () => {
