@@ -23,8 +23,7 @@ export async function fetchJson(url: URL, signal: AbortSignal) {
     const response = await fetch(url, { redirect: 'manual', headers, signal });
     const bytes = await limitedBody(response);
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    const json: unknown = JSON.parse(text);
-    return { text, json };
+    return { text, json: JSON.parse(text) as unknown };
   } catch (cause) {
     const reason = signal.aborted ? signal.reason : networkReason(cause);
     throw new Error(`${url} did not give a JSON document`, { cause: reason });

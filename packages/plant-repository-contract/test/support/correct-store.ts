@@ -13,7 +13,10 @@ import { SimulatedStorage, WriteError } from './simulated-storage.js';
 /** The methods of a correct store, and the steps of which they consist. */
 export type CorrectStore = ReturnType<typeof correctStore>;
 
-/** Returns what a store does instead of the correct one on the same storage. Reopening calls it again. */
+/**
+ * Returns what a store does instead of the correct one on the same storage. Reopening calls it again. A further
+ * parameter with a default value is what the store remembers.
+ */
 export type Difference = (
   correct: CorrectStore,
   storage: SimulatedStorage,
