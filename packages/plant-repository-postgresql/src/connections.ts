@@ -48,11 +48,10 @@ export class Connections {
    *
    * @param signal When it aborts, this rejects, and the server cancels the statement.
    */
-  run<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     const running = this.#run(work, signal).catch((error: unknown) => {
       throw withoutPlant(error);
     });
-    if (signal === undefined) return running;
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop);
@@ -80,16 +79,16 @@ export class Connections {
     clearTimeout(timer);
   }
 
-  async #run<T>(work: (client: PoolClient) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async #run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     const client = await this.#pool.connect();
-    if (signal?.aborted) client.release();
-    signal?.throwIfAborted();
+    if (signal.aborted) client.release();
+    signal.throwIfAborted();
     const working = work(client);
     let cancelled: Promise<void> | undefined;
     const cancel = () => {
       cancelled ??= this.#cancel(client, working);
     };
-    signal?.addEventListener('abort', cancel);
+    signal.addEventListener('abort', cancel);
     this.#statements.add(cancel);
     let closes = false;
     try {
@@ -98,7 +97,7 @@ export class Connections {
       closes = endsConnection(error);
       throw error;
     } finally {
-      signal?.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', cancel);
       this.#statements.delete(cancel);
       void this.#giveBack(client, closes, cancelled);
     }

@@ -12,7 +12,7 @@ import type {
 import { Client, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
-import { explain, StorageError } from './server-error.js';
+import { StorageError } from './server-error.js';
 import { type Advice, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
 /**
@@ -154,7 +154,8 @@ export class PostgresqlStorage implements PlantStorage {
   }
 
   explain(error: unknown): Problem {
-    return explain(error);
+    const finding = error instanceof StorageError ? error.finding : 'no server';
+    return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { Finding, InsertOutcome, Problem } from '@plant-store/plant-repository-group-commit';
+import type { Finding, InsertOutcome } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
 import { COMMANDS } from './table.js';
 
@@ -84,10 +84,4 @@ export function withoutPlant(error: unknown): unknown {
     kind,
     code,
   );
-}
-
-/** Like `PlantStorage.explain`. */
-export function explain(error: unknown): Problem {
-  const finding = error instanceof StorageError ? error.finding : 'no server';
-  return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
 }
