@@ -14,7 +14,7 @@ import {
   TOKEN,
   UNSERVED,
 } from './support/requests.js';
-import { useService } from './support/service.js';
+import { stopSharedServices, useSharedService } from './support/service.js';
 
 /**
  * The seed, which a failure prints together with its path. `FUZZ_SEED` sets it; `FUZZ_FACTOR` multiplies the runs.
@@ -23,13 +23,16 @@ const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const FACTOR = Number(process.env.FUZZ_FACTOR ?? 1);
 
 describe('Fuzzing', () => {
-  const service = useService();
+  const service = useSharedService();
   let connection: RawConnection;
 
   before(async () => {
     connection = await RawConnection.open(service.port);
   });
-  after(() => connection.destroy());
+  after(async () => {
+    connection.destroy();
+    await stopSharedServices();
+  });
 
   const parameters = (numRuns: number) => ({
     seed: SEED,

@@ -89,12 +89,11 @@ export class RawConnection {
    * Takes the next final response. Rejects when the connection ends without one.
    *
    * @param toHead Whether it is the response to a HEAD, which has no body whatever its fields say.
-   * @param maxWaitMs The longest time to wait for it.
    */
-  async response(toHead = false, maxWaitMs = MAX_WAIT_MS): Promise<ReceivedResponse> {
+  async response(toHead = false): Promise<ReceivedResponse> {
     const interim: number[] = [];
     for (;;) {
-      const { message, length } = await this.#message(toHead, maxWaitMs);
+      const { message, length } = await this.#message(toHead);
       this.#received = this.#received.subarray(length);
       if (message.status >= 200) return { ...message, interim };
       interim.push(message.status);
@@ -120,23 +119,23 @@ export class RawConnection {
     this.#events.emit('change');
   }
 
-  #message(toHead: boolean, maxWaitMs?: number): Promise<Parsed> {
+  #message(toHead: boolean): Promise<Parsed> {
     return this.#until(() => {
       const parsed = parseResponse(this.#received, toHead);
       if (parsed === undefined && this.#ending !== undefined) {
         throw new Error(`no response before the ${this.#ending}: ${this.#shown()}`);
       }
       return parsed;
-    }, maxWaitMs);
+    });
   }
 
-  async #until<T>(condition: () => T | undefined, maxWaitMs = MAX_WAIT_MS): Promise<T> {
-    const signal = AbortSignal.timeout(maxWaitMs);
+  async #until<T>(condition: () => T | undefined): Promise<T> {
+    const signal = AbortSignal.timeout(MAX_WAIT_MS);
     for (;;) {
       const value = condition();
       if (value !== undefined) return value;
       await once(this.#events, 'change', { signal }).catch(() => {
-        throw new Error(`nothing for ${maxWaitMs} ms; received: ${this.#shown()}`);
+        throw new Error(`nothing for ${MAX_WAIT_MS} ms; received: ${this.#shown()}`);
       });
     }
   }

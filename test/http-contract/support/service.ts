@@ -39,46 +39,17 @@ export interface UsedService {
   readonly running: Service;
 }
 
-/** Starts one service before the tests of the surrounding `describe` and stops it after them. */
-export function useService(settings: Record<string, string> = {}): UsedService {
-  let service: Service | undefined;
-  before(async () => {
-    service = await startService(settings);
-  });
-  after(() => stopService(service));
-  return used(() => service);
-}
-
 const shared = new Map<string, Service>();
 
-/** Like {@link useService}, with one service for all `describe`s with these settings. */
+/** Starts one service for all `describe`s with these settings, before the first of them. */
 export function useSharedService(settings: Record<string, string> = {}): UsedService {
   const key = JSON.stringify(settings);
   before(async () => {
     if (!shared.has(key)) shared.set(key, await startService(settings));
   });
-  return used(() => shared.get(key));
-}
-
-/** Stops the services of {@link useSharedService}. */
-export async function stopSharedServices(): Promise<void> {
-  await Promise.all([...shared.values()].map(stopService));
-  shared.clear();
-}
-
-/** Stops a service. Checks that it ends with 0, and that its log has neither tokens nor plants. */
-async function stopService(service?: Service): Promise<void> {
-  const code = await service?.stop();
-  if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
-  const output = `${service?.stdout()}${service?.stderr()}`;
-  const [line] = output.split('\n').filter((it) => it.includes(MARK));
-  if (line !== undefined) throw new Error(`the log has a part of a request: ${line}`);
-}
-
-function used(runningNow: () => Service | undefined): UsedService {
   return {
     get running() {
-      const service = runningNow();
+      const service = shared.get(key);
       if (service === undefined) throw new Error('the service runs during tests only');
       return service;
     },
@@ -86,4 +57,16 @@ function used(runningNow: () => Service | undefined): UsedService {
       return this.running.port;
     },
   };
+}
+
+/** Stops all services. Checks that each ends with 0, and that its log has neither tokens nor plants. */
+export async function stopSharedServices(): Promise<void> {
+  for (const [key, service] of shared) {
+    shared.delete(key);
+    const code = await service.stop();
+    if (code !== 0) throw new Error(`the service did not stop with 0 but with ${code}`);
+    const output = `${service.stdout()}${service.stderr()}`;
+    const line = output.split('\n').find((it) => it.includes(MARK));
+    if (line !== undefined) throw new Error(`the log has a part of a request: ${line}`);
+  }
 }
