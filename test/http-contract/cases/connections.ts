@@ -1,11 +1,5 @@
 import { expect } from 'chai';
-import {
-  exchange,
-  expectEnd,
-  expectFree,
-  expectService,
-  responsesAfter,
-} from '../support/cases.js';
+import { exchange, expectEnd, expectFree, expectService, responsesTo } from '../support/cases.js';
 import { checkResponse, type Expected, errorOf } from '../support/check-response.js';
 import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
 import { create, freshId, headOf, lines, type Parts, plantText } from '../support/requests.js';
@@ -29,8 +23,12 @@ describe('Connections', () => {
     for (const [title, bytes, expected] of broken) {
       it(`get their responses before the error for ${title}`, async () => {
         const before = [named('x'.repeat(600)), named('second')];
-        const responses = await responsesAfter(service.port, (it) =>
-          it.send(Buffer.concat([...before, bytes, Buffer.from('zz\r\n'), create()])),
+        const responses = await responsesTo(
+          service.port,
+          ...before,
+          bytes,
+          Buffer.from('zz\r\n'),
+          create(),
         );
         expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, expected.error]);
         checkResponse(responses[2] as ReceivedResponse, { ...expected, connection: 'close' });

@@ -6,7 +6,7 @@ import {
   expectFree,
   expectService,
   groups,
-  responsesAfter,
+  responsesTo,
   sending,
 } from '../support/cases.js';
 import { checkResponse, type Expected, errorOf } from '../support/check-response.js';
@@ -115,9 +115,7 @@ describe('Size', () => {
       for (const before of [[], [livez], [livez, livez]]) {
         const id = freshId();
         const hidden = hiding(create({ body: plantText(id) }), offers);
-        const responses = await responsesAfter(service.port, (it) =>
-          it.send(Buffer.concat([...before, hidden])),
-        );
+        const responses = await responsesTo(service.port, ...before, hidden);
         expect(responses.map(errorOf)).to.deep.equal([...before.map(() => undefined), error]);
         await expectFree(service.port, id);
       }

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { asking, creating, groups, responsesAfter } from '../support/cases.js';
+import { asking, creating, groups, responsesTo } from '../support/cases.js';
 import { checkResponse } from '../support/check-response.js';
 import type { ReceivedResponse } from '../support/raw-connection.js';
 import { MARK, request, SERVED, UNSERVED } from '../support/requests.js';
@@ -41,9 +41,7 @@ describe('Paths and methods', () => {
   it('CONNECT is a 4040 that closes, after the response to the request before it', async () => {
     const livez = request({ method: 'GET', target: '/livez' });
     const tunnel = request({ method: 'CONNECT', target: 'a.example:443' });
-    const responses = await responsesAfter(service.port, (it) =>
-      it.send(Buffer.concat([livez, tunnel, livez])),
-    );
+    const responses = await responsesTo(service.port, livez, tunnel, livez);
     expect(responses.map(({ status }) => status)).to.deep.equal([200, 404]);
     checkResponse(responses[1] as ReceivedResponse, { error: 4040, connection: 'close' });
   });

@@ -4,8 +4,8 @@ import {
   creating,
   expectFree,
   expectService,
-  responsesAfter,
-  testEach,
+  groups,
+  responsesTo,
 } from '../support/cases.js';
 import { checkResponse, errorOf } from '../support/check-response.js';
 import { RawConnection } from '../support/raw-connection.js';
@@ -36,55 +36,33 @@ describe('HTTP/2 without an upgrade', () => {
   it('is a 4000 that is received before any reset, also after a request', async () => {
     const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     for (const before of [[], [request(LIVEZ)]]) {
-      const responses = await responsesAfter(service.port, (it) =>
-        it.send(Buffer.concat([...before, preface, Buffer.alloc(30_000)])),
-      );
+      const responses = await responsesTo(service.port, ...before, preface, Buffer.alloc(30_000));
       expect(responses.map(errorOf)).to.deep.equal([...before.map(() => undefined), 4000]);
     }
   });
-
-  testEach(service, [
-    asking(
-      'is a 4000 when only its method is that of the preface',
-      { method: 'PRI', target: '*' },
-      4000,
-    ),
-  ]);
 });
 
 /** The fuzzer pipelines such requests, cut anywhere, whose bodies are requests, too. */
 describe('A request that offers an upgrade', () => {
   const service = useSharedService();
 
-  describe('keeps its connection open when nothing is pipelined', () => {
-    const kept = { otherContent: true, connection: 'keep-alive' } as const;
-    testEach(
-      service,
-      Object.entries(OFFERS).flatMap(([title, headers]) => [
-        asking(`GET with an offer ${title}`, { ...LIVEZ, headers }, kept),
-        creating(`POST with an offer ${title}`, { headers }),
-      ]),
-    );
-    testEach(service, [
-      creating('also without a body', { body: '', headers: JAVA }, 4001),
-      asking(
-        'also for a path that does not exist',
-        { target: '/x', headers: JAVA },
-        {
-          error: 4040,
-          connection: 'keep-alive',
-        },
-      ),
-    ]);
-  });
+  const kept = { connection: 'keep-alive' } as const;
+  const elsewhere = { target: '/x', headers: JAVA };
+  groups(service)(
+    'keeps its connection open when nothing is pipelined',
+    ...Object.entries(OFFERS).flatMap(([title, headers]) => [
+      asking(`GET with an offer ${title}`, { ...LIVEZ, headers }, { ...kept, otherContent: true }),
+      creating(`POST with an offer ${title}`, { headers }),
+    ]),
+    creating('also without a body', { body: '', headers: JAVA }, 4001),
+    asking('also for a path that does not exist', elsewhere, { ...kept, error: 4040 }),
+  );
 
   it('without credentials is a 4010 whose body is not executed', async () => {
     const id = freshId();
     const inner = create({ body: plantText(id) });
     const refused = create({ headers: { ...JAVA, authorization: undefined }, body: inner });
-    const responses = await responsesAfter(service.port, (it) =>
-      it.send(Buffer.concat([refused, inner])),
-    );
+    const responses = await responsesTo(service.port, refused, inner);
     expect(responses.map(errorOf)).to.deep.equal([4010]);
     await expectFree(service.port, id);
   });

@@ -46,29 +46,26 @@ export function asking(title: string, parts: Parts, expectation: Expectation): C
 }
 
 /**
- * Declares a test for each case. A connection ends in order after `Connection: close`, and serves the next case
- * otherwise.
+ * Returns a function that declares a group of tests, one for each case. A connection ends in order after
+ * `Connection: close`, and serves the next case otherwise.
  */
-export function testEach(service: UsedService, cases: readonly Case[]): void {
-  let kept: RawConnection | undefined;
-  for (const { title, bytes, expected } of cases) {
-    it(title, async () => {
-      const connection = kept ?? (await RawConnection.open(service.port));
-      kept = undefined;
-      if (saysClose(await exchangeOn(connection, bytes, expected))) connection.destroy();
-      else kept = connection;
-    });
-  }
-  after(async () => {
-    if (kept !== undefined) await expectService(kept);
-    kept?.destroy();
-  });
-}
-
-/** Returns a function that declares a group of tests for cases, as {@link testEach} does. */
 export function groups(service: UsedService) {
   return (title: string, ...cases: readonly Case[]) =>
-    describe(title, () => testEach(service, cases));
+    describe(title, () => {
+      let kept: RawConnection | undefined;
+      for (const { title, bytes, expected } of cases) {
+        it(title, async () => {
+          const connection = kept ?? (await RawConnection.open(service.port));
+          kept = undefined;
+          if (saysClose(await exchangeOn(connection, bytes, expected))) connection.destroy();
+          else kept = connection;
+        });
+      }
+      after(async () => {
+        if (kept !== undefined) await expectService(kept);
+        kept?.destroy();
+      });
+    });
 }
 
 /**
@@ -96,6 +93,11 @@ export async function responsesAfter(
   await send(connection);
   connection.halfClose();
   return await connection.responsesUntilEnd(toHead);
+}
+
+/** Sends everything at once and half-closes. Resolves with the responses until the service ends the connection. */
+export function responsesTo(port: number, ...bytes: Uint8Array[]): Promise<ReceivedResponse[]> {
+  return responsesAfter(port, (it) => it.send(Buffer.concat(bytes)));
 }
 
 /** Checks that the plant was not created: its id is still free. */
