@@ -93,6 +93,13 @@ const commands: Readonly<Record<string, Command>> = {
   '--version': async (process) => print(process, `${build.version}\n`),
 };
 
+/** Other words for a command. */
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['help', '--help'],
+  ['version', '--version'],
+  ['-v', '--version'],
+]);
+
 const READY_LIMIT_MS = 5000;
 
 /** Checks whether the service that runs with this configuration is ready. */
@@ -115,13 +122,14 @@ const INVALID_USE = 2;
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
 export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
-  const [word = 'serve', ...rest] = args;
+  const [given = 'serve', ...rest] = args;
+  const word = ALIASES.get(given) ?? given;
   const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   try {
     if (asksForHelp(args)) return print(process, USAGE);
     if (command === undefined) {
       const kind = word.startsWith('-') ? 'option' : 'command';
-      throw new UsageError(unknown(kind, word, Object.keys(commands)));
+      throw new UsageError(unknown(kind, word, [...Object.keys(commands), 'help', 'version']));
     }
     if (rest.length > 0 && command.length < 2) {
       throw new UsageError(`'${word}' takes no argument, found '${rest[0]}'. ${SEE}`);

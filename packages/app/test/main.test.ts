@@ -48,9 +48,11 @@ describe('The plant-store command', () => {
     expect(refused.err).to.match(/BASE_PATH: expected/);
   });
 
-  it('prints its version', async () => {
-    const out = `${build.version}\n`;
-    expect(await result(['--version'])).to.deep.equal({ code: 0, out, err: '' });
+  it('prints its version, however it is asked for', async () => {
+    const expected = { code: 0, out: `${build.version}\n`, err: '' };
+    for (const word of ['--version', '-v', 'version']) {
+      expect(await result([word])).to.deep.equal(expected);
+    }
   });
 
   const UNREADABLE = 'import: expected a file that can be read (ENOENT: no such file or directory';

@@ -40,6 +40,8 @@ export interface Reject extends CreateFailure {
   readonly line: number;
   /** The text of the line. Absent when the line is larger than the limit, or not UTF-8. */
   readonly text?: string;
+  /** The bytes of a line that is not UTF-8, in Base64. */
+  readonly base64?: string;
 }
 
 /** Returns the outcome of a line whose plant failed with `error`. */
@@ -56,8 +58,13 @@ export function rejected({ number, bytes }: Line, error: unknown): Reject {
     line: number,
     error: value,
     message: namesTheRule && error instanceof Error ? error.message : message,
-    ...(bytes === undefined || !isUtf8(bytes) ? {} : { text: bytes.toString() }),
+    ...contentOf(bytes),
   };
+}
+
+function contentOf(bytes: Buffer | undefined): Pick<Reject, 'text' | 'base64'> {
+  if (bytes === undefined) return {};
+  return isUtf8(bytes) ? { text: bytes.toString() } : { base64: bytes.toString('base64') };
 }
 
 function failureCode(error: unknown): FailureCode {

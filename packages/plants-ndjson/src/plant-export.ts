@@ -31,6 +31,8 @@ const PAGE = 10_000;
 export class PlantExport {
   readonly #options: PlantExportOptions;
   #isStopped = false;
+  /** Ends the wait for a page: while the storage is unreachable, it takes until the time limit. */
+  #interrupt = () => {};
   #plants = 0;
   #last: PlantId | undefined;
 
@@ -52,10 +54,9 @@ export class PlantExport {
   async run(write: WriteLines): Promise<boolean> {
     let reading = this.#read(this.#last, 0);
     for (;;) {
-      const page = await reading;
-      const last = page.at(-1)?.id;
-      if (last === undefined) return true;
-      if (this.#isStopped) return false;
+      const page = await this.#unlessStopped(reading);
+      const last = page?.at(-1)?.id;
+      if (page === undefined || last === undefined) return page !== undefined;
       reading = this.#read(last, page.length);
       await write(page.map((plant) => `${newPlantText(plant)}\n`).join(''));
       this.#plants += page.length;
@@ -63,9 +64,19 @@ export class PlantExport {
     }
   }
 
-  /** Stops the export after the lines that are being written, or when the page that is being read has arrived. */
+  /** Stops the export after the lines that are being written. */
   stop(): void {
     this.#isStopped = true;
+    this.#interrupt();
+  }
+
+  /** Settles as the promise does, but resolves with `undefined` as soon as the export is stopped. */
+  #unlessStopped<T>(promise: Promise<T>): Promise<T | undefined> {
+    return new Promise((resolve, reject) => {
+      this.#interrupt = () => resolve(undefined);
+      if (this.#isStopped) this.#interrupt();
+      promise.then(resolve, reject);
+    });
   }
 
   /** Reads the page after an id. @param unwritten How many plants were read and are not counted yet. */

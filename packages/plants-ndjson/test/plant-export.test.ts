@@ -95,6 +95,13 @@ describe('An export', () => {
     expect(it.progress.plants).to.equal(10_000);
   });
 
+  it('stops while the storage does not respond', async () => {
+    const it = exportFrom({ read: () => new Promise(() => undefined) });
+    const running = it.run(async () => undefined);
+    it.stop();
+    expect(await running).to.equal(false);
+  });
+
   it('ends where a read or a write has failed', async () => {
     const outage = new StorageUnavailableError('gone');
     const failing: PlantReader = {

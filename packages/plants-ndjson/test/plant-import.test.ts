@@ -125,15 +125,16 @@ describe('An import', () => {
     });
   }
 
-  for (const [what, content, error, message] of [
-    ['not UTF-8', '"\xff"', 4004, 'the line is not valid JSON: it is not UTF-8'],
-    ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
+  const NOT_UTF8 = 'the line is not valid JSON: it is not UTF-8';
+  for (const [what, content, error, message, bytes] of [
+    ['not UTF-8', '"\xff"', 4004, NOT_UTF8, { base64: 'Iv8i' }],
+    ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit', {}],
   ] as const) {
-    it(`stores the lines around one that is ${what}, which is recorded without its text`, async () => {
+    it(`stores the lines around one that is ${what}, which is recorded without text`, async () => {
       const it = importInto();
       await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
       expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
-      expect(it.rejected).to.deep.equal([{ line: 2, error, message }]);
+      expect(it.rejected).to.deep.equal([{ line: 2, error, message, ...bytes }]);
     });
   }
 

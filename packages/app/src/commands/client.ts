@@ -120,6 +120,24 @@ export function readable(value: number): string {
   return value.toLocaleString('en-US');
 }
 
+/** Returns a function that returns by how much a count has grown per second since its last call. */
+export function speedMeter(now = () => performance.now()): (count: number) => number {
+  let last = { count: 0, at: now() };
+  return (count) => {
+    const { count: before, at: since } = last;
+    last = { count, at: now() };
+    const seconds = (last.at - since) / 1000;
+    return seconds > 0 ? Math.round((count - before) / seconds) : 0;
+  };
+}
+
+/** Returns the last line of a summary. Below a second, a speed is that of the start. */
+export function speedSince(began: number, plants: number): string[] {
+  const seconds = (performance.now() - began) / 1000;
+  if (plants === 0 || seconds < 1) return [];
+  return [`${seconds.toFixed(1)} s, ${readable(Math.round(plants / seconds))} plants a second`];
+}
+
 /** Writes a line about the progress of a command again and again. Returns a function that ends this. */
 export function showProgress(
   output: NodeJS.WritableStream,

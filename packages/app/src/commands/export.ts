@@ -21,6 +21,8 @@ import {
   report,
   type Session,
   showProgress,
+  speedMeter,
+  speedSince,
   stopAt,
 } from './client.js';
 import { type ExportOutput, openOutput } from './export-output.js';
@@ -54,11 +56,13 @@ async function exportAs(
   const output = await openOutput(given.file, given.after, stdout);
   const howToResume = () => `To resume: ${resumeCommand(given, plantExport.progress)}`;
   void stopAt(stopping, process, plantExport, 'the lines in progress', howToResume);
-  const stopShowing = showProgress(stderr, () => progressText(plantExport.progress));
+  const stopShowing = showProgress(stderr, progressText(plantExport));
+  const began = performance.now();
   const { storage } = session.configuration;
   const problems = await problemsOf(plantExport, output, storage).finally(stopShowing);
   const { plants } = plantExport.progress;
-  if (plants > 0 || problems === undefined) stderr.write(`exported: ${plants}\n`);
+  const lines = [`exported: ${plants}`, ...speedSince(began, plants)];
+  if (plants > 0 || problems === undefined) stderr.write(`${lines.join('\n')}\n`);
   for (const problem of problems ?? []) report(stderr, 'export', problem);
   if (plants > 0 && problems !== undefined) stderr.write(`${howToResume()}\n`);
   return problems === undefined ? 0 : 1;
@@ -136,7 +140,12 @@ function problemOf(error: unknown, storage: ConfiguredStorage): string {
   return error instanceof UnreadablePlantError ? error.message : reasonOf(error, 'reading');
 }
 
-/** Returns a line about the progress of an export. */
-export function progressText({ plants, last }: ExportProgress): string {
-  return `${readable(plants)} plants${last === undefined ? '' : ` | --after ${last}`}`;
+/** Returns a line about the progress of an export, each time that it is called. */
+function progressText(source: PlantExport): () => string {
+  const plantsPerSecond = speedMeter();
+  return () => {
+    const { plants, last } = source.progress;
+    const resume = last === undefined ? '' : ` | --after ${last}`;
+    return `${readable(plants)} plants, ${readable(plantsPerSecond(plants))}/s${resume}`;
+  };
 }

@@ -13,6 +13,8 @@ import {
   report,
   type Session,
   showProgress,
+  speedMeter,
+  speedSince,
   stopAt,
 } from './client.js';
 import { type OwnProcess, type Signals, UsageError } from './own-process.js';
@@ -60,6 +62,9 @@ async function importAs(
     const records = `${given.rejects} has records of lines before ${unrecorded} that were not stored`;
     report(stderr, 'import', `${records}. The import begins at line ${firstLine}`);
   }
+  if (given.file === undefined && process.stdin.isTTY) {
+    report(stderr, 'import', 'reading standard input, up to Ctrl-D');
+  }
   const show = showFirst(stderr);
   const record = (reject: Reject) => rejects?.record(reject) ?? show(reject);
   const plantImport = await openImport(session, firstLine, record);
@@ -68,7 +73,8 @@ async function importAs(
   const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
   const left = () => `${inProgress(plantImport.progress)}${howToResume()}`;
   void stopAt(stopping, process, plantImport, WAIT, left);
-  const stopShowing = showProgress(stderr, () => progressText(plantImport.progress, input.size));
+  const stopShowing = showProgress(stderr, progressText(plantImport, input.size));
+  const began = performance.now();
   const end = await plantImport
     .run(input.stream)
     .catch((error: unknown) => reasonOf(error, 'creating'))
@@ -77,7 +83,8 @@ async function importAs(
       rejects?.close();
     });
   const { progress } = plantImport;
-  stdout.write(`${countsOf(progress).join('\n')}\n`);
+  const lines = [...countsOf(progress), ...speedSince(began, progress.outcomes.stored)];
+  stdout.write(`${lines.join('\n')}\n`);
   const problem = end === true ? afterTheEnd(firstLine, progress) : end;
   if (problem) report(stderr, 'import', problem);
   if (end !== true) stdout.write(`${howToResume()}\n`);
@@ -173,11 +180,29 @@ function notStored({ outcomes }: ImportProgress): number {
   return Object.values(outcomes).reduce((sum, count) => sum + count) - outcomes.stored;
 }
 
-/** Returns a line about the progress of an import. @param size That of the input in bytes. */
-export function progressText(progress: ImportProgress, size: number | undefined): string {
-  const { outcomes, nextLine, bytes } = progress;
-  const share = size === undefined ? '' : `${Math.floor((100 * bytes) / size)} % | `;
-  const failed = notStored(progress);
-  const others = failed > 0 ? `, ${readable(failed)} not stored` : '';
-  return `${share}${readable(outcomes.stored)} plants${others} | --from-line ${nextLine}`;
+/** Returns a line about the progress of an import, each time that it is called. @param size That of the input in bytes. */
+export function progressText(
+  source: Pick<PlantImport, 'progress'>,
+  size: number | undefined,
+  now?: () => number,
+): () => string {
+  const plantsPerSecond = speedMeter(now);
+  const bytesPerSecond = speedMeter(now);
+  return () => {
+    const { outcomes, nextLine, bytes } = source.progress;
+    const failed = notStored(source.progress);
+    const seconds = size === undefined ? 0 : (size - bytes) / bytesPerSecond(bytes);
+    const notes = [
+      `${readable(outcomes.stored)} plants`,
+      `${readable(plantsPerSecond(outcomes.stored))}/s`,
+      ...(failed > 0 ? [`${readable(failed)} not stored`] : []),
+      ...(seconds > 0 && seconds < Number.POSITIVE_INFINITY ? [timeLeft(seconds)] : []),
+    ];
+    const share = size === undefined ? '' : `${Math.floor((100 * bytes) / size)} % | `;
+    return `${share}${notes.join(', ')} | --from-line ${nextLine}`;
+  };
+}
+
+function timeLeft(seconds: number): string {
+  return seconds < 100 ? `${Math.round(seconds)} s left` : `${Math.round(seconds / 60)} min left`;
 }

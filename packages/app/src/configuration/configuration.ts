@@ -20,6 +20,8 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE' | 'DOCS' | 
   readonly production: boolean;
   /** A line for each variable that is probably a misspelt one of this service. */
   readonly misspelt: readonly string[];
+  /** A line for each variable with which other programs name what is not chosen here. */
+  readonly foreign: readonly string[];
   readonly storage: ConfiguredStorage & { readonly name: string };
   /** With `demoToken`, a token that is made for this run, when none was chosen. */
   readonly verifier: ConfiguredVerifier & { readonly name: string };
@@ -51,11 +53,12 @@ export async function readConfiguration(
   }
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
   const misspelt = misspeltIn(env);
+  const foreign = noStorage ? foreignIn(env) : [];
   if (values === undefined || storage === undefined || problems.length > 0) {
-    throw new ConfigurationError([...problems, ...misspelt]);
+    throw new ConfigurationError([...problems, ...misspelt, ...foreign]);
   }
   return {
-    ...{ ...values, production, misspelt, storage },
+    ...{ ...values, production, misspelt, foreign, storage },
     verifier: verifier ?? demoVerifier(),
     DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
@@ -82,15 +85,22 @@ const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${
 const NO_TOKEN =
   'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
 
+const IGNORED = 'ignored, since it is not a variable of this service';
+
 function misspeltIn(env: NodeJS.ProcessEnv): string[] {
   const known = [...Object.keys(settings), ...secretsOf(settings).map((name) => `${name}_FILE`)];
   const unknown = Object.keys(env).filter((name) => !known.includes(name));
   return unknown.flatMap((name) => {
     const meant = nearest(name, known);
-    if (meant === undefined) return [];
-    return [
-      `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`,
-    ];
+    return meant === undefined ? [] : [`${name}: ${IGNORED}. Rename it if ${meant} is meant`];
+  });
+}
+
+function foreignIn(env: NodeJS.ProcessEnv): string[] {
+  return Object.keys(env).flatMap((alias) => {
+    const meant = Object.keys(settings).filter((name) => settings[name]?.aliases?.includes(alias));
+    if (meant.length === 0) return [];
+    return [`${alias}: ${IGNORED}. Set ${meant.join(' or ')} if the storage is meant`];
   });
 }
 
@@ -129,6 +139,7 @@ export function advice(configuration: Configuration): string[] {
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
   return [
     ...configuration.misspelt,
+    ...configuration.foreign,
     ...(configuration.SHUTDOWN_TIMEOUT_MS < longestMs ? [shutdown] : []),
     ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
     ...(verifier.advice?.() ?? []),

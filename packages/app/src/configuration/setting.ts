@@ -28,6 +28,8 @@ export interface Setting<T> {
    * the name then names.
    */
   readonly secret?: true;
+  /** Names that other programs use for it: one that is set, when this variable is not, is probably meant for it. */
+  readonly aliases?: readonly string[];
   /** The rule for the text, and its conversion to the value. */
   readonly schema: v.GenericSchema<string, T>;
 }

@@ -81,6 +81,7 @@ const mongodb = choice({
         'mongodb://127.0.0.1:27017/?replicaSet=plants',
       ),
       secret: true,
+      aliases: ['MONGO_URL', 'DATABASE_URL'],
     },
     MONGODB_COLLECTION: {
       ...matching(/^(?!system\.|\.)[^$\0]{1,120}$/, 'the name of a collection', 'plants'),
@@ -122,6 +123,7 @@ const postgresql = choice({
         'postgresql://plant_store@127.0.0.1:5432/plants',
       ),
       secret: true,
+      aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],
     },
   },
   required: ['POSTGRESQL_URI'],

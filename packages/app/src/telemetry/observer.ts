@@ -1,3 +1,5 @@
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
 import {
   OutcomeUnknownError,
   type StorageEvent,
@@ -42,7 +44,7 @@ export function observe(
         const level = isRefused(exchange) ? 'info' : 'debug';
         if (!logger.isLevelEnabled(level)) return;
         const { request, ...fields } = exchange;
-        const address = request && proxyAddress(request, proxies);
+        const address = request && addressOf(request, proxies);
         logger[level]({ ...fields, address }, 'responded');
       },
       failed({ requestId, error, cause }) {
@@ -60,6 +62,15 @@ export function observe(
       }
     },
   };
+}
+
+/** Returns the address of the client; that of the proxy when what the proxy names is no address. */
+function addressOf(
+  request: IncomingMessage,
+  proxies: (address: string, distance: number) => boolean,
+): string | undefined {
+  const address = proxyAddress(request, proxies);
+  return isIP(address) > 0 ? address : request.socket.remoteAddress;
 }
 
 /** Whether the client was refused something. The other failures have a line of their own, with their cause. */

@@ -1,12 +1,14 @@
 import { existsSync } from 'node:fs';
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { progressText, readExportArguments, resumeCommand } from '../../src/commands/export.js';
+import { readExportArguments, resumeCommand } from '../../src/commands/export.js';
 import { stopAll } from '../support/in-process.js';
 import { PlantFiles, startExport } from '../support/plant-files.js';
 
 const NONE = { file: undefined, after: undefined, limit: undefined };
 const { id: seven } = newPlant({ id: -7n, name: '' });
+
+const UNREACHABLE = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
 
 describe('The arguments of an export', () => {
   for (const [line, expected] of [
@@ -34,19 +36,19 @@ describe('plant-store export', () => {
   after(() => files.remove());
   afterEach(stopAll);
 
-  it('shows how many plants it has written, and how to resume', () => {
-    expect(progressText({ plants: 40_000, last: seven })).to.equal('40,000 plants | --after -7');
-  });
-
-  it('ends with 1 and the reason at its time limit when the storage cannot be reached, and leaves no file', async () => {
+  it('stops at a signal while the storage cannot be reached, and leaves no file', async () => {
     const file = files.newPath();
-    const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' };
-    const it = startExport([file], unreachable);
+    const it = startExport([file], { ...UNREACHABLE, LOG_LEVEL: 'warn' });
+    await it.printed(/MONGODB_URI: .*not reachable/);
     it.emit('SIGINT');
     expect(await it.ended).to.equal(1);
-    expect(it.err).to.match(
-      /^SIGINT: waiting for the lines in progress\nplant-store: export: MONGODB_URI: .*\n$/,
-    );
+    expect(it.err).to.match(/\nSIGINT: waiting for the lines in progress\n$/);
     expect(existsSync(`${file}.partial`)).to.equal(false);
+  });
+
+  it('ends with 1 and the reason at its time limit when the storage cannot be reached', async () => {
+    const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
+    expect(await it.ended).to.equal(1);
+    expect(it.err).to.match(/^plant-store: export: MONGODB_URI: .*\n$/);
   });
 });

@@ -56,24 +56,47 @@ describe('The progress of an import', () => {
   };
   const progress = { outcomes: NO_FAILURE, pending: 9, bytes: 3_000, nextLine: 40_001 };
 
-  it('has the plants, the lines that were not stored, the next line, and the percentage of a file', () => {
-    expect(progressText(progress, undefined)).to.equal('40,000 plants | --from-line 40001');
-    const outcomes = {
-      ...NO_FAILURE,
-      taken: 1000,
-      invalid: 2,
-      unavailable: 30,
-      unknown: 399,
-      failed: 1,
-    };
-    for (const [size, share] of [
-      [9_000, 33],
-      [3_000, 100],
-    ] as const) {
-      expect(progressText({ ...progress, outcomes }, size)).to.equal(
-        `${share} % | 40,000 plants, 1,432 not stored | --from-line 40001`,
-      );
-    }
+  const failed = {
+    ...NO_FAILURE,
+    taken: 1000,
+    invalid: 2,
+    unavailable: 30,
+    unknown: 399,
+    failed: 1,
+  };
+  const later = { ...progress, outcomes: failed, bytes: 6_000 };
+
+  for (const [size, first, second] of [
+    [
+      undefined,
+      '40,000 plants, 0/s | --from-line 40001',
+      '40,000 plants, 0/s, 1,432 not stored | --from-line 40001',
+    ],
+    [
+      66_000,
+      '4 % | 40,000 plants, 0/s | --from-line 40001',
+      '9 % | 40,000 plants, 0/s, 1,432 not stored, 40 s left | --from-line 40001',
+    ],
+  ] as const) {
+    it(`has the counts and the next line, for a file of ${size ?? 'unknown'} bytes`, () => {
+      const source = { progress };
+      let now = 0;
+      const text = progressText(source, size, () => now);
+      expect(text()).to.equal(first);
+      now = 2_000;
+      source.progress = later;
+      expect(text()).to.equal(second);
+    });
+  }
+
+  it('has plants a second, and minutes when many are left', () => {
+    let now = 0;
+    const source = { progress: { ...progress, bytes: 0, outcomes: { ...NO_FAILURE, stored: 0 } } };
+    const text = progressText(source, 1_203_000, () => now);
+    text();
+    now = 2_000;
+    source.progress = progress;
+    expect(text()).to.equal('0 % | 40,000 plants, 20,000/s, 13 min left | --from-line 40001');
   });
 
   it('has no percentage when the size is not known', async () => {
@@ -96,6 +119,16 @@ describe('plant-store import', () => {
     expect(await imported([await files.write(numbered(10))])).to.deep.equal(expected);
     expect(await imported(['/dev/null'])).to.include({ code: 0 });
   });
+
+  for (const isTTY of [true, false]) {
+    it(`reads standard input, and reports so on a terminal: ${isTTY}`, async () => {
+      const it = startImport([], MEMORY);
+      Object.assign(it.stdin, { isTTY }).end(plantLine(1));
+      expect(await it.ended).to.equal(0);
+      const note = 'plant-store: import: reading standard input, up to Ctrl-D\n';
+      expect([it.out, it.err]).to.deep.equal(['stored: 1\n', isTTY ? note : '']);
+    });
+  }
 
   it('ends with 1 when a line was not stored, and records the line so that it can be corrected and imported', async () => {
     const wrong = '{"id":9007199254741000,"name":null}';

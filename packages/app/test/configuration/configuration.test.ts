@@ -315,6 +315,11 @@ describe('Advice', () => {
       { ...TIMES, SHUTDOWN_TIMEOUT_MS: '50999' },
       'SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to 51000 ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and 1000 ms). Set it to 51000 or more',
     ],
+    [
+      { MONGO_URL: 'mongodb://a' },
+      'MONGO_URL: ignored, since it is not a variable of this service. Set MONGODB_URI if the storage is meant',
+    ],
+    [{ STORAGE: 'memory', MONGO_URL: 'mongodb://a' }],
     [RESEMBLING, ...renames],
   ];
 

@@ -91,6 +91,7 @@ describe('The log of a response', () => {
     ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
     ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
     ['after a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
+    ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
   ] as const) {
     it(`has the address ${what}, and why the token was refused`, async () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
