@@ -10,7 +10,7 @@ import {
 } from '@plant-store/domain';
 import type { Liars } from '@plant-store/liars';
 import { CONNECTION_STRING, type Lie, PASSWORD } from './correct-store.js';
-import type { WriteError } from './simulated-storage.js';
+import type { SimulatedStorage, WriteError } from './simulated-storage.js';
 
 const isOutage = (error: Error) => error instanceof StorageUnavailableError;
 const never = () => new Promise<never>(() => {});
@@ -56,41 +56,35 @@ const failingToAdd =
     failed: (correct, plant) => (plant !== undefined && isOutage(correct) ? error : correct),
   });
 
-/** A store that rejects adds because of earlier failures. */
-const refusing =
-  (failure: string, refusal: (failures: number, adds: number) => Error | false): Lie =>
-  (correct) => {
-    let failures = 0;
+/** What a store knows when it is asked to add a plant. */
+interface Call {
+  readonly plant: NewPlant;
+  readonly storage: SimulatedStorage;
+  /** How many adds there were, with this one. */
+  readonly adds: number;
+  /** The ids of which an add has failed. */
+  readonly failed: ReadonlySet<bigint>;
+}
+
+/** A store that responds to some adds without its storage: what they are rejected with, or that they are stored. */
+const responding =
+  (failure: string, respond: (call: Call) => Error | 'stored' | false): Lie =>
+  (correct, storage, failed = new Set<bigint>()) => {
     let adds = 0;
     return {
       failure,
       async add(plant, timeLimitMs) {
         adds += 1;
-        const error = refusal(failures, adds);
-        if (error) throw error;
-        await correct.add(plant, timeLimitMs);
+        const response = respond({ plant, storage, adds, failed });
+        if (response instanceof Error) throw response;
+        if (response !== 'stored') await correct.add(plant, timeLimitMs);
       },
-      failed(error) {
-        failures += 1;
+      failed(error, plant) {
+        if (plant !== undefined) failed.add(plant.id);
         return error;
       },
     };
   };
-
-/** A store that reports something else of a plant that it has reported as unavailable, when it is added again. */
-const remembering =
-  (failure: string, report: () => void): Lie =>
-  (correct, _, unavailable = new Set<bigint>()) => ({
-    failure,
-    async add(plant, timeLimitMs) {
-      if (unavailable.has(plant.id)) return report();
-      await correct.add(plant, timeLimitMs);
-    },
-    failed(error, plant) {
-      if (plant !== undefined && isOutage(error)) unavailable.add(plant.id);
-      return error;
-    },
-  });
 
 const replacing: Record<string, Lie> = {
   'lets a plant that it refuses replace the first one': (_, storage) => ({
@@ -140,9 +134,9 @@ const closingEarly: Record<string, Lie> = {
 };
 
 const failingForGood: Record<string, Lie> = {
-  'accepts no more plants after one that failed': refusing(
+  'accepts no more plants after one that failed': responding(
     'plant 4: expected stored',
-    (failures) => failures > 0 && new StorageUnavailableError('it failed before'),
+    ({ failed }) => failed.size > 0 && new StorageUnavailableError('it failed before'),
   ),
 };
 
@@ -178,13 +172,10 @@ export const liars: Liars<Lie> = {
     ]),
   ),
   'rejects a second add with an id, also of an equal plant, and keeps the first plant': {
-    'takes the same content for the same create': (correct, storage) => ({
-      failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
-      async add(plant, timeLimitMs) {
-        if (storage.rows.get(plant.id)?.plant.name === plant.name) return;
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
+    'takes the same content for the same create': responding(
+      'plant 7: expected taken, because a plant with the id is stored; got stored',
+      ({ plant, storage }) => storage.rows.get(plant.id)?.plant.name === plant.name && 'stored',
+    ),
     ...replacing,
   },
   'stores exactly one of 100 concurrent adds with one id': {
@@ -318,15 +309,13 @@ export const liars: Liars<Lie> = {
         cause: new AggregateError([new Error(`connect ${CONNECTION_STRING}`)]),
       }),
     ),
-    'reports a plant as stored that it has reported as unavailable': remembering(
+    'reports a plant as stored that it has reported as unavailable': responding(
       'plant 4 in the storage: expected id 4',
-      () => undefined,
+      ({ plant, failed }) => failed.has(plant.id) && 'stored',
     ),
-    'reports an id as taken that it has reported as unavailable': remembering(
+    'reports an id as taken that it has reported as unavailable': responding(
       'plant 4: expected stored, because it was reported as unavailable before',
-      () => {
-        throw new PlantIdTakenError('taken');
-      },
+      ({ plant, failed }) => failed.has(plant.id) && new PlantIdTakenError('taken'),
     ),
     ...failingForGood,
   },
@@ -416,9 +405,9 @@ export const liars: Liars<Lie> = {
   },
   'reports the truth to each of 100 concurrent callers while the storage does not respond': {
     ...unavailableOnceSent,
-    'loses a connection with each add that times out': refusing(
+    'loses a connection with each add that times out': responding(
       'plant 100: expected stored, because its id is free, and the storage can be used',
-      (failures) => failures >= 100 && new StorageUnavailableError('no connection'),
+      ({ failed }) => failed.size >= 100 && new StorageUnavailableError('no connection'),
     ),
   },
   'settles in time in the last millisecond of a limit, when the storage does not respond': {
@@ -435,13 +424,10 @@ export const liars: Liars<Lie> = {
         failure: 'expected taken, because it was reported as stored or taken before; got stored',
         attempt: async (plant, mark) => (await storage.write(plant, mark, false)) === mark,
       }),
-      'never connects a second time': (correct, storage) => ({
-        failure: 'got unavailable (StorageUnavailableError: disconnected)',
-        async add(plant, timeLimitMs) {
-          if (storage.generation > 0) throw new StorageUnavailableError('disconnected');
-          await correct.add(plant, timeLimitMs);
-        },
-      }),
+      'never connects a second time': responding(
+        'got unavailable (StorageUnavailableError: disconnected)',
+        ({ storage }) => storage.generation > 0 && new StorageUnavailableError('disconnected'),
+      ),
     },
   'keeps the plant of another client whose id it has reported as taken, when the storage is killed':
     takenTooEarly,
@@ -464,25 +450,17 @@ export const liars: Liars<Lie> = {
           return (await storage.write(plant, mark, false)) === mark;
         },
       }),
-      'is ready while its storage loses what it acknowledges, and it stores nothing': (
-        correct,
-        storage,
-      ) => ({
-        failure: 'ready: expected it to be rejected as unavailable, because it accepts no plants',
-        async add(plant, timeLimitMs) {
-          if (storage.fault === 'relaxed') throw new StorageUnavailableError('flushes are off');
-          await correct.add(plant, timeLimitMs);
-        },
-      }),
+      'is ready while its storage loses what it acknowledges, and it stores nothing': responding(
+        'ready: expected it to be rejected as unavailable, because it accepts no plants',
+        ({ storage }) => storage.fault === 'relaxed' && new StorageUnavailableError('no flushes'),
+      ),
     },
   'does not report an id as taken by a plant that is rolled back': {
-    'reports an id as taken by a plant that is not committed': (correct, storage) => ({
-      failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
-      async add(plant, timeLimitMs) {
-        if (storage.dirtyRead(plant.id) !== undefined) throw new PlantIdTakenError('taken');
-        await correct.add(plant, timeLimitMs);
-      },
-    }),
+    'reports an id as taken by a plant that is not committed': responding(
+      'plant 2: expected stored or unavailable or unknown, because its id was free',
+      ({ plant, storage }) =>
+        storage.dirtyRead(plant.id) !== undefined && new PlantIdTakenError('taken'),
+    ),
     'stops waiting for a lock, and looks the id up in what is not committed': (_, storage) => ({
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       hangs: true,
@@ -561,9 +539,9 @@ export const liars: Liars<Lie> = {
         return error;
       },
     }),
-    'does not replace one of ten connections that are lost': refusing(
+    'does not replace one of ten connections that are lost': responding(
       'expected stored, because its id is free, and the storage can be used; got unknown',
-      (failures, adds) => failures > 0 && adds % 10 === 9 && new OutcomeUnknownError('no response'),
+      ({ adds, failed }) => failed.size > 0 && adds % 10 === 9 && new OutcomeUnknownError('lost'),
     ),
   },
 };
