@@ -233,12 +233,13 @@ export class Connection {
     const socket = this.#socket;
     if (socket.destroyed) return;
     const limit = socket.bytesRead + LINGER_BYTES;
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
     socket.removeAllListeners('data');
     socket
       .on('data', () => {
         if (socket.bytesRead >= limit) socket.pause();
       })
+      .once('close', () => clearTimeout(timer))
       .resume()
       .end();
   }
