@@ -107,14 +107,11 @@ describe('The unit of systemd', () => {
     expect([status, stderr]).to.deep.equal([0, '']);
   });
 
-  it('sets variables that exist', () => {
+  it('sets variables that exist, and gives the service enough time to stop, and enough files', () => {
     const set = values('Environment')
       .join(' ')
       .matchAll(/([A-Z0-9_]+)=/g);
     expect(KNOWN).to.include.members([...set].map(([, name]) => name));
-  });
-
-  it('gives the service enough time to stop, and enough files', () => {
     const [stop] = values('TimeoutStopSec');
     expect(Number(stop) * 1000).to.be.at.least(longestStop({}) + STOP_MARGIN_MS);
     const [files] = values('LimitNOFILE');
