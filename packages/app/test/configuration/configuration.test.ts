@@ -1,9 +1,11 @@
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
+import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import { advice, readConfiguration } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/setting.js';
 import { settings } from '../../src/configuration/settings.js';
+import { storages } from '../../src/configuration/storages.js';
 import { PlantFiles } from '../support/plant-files.js';
 
 type Env = Record<string, string>;
@@ -11,7 +13,8 @@ type Env = Record<string, string>;
 const DIGEST = 'a'.repeat(64);
 const ISSUER = 'https://login.example.com';
 const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
-const STORES = 'MONGODB_URI or POSTGRESQL_URI';
+/** A tutorial adds one. */
+const STORES = variablesThatChoose(storages);
 const FORGETS = 'memory loses every plant when the process ends';
 
 /** Values that no variable of this name takes. */
