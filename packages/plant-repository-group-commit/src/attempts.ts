@@ -18,7 +18,7 @@ export class Attempt implements PlantBatch {
   sent: readonly PendingPlant[] | undefined;
   /** When they were sent, by the clock. */
   sentAt = Number.POSITIVE_INFINITY;
-  /** Whether its plants were queued again while it was in flight. */
+  /** Whether its plants were queued again while it was in flight: its reply may be lost. */
   hasTimedOut = false;
   stopTimer: () => void = () => undefined;
   readonly #attempts: Attempts;

@@ -79,7 +79,8 @@ export class Availability {
     const hasResponded = await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    this.lost = this.#connections.checked(clock.now(), hasResponded);
+    this.#connections.checked(clock.now(), hasResponded);
+    this.lost = this.#connections.signal;
     const isRefused = this.#finding === 'credentials';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
@@ -157,20 +158,17 @@ export class LostConnections {
     return this.#latest.signal;
   }
 
-  /** A check has ended. Returns the signal of what is sent from now on. */
-  checked(now: number, hasResponded: boolean): AbortSignal {
+  /** A check has ended. */
+  checked(now: number, hasResponded: boolean): void {
     if (hasResponded) this.#responses += 1;
     this.#earlier.push({ sentBefore: now, responses: this.#responses, signal: this.#latest });
     this.#latest = sharedSignal();
-    while (this.#isOldestLost(now)) this.#earlier.shift()?.signal.abort(new NoResponseError());
-    return this.signal;
-  }
-
-  #isOldestLost(now: number): boolean {
-    const [oldest] = this.#earlier;
-    if (oldest === undefined) return false;
-    const isResponding = this.#responses - oldest.responses >= LOST_AFTER_CHECKS;
-    return isResponding || now - oldest.sentBefore >= MAX_REPLY_MS;
+    const firstKept = this.#earlier.findIndex(
+      ({ sentBefore, responses }) =>
+        this.#responses - responses < LOST_AFTER_CHECKS && now - sentBefore < MAX_REPLY_MS,
+    );
+    for (const { signal } of this.#earlier.splice(0, firstKept))
+      signal.abort(new NoResponseError());
   }
 }
 

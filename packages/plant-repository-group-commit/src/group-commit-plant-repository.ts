@@ -18,7 +18,7 @@ import type { PlantStorage } from './plant-storage.js';
 /** The pause before a page is read again. */
 const RETRY_PAUSE_MS = 100;
 
-/** How long closing the connections may take. */
+/** How long closing the connections may take: a frozen server does not respond to it. */
 const CLOSE_TIMEOUT_MS = 1_000;
 
 /** What a {@link GroupCommitPlantRepository} reports to. */

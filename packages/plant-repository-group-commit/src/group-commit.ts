@@ -30,7 +30,7 @@ const EAGER = { eager: 4, minShare: 1 / 2 };
  * Plants that are inserted again do not wait for others, and others do not wait for them. One plant may be the reason for
  * the failure, for example when its shard has no primary.
  */
-const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0, pauseMs: () => 0 };
+const AT_ONCE = { eager: Number.POSITIVE_INFINITY, minShare: 0 };
 
 /** What a {@link GroupCommit} uses. */
 export interface GroupCommitOptions {
@@ -67,12 +67,13 @@ export class GroupCommit {
     this.#options = options;
     const { storage, clock } = options;
     const { ordinary, again } = storage.limits;
-    const store = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
-      void this.#carryOut(new Attempt(plants, this.#attempts, releaseSlot));
-    const paced = { ...EAGER, slots: ordinary, pauseMs: () => this.#attempts.pauseMs };
-    this.#attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
-    this.#ordinary = new InsertQueue(paced, store, clock);
-    this.#again = new InsertQueue({ ...AT_ONCE, slots: again }, store, clock);
+    const attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
+    const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
+      void this.#carryOut(new Attempt(plants, attempts, releaseSlot));
+    const shared = { insert, clock, pauseMs: () => attempts.pauseMs };
+    this.#attempts = attempts;
+    this.#ordinary = new InsertQueue({ ...shared, ...EAGER, slots: ordinary });
+    this.#again = new InsertQueue({ ...shared, ...AT_ONCE, slots: again });
   }
 
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */

@@ -6,8 +6,8 @@ import type { PendingPlant } from './pending-plant.js';
 const MAX_PLANTS = 1_000;
 const MAX_BYTES = 2 ** 22;
 
-/** When inserts start, and how many. */
-export interface Pace {
+/** When inserts start, how many, and how. */
+interface InsertQueueOptions {
   /** The most inserts that start as soon as they are large enough. */
   readonly eager: number;
   /** The plants of such an insert, at least, as a share of all plants in flight. */
@@ -16,10 +16,10 @@ export interface Pace {
   readonly slots: number;
   /** Milliseconds after which an insert starts, whatever its size is, while a slot is free. */
   readonly pauseMs: () => number;
+  /** Starts an insert. Calls `releaseSlot` when it has ended, or earlier, or both. */
+  readonly insert: (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
+  readonly clock: Clock;
 }
-
-/** Starts an insert. Calls `releaseSlot` when it has ended, or earlier, or both. */
-type Insert = (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
 
 /**
  * Natural batching (group commit): plants that are queued while inserts are in flight form the next insert. An idle
@@ -27,9 +27,7 @@ type Insert = (plants: readonly PendingPlant[], releaseSlot: () => void) => void
  * flight, when those have ended, or when they take long.
  */
 export class InsertQueue {
-  readonly #pace: Pace;
-  readonly #insert: Insert;
-  readonly #clock: Clock;
+  readonly #options: InsertQueueOptions;
   /** An insert has plants of many callers: a tracing agent must not count it as a part of the first one's request. */
   readonly #context = new AsyncResource('InsertQueue');
   #plants: PendingPlant[] = [];
@@ -41,10 +39,8 @@ export class InsertQueue {
   /** Whether an insert starts after a pause, because a majority or a standby lags. */
   #isWaiting = false;
 
-  constructor(pace: Pace, insert: Insert, clock: Clock) {
-    this.#pace = pace;
-    this.#insert = insert;
-    this.#clock = clock;
+  constructor(options: InsertQueueOptions) {
+    this.#options = options;
   }
 
   push(plant: PendingPlant): void {
@@ -79,9 +75,10 @@ export class InsertQueue {
 
   /** When the inserts in flight take long, the next one does not wait for them. */
   #startLater(): void {
-    if (this.#isWaiting || this.#inFlight >= this.#pace.slots) return;
+    const { slots, pauseMs, clock } = this.#options;
+    if (this.#isWaiting || this.#inFlight >= slots) return;
     this.#isWaiting = true;
-    this.#clock.after(this.#startedAt + this.#pace.pauseMs() - this.#clock.now(), () => {
+    clock.after(this.#startedAt + pauseMs() - clock.now(), () => {
       this.#isWaiting = false;
       this.#start();
     });
@@ -96,18 +93,19 @@ export class InsertQueue {
   }
 
   #isDue(): boolean {
-    const { eager, minShare, slots, pauseMs } = this.#pace;
+    const { eager, minShare, slots, pauseMs, clock } = this.#options;
     const waiting = this.#plants.length;
     if (waiting === 0 || this.#inFlight >= slots) return false;
     if (this.#inFlight < eager && waiting >= this.#plantsInFlight * minShare) return true;
-    return this.#clock.now() - this.#startedAt >= pauseMs();
+    return clock.now() - this.#startedAt >= pauseMs();
   }
 
   async #run(plants: readonly PendingPlant[]): Promise<void> {
-    this.#startedAt = this.#clock.now();
+    const { insert, clock } = this.#options;
+    this.#startedAt = clock.now();
     this.#inFlight += 1;
     this.#plantsInFlight += plants.length;
-    await new Promise<void>((releaseSlot) => this.#insert(plants, releaseSlot));
+    await new Promise<void>((releaseSlot) => insert(plants, releaseSlot));
     this.#inFlight -= 1;
     this.#plantsInFlight -= plants.length;
     if (this.#plants.length > 0) this.#start();

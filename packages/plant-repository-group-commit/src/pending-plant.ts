@@ -22,14 +22,11 @@ export function sizeOf({ name, tag = '' }: Plant): number {
   return bytes;
 }
 
-/** What an `add` needs beside its plant. */
-export interface Call {
-  /** An upper bound of the bytes of its plant. */
+/** What an `add` needs beside its plant: the size of it, when it began and ends, by the clock, and its caller, for the tracer. */
+interface Call {
   readonly size: number;
-  /** By the clock, as the deadline is. */
   readonly addedAt: number;
   readonly deadline: number;
-  /** Who called it, for the tracer. */
   readonly caller: unknown;
   /** Called once, with the error that `add` rejects with; without one when the plant is stored. */
   readonly settled: (error?: Error) => void;
