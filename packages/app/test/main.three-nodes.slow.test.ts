@@ -61,7 +61,7 @@ describe('With three nodes', function () {
       service = await serveHere({ MONGODB_URI: uriOf('service'), ACCESS_TOKEN_SHA256 });
       await service.printed(/the storage is reachable/);
       exported = startExport([], { MONGODB_URI: uriOf('exported') });
-      await exported.printed(/\n/);
+      await exported.printed(/^\{/);
       exported.stdout.pause();
       const file = files.newPath();
       execFileSync('mkfifo', [file]);

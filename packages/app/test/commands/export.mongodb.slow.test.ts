@@ -87,7 +87,7 @@ describe('plant-store export, from a replica set,', () => {
 
   it('stops on SIGTERM after the lines that its reader takes, and resumes after the last one', async () => {
     const it = startExport([], env);
-    await it.printed(/\n/);
+    await it.printed(/^\{/);
     it.stdout.pause();
     it.emit('SIGTERM');
     await it.printed(/SIGTERM: waiting/);

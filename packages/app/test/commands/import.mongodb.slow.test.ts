@@ -45,7 +45,7 @@ describe('plant-store import', () => {
       STORAGE: 'memory',
     });
     expect(await resumed.ended).to.equal(1);
-    expect(countsOf(resumed.out)).to.deep.equal({ invalid: 400 - recorded });
+    expect(countsOf(resumed.out)).to.deep.equal({ stored: 0, invalid: 400 - recorded });
     expect(rejectsIn(rejects).map(({ line }) => line)).to.deep.equal(
       Array.from({ length: 400 }, (_, index) => index + 1),
     );

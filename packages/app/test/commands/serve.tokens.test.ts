@@ -2,7 +2,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issuer';
 import { createPlant, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { serveHere, stopAll } from '../support/in-process.js';
+import { metricsOf, serveHere, stopAll } from '../support/in-process.js';
 import { PlantFiles } from '../support/plant-files.js';
 
 async function start(env: Record<string, string>) {
@@ -52,14 +52,11 @@ describe('The tokens of the service', () => {
       expect(response.status).to.equal(status);
       expected.push({ ...outcome, requestId: response.headers.get('X-Request-Id') });
     }
-    const metrics = await (await fetch(`${service.management}/metrics`)).text();
-    for (const series of [
-      'plant_store_key_fetches_total{result="success"}',
-      'plant_store_token_checks_total{cache="hit"}',
-      'plant_store_tokens_refused_total{reason="signature"}',
-    ]) {
-      expect(metrics.split('\n')).to.include(`${series} 1`);
-    }
+    expect(await metricsOf(service)).to.include.members([
+      'plant_store_key_fetches_total{result="success"} 1',
+      'plant_store_token_checks_total{cache="hit"} 1',
+      'plant_store_tokens_refused_total{reason="signature"} 1',
+    ]);
     const found = (await responded()).map(({ client, refusal, requestId }) => ({
       ...(client && { client }),
       ...(refusal && { refusal }),

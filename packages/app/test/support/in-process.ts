@@ -81,6 +81,11 @@ export async function serveHere(env: Record<string, string>): Promise<Service> {
   return Object.assign(service, { address, management });
 }
 
+/** Resolves with the lines of the metrics of a service. */
+export async function metricsOf({ management }: Service): Promise<string[]> {
+  return (await (await fetch(`${management}/metrics`)).text()).split('\n');
+}
+
 /** Stops the commands that a failed test has left running. */
 export async function stopAll(): Promise<void> {
   await Promise.all([...running].map((command) => command.stop()));

@@ -82,12 +82,10 @@ export function startWithFullDisk(
   );
 }
 
-/** Returns the counts of a summary that are not 0. */
+/** Returns the counts of a summary. */
 export function countsOf(output: string): Record<string, number> {
-  const counts = [...output.matchAll(/^(\w+): ([0-9]+)$/gm)];
-  return Object.fromEntries(
-    counts.map(([, outcome, count]) => [outcome, Number(count)]).filter(([, count]) => count !== 0),
-  );
+  const counts = output.matchAll(/^(\w+): ([0-9]+)$/gm);
+  return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
 }
 
 /** Returns the line at which an import can be resumed, from its output. */
@@ -96,8 +94,6 @@ export function nextLineOf(output: string): number {
 }
 
 export function rejectsIn(path: string): Reject[] {
-  const lines = readFileSync(path, 'utf8')
-    .split('\n')
-    .filter((line) => line !== '');
+  const lines = readFileSync(path, 'utf8').match(/^.+$/gm) ?? [];
   return lines.map((line) => JSON.parse(line));
 }

@@ -27,14 +27,7 @@ describe('The metrics', () => {
   let metrics: Metrics;
   let observer: Observer;
 
-  /** Checks the values of series in the text of `/metrics`. */
-  async function expectValues(values: Readonly<Record<string, number>>): Promise<void> {
-    const lines = (await metrics.text()).split('\n');
-    for (const [series, value] of Object.entries(values)) {
-      const line = lines.find((it) => it.startsWith(`${series} `));
-      expect(Number(line?.slice(series.length)), series).to.equal(value);
-    }
-  }
+  const lines = async () => (await metrics.text()).split('\n');
 
   beforeEach(async () => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234' });
@@ -42,7 +35,8 @@ describe('The metrics', () => {
     observer = observe(logger, metrics, { storage: {}, verifier: {} });
   });
 
-  function requestEnded(status: number, error?: number, durationMs = 1): void {
+  function exchange(status: number, error?: number, durationMs = 0): void {
+    observer.http.begun();
     observer.http.ended({
       ...{ method: 'POST', route: '/plants', status, error, durationMs },
       ...{ requestId: 'a', client: undefined, refusal: undefined, request: undefined },
@@ -50,15 +44,16 @@ describe('The metrics', () => {
   }
 
   it('begin at 0, name the build, and include those of Node.js about the process', async () => {
-    await expectValues({
-      ...Object.fromEntries(FROM_THE_START.map((series) => [`plant_store_${series}`, 0])),
-      [`plant_store_build_info{version="2.4.0-dev+abc1234",commit="unknown",node="${process.version}"}`]: 1,
-    });
+    const build = `{version="2.4.0-dev+abc1234",commit="unknown",node="${process.version}"}`;
+    expect(await lines()).to.include.members([
+      ...FROM_THE_START.map((series) => `plant_store_${series} 0`),
+      `plant_store_build_info${build} 1`,
+    ]);
     expect(await metrics.text()).to.match(/^process_resident_memory_bytes [1-9]/m);
   });
 
   it('have buckets of seconds, and of plants', async () => {
-    requestEnded(200);
+    exchange(200);
     const text = await metrics.text();
     for (const [name, expected] of [
       ['http_server_request_duration_seconds', SECONDS],
@@ -71,18 +66,19 @@ describe('The metrics', () => {
   });
 
   it('count a request while it is under way, its duration, a bug, and an overload', async () => {
-    observer.http.begun();
-    await expectValues({ http_server_active_requests: 1 });
-    requestEnded(503, 5032, 1500);
+    exchange(503, 5032, 1500);
+    for (const error of [5000, 5030, 4000]) exchange(Math.trunc(error / 10), error);
     const labels =
       '{http_request_method="POST",http_route="/plants",http_response_status_code="503"}';
-    await expectValues({
-      http_server_active_requests: 0,
-      [`http_server_request_duration_seconds_sum${labels}`]: 1.5,
-    });
-    for (const error of [5000, 5030, 4000]) requestEnded(Math.trunc(error / 10), error);
-    await expectValues({ plant_store_requests_refused_total: 1, plant_store_bugs_total: 1 });
+    expect(await lines()).to.include.members([
+      'http_server_active_requests 0',
+      `http_server_request_duration_seconds_sum${labels} 1.5`,
+      'plant_store_requests_refused_total 1',
+      'plant_store_bugs_total 1',
+    ]);
     expect(await metrics.text()).not.to.match(/^plant_store_tokens_refused_total\{/m);
+    observer.http.begun();
+    expect(await lines()).to.include('http_server_active_requests 1');
   });
 
   it('count the outcome of each plant at the storage', async () => {
@@ -103,7 +99,7 @@ describe('The metrics', () => {
     ] as const) {
       const error = new Failure('x');
       await rejects(add(error), error);
-      await expectValues({ [`plant_store_plants_total{outcome="${outcome}"}`]: 1 });
+      expect(await lines()).to.include(`plant_store_plants_total{outcome="${outcome}"} 1`);
     }
   });
 
@@ -114,14 +110,14 @@ describe('The metrics', () => {
     observer.tokens({ type: 'issuer reached' });
     const error = new TokenVerifierUnavailableError('out of reach');
     observer.tokens({ type: 'issuer not reached', error });
-    await expectValues({
-      plant_store_batch_size_sum: 7,
-      plant_store_batch_duration_seconds_sum: 0.25,
-      plant_store_plants_refused_by_database_total: 1,
-      'plant_store_token_checks_total{cache="hit"}': 1,
-      'plant_store_token_checks_total{cache="miss"}': 1,
-      'plant_store_key_fetches_total{result="success"}': 1,
-      'plant_store_key_fetches_total{result="failure"}': 1,
-    });
+    expect(await lines()).to.include.members([
+      'plant_store_batch_size_sum 7',
+      'plant_store_batch_duration_seconds_sum 0.25',
+      'plant_store_plants_refused_by_database_total 1',
+      'plant_store_token_checks_total{cache="hit"} 1',
+      'plant_store_token_checks_total{cache="miss"} 1',
+      'plant_store_key_fetches_total{result="success"} 1',
+      'plant_store_key_fetches_total{result="failure"} 1',
+    ]);
   });
 });
