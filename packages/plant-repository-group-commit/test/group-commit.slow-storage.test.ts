@@ -135,6 +135,7 @@ describe('A slow storage', function () {
     }
     await time.runOut(2 * MINUTE);
     expect(Math.max(...durations.slice(1_000))).to.be.below(9_000);
+    expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
   });
 
   it('that stands still for 20 s stores every plant, with a bounded number of inserts', async () => {
