@@ -74,9 +74,9 @@ const CHECKS: Readonly<
     unknownOptions,
     page(
       '`npm run bench -- --quick --gone` `mongod --gone`',
-      sh('A=1 plant-store import a --gone 1 --rejects b\n'),
+      sh('A=1 plant-store import a --reject 1 --rejects b\n'),
     ),
-    [': npm run bench --gone', ': plant-store import --gone'],
+    [': npm run bench --gone', ': plant-store import --reject'],
   ],
   'name variables that exist': [
     unknownVariables,
@@ -176,7 +176,7 @@ function unknownOptions({ path, prose, blocks }: Markdown): string[] {
     if (usage === undefined) return [];
     const listed = read(usage);
     return [...rest.matchAll(/ (--[a-z][a-z-]*)/g)]
-      .filter(([, option = '']) => option !== '--help' && !listed.includes(` ${option}`))
+      .filter(([, option = '']) => option !== '--help' && !new RegExp(` ${option}\\b`).test(listed))
       .map(([, option]) => `${path}: ${tool} ${option}`);
   });
 }
