@@ -94,13 +94,14 @@ describe('A client', () => {
     expect(accepted.bytesRead - read).to.be.at.most(2 * CHUNK);
   });
 
-  it('that neither sends nor closes after a closing response is cut off', async () => {
+  it('that neither sends nor closes after a closing response is half-closed, then cut off', async () => {
     const { client } = await start();
     const { socket, accepted } = await client();
     socket.allowHalfOpen = true;
     socket.write('GARBAGE\r\n\r\n');
     await once(socket.resume(), 'end');
     await once(accepted, 'close');
+    expect(accepted.writableEnded).to.equal(true);
   });
 
   describe('while the server stops', () => {
