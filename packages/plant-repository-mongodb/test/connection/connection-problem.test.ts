@@ -43,6 +43,11 @@ describe('What an error means', () => {
       coded(18),
       X509,
     ],
+    [
+      'no server',
+      'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority',
+      coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
+    ],
     ['denied', 'no', replied(13297)],
     ['not now', 'no', replied(91)],
     ['no server', SILENT, new NoResponseError()],
