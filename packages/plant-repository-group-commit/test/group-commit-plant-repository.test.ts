@@ -92,10 +92,11 @@ describe('A group commit repository', () => {
     expect(inserts).to.equal(1);
   });
 
-  it('reads a page again after a failure', async () => {
+  it('reads a page again after a failure, while there is time', async () => {
     const limits = openFailing([lost, lost]);
     expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([monstera]);
     expect(limits).to.deep.equal([5, 5, 5]);
+    await rejects(repository.read({ limit: 5 }, 0), { message: 'there is no time left' });
   });
 
   for (const [what, failures, reason] of [

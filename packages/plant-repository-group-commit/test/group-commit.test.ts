@@ -200,11 +200,12 @@ describe('A plant that is added', () => {
     expect(events.map(({ type }) => type)).not.to.include('plant refused');
   });
 
-  it('is refused at once, and never sent, when the storage denies access', async () => {
+  it('is refused at once, and never sent, when the storage denies access or no time is left', async () => {
     const denied = new StorageUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, denied } });
     await rejects(add(1n), { message: `the plant was not stored: ${denied.message}` });
     expect(fake.inserts).to.deep.equal([]);
+    await rejects(open().add(1n, 0), { message: 'there is no time left' });
   });
 
   it('waits, and is not sent, until the storage was reached', async () => {
