@@ -15,10 +15,12 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
 const STALLED = 'inserts get no response';
 
-/** A connection without a reply is lost when the server has responded to so many checks meanwhile, one a second. */
-const LOST_AFTER_CHECKS = 10;
+/** The time that a reply may take while the server responds to checks. */
+const LOST_AFTER_MS = 10_000;
 /** The time that a reply may take, when the server responds to no check: it may be frozen. */
 const MAX_REPLY_MS = 60_000;
+/** Longer steps between checks show that the server was frozen, or this process. */
+const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -141,17 +143,18 @@ export class Availability {
 /**
  * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a
  * sign: then the reply never comes. A server that is slow or frozen is waited for, up to a minute. Otherwise a connection
- * counts as lost when the server has responded to ten checks since something was sent on it.
+ * counts as lost when the server has responded to checks for ten seconds since something was sent on it.
  */
 export class LostConnections {
   #latest = sharedSignal();
   readonly #earlier: {
     readonly sentBefore: number;
-    readonly responses: number;
+    readonly respondingMs: number;
     readonly signal: AbortController;
   }[] = [];
-  /** To how many checks the server has responded. */
-  #responses = 0;
+  /** For how long the server has responded to checks. */
+  #respondingMs = 0;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
   get signal(): AbortSignal {
@@ -160,15 +163,17 @@ export class LostConnections {
 
   /** A check has ended. */
   checked(now: number, hasResponded: boolean): void {
-    if (hasResponded) this.#responses += 1;
-    this.#earlier.push({ sentBefore: now, responses: this.#responses, signal: this.#latest });
+    if (hasResponded) this.#respondingMs += Math.min(now - this.#checkedAt, MAX_STEP_MS);
+    this.#checkedAt = now;
+    const responded = this.#respondingMs;
+    this.#earlier.push({ sentBefore: now, respondingMs: responded, signal: this.#latest });
     this.#latest = sharedSignal();
     const firstKept = this.#earlier.findIndex(
-      ({ sentBefore, responses }) =>
-        this.#responses - responses < LOST_AFTER_CHECKS && now - sentBefore < MAX_REPLY_MS,
+      ({ sentBefore, respondingMs }) =>
+        responded - respondingMs < LOST_AFTER_MS && now - sentBefore < MAX_REPLY_MS,
     );
-    for (const { signal } of this.#earlier.splice(0, firstKept))
-      signal.abort(new NoResponseError());
+    const lost = this.#earlier.splice(0, firstKept);
+    for (const { signal } of lost) signal.abort(new NoResponseError());
   }
 }
 
