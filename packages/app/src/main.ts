@@ -42,7 +42,7 @@ Usage: plant-store export [FILE] [--after ID] [--limit NUMBER]
   the client that exports.
 
   --after ID          begin with the first id above this one, to resume an export
-  --limit NUMBER      write at most so many plants
+  --limit NUMBER      write at most this many plants
 
 Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
 incomplete export; 2 the command line or the configuration is invalid.

@@ -30,7 +30,7 @@ export class InvalidTokenError extends Error {
   }
 }
 
-/** It cannot be determined now whether the token is valid. This says nothing about the token. */
+/** It cannot be determined now whether the token is valid. The token may be valid. */
 export class TokenVerifierUnavailableError extends Error {
   override readonly name = 'TokenVerifierUnavailableError';
   readonly code = 'TOKEN_VERIFIER_UNAVAILABLE';

@@ -30,7 +30,7 @@ export interface StorageFaults {
   /** From now on, the storage accepts no writes, as a replica that cannot be promoted. It can be reached and read. */
   refuseWrites(): Promise<void>;
   /**
-   * From now on, the open connections carry nothing, as when a firewall has forgotten them. No side is told that they
+   * From now on, the open connections carry nothing, as when a firewall has forgotten them. No side is notified that they
    * have ended. New connections work.
    */
   loseConnections(): Promise<void>;

@@ -21,7 +21,7 @@ import {
 /** The plant that is added during a fault. */
 const PLANT = plantOf(2n);
 
-/** What is left of a limit just before its end. Rounded, it is 0, which many drivers take for no limit. */
+/** What is left of a limit shortly before its end. Rounded, it is 0, which many drivers take for no limit. */
 const LAST_MOMENTS_MS = [0.97, 0.27];
 
 /** The group commit needs 10 seconds to find out that a connection is lost. */

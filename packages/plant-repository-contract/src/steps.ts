@@ -171,7 +171,7 @@ export class Store {
 
   /**
    * Resolves when what was reported is true, twice: as soon as the storage can be used again, and when nothing is under
-   * way any more. The latter is when another plant was acknowledged and the repository was closed, which this does.
+   * way any more. For the second, this adds another plant and closes the repository.
    * Before the adds, their ids were free.
    */
   async expectTrueAfterClose(...reports: readonly Report[]): Promise<void> {

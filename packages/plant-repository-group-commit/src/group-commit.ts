@@ -195,6 +195,7 @@ export class GroupCommit {
     }
     return existing;
   }
+
   /** Continues with a plant that is not known to be stored. Returns whether its id has to be looked up. */
   #isToLookUp(plant: PendingPlant, outcome: InsertOutcome, together: number): boolean {
     if (outcome === 'unclear' || outcome === 'refused with others') plant.bisect(together);

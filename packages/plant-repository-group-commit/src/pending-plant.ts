@@ -33,7 +33,7 @@ interface Call {
 }
 
 /**
- * A plant whose `add` has no outcome yet: the rule for what its client is told. Each method states one fact. The first
+ * A plant whose `add` has no outcome yet: the rule for what is reported to its client. Each method states one fact. The first
  * fact that decides the outcome settles the plant; later ones change nothing.
  *
  * The outcome is unknown if and only if an insert of it is unclear: it was sent, and no fact shows that it has not written

@@ -15,8 +15,8 @@ const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
 const MAX_NAME_LENGTH = 128;
 
 /**
- * Reads the algorithm and the key name from the header of a token. Ignores parameters that say where keys
- * are, such as `jku`: a token must not choose its own keys.
+ * Reads the algorithm and the key name from the header of a token. Ignores parameters with the place of
+ * keys, such as `jku`: a token must not choose its own keys.
  *
  * @throws {InvalidTokenError} when the header is not that of an access token, whatever the signature.
  */

@@ -30,7 +30,7 @@ export async function fetchJson(url: URL, signal: AbortSignal) {
   }
 }
 
-/** The reason of a network error, which `fetch` wraps in an error that says "fetch failed". */
+/** The reason of a network error, which `fetch` wraps in an error with the message "fetch failed". */
 function networkReason(error: unknown): unknown {
   const reason = error instanceof TypeError && error.cause !== undefined ? error.cause : error;
   const code = reason instanceof Error && 'code' in reason ? reason.code : undefined;

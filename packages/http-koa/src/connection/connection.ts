@@ -51,9 +51,9 @@ const STOP = 2;
 
 /**
  * One connection, which carries out one request at a time. Node.js would make objects of all requests that it has read,
- * start them at once, even those after a response that closes the connection, send the errors of its parser before
- * earlier responses, and drop what it has read after a request with `Upgrade`. So a request that is read before the
- * response to the one before becomes bytes again, and these wait in the socket.
+ * and start them at once, even those after a response that closes the connection. It would send errors of its parser
+ * before earlier responses, and drop what it has read after a request with `Upgrade`. So a request that is read before
+ * the response to the one before becomes bytes again, and these wait in the socket.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -163,7 +163,7 @@ export class Connection {
 
   /**
    * Stops the parser at the headers of a request that is read too early, that offers an upgrade, or that has a body in
-   * chunks, which may be of a byte: most are not parsed when the request is refused.
+   * chunks. Chunks may be of a byte: most are not parsed when the request is refused.
    */
   #watchParser(): void {
     const { parser } = this.#socket as Socket & { parser?: Parser };

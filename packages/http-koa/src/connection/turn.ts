@@ -8,8 +8,8 @@ const QUIET_TURNS = 3;
 
 /**
  * Collects the requests that arrive in one turn of the event loop, one on each connection of a server. All are parsed
- * first, and then carried out together, which takes less CPU time: the same code runs many times in a row, so it stays in
- * the caches of the processor, and most bodies have arrived when their requests begin.
+ * first, and then carried out together. This takes less CPU time: the same code stays in the caches of the processor. Most
+ * bodies have arrived by then.
  *
  * Node.js accepts one connection in each turn. Of many that wait, the last would wait for as many turns as there are
  * connections, so the requests of a turn wait until no more are accepted.

@@ -104,7 +104,7 @@ async function receivedBody(ctx: Context, parse: Middleware): Promise<Buffer> {
   headers['content-type'] = 'application/json';
   delete headers['content-encoding'];
   if (headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
-  // @codegenie/serverless-express denies it once the request has begun, although nobody has read the body.
+  // @codegenie/serverless-express denies it once the request has begun, although the body was not read.
   req.readable = true;
   // What a parser in front, which has left the body alone, has set for this one too.
   ctx.request.body = undefined;

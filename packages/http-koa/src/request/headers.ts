@@ -41,8 +41,8 @@ const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$
 const CONTINUE = /^100-continue$/i;
 
 /**
- * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about: the version,
- * one valid `Host` (RFC 9112 section 3.2), `chunked` alone, and not in HTTP/1.0 (section 6.1), `Expect`.
+ * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about. These are the
+ * version, one valid `Host` (RFC 9112 section 3.2), `chunked` alone, and not in HTTP/1.0 (section 6.1), and `Expect`.
  *
  * @throws {HttpError} `MALFORMED_REQUEST`, or `HEADERS_TOO_LARGE` when there are too many.
  */

@@ -7,7 +7,7 @@ import { DURABLE } from './plant-document.js';
 /** The error code of a server when the time limit of a command has passed. */
 const MAX_TIME_MS_EXPIRED = 50;
 
-/** Less than the time limit of a check, so that the server says why it cannot write, and ends the command. */
+/** Less than the time limit of a check, so that the server reports why it cannot write, and ends the command. */
 const WRITE_TIMEOUT_MS = 1_000;
 
 const NO_CREDENTIALS = 'the server asks for credentials, and the connection string has none';

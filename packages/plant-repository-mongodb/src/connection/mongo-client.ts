@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { MongoClient } from 'mongodb';
 import { sharedLookup } from './shared-lookup.js';
 
-/** The connection string is invalid. The message says why, without credentials. */
+/** The connection string is invalid. The message has the reason, without credentials. */
 export class InvalidMongoUriError extends Error {
   override readonly name = 'InvalidMongoUriError';
   readonly code = 'INVALID_MONGO_URI';
