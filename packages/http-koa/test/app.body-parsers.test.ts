@@ -6,7 +6,7 @@ import Koa, { type Middleware } from 'koa';
 import { koaBody } from 'koa-body';
 import koaBodyParser from 'koa-bodyparser';
 import connect from 'koa-connect';
-import { create, createSlowly, Embedding, errorOf } from './support/embedding.js';
+import { create, createSlowly, errorOf, useEmbedding } from './support/embedding.js';
 
 const disabled: Middleware = (ctx, next) => {
   ctx.disableBodyParser = true;
@@ -14,11 +14,7 @@ const disabled: Middleware = (ctx, next) => {
 };
 
 describe('A body parser in front of the routes', () => {
-  let embedding: Embedding;
-  beforeEach(() => {
-    embedding = new Embedding();
-  });
-  afterEach(() => embedding.close());
+  const embedding = useEmbedding();
 
   const appWith = (before: readonly Middleware[]) => createApp(embedding.dependencies, { before });
   const routesAfter = (before: readonly Middleware[]) => {

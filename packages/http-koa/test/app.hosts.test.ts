@@ -21,7 +21,14 @@ import inject from 'light-my-request';
 import { Strategy } from 'passport-http-bearer';
 import serverless from 'serverless-http';
 import supertest from 'supertest';
-import { create, Embedding, errorOf, MONSTERA, type Send } from './support/embedding.js';
+import {
+  create,
+  Embedding,
+  errorOf,
+  MONSTERA,
+  type Send,
+  useEmbedding,
+} from './support/embedding.js';
 import { rawCreate, TOKEN } from './support/listening-app.js';
 
 /** A handler of the events of an API Gateway (HTTP API, version 2.0). */
@@ -60,16 +67,12 @@ const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
 };
 
 describe('An application that another host serves', () => {
-  let embedding: Embedding;
-  beforeEach(() => {
-    embedding = new Embedding();
-  });
-  afterEach(() => embedding.close());
+  const embedding = useEmbedding();
 
   for (const [name, host] of Object.entries(hosts)) {
     it(`responds as on its own server, also as routes of a host: ${name}`, async () => {
       await embedding.expectPlantStore(host(createApp(embedding.dependencies)));
-      embedding = new Embedding();
+      Object.assign(embedding, new Embedding());
       await embedding.expectPlantStore(
         host(new Koa().use(plantStoreRoutes(embedding.dependencies))),
       );

@@ -18,7 +18,7 @@ import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import mount from 'koa-mount';
-import { create, Embedding, errorOf, fetching } from './support/embedding.js';
+import { create, errorOf, fetching, useEmbedding } from './support/embedding.js';
 
 const ORIGIN = 'https://nursery.example';
 
@@ -32,11 +32,7 @@ const mine: Middleware = (ctx) => {
 };
 
 describe('Third-party middleware', () => {
-  let embedding: Embedding;
-  beforeEach(() => {
-    embedding = new Embedding();
-  });
-  afterEach(() => embedding.close());
+  const embedding = useEmbedding();
 
   /** Serves an application with middleware in front of the routes. Resolves with the address of `/plants`. */
   async function served(

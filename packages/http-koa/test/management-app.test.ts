@@ -1,10 +1,11 @@
 import { createManagementApp } from '@plant-store/http-koa';
 import { expect } from 'chai';
-import { Embedding, errorOf } from './support/embedding.js';
+import { errorOf, useEmbedding } from './support/embedding.js';
 
 describe('The management application', () => {
+  const embedding = useEmbedding();
+
   it('serves the metrics and the health checks, and reports its own failures', async () => {
-    const embedding = new Embedding();
     const { ready, observer } = embedding.dependencies;
     const bug = new TypeError('a bug');
     const texts = [async () => 'plants 1', () => Promise.reject(bug)];
@@ -21,6 +22,5 @@ describe('The management application', () => {
     expect(await (await fetch(`${url}/livez`)).json()).to.deep.equal({ status: 'live' });
     expect(await (await fetch(`${url}/readyz`)).json()).to.deep.equal({ status: 'ready' });
     expect(embedding.ended).to.deep.equal([]);
-    await embedding.close();
   });
 });

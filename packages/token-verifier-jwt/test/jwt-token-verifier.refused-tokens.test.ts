@@ -35,7 +35,10 @@ describe('A token is refused', () => {
   const ALGORITHM = ['the algorithm is not accepted', 'algorithm'] as const;
   const TYPE = ['the type is not that of access tokens', 'not an access token'] as const;
   const USE = ['the token is not an access token', 'not an access token'] as const;
+  const BOUND = ['the token is bound to a key', 'not an access token'] as const;
+  const EXPIRED = ['the token has expired', 'expired'] as const;
   const claim = (name: string) => `the claim ${name} is not as it must be`;
+  const EARLY = [claim('nbf'), 'not yet valid'] as const;
 
   /** The claims, the header, and why the token is refused. */
   type Refused = readonly [
@@ -51,19 +54,9 @@ describe('A token is refused', () => {
     'without an audience': [{ aud: undefined }, {}, claim('aud'), 'audience'],
     'without an expiry': [{ exp: undefined }, {}, claim('exp'), 'malformed'],
     'with an expiry that is not a number': [{ exp: '41' }, {}, claim('exp'), 'malformed'],
-    'with a beginning that is not a number': [{ nbf: '0' }, {}, claim('nbf'), 'not yet valid'],
-    'that has expired more than 30 seconds ago': [
-      (seconds) => ({ exp: seconds - 30 }),
-      {},
-      'the token has expired',
-      'expired',
-    ],
-    'that is not yet valid for more than 30 seconds': [
-      (seconds) => ({ nbf: seconds + 31 }),
-      {},
-      claim('nbf'),
-      'not yet valid',
-    ],
+    'with a beginning that is not a number': [{ nbf: '0' }, {}, ...EARLY],
+    'that has expired more than 30 seconds ago': [(now) => ({ exp: now - 30 }), {}, ...EXPIRED],
+    'that is not yet valid for more than 30 seconds': [(now) => ({ nbf: now + 31 }), {}, ...EARLY],
     'of another type': [{}, { typ: 'logout+jwt' }, ...TYPE],
     'of a type with parameters': [{}, { typ: 'application/jwt; a=b' }, ...TYPE],
     'of an empty type': [{}, { typ: '' }, ...TYPE],
@@ -72,12 +65,7 @@ describe('A token is refused', () => {
     'that is an ID token of Cognito': [{ token_use: 'id' }, { typ: 'JWT' }, ...USE],
     'that is an ID token with the hash of an access token': [{ at_hash: 'MTIz' }, {}, ...USE],
     'that is an ID token with the hash of a code': [{ c_hash: 'MTIz' }, {}, ...USE],
-    'that is bound to a key of the client': [
-      { cnf: { jkt: 'a' } },
-      {},
-      'the token is bound to a key',
-      'not an access token',
-    ],
+    'that is bound to a key of the client': [{ cnf: { jkt: 'a' } }, {}, ...BOUND],
     'with critical extensions, also one that jose supports': [
       {},
       { crit: ['b64'], b64: true },

@@ -5,7 +5,7 @@ import { CreatePlant, type NewPlant } from '@plant-store/domain';
 import { createApp, createServer, type EndedExchange } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { Embedding } from '../support/embedding.js';
+import { useEmbedding } from '../support/embedding.js';
 import { connected, rawCreate } from '../support/listening-app.js';
 
 const CLIENTS = 120;
@@ -20,15 +20,11 @@ function createOf(id: number): string {
 }
 
 describe('Every request', () => {
-  let embedding: Embedding;
   const sockets: Socket[] = [];
-  beforeEach(() => {
-    embedding = new Embedding();
-  });
-  afterEach(async () => {
+  afterEach(() => {
     for (const socket of sockets.splice(0)) socket.destroy();
-    await embedding.close();
   });
+  const embedding = useEmbedding();
 
   /**
    * Starts a server that gives every request an asynchronous context of its own, as OpenTelemetry's instrumentation does,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect } from 'chai';
-import { connected, listeningApp, rawCreate } from '../support/listening-app.js';
+import { rawCreate, useListeningApp } from '../support/listening-app.js';
 
 /** Node.js reads at most this many bytes at once. */
 const CHUNK = 65_536;
@@ -29,21 +29,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 describe('A client', () => {
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-
-  async function start(options: Parameters<typeof listeningApp>[0] = {}) {
-    const { server, port, close } = await listeningApp(options);
-    closing.push(close);
-    const client = async () => {
-      const ends = await connected(server);
-      closing.push(() => ends.socket.destroy());
-      return ends;
-    };
-    return { server, port, client };
-  }
+  const start = useListeningApp();
 
   it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
     const { server, client } = await start();

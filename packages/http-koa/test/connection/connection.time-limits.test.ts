@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { connected, listeningApp, rawCreate } from '../support/listening-app.js';
+import { rawCreate, useListeningApp } from '../support/listening-app.js';
 
 const SHORT_LIMITS = { headersTimeout: 100, requestTimeout: 100 };
 
@@ -48,28 +48,15 @@ class Client {
 }
 
 describe('The time limits', () => {
-  const closing: (() => unknown)[] = [];
-  afterEach(async () => {
-    for (const close of closing.splice(0).reverse()) await close();
-  });
-
-  /** Starts a server whose `/readyz` responds when `release` is called. */
-  async function start() {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const { server, close } = await listeningApp({ ...SHORT_LIMITS, ready: () => released });
-    closing.push(close);
-    const client = async () => {
-      const { socket } = await connected(server);
-      closing.push(() => socket.destroy());
-      return new Client(socket);
-    };
-    return { client, release };
-  }
+  const start = useListeningApp();
 
   for (const [title, head] of Object.entries(UNFINISHED)) {
     it(`apply to a request after any number of slow ones, ${title}`, async () => {
-      const { client, release } = await start();
+      // `/readyz` responds when `release` is called.
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => (release = resolve));
+      const app = await start({ ...SHORT_LIMITS, ready: () => released });
+      const client = async () => new Client((await app.client()).socket);
       const counts = [0, 1, 16, 17, 40];
       const clients: Client[] = [];
       while (clients.length < counts.length) clients.push(await client());

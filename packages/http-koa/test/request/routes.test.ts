@@ -1,14 +1,10 @@
 import { expect } from 'chai';
 import Koa, { type Context } from 'koa';
 import { type Routes, serveRoutes } from '../../src/request/routes.js';
-import { Embedding } from '../support/embedding.js';
+import { useEmbedding } from '../support/embedding.js';
 
 describe('The routes', () => {
-  let embedding: Embedding;
-  beforeEach(() => {
-    embedding = new Embedding();
-  });
-  afterEach(() => embedding.close());
+  const embedding = useEmbedding();
 
   it('may have parameters; other paths are passed on', async () => {
     const text = (body: string) => ({ status: 200, headers: [], body });

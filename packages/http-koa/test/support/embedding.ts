@@ -19,7 +19,7 @@ export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
 /** The dependencies of an application under test, what they have recorded, and the servers to close. */
 export class Embedding {
   readonly plants = new Map<bigint, NewPlant>();
-  begun = 0;
+  readonly begun: string[] = [];
   readonly ended: EndedExchange[] = [];
   readonly failed: OwnFailure[] = [];
   readonly dependencies: AppDependencies = {
@@ -30,9 +30,7 @@ export class Embedding {
     ]),
     ready: async () => {},
     observer: {
-      begun: () => {
-        this.begun += 1;
-      },
+      begun: () => void this.begun.push('begun'),
       ended: (exchange) => this.ended.push(exchange),
       failed: (failure) => this.failed.push(failure),
     },
@@ -83,6 +81,14 @@ export class Embedding {
     expect(this.ended.map(({ status }) => status)).to.deep.equal(statuses);
     expect(this.failed).to.deep.equal([]);
   }
+}
+
+/** Returns an embedding that is a new one in each test of a suite. */
+export function useEmbedding(): Embedding {
+  const embedding = new Embedding();
+  beforeEach(() => Object.assign(embedding, new Embedding()));
+  afterEach(() => embedding.close());
+  return embedding;
 }
 
 type Fields = Readonly<Record<string, string>>;

@@ -34,6 +34,27 @@ export async function listeningApp(options: Options, plants = new Map<bigint, Ne
   return { server, ...(await listening(server)) };
 }
 
+/**
+ * Returns a function that starts such an application, and opens connections to it. Both are closed after each test of
+ * a suite.
+ */
+export function useListeningApp() {
+  const closing: (() => unknown)[] = [];
+  afterEach(async () => {
+    for (const close of closing.splice(0).reverse()) await close();
+  });
+  return async (options: Options = {}) => {
+    const { server, port, close } = await listeningApp(options);
+    closing.push(close);
+    const client = async () => {
+      const ends = await connected(server);
+      closing.push(() => ends.socket.destroy());
+      return ends;
+    };
+    return { server, port, client };
+  };
+}
+
 /** Lets a server listen on a free port, or on a Unix socket. */
 export async function listening(server: Server, path?: string) {
   await once(path === undefined ? server.listen(0, '127.0.0.1') : server.listen(path), 'listening');

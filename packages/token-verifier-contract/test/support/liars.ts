@@ -56,30 +56,28 @@ const accepting = (tokens: Readonly<Record<string, string>>, isAlways: boolean) 
     ]),
   );
 
-/** A verifier whose `verify` and `ready` reject with another error when it is unavailable. */
+/** A verifier whose `verify` rejects with another error than one of this kind. */
 const failing =
-  (failure: string, change: (token?: string) => Error): Lie =>
-  (honest) => {
-    const changed = (token?: string) => (error: Error) => {
-      throw error instanceof TokenVerifierUnavailableError ? change(token) : error;
-    };
-    return {
-      failure,
-      verify: (token) => honest.verify(token).catch(changed(token)),
-      ready: () => honest.ready().catch(changed()),
-    };
-  };
+  (
+    failure: string,
+    change: (token: string) => Error,
+    kind: new (message: string) => Error = TokenVerifierUnavailableError,
+  ): Lie =>
+  ({ verify }) => ({
+    failure,
+    verify: (token) =>
+      verify(token).catch((error: Error) => {
+        throw error instanceof kind ? change(token) : error;
+      }),
+  });
 
-const digestOf = (token = '') => createHash('sha256').update(token).digest('hex');
+const digestOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
 const inEveryFault: Record<string, Lie> = {
-  'reports an outage as an invalid token': ({ verify }) => ({
-    failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
-    verify: (token) =>
-      verify(token).catch(() => {
-        throw new InvalidTokenError('it was not accepted');
-      }),
-  }),
+  'reports an outage as an invalid token': failing(
+    'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
+    () => new InvalidTokenError('it was not accepted'),
+  ),
   'reports a malformed token as an outage once it has no fresh keys': ({ verify }, issuer) => ({
     failure: 'the empty string: expected InvalidTokenError, got TokenVerifierUnavailableError',
     async verify(token) {
@@ -152,22 +150,18 @@ export const liars: Liars<Lie> = {
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
       verify: (token) => verify(token === EXPIRED ? GARDENER : token),
     }),
-    'reports an invalid token as an outage': ({ verify }) => ({
-      failure: 'an expired token: expected InvalidTokenError, got TokenVerifierUnavailableError',
-      verify: (token) =>
-        verify(token).catch(() => {
-          throw new TokenVerifierUnavailableError('unknown');
-        }),
-    }),
+    'reports an invalid token as an outage': failing(
+      'an expired token: expected InvalidTokenError, got TokenVerifierUnavailableError',
+      () => new TokenVerifierUnavailableError('unknown'),
+      InvalidTokenError,
+    ),
   },
   'reveals no part of a token, and no other secret, in its errors': {
-    'hides the token in the cause of its error': ({ verify }) => ({
-      failure: 'the error.cause.deep.token reveals',
-      verify: (token) =>
-        verify(token).catch(() => {
-          throw new InvalidTokenError('unknown', { cause: { deep: { token } } });
-        }),
-    }),
+    'hides the token in the cause of its error': failing(
+      'the error.cause.deep.token reveals',
+      (token) => new InvalidTokenError('unknown', { cause: { deep: { token } } }),
+      InvalidTokenError,
+    ),
     'repeats the token when it is closed': failing(
       'the error.message reveals "a-token."',
       (token) => new TokenVerifierUnavailableError(`${token}: closed`),
@@ -312,7 +306,7 @@ export const liars: Liars<Lie> = {
       'quotes the unexpected page in its error': failing(
         'the error.cause.message reveals "a-token."',
         (token) => {
-          const cause = new SyntaxError(`Unexpected token '<', "${token?.slice(0, 8)}"...`);
+          const cause = new SyntaxError(`Unexpected token '<', "${token.slice(0, 8)}"...`);
           return new TokenVerifierUnavailableError('no response about the token', { cause });
         },
       ),
