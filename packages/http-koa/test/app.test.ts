@@ -92,19 +92,14 @@ describe('The application', () => {
 
   const secret = 'secret address';
   const coded = Object.assign(new Error(secret), { code: 'ECONNREFUSED' });
-  const outcomes: [
-    port: 'add' | 'verify' | 'admit',
-    cause: Error,
-    status: number,
-    error: number,
-  ][] = [
+  const outcomes = [
     ['add', new PlantIdTakenError(secret), 400, 4006],
     ['add', new StorageUnavailableError(secret), 503, 5030],
     ['add', new OutcomeUnknownError(secret), 503, 5031],
     ['add', coded, 500, 5000],
     ['verify', new TokenVerifierUnavailableError(secret), 503, 5030],
     ['admit', coded, 500, 5000],
-  ];
+  ] as const;
   for (const [port, cause, status, error] of outcomes) {
     it(`responds to the ${cause.name} of \`${port}\` with ${error}, and reports its cause once if it is a fault of the service`, async () => {
       const reject = () => Promise.reject(cause);

@@ -132,10 +132,8 @@ describe('Fetched keys', () => {
     await issuer.pass(10 * SECOND - 1);
     expect(await fetched.fetchAgain()).to.equal(false);
     await issuer.pass(1);
-    expect(await Promise.all([fetched.fetchAgain(), fetched.fetchAgain()])).to.deep.equal([
-      true,
-      true,
-    ]);
+    const both = [fetched.fetchAgain(), fetched.fetchAgain()];
+    expect(await Promise.all(both)).to.deep.equal([true, true]);
     expect(issuer.loads).to.equal(3);
   });
 
@@ -213,10 +211,8 @@ describe('Fetched keys', () => {
       expect(await again).to.equal(false);
       expect(fetched.unavailable().cause).to.deep.equal(new Error(noResponse(1_500)));
       await issuer.pass(HOUR);
-      expect(issuer.reasons(), 'of the fetches that were given up').to.deep.equal([
-        noResponse(1_500),
-        noResponse(6_000),
-      ]);
+      const reasons = [1_500, 6_000].map(noResponse);
+      expect(issuer.reasons(), 'of the fetches that were given up').to.deep.equal(reasons);
     });
   });
 

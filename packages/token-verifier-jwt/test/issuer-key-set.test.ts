@@ -100,14 +100,9 @@ describe("The issuer's keys", () => {
     const verifier = issuer.verifier();
     await verifier.ready();
     const token = await issuer.token({}, { kid: 'unknown' });
-    let check: Promise<unknown> | undefined;
-    const asked = new Promise<void>((resolve) => {
-      issuer.handlers.set('/jwks', () => resolve());
-      check = rejects(
-        verifier.verify(token),
-        new TokenVerifierUnavailableError('the token verifier is closed'),
-      );
-    });
+    const asked = new Promise<void>((resolve) => issuer.handlers.set('/jwks', () => resolve()));
+    const closed = new TokenVerifierUnavailableError('the token verifier is closed');
+    const check = rejects(verifier.verify(token), closed);
     await asked;
     await Promise.all([check, verifier.close()]);
   });

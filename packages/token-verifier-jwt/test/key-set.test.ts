@@ -52,16 +52,15 @@ describe('A key of an issuer', () => {
   }
 
   it('without a name is tried after others, and picked up with the first token that no other one verifies', async () => {
-    const [first, other, next] = await Promise.all(
-      [undefined, undefined, undefined].map((name) => issuerKey(name)),
-    );
-    issuer.keys = [first as IssuerKey, other as IssuerKey];
+    const nameless = () => issuerKey(undefined);
+    const [first, other, next] = [await nameless(), await nameless(), await nameless()];
+    issuer.keys = [first, other];
     const verifier = issuer.verifier();
-    const verify = async (key?: IssuerKey) => verifier.verify(await issuer.token({}, {}, key));
+    const verify = async (key: IssuerKey) => verifier.verify(await issuer.token({}, {}, key));
     await verify(first);
     await verify(other);
     await rejects(verify(next), InvalidTokenError);
-    issuer.keys = [next as IssuerKey];
+    issuer.keys = [next];
     issuer.now += 10_000;
     await verify(next);
   });

@@ -23,13 +23,8 @@ describe('Connections', () => {
     for (const [title, bytes, expected] of broken) {
       it(`get their responses before the error for ${title}`, async () => {
         const before = [named('x'.repeat(600)), named('second')];
-        const responses = await responsesTo(
-          service.port,
-          ...before,
-          bytes,
-          Buffer.from('zz\r\n'),
-          create(),
-        );
+        const after = [Buffer.from('zz\r\n'), create()];
+        const responses = await responsesTo(service.port, ...before, bytes, ...after);
         expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, expected.error]);
         checkResponse(responses[2] as ReceivedResponse, { ...expected, connection: 'close' });
       });
@@ -55,9 +50,8 @@ describe('Connections', () => {
   for (const [error, parts] of early) {
     it(`A ${error} is received without a reset while the body is still being sent`, async () => {
       using connection = await RawConnection.open(service.port);
-      connection.send(
-        headOf({ ...parts, headers: { ...parts.headers, 'content-length': '40000' } }),
-      );
+      const headers = { ...parts.headers, 'content-length': '40000' };
+      connection.send(headOf({ ...parts, headers }));
       for (let sent = 0; sent < 40_000; sent += 4000) await connection.send(' '.repeat(4000));
       checkResponse(await connection.response(), { error, connection: 'close' });
       await expectEnd(connection);
@@ -115,10 +109,7 @@ describe('Connections', () => {
     ];
     for (const [title, bytes, expected] of refused) {
       it(`gets no interim response ${title}`, async () => {
-        using connection = await RawConnection.open(service.port);
-        connection.send(bytes);
-        const response = await connection.response();
-        checkResponse(response, expected);
+        const response = await exchange(service.port, bytes, expected);
         expect(response.interim).to.deep.equal([]);
       });
     }

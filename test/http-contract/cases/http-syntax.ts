@@ -4,7 +4,9 @@ import { lines, MARK, type Parts, plantText } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 const HOST = `Host: ${MARK}.example`;
-const MALFORMED: Expected = { error: 4000, connection: 'close' };
+const CLOSED = { connection: 'close' } as const;
+const KEPT = { connection: 'keep-alive' } as const;
+const MALFORMED: Expected = { error: 4000, ...CLOSED };
 const refusedWith = (says: string): Expected => ({ error: 4000, says });
 
 /** Cases of a valid body in chunks, with these fields. */
@@ -62,6 +64,7 @@ describe('HTTP syntax', () => {
     ...creatingWith('host', [`${MARK} b`, `${MARK}/b`, `${MARK}@b`, 'a:1:2', '[::1'], validHost),
   );
 
+  const expecting = lines('GET /livez HTTP/1.1', HOST, 'Expect: 100-continue');
   const hosts = ['a_b.example', 'a%20b', '127.0.0.1:80', 'a.example:', '', '[::1]:8080'];
   group(
     'Accepted',
@@ -74,23 +77,15 @@ describe('HTTP syntax', () => {
     creating(
       'no Host in HTTP/1.0, which closes the connection',
       { version: 'HTTP/1.0', headers: { host: undefined } },
-      { connection: 'close' },
+      CLOSED,
     ),
-    sending(
-      '100-continue without a body',
-      lines('GET /livez HTTP/1.1', HOST, 'Expect: 100-continue'),
-      { otherContent: true },
-    ),
+    sending('100-continue without a body', expecting, { otherContent: true }),
   );
 
   group(
     'Connection: close closes the connection',
-    ...creatingWith('connection', [`${MARK}, CLOSE`], { connection: 'close' }),
-    creating(
-      'after an error',
-      { body: '{}', headers: { connection: 'close' } },
-      { error: 4005, connection: 'close' },
-    ),
+    ...creatingWith('connection', [`${MARK}, CLOSE`], CLOSED),
+    creating('after an error', { body: '{}', headers: CLOSED }, { error: 4005, ...CLOSED }),
   );
 
   const lengths = ['+5', '5, 5', '', '18446744073709551616', ['5', '6']];
@@ -98,22 +93,18 @@ describe('HTTP syntax', () => {
   group(
     'Content-Length',
     ...creatingWith('content-length', lengths, MALFORMED),
-    creating(
-      '0 keeps the connection',
-      { body: '', headers },
-      { error: 4010, connection: 'keep-alive' },
-    ),
+    creating('0 keeps the connection', { body: '', headers }, { error: 4010, ...KEPT }),
     creating(
       '1 closes it before the body is read',
       { body: '1', headers },
-      { error: 4010, connection: 'close' },
+      { error: 4010, ...CLOSED },
     ),
   );
 
   const coding = refusedWith('Transfer-Encoding must be chunked, in one header');
   const old = 'Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1';
   const version10 = { version: 'HTTP/1.0' };
-  const kept = { ...version10, headers: { connection: 'keep-alive' } };
+  const kept = { ...version10, headers: KEPT };
   group(
     'Transfer-Encoding other than chunked, or in HTTP/1.0, is a 4000',
     ...withCoding(['gzip', 'gzip, chunked', 'chunked;q=1'], coding),

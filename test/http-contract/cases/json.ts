@@ -24,18 +24,13 @@ describe('JSON', () => {
 
   const { bytes } = creating('', { body: '' });
   const unframed = Buffer.from(bytes).toString('latin1').replace('content-length: 0\r\n', '');
+  const headers = { 'content-type': 'application/json; charset=utf-16le' };
+  const inUtf16 = { body: utf16(plantText()), headers };
   group(
     'A body',
     creating('chunks without bytes are a 4001', { chunks: [] }, 4001),
     { ...creating('no body is a 4001', {}, 4001), bytes: Buffer.from(unframed) },
-    creating(
-      'UTF-16 is a 4004, also with that charset',
-      {
-        body: utf16(plantText()),
-        headers: { 'content-type': 'application/json; charset=utf-16le' },
-      },
-      4004,
-    ),
+    creating('UTF-16 is a 4004, also with that charset', inUtf16, 4004),
     ...Object.entries(NOT_JSON).map(([what, body]) =>
       creating(`${what} is a 4004`, { body }, 4004),
     ),

@@ -6,6 +6,7 @@ import { useSharedService } from '../support/service.js';
 const JSON_TYPE = 'application/json';
 
 describe('Media types and content codings', () => {
+  const withEnding = (endings: readonly string[]) => endings.map((it) => JSON_TYPE + it);
   const group = groups(useSharedService());
 
   const accepted = [JSON_TYPE, 'APPLICATION/JSON', `  ${JSON_TYPE}  `, `${JSON_TYPE};;;`];
@@ -14,10 +15,7 @@ describe('Media types and content codings', () => {
   group(
     'Accepted',
     ...creatingWith('content-type', accepted),
-    ...creatingWith(
-      'content-type',
-      parameters.map((it) => JSON_TYPE + it),
-    ),
+    ...creatingWith('content-type', withEnding(parameters)),
     ...creatingWith('content-encoding', ['IDENTITY', '  identity ']),
     creating('conditions, a Range, and any Accept', {
       headers: { ...ignored, 'if-match': '"x"', range: 'bytes=0-1' },
@@ -31,11 +29,7 @@ describe('Media types and content codings', () => {
   group(
     'Another Content-Type is a 4002',
     ...creatingWith('content-type', others, another),
-    ...creatingWith(
-      'content-type',
-      endings.map((it) => JSON_TYPE + it),
-      another,
-    ),
+    ...creatingWith('content-type', withEnding(endings), another),
     ...creatingWith('content-type', ['application/x-www-form-urlencoded', MARK], another),
     ...creatingWith('content-type', repeated, another),
   );

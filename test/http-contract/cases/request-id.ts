@@ -32,13 +32,9 @@ describe('At level debug, the log has the id of the response', () => {
 
   it('to each request, also for one that cannot be parsed', async () => {
     const made = new Set<string>();
-    for (const [bytes, error] of [
-      [create(), undefined],
-      [create(), undefined],
-      [lines('GARBAGE'), 4000],
-      [lines('GARBAGE'), 4000],
-    ] as const) {
-      const response = await exchange(service.port, bytes, error ?? {});
+    for (const isValid of [true, true, false, false]) {
+      const bytes = isValid ? create() : lines('GARBAGE');
+      const response = await exchange(service.port, bytes, isValid ? {} : 4000);
       const [id = ''] = fieldValues(response, 'x-request-id');
       await service.running.printed(new RegExp(`"${id}"`));
       made.add(id);

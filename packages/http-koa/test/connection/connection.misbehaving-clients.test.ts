@@ -31,9 +31,14 @@ async function until(condition: () => boolean): Promise<void> {
 describe('A client', () => {
   const start = useListeningApp();
 
+  /** Starts an application, and opens one connection to it. */
+  async function startOne(options: Parameters<typeof start>[0] = {}) {
+    const app = await start(options);
+    return { ...app, ...(await app.client()) };
+  }
+
   it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
-    const { server, client } = await start();
-    const { socket, accepted } = await client();
+    const { server, socket, accepted } = await startOne();
     const creates = Array.from({ length: 1_000 }, (_, at) =>
       rawCreate(`{"id":${1_000_000 + at},"name":"Monstera"}`),
     );
@@ -50,8 +55,7 @@ describe('A client', () => {
   });
 
   it('that half-closes gets the error for its last request, after the responses to those before', async () => {
-    const { client } = await start();
-    const { socket } = await client();
+    const { socket } = await startOne();
     const creates = [1, 2].map((id) => rawCreate(`{"id":${id},"name":"${'x'.repeat(600)}"}`));
     socket.end(`${creates.join('')}GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_200)}\r\n\r\n`);
     const received = (await socket.toArray()).join('');
@@ -59,16 +63,14 @@ describe('A client', () => {
   });
 
   it('that does not read its responses is cut off', async () => {
-    const { client } = await start(SHORT_LIMITS);
-    const { socket, accepted } = await client();
+    const { socket, accepted } = await startOne(SHORT_LIMITS);
     socket.pause().write(BUNDLES);
     await until(() => accepted.writableLength > 0);
     await once(accepted, 'close');
   });
 
   it('that sends on after a closing response is read at most 64 KiB further, and cut off', async () => {
-    const { client } = await start();
-    const { socket, accepted } = await client();
+    const { socket, accepted } = await startOne();
     socket
       .on('error', () => undefined)
       .write(rawCreate('').replace('Length: 0', 'Length: 99999999'));
@@ -81,8 +83,7 @@ describe('A client', () => {
   });
 
   it('that neither sends nor closes after a closing response is half-closed, then cut off', async () => {
-    const { client } = await start();
-    const { socket, accepted } = await client();
+    const { socket, accepted } = await startOne();
     socket.allowHalfOpen = true;
     socket.write('GARBAGE\r\n\r\n');
     await once(socket.resume(), 'end');
@@ -94,8 +95,7 @@ describe('A client', () => {
     it('that waits for its response is not cut off as an idle one', async () => {
       let response = (): void => undefined;
       const ready = () => new Promise<void>((resolve) => (response = resolve));
-      const { server, client } = await start({ ready });
-      const { socket, accepted } = await client();
+      const { server, socket, accepted } = await startOne({ ready });
       const stopped = server.drain(60_000);
       await until(() => accepted.timeout === 1000);
       const late = once(accepted, 'timeout');
@@ -106,16 +106,14 @@ describe('A client', () => {
     });
 
     it('that waits longer than the time limit is cut off', async () => {
-      const { server, client } = await start({ ready: () => new Promise(() => undefined) });
-      const { socket } = await client();
+      const { server, socket } = await startOne({ ready: () => new Promise(() => undefined) });
       socket.write(READYZ);
       await once(server, 'request');
       await server.drain(1);
     });
 
     it('that is idle gets a response with `Connection: close`', async () => {
-      const { server, client } = await start();
-      const { socket, accepted } = await client();
+      const { server, socket, accepted } = await startOne();
       socket.write(LIVEZ);
       await responded(socket);
       await until(() => accepted.timeout !== undefined && accepted.timeout > 71_000);
@@ -147,8 +145,7 @@ describe('A client', () => {
     });
 
     it('that pipelines without end does not delay the stop', async () => {
-      const { server, client } = await start();
-      const { socket } = await client();
+      const { server, socket } = await startOne();
       const write = () => {
         while (socket.writable && socket.write(LIVEZ.repeat(100)));
       };

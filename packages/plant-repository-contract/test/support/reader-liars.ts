@@ -28,11 +28,10 @@ const withoutTag = ({ id, name }: NewPlant) => newPlant({ id, name });
 const comparingDoubles: Record<string, Lie> = {
   'compares ids as doubles': selecting(
     'plant -9223372036854775807 read',
-    (plants, { after = -(2n ** 64n), limit }) =>
-      pageOf(
-        plants.filter(({ id }) => Number(id) > Number(after)),
-        { limit },
-      ),
+    (plants, { after = -(2n ** 64n), limit }) => {
+      const left = plants.filter(({ id }) => Number(id) > Number(after));
+      return pageOf(left, { limit });
+    },
   ),
 };
 
@@ -89,11 +88,10 @@ export const readerLiars: Liars<Lie> = {
     ),
     'reads a plant twice, at the border of a page': selecting(
       'the pages do not end, after plant -9223372036854775808',
-      (plants, { after = MIN_PLANT_ID, limit }) =>
-        pageOf(
-          plants.filter(({ id }) => id >= after),
-          { limit },
-        ),
+      (plants, { after = MIN_PLANT_ID, limit }) => {
+        const left = plants.filter(({ id }) => id >= after);
+        return pageOf(left, { limit });
+      },
     ),
     'orders ids as texts': selecting(
       'plant -9223372036854775808 read first: expected id',
