@@ -27,9 +27,7 @@ const responseTime: Middleware = async (ctx, next) => {
   ctx.set('X-Response-Status', `${ctx.status}`);
 };
 const around = [responseTime, cors({ origin: ORIGIN }), helmet()];
-const mine: Middleware = (ctx) => {
-  ctx.body = `mine: ${ctx.path}`;
-};
+const mine: Middleware = (ctx) => (ctx.body = `mine: ${ctx.path}`);
 
 describe('Third-party middleware', () => {
   const embedding = useEmbedding();
@@ -151,13 +149,10 @@ describe('Third-party middleware', () => {
       }
     };
 
+    const notAwaited = 'other middleware has not awaited `next()`';
     for (const [name, before, cause] of [
       ['', [], 'too late'],
-      [
-        ', also when another handles its error',
-        [report],
-        'other middleware has not awaited `next()`',
-      ],
+      [', also when another handles its error', [report], notAwaited],
     ] as const) {
       it(`cannot turn a stored plant into a failure${name}`, async () => {
         const throwing: Middleware = async (ctx, next) => {
@@ -286,8 +281,6 @@ describe('Third-party middleware', () => {
 
 function signal() {
   let give = (): void => undefined;
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
+  const given = new Promise<void>((resolve) => (give = resolve));
   return { given, give: () => give() };
 }

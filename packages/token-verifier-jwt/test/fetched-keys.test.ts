@@ -237,9 +237,7 @@ it('The timer of a verifier acts once, unless it is stopped, and keeps no proces
   await nextTurn();
   const before = timers();
   let stopped = true;
-  const stop = after(0, () => {
-    stopped = false;
-  });
+  const stop = after(0, () => (stopped = false));
   expect(timers()).to.equal(before);
   stop();
   const kept = setInterval(() => undefined, HOUR);

@@ -6,9 +6,7 @@ import { type FakeIssuer, issuerKey, METADATA, startEach } from './support/fake-
 describe("The issuer's keys", () => {
   let issuer: FakeIssuer;
 
-  startEach((started) => {
-    issuer = started;
-  });
+  startEach((started) => (issuer = started));
 
   /** Publishes metadata that differ from the right ones, at the place of the configured issuer or another one. */
   function publishMetadata(changed: object, place = METADATA): void {
@@ -88,9 +86,7 @@ describe("The issuer's keys", () => {
     issuer.handlers.set('/jwks', () => {});
     let settled = false;
     const unknown = await issuer.token({}, { kid: 'unknown' });
-    const check = verifier.verify(unknown).catch(() => {
-      settled = true;
-    });
+    const check = verifier.verify(unknown).catch(() => (settled = true));
     await verifier.verify(await issuer.token());
     expect(settled).to.equal(false);
     await check;

@@ -17,9 +17,7 @@ describe('A token is refused', () => {
     forgerKey = await issuerKey('first', 'RS256');
   });
 
-  startEach((started) => {
-    issuer = started;
-  }, 'RS256');
+  startEach((started) => (issuer = started), 'RS256');
 
   /** Resolves when a verifier that has accepted another token refuses this one, which gets no part of its error. */
   async function refuses(token: string, message?: string, reason?: InvalidTokenReason) {

@@ -7,9 +7,7 @@ const HOURS_IN_SECONDS = 3_600;
 describe('JwtTokenVerifier', () => {
   let issuer: FakeIssuer;
 
-  startEach((started) => {
-    issuer = started;
-  });
+  startEach((started) => (issuer = started));
 
   /** A verifier, and faults of its issuer, each of which lasts `lasting` milliseconds on the verifier's clock. */
   async function open(lasting: number): Promise<OpenVerifier> {

@@ -14,9 +14,7 @@ describe('A key of an issuer', () => {
     second = await issuerKey('second');
   });
 
-  startEach((started) => {
-    issuer = started;
-  });
+  startEach((started) => (issuer = started));
 
   const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
   const unusable: Record<string, (key: JWK, privateKey: JWK) => Record<string, unknown>> = {
@@ -69,9 +67,7 @@ describe('A key of an issuer', () => {
 describe('A verified token', () => {
   let issuer: FakeIssuer;
 
-  startEach((started) => {
-    issuer = started;
-  });
+  startEach((started) => (issuer = started));
 
   /** Returns a verifier, and whether the client of each token was cached. */
   function open() {

@@ -151,7 +151,9 @@ describe('Time', () => {
   }
 
   it('slow fields and a slow body are a 4080, although bytes keep arriving; a connection that is silent or idle is closed without a response', async () => {
-    const [silent, idle] = [await RawConnection.open(service.port), await openIdle()];
+    const silent = await RawConnection.open(service.port);
+    const idle = await RawConnection.open(service.port);
+    await expectService(idle);
     const slowFields = Buffer.from(`GET /livez HTTP/1.1\r\nHost: ${MARK}\r\nX: `);
     const headers = { 'content-length': '10000', 'x-request-id': 'slow-body' };
     await Promise.all([
@@ -161,10 +163,4 @@ describe('Time', () => {
       expectEnd(idle),
     ]);
   });
-
-  async function openIdle(): Promise<RawConnection> {
-    const connection = await RawConnection.open(service.port);
-    await expectService(connection);
-    return connection;
-  }
 });

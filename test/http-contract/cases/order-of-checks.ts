@@ -30,6 +30,7 @@ const NO_PERMISSION: Fault = ['no permission', 4030, PERMISSION];
 
 describe('The order of checks', () => {
   const body = plantText();
+  const withWrongTag = body.replace('}', ',"tag":null}');
   groups(useSharedService())(
     'A request with several faults gets the error of the earliest check',
     ...BODY_FAULTS.flatMap((fault) => [
@@ -40,11 +41,7 @@ describe('The order of checks', () => {
     ]),
     creating('an id that becomes taken', { body }),
     creating('no permission before an id that is taken', { body, ...PERMISSION }, 4030),
-    creating(
-      'a wrong tag before an id that is taken',
-      { body: body.replace('}', ',"tag":null}') },
-      4005,
-    ),
+    creating('a wrong tag before an id that is taken', { body: withWrongTag }, 4005),
   );
 });
 

@@ -13,9 +13,7 @@ describe('The requests of a turn', () => {
       acceptedAtFirst ??= accepted;
     };
     const { server, port, close } = await listeningApp({ ready });
-    server.on('connection', () => {
-      accepted += 1;
-    });
+    server.on('connection', () => (accepted += 1));
     const clients = Array.from({ length: CLIENTS }, () => connect(port, '127.0.0.1'));
     for (const client of clients) client.write('GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n');
     await Promise.all(clients.map((client) => once(client, 'data')));

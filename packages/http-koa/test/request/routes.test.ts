@@ -15,9 +15,7 @@ describe('The routes', () => {
     const serve = serveRoutes(routes, (operation) => async (ctx) => {
       ctx.body = (await operation(ctx as never)).body;
     });
-    const app = new Koa().use(serve).use((ctx) => {
-      ctx.body = `elsewhere ${ctx._matchedRoute}`;
-    });
+    const app = new Koa().use(serve).use((ctx) => (ctx.body = `elsewhere ${ctx._matchedRoute}`));
     const url = await embedding.serve(app);
     for (const [path, body] of Object.entries({
       '/plants': 'plants',
