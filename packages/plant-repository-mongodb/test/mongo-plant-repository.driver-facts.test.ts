@@ -1,13 +1,13 @@
 import { rejects } from 'node:assert/strict';
 import { PlantIdTakenError, type PlantRepository } from '@plant-store/domain';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
-import { mongoPlantRepository, type StorageEvent } from '@plant-store/plant-repository-mongodb';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
-  clientOf,
   DATABASE,
+  databaseAt,
   freshCollection,
   keptDocuments,
   networkInFrontOf,
@@ -15,6 +15,7 @@ import {
   uriThrough,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
+import { StorageEvents } from './support/storage-events.js';
 
 const LONG_LIMIT_MS = 60_000;
 
@@ -22,22 +23,20 @@ describeOnMongod('A plant', () => {
   let set: ReplicaSet;
   let collection: string;
   let repository: PlantRepository;
-  let events: StorageEvent[];
+  let events: StorageEvents;
 
   beforeEach(async () => {
     set = await sharedReplicaSet();
     collection = freshCollection();
-    events = [];
+    events = new StorageEvents();
     repository = open(set.uri);
     await repository.add(plant(-1n), LONG_LIMIT_MS);
   });
 
-  afterEach(async () => {
-    await repository.close();
-  });
+  afterEach(() => repository.close());
 
   function open(uri: string): PlantRepository {
-    return mongoPlantRepository({ uri, collection, observer: (event) => events.push(event) });
+    return mongoPlantRepository({ uri, collection, observer: events.observer });
   }
 
   async function names(): Promise<string[]> {
@@ -47,7 +46,7 @@ describeOnMongod('A plant', () => {
   /** Resolves when the collection has the validator of the repository, which is set after the first plants. */
   async function setUp(): Promise<void> {
     const infos = () =>
-      clientOf(set.uri).db(DATABASE).listCollections({ name: collection }, { nameOnly: false });
+      databaseAt(set.uri).listCollections({ name: collection }, { nameOnly: false });
     while ((await infos().next())?.options?.validator === undefined);
   }
 
@@ -64,7 +63,7 @@ describeOnMongod('A plant', () => {
 
   it('is taken when a document of another program has its id in another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
-    const plants = clientOf(set.uri).db(DATABASE).collection<{ _id: unknown }>(collection);
+    const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
     await plants.insertMany(documents, { bypassDocumentValidation: true });
     const outcomes = await addInOneBatch(1n, 2n, 3n, 400n, -1n, 5n);
@@ -90,7 +89,7 @@ describeOnMongod('A plant', () => {
   it('takes one insert, and a look-up when its id exists: journalled, and of a majority, whatever the connection string says', async () => {
     await repository.close();
     repository = open(`${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`);
-    const profile = clientOf(set.uri).db(DATABASE);
+    const profile = databaseAt(set.uri);
     await profile.command({ profile: 2 });
     try {
       await repository.add(plant(1n), LONG_LIMIT_MS);
@@ -113,27 +112,25 @@ describeOnMongod('A plant', () => {
   it('is refused by a validator, with an alert and without the others of its batch', async () => {
     const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
     await setUp();
-    await clientOf(set.uri).db(DATABASE).command({ collMod: collection, validator });
+    await databaseAt(set.uri).command({ collMod: collection, validator });
     const good = repository.add(plant(1n), LONG_LIMIT_MS);
     const bad = repository.add(plant(2n, 'weed'), LONG_LIMIT_MS);
     const another = repository.add(plant(3n), LONG_LIMIT_MS);
     await rejects(bad, { name: 'Error' });
     await Promise.all([good, another]);
     expect(await names()).to.deep.equal(['plant -1', 'plant 1', 'plant 3']);
-    expect(events.find(({ type }) => type === 'plant refused')).to.include({ id: 2n, code: 121 });
+    expect(events.of('plant refused')[0]).to.include({ id: 2n, code: 121 });
   });
 
   it('is refused by a unique index of an administrator, at once and with an alert', async () => {
-    await clientOf(set.uri)
-      .db(DATABASE)
-      .collection(collection)
-      .createIndex('name', { unique: true });
+    await databaseAt(set.uri).collection(collection).createIndex('name', { unique: true });
     await rejects(repository.add(plant(1n, 'plant -1'), LONG_LIMIT_MS), { name: 'Error' });
     await rejects(repository.add(plant(-1n, 'plant -1'), LONG_LIMIT_MS), PlantIdTakenError);
-    const alerts = events.filter(({ type }) => type === 'plant refused');
     const reason = 'the unique index on name has an entry with the same keys';
-    expect(alerts).to.deep.equal([{ type: 'plant refused', id: 1n, code: 11000, reason }]);
-    expect(events.filter(({ type }) => type === 'batch written')).to.have.length(3);
+    expect(events.of('plant refused')).to.deep.equal([
+      { type: 'plant refused', id: 1n, code: 11000, reason },
+    ]);
+    expect(events.of('batch written')).to.have.length(3);
   });
 
   it('is stored when it is as large as the service takes a body', async () => {

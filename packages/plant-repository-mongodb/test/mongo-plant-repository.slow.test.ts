@@ -6,7 +6,7 @@ import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, freshCollection } from './support/open-store.js';
+import { clientOf, closeClient, databaseAt, freshCollection } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
 
@@ -84,7 +84,7 @@ describeOnMongod('A majority that acknowledges late', function () {
       secondary?.thaw();
     }
     await Promise.all(adding);
-    const documents = clientOf(set.uri).db(DATABASE).collection<{ _id: Long }>(collection);
+    const documents = databaseAt(set.uri).collection<{ _id: Long }>(collection);
     expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
   });
 

@@ -14,12 +14,10 @@ import {
   clientOf,
   closeClient,
   DATABASE,
+  databaseAt,
   freshCollection,
   keptDocuments,
-  networkFaults,
   networkInFrontOf,
-  reconnect,
-  storeOf,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
@@ -68,16 +66,31 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
   const open = async () => {
     const collection = freshCollection();
     const session = administrator().startSession();
-    const plants = administrator().db(DATABASE).collection<{ _id: bigint }>(collection);
+    const plants = databaseAt(server.administratorUri).collection<{ _id: bigint }>(collection);
     const bypass = { bypassDocumentValidation: true };
     let steppedDown = false;
+    const reopen = async () => mongoPlantRepository({ uri: withPassword(), collection });
     return {
-      ...storeOf(withPassword(), server.administratorUri, collection),
-      ...networkFaults(network),
+      repository: await reopen(),
+      reopen,
+      async stored(id: bigint) {
+        const [found] = await keptDocuments(server.administratorUri, collection, { _id: id });
+        if (found === undefined) return undefined;
+        const { name, tag } = found;
+        return tag === undefined ? { id, name } : { id, name, tag };
+      },
+      stall: async () => network.freeze(),
+      silenceAfterWrite: async () => network.loseResponses('freeze'),
+      loseNextAcknowledgement: async () => network.loseResponses('cut'),
+      delayNextWrite: async () => network.delayRequest(),
+      connections: async () => network.connections,
+      loseConnections: async () => network.freezeConnections(),
+      outage: () => network.cut(),
       secrets: [server.password],
       async refuseAccess() {
         await admin({ updateUser: USER, roles: [] });
-        await reconnect(network);
+        await network.cut();
+        await network.restore();
       },
       async refuseWrites() {
         steppedDown = true;

@@ -89,7 +89,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     await rejects(repository.ready(), StorageUnavailableError);
     await server.restart();
     await adding;
-    await events.first('storage warning', /standalone/);
+    await events.first('storage warning', ({ message }) => /standalone/.test(message));
     const unreachable = events.next('storage unreachable');
     await server.kill();
     await unreachable;

@@ -1,16 +1,17 @@
 import { rejects } from 'node:assert/strict';
+import { until } from '@plant-store/contract-suite';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { sharedReplicaSet } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
-  clientOf,
   DATABASE,
+  databaseAt,
   freshCollection,
+  succeeds,
   untilNotReady,
   untilReady,
-  untilStored,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import { StorageEvents } from './support/storage-events.js';
@@ -31,7 +32,7 @@ describeOnMongod('A collection that cannot store plants', () => {
   })) {
     it(`refuses plants at once because it is a ${kind}, and says so once, until it is replaced`, async () => {
       const { uri } = await sharedReplicaSet();
-      const db = clientOf(uri).db(DATABASE);
+      const db = databaseAt(uri);
       const collection = freshCollection();
       const events = new StorageEvents();
       await db.createCollection(collection, options);
@@ -42,7 +43,8 @@ describeOnMongod('A collection that cannot store plants', () => {
       const reported = events.of('storage unreachable').map(({ error }) => error.message);
       expect(reported.filter((message) => message === reason)).to.have.length(1);
       await db.dropCollection(collection);
-      await untilStored(() => repository.add(plant(1n), LONG_LIMIT_MS));
+      const isStored = () => succeeds(repository.add(plant(1n), LONG_LIMIT_MS));
+      await until(isStored, () => 'no plant was stored');
       await untilReady(repository);
     });
   }
@@ -56,7 +58,7 @@ describeOnMongod('A collection that cannot store plants', () => {
   ] as const) {
     it(`refuses plants at once because MongoDB refuses its name: "${database}.${collection}"`, async () => {
       const uri = new URL((await sharedReplicaSet()).uri);
-      await clientOf(uri.href).db(DATABASE).createCollection(freshCollection());
+      await databaseAt(uri.href).createCollection(freshCollection());
       uri.pathname = database;
       repository = mongoPlantRepository({ uri: uri.href, collection });
       await untilNotReady(repository, REFUSED);
@@ -66,7 +68,7 @@ describeOnMongod('A collection that cannot store plants', () => {
 
   it('refuses plants at once when a view replaces it', async () => {
     const { uri } = await sharedReplicaSet();
-    const db = clientOf(uri).db(DATABASE);
+    const db = databaseAt(uri);
     const collection = freshCollection();
     repository = mongoPlantRepository({ uri, collection });
     await repository.add(plant(1n), LONG_LIMIT_MS);

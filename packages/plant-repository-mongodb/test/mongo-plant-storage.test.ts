@@ -5,13 +5,7 @@ import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { MongoPlantStorage } from '../src/mongo-plant-storage.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import {
-  clientOf,
-  DATABASE,
-  freshCollection,
-  networkInFrontOf,
-  uriThrough,
-} from './support/open-store.js';
+import { databaseAt, freshCollection, networkInFrontOf, uriThrough } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 60_000;
@@ -63,8 +57,7 @@ describeOnMongod('An insert', () => {
   it('has stored its valid plants when the reply is too large for the server', async () => {
     // The reply repeats the name for every violated rule.
     const allOf = Array(16).fill({ properties: { name: { pattern: '^plant' } } });
-    const { uri } = await sharedReplicaSet();
-    const validated = clientOf(uri).db(DATABASE);
+    const validated = databaseAt((await sharedReplicaSet()).uri);
     await validated.createCollection(collection, { validator: { $jsonSchema: { allOf } } });
     const long = 'x'.repeat(600_000);
     const names = [`plant ${long}`, `weed ${long}`, `weed ${long}`, `plant ${long}`];
@@ -73,7 +66,7 @@ describeOnMongod('An insert', () => {
       mark: storage.newMark(),
     }));
     await rejects(storage.insert({ timeLimitMs: LONG_LIMIT_MS, send: () => plants }, NEVER));
-    const found = await storage.committedMarks([0n, 1n, 2n, 3n], new AbortController().signal);
+    const found = await storage.committedMarks([0n, 1n, 2n, 3n], NEVER);
     expect([...found.keys()]).to.have.members([0n, 3n]);
   });
 

@@ -5,8 +5,9 @@ import { newPlant, StorageSlowError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
 import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
-import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
+import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 
 /** In `docs/postgresql.md`. */
 const MAX_BACKENDS = 14;
@@ -15,13 +16,7 @@ const PLANTS = 80;
 /** That are connected when all connections are lost. */
 const CLIENTS = 60;
 
-describe('On a slow PostgreSQL', () => {
-  before(needsPostgresql);
-  describe('a store', describeStore);
-});
-
-/** Its hooks do not run where there is no server. */
-function describeStore(this: Mocha.Suite): void {
+describeOnPostgresql('a store, when the server is slow', function () {
   this.timeout(60_000);
   let server: PostgresqlServer;
   let repository: GroupCommitPlantRepository;
@@ -72,22 +67,16 @@ function describeStore(this: Mocha.Suite): void {
     expect(await reported()).to.have.nested.property('cause.message', cause);
   };
 
-  type Pause = [
-    what: string,
-    isSlow: boolean,
-    during: (work: () => Promise<void>) => Promise<void>,
-  ];
-  const pauses: readonly Pause[] = [
-    [
-      'no synchronous standby acknowledges',
-      true,
-      (work) => server.withSetting('synchronous_standby_names', 'none', work),
-    ],
-    ['the table is locked', true, locked],
-    ['its processes are suspended', false, (work) => server.frozen(work)],
-  ];
+  const suspended = (work: () => Promise<void>) => server.frozen(work);
 
-  for (const [what, isSlow, during] of pauses) {
+  const pauses = {
+    'no synchronous standby acknowledges': (work: () => Promise<void>) =>
+      server.withSetting('synchronous_standby_names', 'none', work),
+    'the table is locked': locked,
+    'its processes are suspended': suspended,
+  };
+
+  for (const [what, during] of Object.entries(pauses)) {
     it(`waits with few backends, loses nothing, and reports it, while ${what}`, async () => {
       const adding: Promise<void>[] = [];
       const seen: number[] = [];
@@ -97,7 +86,7 @@ function describeStore(this: Mocha.Suite): void {
           await wait(50);
           seen.push(await server.backends());
         }
-        if (isSlow) await expectSlow();
+        if (during !== suspended) await expectSlow();
       });
       await Promise.all(adding);
       expect(Math.max(...seen)).to.be.at.most(MAX_BACKENDS);
@@ -168,4 +157,4 @@ function describeStore(this: Mocha.Suite): void {
       await standby.stop();
     }
   });
-}
+});

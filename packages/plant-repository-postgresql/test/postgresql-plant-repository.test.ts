@@ -19,18 +19,15 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { type PlantRow, plantOf } from '../src/plant-row.js';
+import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
-describe('On a real PostgreSQL', () => {
-  before(needsPostgresql);
-  describe('a store', describeStore);
-});
+const READ_ONLY = 'ALTER ROLE plant_store SET default_transaction_read_only = on';
 
-/** Its hooks do not run where there is no server. */
-function describeStore(this: Mocha.Suite): void {
+describeOnPostgresql('a store', () => {
   let server: PostgresqlServer;
   let network: FaultyNetwork;
   let schema: string;
@@ -73,6 +70,13 @@ function describeStore(this: Mocha.Suite): void {
 
   const open = () => openWith({});
 
+  /** Runs statements that only new connections follow. */
+  async function reconnectAfter(statements: string): Promise<void> {
+    await server.run(statements);
+    await network.cut();
+    await network.restore();
+  }
+
   async function stored(id: bigint): Promise<NewPlantFields | undefined> {
     const [row] = await server.rows(`SELECT * FROM ${schema}.plants WHERE id = ${id}`);
     if (row === undefined) return undefined;
@@ -92,16 +96,9 @@ function describeStore(this: Mocha.Suite): void {
     connections: async () => network.connections,
     loseConnections: async () => network.freezeConnections(),
     outage: () => network.cut(),
-    async refuseAccess() {
-      await server.run(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`);
-      await network.cut();
-      await network.restore();
-    },
-    async refuseWrites() {
-      await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
-      await network.cut();
-      await network.restore();
-    },
+    refuseAccess: () =>
+      reconnectAfter(`REVOKE SELECT, INSERT ON ${schema}.plants FROM plant_store`),
+    refuseWrites: () => reconnectAfter(READ_ONLY),
     async crash() {
       await server.kill();
       await server.restart();
@@ -110,11 +107,7 @@ function describeStore(this: Mocha.Suite): void {
       await server.run(`BEGIN;
         INSERT INTO ${schema}.plants (id, name, mark) VALUES (${id}, '', gen_random_uuid())`);
     },
-    async relaxDurability() {
-      await server.run('ALTER ROLE plant_store SET synchronous_commit = off');
-      await network.cut();
-      await network.restore();
-    },
+    relaxDurability: () => reconnectAfter('ALTER ROLE plant_store SET synchronous_commit = off'),
     async commitUnflushed({ id, name, tag }: NewPlantFields) {
       const [nameText, tagText] = [name, tag].map((text) =>
         text === undefined ? 'NULL' : `'${text}'`,
@@ -163,9 +156,7 @@ function describeStore(this: Mocha.Suite): void {
   it('waits until the server accepts writes, as in a failover', async () => {
     const repository = open();
     await untilReady(repository);
-    await server.run('ALTER ROLE plant_store SET default_transaction_read_only = on');
-    await network.cut();
-    await network.restore();
+    await reconnectAfter(READ_ONLY);
     await untilNotReady(repository, /the server is read-only/);
     const adding = repository.add(monstera, 60_000);
     await Promise.race([adding, network.requestPassed()]);
@@ -315,4 +306,4 @@ function describeStore(this: Mocha.Suite): void {
       await rejects(repository.add(monstera, 300.5), { code: 'STORAGE_UNAVAILABLE' });
     });
   });
-}
+});

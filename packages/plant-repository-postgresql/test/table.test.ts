@@ -5,10 +5,13 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
+
+const monstera = newPlant({ id: 1n, name: 'Monstera' });
 
 const COLUMNS = 'name text NOT NULL, tag text, mark uuid NOT NULL';
 
@@ -70,13 +73,7 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
   ],
 };
 
-describe('The table of plants in PostgreSQL', () => {
-  before(needsPostgresql);
-  describe('of an administrator', describeTables);
-});
-
-/** Its hooks do not run where there is no server. */
-function describeTables(this: Mocha.Suite): void {
+describeOnPostgresql('The table of plants of an administrator', () => {
   let server: PostgresqlServer;
   let events: StorageEvent[];
 
@@ -99,13 +96,10 @@ function describeTables(this: Mocha.Suite): void {
   for (const [what, statements] of Object.entries(WORKS)) {
     it(`may have ${what}`, async () => {
       const repository = await open(statements);
-      await repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
-      await rejects(repository.add(newPlant({ id: 1n, name: 'Fern' }), 60_000), {
-        code: 'PLANT_ID_TAKEN',
-      });
-      expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([
-        newPlant({ id: 1n, name: 'Monstera' }),
-      ]);
+      await repository.add(monstera, 60_000);
+      const another = repository.add(newPlant({ ...monstera, name: 'Fern' }), 60_000);
+      await rejects(another, { code: 'PLANT_ID_TAKEN' });
+      expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([monstera]);
       await repository.close();
     });
   }
@@ -114,8 +108,7 @@ function describeTables(this: Mocha.Suite): void {
     it(`is refused at once with ${what}`, async () => {
       const repository = await open(statements);
       await untilNotReady(repository, message);
-      const adding = repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
-      await rejects(adding, { code: 'STORAGE_UNAVAILABLE', message });
+      await rejects(repository.add(monstera, 60_000), { code: 'STORAGE_UNAVAILABLE', message });
       await repository.close();
     });
   }
@@ -128,9 +121,7 @@ function describeTables(this: Mocha.Suite): void {
     const [warning] = events.filter(({ type }) => type === 'storage warning');
     await server.run(warning && 'command' in warning ? `${warning.command}` : '');
     await untilReady(repository);
-    expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([
-      newPlant({ id: 1n, name: 'Monstera' }),
-    ]);
+    expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([monstera]);
     await repository.close();
   });
 
@@ -145,4 +136,4 @@ function describeTables(this: Mocha.Suite): void {
     await untilNotReady(repository, /the encoding of the database is not UTF8/);
     await repository.close();
   });
-}
+});

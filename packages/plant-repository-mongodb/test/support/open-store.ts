@@ -1,9 +1,7 @@
 import { until } from '@plant-store/contract-suite';
 import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import type { OpenReader } from '@plant-store/plant-repository-contract';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { type Document, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient } from 'mongodb';
 
 export const DATABASE = 'plant-store';
 
@@ -31,6 +29,9 @@ export function clientOf(uri: string): MongoClient {
   return client;
 }
 
+/** The database of the plants, of the same client. */
+export const databaseAt = (uri: string): Db => clientOf(uri).db(DATABASE);
+
 /** Resolves with the documents of a collection that a majority has. */
 export async function keptDocuments(
   uri: string,
@@ -38,7 +39,7 @@ export async function keptDocuments(
   filter: Document = {},
 ): Promise<Document[]> {
   const options = { promoteLongs: false, readConcern: { level: 'majority' } } as const;
-  const plants = clientOf(uri).db(DATABASE).collection<Document>(collection);
+  const plants = databaseAt(uri).collection<Document>(collection);
   const documents: Document[] = await plants.find(filter, options).toArray();
   return documents.map((document) => ({ ...document, _id: document._id.toBigInt() }));
 }
@@ -49,63 +50,12 @@ export const networkInFrontOf = (port: number) => FaultyNetwork.before(port, 'or
 /** A connection string for the one server that the network leads to, whatever replica set it belongs to. */
 export const uriThrough = ({ host }: FaultyNetwork) => `mongodb://${host}/?directConnection=true`;
 
-/** Ends every connection through a network, with what it holds, and accepts new ones. */
-export async function reconnect(network: FaultyNetwork): Promise<void> {
-  await network.cut();
-  await network.restore();
-}
-
-/** The faults that a network can cause. */
-export function networkFaults(network: FaultyNetwork) {
-  return {
-    stall: async () => network.freeze(),
-    silenceAfterWrite: async () => network.loseResponses('freeze'),
-    loseNextAcknowledgement: async () => network.loseResponses('cut'),
-    delayNextWrite: async () => network.delayRequest(),
-    connections: async () => network.connections,
-    loseConnections: async () => network.freezeConnections(),
-    outage: () => network.cut(),
-    recover: () => network.restore(),
-  };
-}
-
-/**
- * Opens a new, empty store.
- *
- * @param directUri Reaches the server without the network.
- */
-export function storeOf(
-  uri: string,
-  directUri: string,
-  collection = freshCollection(),
-): OpenReader {
-  const open = () => mongoPlantRepository({ uri, collection });
-  return {
-    repository: open(),
-    async stored(id) {
-      const [found] = await keptDocuments(directUri, collection, { _id: id });
-      if (found === undefined) return undefined;
-      const { name, tag } = found;
-      return tag === undefined ? { id, name } : { id, name, tag };
-    },
-    reopen: async () => open(),
-  };
-}
-
 /** Resolves with whether `it` resolves. */
 export const succeeds = (it: Promise<unknown>) =>
   it.then(
     () => true,
     () => false,
   );
-
-/** Resolves as soon as `add` stores a plant. */
-export function untilStored(add: () => Promise<void>): Promise<void> {
-  return until(
-    () => succeeds(add()),
-    () => 'no plant was stored',
-  );
-}
 
 /** Resolves as soon as the repository is ready: on a busy machine, one check may take longer than it has. */
 export function untilReady(repository: PlantRepository): Promise<void> {

@@ -1,6 +1,9 @@
 import { EventEmitter, once } from 'node:events';
 import type { StorageEvent } from '@plant-store/plant-repository-mongodb';
 
+type EventType = StorageEvent['type'];
+type EventOf<T extends EventType> = Extract<StorageEvent, { type: T }>;
+
 /** Collects the events of a repository. */
 export class StorageEvents {
   readonly all: StorageEvent[] = [];
@@ -11,29 +14,25 @@ export class StorageEvents {
     this.#emitter.emit('event');
   };
 
-  of<T extends StorageEvent['type']>(type: T): Extract<StorageEvent, { type: T }>[] {
-    const isOf = (event: StorageEvent): event is Extract<StorageEvent, { type: T }> =>
-      event.type === type;
-    return this.all.filter(isOf);
+  of<T extends EventType>(type: T): EventOf<T>[] {
+    return this.all.filter((event): event is EventOf<T> => event.type === type);
   }
 
-  /** Resolves with the first event of a type, past or future; with the first warning whose message matches `about`. */
-  async first<T extends StorageEvent['type']>(
+  /** Resolves with the first event of a type, past or future, that fits. */
+  async first<T extends EventType>(
     type: T,
-    about = /(?:)/,
-    fits: (event: Extract<StorageEvent, { type: T }>) => boolean = () => true,
-  ): Promise<StorageEvent> {
+    fits: (event: EventOf<T>) => boolean = () => true,
+  ): Promise<EventOf<T>> {
     for (;;) {
-      const says = (event: StorageEvent) => !('message' in event) || about.test(event.message);
-      const found = this.of(type).find((event) => says(event) && fits(event));
+      const found = this.of(type).find(fits);
       if (found) return found;
       await once(this.#emitter, 'event');
     }
   }
 
   /** Resolves with the next event of a type. */
-  next(type: StorageEvent['type']): Promise<StorageEvent> {
+  next(type: EventType): Promise<StorageEvent> {
     const reported = this.of(type).length;
-    return this.first(type, /(?:)/, () => this.of(type).length > reported);
+    return this.first(type, () => this.of(type).length > reported);
   }
 }
