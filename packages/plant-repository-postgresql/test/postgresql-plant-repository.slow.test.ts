@@ -1,13 +1,14 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { until } from '@plant-store/contract-suite';
-import { newPlant, StorageSlowError } from '@plant-store/domain';
+import { newPlant } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
 import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
 import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+import { untilNotReady, untilReady } from './support/readiness.js';
 
 /** In `docs/postgresql.md`. */
 const MAX_BACKENDS = 14;
@@ -15,6 +16,7 @@ const MAX_BACKENDS = 14;
 const PLANTS = 80;
 /** That are connected when all connections are lost. */
 const CLIENTS = 60;
+const SLOW = /StorageSlowError.*writes are not acknowledged in time/s;
 
 describeOnPostgresql('a store, when the server is slow', function () {
   this.timeout(60_000);
@@ -58,15 +60,6 @@ describeOnPostgresql('a store, when the server is slow', function () {
     await work().finally(() => server.run('ROLLBACK'));
   };
 
-  /** Checks are carried out by processes that are not suspended only. */
-  const expectSlow = async () => {
-    const reported = () => repository.ready().catch((error: unknown) => error);
-    const isSlow = async () => (await reported()) instanceof StorageSlowError;
-    await until(isSlow, () => 'ready did not report that the storage is slow');
-    const cause = 'writes are not acknowledged in time';
-    expect(await reported()).to.have.nested.property('cause.message', cause);
-  };
-
   const suspended = (work: () => Promise<void>) => server.frozen(work);
 
   const pauses = {
@@ -86,14 +79,14 @@ describeOnPostgresql('a store, when the server is slow', function () {
           await wait(50);
           seen.push(await server.backends());
         }
-        if (during !== suspended) await expectSlow();
+        // Checks are carried out by processes that are not suspended only.
+        if (during !== suspended) await untilNotReady(repository, SLOW);
       });
       await Promise.all(adding);
       expect(Math.max(...seen)).to.be.at.most(MAX_BACKENDS);
       expect(await repository.read({ limit: 1_000 }, 10_000)).to.have.length(PLANTS + 1);
       expect(await server.backends()).to.be.at.most(MAX_BACKENDS);
-      const isReady = async () => (await repository.ready().catch(() => false)) === undefined;
-      await until(isReady, () => 'the repository was not ready again');
+      await untilReady(repository);
     });
   }
 
