@@ -1,6 +1,7 @@
-import { appendFileSync, existsSync, fstatSync } from 'node:fs';
+import { constants, existsSync, fstatSync, writeFile } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import type { PlantId } from '@plant-store/domain';
 import { messageOf } from '../configuration/setting.js';
 import { LineFile } from './line-file.js';
@@ -37,6 +38,9 @@ export async function openOutput(
   }
 }
 
+/** Repeats short writes, as those to a full disk. `process.stdout` would lose their rest when it is a file. */
+const writeAll = promisify<number, string>(writeFile);
+
 function standardOutput(stdout: Output): ExportOutput {
   const { fd, isTTY } = stdout;
   const isStream = fd === undefined || isTTY || fstatSync(fd).isFIFO() || fstatSync(fd).isSocket();
@@ -45,10 +49,8 @@ function standardOutput(stdout: Output): ExportOutput {
     new Promise<void>((resolve, reject) => {
       stdout.write(lines, (error) => (error ? reject(error) : resolve()));
     });
-  // Repeats short writes, as those to a full disk. `process.stdout` would lose their rest when it is a file.
-  const writeToFile = async (lines: string) => appendFileSync(fd ?? 1, lines);
   return {
-    write: isStream ? writeToStream : writeToFile,
+    write: isStream ? writeToStream : (lines) => writeAll(fd, lines),
     complete: async () => {},
     abandon: async () => undefined,
   };
@@ -68,8 +70,8 @@ class NewFile implements ExportOutput {
     this.#partial = openPartial(`${path}.partial`, after);
   }
 
-  async write(lines: string): Promise<void> {
-    this.#partial.append(lines);
+  write(lines: string): Promise<void> {
+    return this.#partial.append(lines);
   }
 
   /** Makes the file durable, and gives it its name. */
@@ -89,19 +91,35 @@ class NewFile implements ExportOutput {
 }
 
 function openPartial(name: string, after: PlantId | undefined): LineFile {
-  const isNew = !existsSync(name);
-  const partial = new LineFile(name, isNew ? 'ax+' : 'a+');
-  const last = idOf(partial.last);
-  if (isNew || (last !== undefined && last === after)) {
+  const created = openUnless('EEXIST', name, 'ax+');
+  if (created !== undefined) return created;
+  const partial = openUnless('ELOOP EISDIR', name, CONTINUED);
+  const last = partial?.canContinue('{"id":') ? idOf(partial.last) : undefined;
+  if (partial !== undefined && last !== undefined && last === after) {
     partial.cut();
     return partial;
   }
-  partial.close();
+  partial?.close();
   const [what, fix] =
     last === undefined
       ? ['not of an export', 'Rename it, or remove it']
       : ['of an interrupted export', `Resume it with --after ${last}, or remove it`];
   throw new UsageError(`export: ${name} is ${what}. ${fix}`);
+}
+
+/** Follows no symbolic link, and does not wait for the other end of a named pipe. */
+const CONTINUED =
+  constants.O_RDWR | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+
+function openUnless(codes: string, path: string, flags: string | number): LineFile | undefined {
+  try {
+    return new LineFile(path, flags);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && codes.includes(`${error.code}`)) {
+      return undefined;
+    }
+    throw error;
+  }
 }
 
 /** Returns the id in a line of an export. */

@@ -1,4 +1,5 @@
 import {
+  appendFile,
   appendFileSync,
   closeSync,
   fstatSync,
@@ -6,7 +7,12 @@ import {
   ftruncateSync,
   openSync,
   readSync,
+  type Stats,
 } from 'node:fs';
+import { promisify } from 'node:util';
+
+/** Repeats short writes, as those to a full disk. */
+const appendAll = promisify<number, string>(appendFile);
 
 /** At first, this much of the end of a file is read to find its last line. */
 const TAIL_BYTES = 2 ** 16;
@@ -15,27 +21,32 @@ const LINE_FEED = 0x0a;
 
 /** A file of whole lines: a write that fails leaves no part of one, and what a crash has left of one can be removed. */
 export class LineFile {
-  readonly isEmpty: boolean;
+  readonly stats: Stats;
   /** The last whole line when the file was opened, without its line feed; empty when there is none. */
   readonly last: string;
   readonly #file: number;
-  /** Only a regular file has an end that can be read or removed. */
-  readonly #isRegular: boolean;
+  /** What follows the last whole line. */
+  readonly #rest: string;
   #size: number;
 
-  constructor(path: string, flags: string) {
+  constructor(path: string, flags: string | number) {
     this.#file = openSync(path, flags);
-    const stats = fstatSync(this.#file);
-    this.#isRegular = stats.isFile();
-    this.isEmpty = !this.#isRegular || stats.size === 0;
-    const { text, end } = lastLine(this.#file, this.isEmpty ? 0 : stats.size);
+    this.stats = fstatSync(this.#file);
+    const { text, end, rest } = lastLine(this.#file, this.#isRegular ? this.stats.size : 0);
     this.last = text;
     this.#size = end;
+    this.#rest = rest;
   }
 
   /** The bytes of all whole lines. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Whether the file ends with a whole line, or with what a crash leaves of one that begins so: a part, or zeros. */
+  canContinue(beginning: string): boolean {
+    const begun = this.#rest.slice(0, beginning.length);
+    return beginning.startsWith(begun) || begun.startsWith('\0');
   }
 
   /** Removes what follows the last whole line. */
@@ -44,9 +55,20 @@ export class LineFile {
   }
 
   /** Appends whole lines before it returns. */
-  append(lines: string): void {
+  appendSync(lines: string): void {
     try {
       appendFileSync(this.#file, lines);
+    } catch (error) {
+      this.cut();
+      throw error;
+    }
+    this.#size += Buffer.byteLength(lines);
+  }
+
+  /** Appends many lines: a slow disk delays only the caller. */
+  async append(lines: string): Promise<void> {
+    try {
+      await appendAll(this.#file, lines);
     } catch (error) {
       this.cut();
       throw error;
@@ -58,6 +80,11 @@ export class LineFile {
   close(): void {
     if (this.#isRegular) fsyncSync(this.#file);
     closeSync(this.#file);
+  }
+
+  /** Only a regular file has an end that can be read or removed. */
+  get #isRegular(): boolean {
+    return this.stats.isFile();
   }
 }
 
@@ -71,6 +98,7 @@ function lastLine(file: number, size: number) {
     const lines = bytes.subarray(0, Math.max(end, 0));
     const before = lines.lastIndexOf(LINE_FEED);
     if (start > 0 && before < 0) continue;
-    return { text: lines.toString('utf8', before + 1), end: start + end + 1 };
+    const rest = bytes.toString('latin1', end + 1, end + 65);
+    return { text: lines.toString('utf8', before + 1), end: start + end + 1, rest };
   }
 }

@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import type { Reject } from '@plant-store/plants-ndjson';
 import { messageOf } from '../configuration/setting.js';
 import { LineFile } from './line-file.js';
@@ -13,14 +14,15 @@ export class RejectsFile {
   readonly nextLine: number;
 
   /**
-   * Opens the file for appending. Removes what a crash has left of a record after the last whole one.
+   * Opens the file for appending. Removes the last record when a crash has cut it off.
    *
+   * @param input The imported file, which must be another one.
    * @param resumes Whether the file may contain rejects of an earlier import.
    * @throws {UsageError} when the file cannot be used.
    */
-  constructor(path: string, resumes: boolean) {
+  constructor(path: string, input: Stats, resumes: boolean) {
     this.#file = opened(path);
-    const problem = problemOf(this.#file, resumes);
+    const problem = problemOf(this.#file, input, resumes);
     if (problem !== undefined) {
       this.#file.close();
       throw new UsageError(`import: --rejects: ${path} ${problem}`);
@@ -31,7 +33,7 @@ export class RejectsFile {
 
   /** Records a line. Returns true: a resumed import skips it. */
   record(reject: Reject): true {
-    this.#file.append(`${JSON.stringify(reject)}\n`);
+    this.#file.appendSync(`${JSON.stringify(reject)}\n`);
     return true;
   }
 
@@ -54,12 +56,15 @@ function opened(path: string): LineFile {
   }
 }
 
-function problemOf({ isEmpty, last }: LineFile, resumes: boolean): string | undefined {
-  if (isEmpty) return undefined;
+function problemOf(file: LineFile, input: Stats, resumes: boolean): string | undefined {
+  const { stats, last, size } = file;
+  if (stats.ino === input.ino && stats.dev === input.dev) return 'is the file that is imported';
+  if (stats.size === 0 || !stats.isFile()) return undefined;
   if (!resumes) {
     return 'is not empty. Name another file, or resume an import with --from-line, which appends to it';
   }
-  return lineOf(last) > 0 ? undefined : 'is not of an import. Name another file';
+  const isOwn = (size === 0 || lineOf(last) > 0) && file.canContinue('{"line":');
+  return isOwn ? undefined : 'is not of an import. Name another file';
 }
 
 const SHOWN = 10;

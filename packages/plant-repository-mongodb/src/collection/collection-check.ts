@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
-import type { Db, Document, MongoClient } from 'mongodb';
+import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
+import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
 import { codeOf, StorageError, UNAUTHORIZED } from '../connection/server-code.js';
 import { DURABLE } from './plant-document.js';
 
-/** The error code of a server when the time limit of a command has passed. */
+/** Error codes of a server. */
+const NAMESPACE_EXISTS = 48;
 const MAX_TIME_MS_EXPIRED = 50;
 
 /** Less than the time limit of a check, so that the server reports why it cannot write, and ends the command. */
@@ -116,8 +117,10 @@ export class CollectionCheck {
       const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
       await this.#command({ ...create, ...limits }, signal);
     } catch (error) {
-      if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
-      this.warn(UNPERMITTED, create);
+      // Another instance may have created it meanwhile.
+      if (codeOf(error) === NAMESPACE_EXISTS) await this.#exists(signal);
+      else if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
+      else this.warn(UNPERMITTED, create);
     }
   }
 
@@ -143,7 +146,9 @@ export class CollectionCheck {
       const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
       const limits = { writeConcern: DURABLE, maxTimeMS: WRITE_TIMEOUT_MS };
       const update = { update: this.#options.collection, updates, ...limits };
-      await this.#command(update, signal).catch(slowly);
+      const { writeErrors = [] } = await this.#command(update, signal).catch(slowly);
+      // A router reports the errors of its shards in this way.
+      if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
     }
     const isPermitted = this.#may('find', status) && this.#may('insert', status);
     if (!isPermitted) throw new StorageError(DENIED);
@@ -176,7 +181,8 @@ export function may(action: string, status: Document, db: string, collection: st
 
 /** Rejects as slow when a server that responds did not acknowledge a write in time. */
 function slowly(error: unknown): never {
-  throw codeOf(error) === MAX_TIME_MS_EXPIRED ? new StorageError(SLOW, 'slow') : error;
+  const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
+  throw isSlow ? new StorageError(SLOW, 'slow') : error;
 }
 
 /** A client that could not connect does not try it again by itself. Resolves at once when it is connected. */

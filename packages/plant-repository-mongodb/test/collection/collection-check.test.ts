@@ -1,7 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { sharedReplicaSet } from '@plant-store/mongod';
+import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
-import { type Db, type Document, MongoClient } from 'mongodb';
+import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck, may, VALIDATION } from '../../src/collection/collection-check.js';
 import { describeOnMongod } from '../support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from '../support/open-store.js';
@@ -46,6 +47,35 @@ describeOnMongod('The collection', () => {
     const other = db.collection(collection).insertOne({ name: 'not by this service' });
     await rejects(other, { code: 121 });
     expect(events.all).to.deep.equal([]);
+  });
+
+  /** A check, before one of whose commands something happens. */
+  function checkWith(name: 'create' | 'update', before: () => Promise<Document | undefined>) {
+    const command = async (sent: Document, options: RunCommandOptions) =>
+      (name in sent ? await before() : undefined) ?? db.command(sent, options);
+    const other: Db = Object.assign(Object.create(db), { command });
+    const options = { collection, createCollection: true };
+    return new CollectionCheck(other, options, events.observer).run(new AbortController().signal);
+  }
+
+  it('may be created by another instance meanwhile', async () => {
+    await checkWith('create', () =>
+      db.command({ create: collection, ...VALIDATION }).then(() => undefined),
+    );
+    expect(events.all).to.deep.equal([]);
+  });
+
+  it('is slow when the server responds, but not to a write', async () => {
+    const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
+    await rejects(silent, { name: 'StorageError', finding: 'slow' });
+  });
+
+  it('cannot be written when a router reports the error of a shard', async () => {
+    const writeErrors = [{ index: 0, code: 133, errmsg: 'no primary' }];
+    await rejects(
+      checkWith('update', async () => ({ ok: 1, writeErrors })),
+      { code: 133 },
+    );
   });
 
   it('keeps another validator, with one warning and the command to change it', async () => {
