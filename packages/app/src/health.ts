@@ -19,7 +19,7 @@ export class Health {
   constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
     this.#missing = new Set([() => tokens.ready(), () => reached(plants)]);
     const check = () => void this.#check().catch(() => undefined);
-    this.#timer = setInterval(check, CHECK_INTERVAL_MS);
+    this.#timer = setInterval(check, CHECK_INTERVAL_MS).unref();
     check();
   }
 

@@ -89,7 +89,7 @@ const commands: Readonly<Record<string, Command>> = {
     const { BASE_PATH } = readSettings(serviceSettings, process.env);
     return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
-  '--help': async (process) => print(process, USAGE),
+  '--help': async (process, _command) => print(process, USAGE),
   '--version': async (process) => print(process, `${build.version}\n`),
 };
 

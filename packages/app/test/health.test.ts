@@ -30,7 +30,7 @@ describe('The health of the service', () => {
     it(`is bad with the reason until the ${what} was reached, and good in a later outage`, async () => {
       const [part, other] = [new Part(outage), new Part()];
       health = what === 'storage' ? new Health(part, other) : new Health(other, part);
-      // Nobody waits for this check.
+      // No caller waits for this check.
       await new Promise(setImmediate);
       await rejects(health.ready(), outage);
       part.problem = undefined;
@@ -41,9 +41,11 @@ describe('The health of the service', () => {
     });
   }
 
-  it('asks both parts at once, and no part after both were reached', async () => {
+  it('asks both parts at once, no part after both were reached, and keeps no process alive', async () => {
     const [storage, tokens] = [new Part(), new Part()];
+    const running = process.getActiveResourcesInfo();
     health = new Health(storage, tokens);
+    expect(process.getActiveResourcesInfo()).to.deep.equal(running);
     await new Promise(setImmediate);
     expect(health.isReady).to.equal(true);
     for (let call = 0; call < 5; call += 1) await health.ready();

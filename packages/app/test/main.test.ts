@@ -21,7 +21,7 @@ describe('The plant-store command', () => {
     const described = [...page.matchAll(/^\| `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
     expect(described).to.have.members(listed);
     expect(help.out).to.match(/see docs\/configuration\.md\nin the repository\.\n$/);
-    for (const line of ['-h', 'serve --help', 'import a.ndjson -h']) {
+    for (const line of ['-h', 'help', 'help import', 'serve --help', 'import a.ndjson -h']) {
       expect(await result(line.split(' ')), line).to.deep.equal(help);
     }
     expect(await result(['export', '--', '--help']), 'the name of a file').to.include({ code: 2 });

@@ -1,3 +1,4 @@
+import { fstatSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { type ImportProgress, PlantImport, type Reject } from '@plant-store/plants-ndjson';
@@ -52,10 +53,9 @@ async function importAs(
   stopping: Signals,
 ): Promise<number> {
   const { stdout, stderr } = process;
+  const resumes = given.fromLine !== undefined;
   const rejects =
-    given.rejects === undefined
-      ? undefined
-      : new RejectsFile(given.rejects, given.fromLine !== undefined);
+    given.rejects === undefined ? undefined : new RejectsFile(given.rejects, input.stats, resumes);
   const unrecorded = rejects?.nextLine ?? 1;
   const firstLine = Math.max(given.fromLine ?? 1, unrecorded);
   if (unrecorded > 1) {
@@ -73,7 +73,7 @@ async function importAs(
   const howToResume = () => `To resume: ${resumeCommand(given, nextLine())}`;
   const left = () => `${inProgress(plantImport.progress)}${howToResume()}`;
   void stopAt(stopping, process, plantImport, WAIT, left);
-  const stopShowing = showProgress(stderr, progressText(plantImport, input.size));
+  const stopShowing = showProgress(stderr, progressText(plantImport, sizeOf(input)));
   const began = performance.now();
   const end = await plantImport
     .run(input.stream)
@@ -120,8 +120,7 @@ export function resumeCommand({ file, rejects }: ImportArguments, line: number):
 
 interface ImportInput {
   readonly stream: Readable;
-  /** In bytes; `undefined` when it is not known before the end. */
-  readonly size: number | undefined;
+  readonly stats: Stats;
 }
 
 /** Opens a file, or takes standard input. Rejects with {@link UsageError} when it cannot be read. */
@@ -129,17 +128,21 @@ export async function openInput(
   file: string | undefined,
   { stdin }: Pick<OwnProcess, 'stdin'>,
 ): Promise<ImportInput> {
-  if (file === undefined) return { stream: stdin, size: undefined };
+  if (file === undefined) return { stream: stdin, stats: fstatSync(stdin.fd) };
   try {
     const handle = await open(file);
     const stats = await handle.stat();
-    const size = stats.isFile() ? stats.size : undefined;
-    if (!stats.isDirectory()) return { stream: handle.createReadStream(), size };
+    if (!stats.isDirectory()) return { stream: handle.createReadStream(), stats };
     await handle.close();
   } catch (error) {
     throw new UsageError(`import: expected a file that can be read (${messageOf(error)})`);
   }
   throw new UsageError(`import: expected a file, found the directory ${file}`);
+}
+
+/** Returns the size of the input in bytes; `undefined` when it is not known before the end. */
+export function sizeOf({ stats }: ImportInput): number | undefined {
+  return stats.isFile() ? stats.size : undefined;
 }
 
 async function openImport(

@@ -5,7 +5,7 @@ import { nearest, printable } from '../configuration/setting.js';
 /** What a command uses of its process. `process` is one; tests run commands with others. */
 export interface OwnProcess {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd: number };
   readonly stdout: Output;
   readonly stderr: Output;
   on(signal: NodeJS.Signals, listener: () => void): unknown;

@@ -1,7 +1,16 @@
 import { rejects } from 'node:assert/strict';
-import { existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { PassThrough } from 'node:stream';
-import { newPlant, type PlantId } from '@plant-store/domain';
+import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import { openOutput } from '../../src/commands/export-output.js';
 import { UsageError } from '../../src/commands/own-process.js';
@@ -9,14 +18,21 @@ import { PlantFiles } from '../support/plant-files.js';
 
 const LINES = '{"id":-8,"name":"a"}\n{"id":-7,"name":"b"}\n';
 const LAST = '{"id":9,"name":"ä"}\n';
-const seven = newPlant({ id: -7n, name: '' }).id;
 
 describe('The output of an export', () => {
   const files = new PlantFiles();
+  const seven = newPlant({ id: -7n, name: '' }).id;
   let path: string;
-  const open = (file: string, after?: PlantId) => openOutput(file, after, new PassThrough());
-  const refuses = (problem: string, file: string, after?: PlantId) =>
-    rejects(open(file, after), new UsageError(`export: ${problem}`));
+  const open = (after?: typeof seven, file: string | undefined = path) =>
+    openOutput(file, after, new PassThrough());
+  const refuses = (problem: string, after?: typeof seven, file?: string) =>
+    rejects(open(after, file), new UsageError(`export: ${problem}`));
+
+  function linked(): string {
+    const target = files.newPath();
+    writeFileSync(target, LINES);
+    return target;
+  }
 
   after(() => files.remove());
 
@@ -25,32 +41,45 @@ describe('The output of an export', () => {
   });
 
   it('is a file, which has its name when it is complete', async () => {
-    const output = await open(path);
+    const output = await open();
     for (const lines of [LINES, LAST]) await output.write(lines);
     expect(existsSync(path)).to.equal(false);
     await output.complete();
     expect(readFileSync(path, 'utf8')).to.equal(LINES + LAST);
     expect(existsSync(`${path}.partial`)).to.equal(false);
-    for (const name of [path, files.folder, '/dev/null']) {
-      await refuses(`${name} exists. Name another file`, name);
+    await refuses(`${path} exists. Name another file`);
+    for (const name of [files.folder, '/dev/null']) {
+      await refuses(`${name} exists. Name another file`, undefined, name);
     }
   });
 
-  for (const text of ['of another program\n', '{"id":-7', '']) {
-    it(`leaves a partial file as it is that has ${JSON.stringify(text)}`, async () => {
+  for (const [what, make] of [
+    ['a file of another program', (partial) => writeFileSync(partial, 'of another program\n')],
+    ['a file without a whole line', (partial) => writeFileSync(partial, 'a note')],
+    ['an export with a note', (partial) => writeFileSync(partial, `${LINES}a note`)],
+    ['an empty file', (partial) => writeFileSync(partial, '')],
+    ['a folder', (partial) => mkdirSync(partial)],
+    ['a named pipe', (partial) => execFileSync('mkfifo', [partial])],
+    ['a link to an export', (partial) => symlinkSync(linked(), partial)],
+  ] as [string, (partial: string) => void][]) {
+    it(`leaves ${what} in place of the partial file as it is`, async () => {
       const partial = `${path}.partial`;
-      writeFileSync(partial, text);
+      make(partial);
+      const before = statSync(partial);
       for (const after of [undefined, seven]) {
-        await refuses(`${partial} is not of an export. Rename it, or remove it`, path, after);
+        await refuses(`${partial} is not of an export. Rename it, or remove it`, after);
       }
-      expect(readFileSync(partial, 'utf8')).to.equal(text);
+      const { ino, size, mtimeMs } = statSync(partial);
+      expect([ino, size, mtimeMs]).to.deep.equal([before.ino, before.size, before.mtimeMs]);
     });
   }
 
-  it('is in a folder in which files can be created', async () => {
+  it('leaves no file when nothing was written, or in no folder', async () => {
+    expect(await (await open()).abandon()).to.equal(undefined);
+    expect(existsSync(`${path}.partial`)).to.equal(false);
     const nowhere = `${path}/plants`;
     const reason = `ENOENT: no such file or directory, open '${nowhere}.partial'`;
-    await refuses(`expected a file that can be written (${reason})`, nowhere);
+    await refuses(`expected a file that can be written (${reason})`, undefined, nowhere);
   });
 
   it('is standard output otherwise: a stream, or a file that is written completely', async () => {
@@ -58,6 +87,7 @@ describe('The output of an export', () => {
     const output = await openOutput(undefined, undefined, pipe);
     await output.write(LINES);
     expect(pipe.read()).to.equal(LINES);
+    await output.complete();
     expect(await output.abandon()).to.equal(undefined);
     pipe.destroy(new Error('its reader is gone'));
     await rejects(output.write(LINES), { code: 'ERR_STREAM_DESTROYED' });

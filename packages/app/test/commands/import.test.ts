@@ -5,6 +5,7 @@ import {
   progressText,
   readImportArguments,
   resumeCommand,
+  sizeOf,
 } from '../../src/commands/import.js';
 import { result, stopAll } from '../support/in-process.js';
 import {
@@ -100,9 +101,9 @@ describe('The progress of an import', () => {
   });
 
   it('has no percentage when the size is not known', async () => {
-    const { size, stream } = await openInput('/dev/null', process);
-    expect(size).to.equal(undefined);
-    stream.destroy();
+    const input = await openInput('/dev/null', process);
+    expect(sizeOf(input)).to.equal(undefined);
+    input.stream.destroy();
   });
 });
 

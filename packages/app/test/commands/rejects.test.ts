@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { UsageError } from '../../src/commands/own-process.js';
@@ -9,6 +9,7 @@ const reject = (line: number, text = '{"id":1}') => ({
   ...{ line, error: 4005, message: 'name is required', text },
 });
 const record = (...args: Parameters<typeof reject>) => `${JSON.stringify(reject(...args))}\n`;
+const INPUT = statSync(import.meta.filename);
 const openFiles = () => readdirSync('/dev/fd').length;
 
 describe('The file of rejects', () => {
@@ -29,7 +30,7 @@ describe('The file of rejects', () => {
     const whole = record(1) + record(3, 'x'.repeat(200_000));
     for (const cut of ['', '{"line":4,"er', JSON.stringify(reject(4)), '\0'.repeat(100_000)]) {
       writeFileSync(path, whole + cut);
-      const rejects = new RejectsFile(path, true);
+      const rejects = new RejectsFile(path, INPUT, true);
       expect(rejects.nextLine).to.equal(4);
       expect(rejects.record(reject(5))).to.equal(true);
       rejects.close();
@@ -42,10 +43,11 @@ describe('The file of rejects', () => {
     ['that is not empty, for a new import', record(1), false, `is not empty. ${fix}`],
     ['with another line', `${record(3)}a note\n`, true, 'is not of an import. Name another file'],
     ['without a whole line', 'a note', true, 'is not of an import. Name another file'],
+    ['with a note', `${record(3)}a note`, true, 'is not of an import. Name another file'],
   ] as const) {
     it(`is not a file ${what}, which stays as it is`, () => {
       writeFileSync(path, text);
-      expect(() => new RejectsFile(path, resumes)).to.throw(
+      expect(() => new RejectsFile(path, INPUT, resumes)).to.throw(
         UsageError,
         `import: --rejects: ${path} ${problem}`,
       );
@@ -53,9 +55,24 @@ describe('The file of rejects', () => {
     });
   }
 
+  it('is begun again when a crash has cut off its first record', () => {
+    writeFileSync(path, '{"line":4,"er');
+    const rejects = new RejectsFile(path, INPUT, true);
+    expect(rejects.nextLine).to.equal(1);
+    rejects.close();
+    expect(readFileSync(path, 'utf8')).to.equal('');
+  });
+
+  it('is another file than the imported one', () => {
+    expect(() => new RejectsFile(import.meta.filename, INPUT, true)).to.throw(
+      UsageError,
+      `import: --rejects: ${import.meta.filename} is the file that is imported`,
+    );
+  });
+
   it('is in a folder in which files can be created', () => {
     const nowhere = `${files.folder}/gone/rejects.ndjson`;
-    expect(() => new RejectsFile(nowhere, true)).to.throw(
+    expect(() => new RejectsFile(nowhere, INPUT, true)).to.throw(
       UsageError,
       `import: --rejects: expected a file that can be written (ENOENT: no such file or directory, open '${nowhere}')`,
     );

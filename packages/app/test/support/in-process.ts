@@ -7,7 +7,7 @@ const running = new Set<Command>();
 
 /** A `plant-store` command that runs in the process of the test. It gets the signals that the test emits. */
 export class Command extends EventEmitter implements OwnProcess {
-  readonly stdin = new PassThrough();
+  readonly stdin = Object.assign(new PassThrough(), { fd: 0 });
   readonly stdout;
   readonly stderr = new PassThrough({ encoding: 'utf8' });
   /** What it has printed to standard output so far. */
