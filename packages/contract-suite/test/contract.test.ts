@@ -89,10 +89,10 @@ describe('A suite of an adapter', () => {
 
   it('fails when a rejected promise is left unhandled, also at the very end', async () => {
     const stall = async () => {
-      Promise.reject(new Error('nobody waits'));
+      Promise.reject(new Error('no caller waits'));
     };
     const { works, settles, recovers } = await failuresOf({ stall, crash: nothing });
-    expect(settles).to.include('left a rejected promise unhandled: Error: nobody waits');
+    expect(settles).to.include('left a rejected promise unhandled: Error: no caller waits');
     expect([works, recovers]).to.deep.equal([undefined, undefined]);
   });
 });
