@@ -20,6 +20,18 @@ const PLANT_STORE = 'packages/app/bin/plant-store.js';
 /** Settings that exist, and the names of the files that they can be read from. */
 const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);
 
+describe('What is deployed', () => {
+  it('runs in production, in which no token is made and printed', () => {
+    const [, image] =
+      /^FROM node(?:(?!\nFROM)[\s\S])*\nENV NODE_ENV=(\S+)/m.exec(read('Dockerfile')) ?? [];
+    const [, unit] =
+      /^Environment=NODE_ENV=(\S+)/m.exec(read('deploy/systemd/plant-store.service')) ?? [];
+    const { spec } = parse(read('deploy/kubernetes/base/deployment.yaml')).spec.template;
+    expect([image, unit]).to.deep.equal(['production', 'production']);
+    expect(spec.containers[0].env).to.deep.include({ name: 'NODE_ENV', value: 'production' });
+  });
+});
+
 describe('The compose file', () => {
   afterEach(endAll);
   const { services } = parse(read('compose.yaml'));

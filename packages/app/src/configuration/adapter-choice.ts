@@ -1,4 +1,10 @@
-import { ConfigurationError, readSettings, type Settings, type ValuesOf } from './setting.js';
+import {
+  ConfigurationError,
+  isTrial,
+  readSettings,
+  type Settings,
+  type ValuesOf,
+} from './setting.js';
 
 /** The choice of an adapter by the configuration. */
 export interface AdapterChoice<Configured> {
@@ -24,7 +30,7 @@ export function choice<
   /** May reject with `ConfigurationError` for problems that no single setting can find. */
   readonly configure: (
     values: ValuesOf<Table, Required>,
-    service: { readonly production: boolean },
+    service: { readonly trial: boolean },
   ) => Configured | Promise<Configured>;
 }): AdapterChoice<Configured> {
   const { settings, required } = definition;
@@ -33,7 +39,7 @@ export function choice<
     required,
     async configure(env, given) {
       const values = readSettings(settings, env, required, given);
-      return definition.configure(values, { production: env.NODE_ENV === 'production' });
+      return definition.configure(values, { trial: isTrial(env) });
     },
   };
 }

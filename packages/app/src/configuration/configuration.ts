@@ -1,8 +1,9 @@
 import { configureChosen, settingsOf, variablesThatChoose } from './adapter-choice.js';
 import {
   ConfigurationError,
+  isTrial,
   nearest,
-  readSettings,
+  parseSettings,
   secretsOf,
   type ValuesOf,
   withSecrets,
@@ -41,25 +42,27 @@ export async function readConfiguration(
   isClient = false,
 ): Promise<Configuration> {
   const { env, problems } = withSecrets(settings, given);
-  const production = env.NODE_ENV === 'production';
+  const misspelt = misspeltIn(env);
   const noStorage = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(storages)));
-  const chosen = noStorage ? { ...env, STORAGE: DEMO_STORAGE } : env;
+  const noVerifier = areUnset(given, ...Object.keys(settingsOf(verifiers)));
+  const hasDefaults = isTrial(env) && !isClient;
+  const isDemo = hasDefaults && noVerifier && !namesToken(given, misspelt);
+  const chosen = noStorage && hasDefaults ? { ...env, STORAGE: DEMO_STORAGE } : env;
   const values = await collect(problems, () => serviceValues(env));
   const storage = await collect(problems, () => configureChosen(storages, chosen, 'STORAGE'));
-  const verifier = await collect(problems, () => configureChosen(verifiers, env));
-  if (production || isClient) {
-    if (noStorage) problems.push(NO_STORAGE);
-    if (areUnset(given, ...Object.keys(settingsOf(verifiers)))) problems.push(NO_VERIFIER);
-  }
+  const verifier = isDemo
+    ? demoVerifier()
+    : await collect(problems, () => configureChosen(verifiers, env));
+  if (noStorage && !hasDefaults) problems.push(NO_STORAGE);
+  if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
-  const misspelt = misspeltIn(env);
-  const foreign = noStorage ? foreignIn(env) : [];
-  if (values === undefined || storage === undefined || problems.length > 0) {
-    throw new ConfigurationError([...problems, ...misspelt, ...foreign]);
-  }
+  const renames = misspelt.map(({ rename }) => rename);
+  const foreign = noStorage || storage === undefined ? foreignIn(env) : [];
+  const isComplete = values && storage && verifier && problems.length === 0;
+  if (!isComplete) throw new ConfigurationError([...problems, ...renames, ...foreign]);
+  const production = env.NODE_ENV === 'production';
   return {
-    ...{ ...values, production, misspelt, foreign, storage },
-    verifier: verifier ?? demoVerifier(),
+    ...{ ...values, production, misspelt: renames, foreign, storage, verifier },
     DOCS: values.DOCS ?? (production ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
@@ -87,12 +90,34 @@ const NO_TOKEN =
 
 const IGNORED = 'ignored, since it is not a variable of this service';
 
-function misspeltIn(env: NodeJS.ProcessEnv): string[] {
-  const known = [...Object.keys(settings), ...secretsOf(settings).map((name) => `${name}_FILE`)];
+/** The variables that protect the service: one that is misspelt is a problem, since a default would replace it. */
+const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))];
+
+/** Whether a variable is probably meant for a token or for production, also one that this command does not use. */
+function namesToken(given: NodeJS.ProcessEnv, misspelt: readonly Misspelt[]): boolean {
+  return (
+    !areUnset(given, 'ACCESS_TOKEN') || misspelt.some(({ meant }) => PROTECTING.includes(meant))
+  );
+}
+
+/** A variable that is probably a misspelt one of the service, and the line that asks to rename it. */
+interface Misspelt {
+  /** The setting, without `_FILE`. */
+  readonly meant: string;
+  readonly rename: string;
+}
+
+function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
+  const secrets = secretsOf(settings);
+  const files = new Map([...secrets, ...PROTECTING].map((name) => [`${name}_FILE`, name]));
+  const known = [...Object.keys(settings), ...files.keys()];
   const unknown = Object.keys(env).filter((name) => !known.includes(name));
   return unknown.flatMap((name) => {
-    const meant = nearest(name, known);
-    return meant === undefined ? [] : [`${name}: ${IGNORED}. Rename it if ${meant} is meant`];
+    const found = nearest(name.toUpperCase(), known);
+    if (found === undefined) return [];
+    const meant = files.get(found) ?? found;
+    const valid = secrets.includes(meant) ? found : meant;
+    return [{ meant, rename: `${name}: ${IGNORED}. Rename it if ${valid} is meant` }];
   });
 }
 
@@ -104,19 +129,27 @@ function foreignIn(env: NodeJS.ProcessEnv): string[] {
   });
 }
 
-/** @throws {ConfigurationError} */
+/** @throws {ConfigurationError} with every problem: an invalid value hides no rule about the others. */
 function serviceValues(env: NodeJS.ProcessEnv): ServiceValues {
-  const values = readSettings(serviceSettings, env);
-  const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT } = values;
+  const { values, problems } = parseSettings(serviceSettings, env);
+  const found = [...problems, ...brokenRules(values, env)];
+  if (found.length > 0) throw new ConfigurationError(found);
+  // Each setting has parsed its own value.
+  return values as ServiceValues;
+}
+
+function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
+  const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT } = values;
+  const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;
   const hosts = [HOST, MANAGEMENT_HOST];
   const overlap = HOST === MANAGEMENT_HOST || hosts.includes('0.0.0.0') || hosts.includes('::');
   const rules: (readonly [isBroken: boolean, problem: string])[] = [
     [
-      values.HEADERS_TIMEOUT_MS > values.REQUEST_TIMEOUT_MS,
+      HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS,
       'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
     ],
     [
-      MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined,
+      env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined,
       'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
     ],
     [
@@ -124,9 +157,7 @@ function serviceValues(env: NodeJS.ProcessEnv): ServiceValues {
       'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
     ],
   ];
-  const problems = rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  return values;
+  return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */

@@ -142,11 +142,20 @@ export function readSettings<Table extends Settings, Required extends keyof Tabl
   required: readonly Required[] = [],
   given: readonly string[] = [],
 ): ValuesOf<Table, Required> {
-  const values: Record<string, unknown> = {};
   const reason = `${given.join(', ')} ${given.length > 1 ? 'are' : 'is'} set`;
-  const problems = required
+  const missing = required
     .filter((name) => env[name] === undefined)
     .map((name) => `${name}: expected to be set, since ${reason}. Set it too, or neither`);
+  const { values, problems } = parseSettings(table, env);
+  if (missing.length + problems.length > 0) throw new ConfigurationError([...missing, ...problems]);
+  // Each setting has parsed its own value.
+  return values as ValuesOf<Table, Required>;
+}
+
+/** Parses a table of settings. Returns the valid values, and a problem for each of the others. */
+export function parseSettings<Table extends Settings>(table: Table, env: NodeJS.ProcessEnv) {
+  const values: Record<string, unknown> = {};
+  const problems: string[] = [];
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
@@ -154,9 +163,7 @@ export function readSettings<Table extends Settings, Required extends keyof Tabl
     if (success && text.trim() === text) values[name] = output;
     else problems.push(problemOf(name, setting, text));
   }
-  if (problems.length > 0) throw new ConfigurationError(problems);
-  // Each setting has parsed its own value.
-  return values as ValuesOf<Table, Required>;
+  return { values: values as Partial<ValuesOf<Table>>, problems };
 }
 
 function problemOf(name: string, { expected, example, secret }: Setting<unknown>, text: string) {
@@ -177,18 +184,28 @@ function foundIn(text: string, secret: boolean | undefined): string {
 export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   const env = { ...given };
   const problems: string[] = [];
-  for (const name of secretsOf(table)) {
+  for (const [name, { secret }] of Object.entries(table)) {
     const file = `${name}_FILE`;
     const path = given[file];
     if (path === undefined) continue;
     try {
-      if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trimEnd();
+      if (!secret)
+        problems.push(`${file}: expected no file, since ${name} is no secret. Set ${name}`);
+      else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trimEnd();
       else problems.push(`${name}, ${file}: expected only one of them. Unset the other`);
     } catch (error) {
       problems.push(`${file}: expected a file that can be read (${messageOf(error)}). Correct it`);
     }
   }
   return { env, problems };
+}
+
+/**
+ * Whether the environment is one of a trial, in which a storage and a token verifier have defaults. Every other name
+ * counts as production.
+ */
+export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
+  return NODE_ENV === undefined || NODE_ENV === 'development' || NODE_ENV === 'test';
 }
 
 /** Returns the names of the settings that can be in a file. */

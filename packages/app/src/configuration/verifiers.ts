@@ -41,11 +41,11 @@ const list = choice({
     },
   },
   required: ['ACCESS_TOKEN_SHA256'],
-  configure({ ACCESS_TOKEN_SHA256: digests }, { production }): ConfiguredVerifier {
+  configure({ ACCESS_TOKEN_SHA256: digests }, { trial }): ConfiguredVerifier {
     const fix =
       'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
     const parse = () => parseTokensList(digests);
-    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, production, parse);
+    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, trial, parse);
     return { open: async () => new StaticTokenVerifier(tokens) };
   },
 });
@@ -55,10 +55,10 @@ const file = choice({
     ACCESS_TOKENS_FILE: text('the path of a file', '/etc/plant-store/tokens'),
   },
   required: ['ACCESS_TOKENS_FILE'],
-  configure({ ACCESS_TOKENS_FILE: path }, { production }): ConfiguredVerifier {
+  configure({ ACCESS_TOKENS_FILE: path }, { trial }): ConfiguredVerifier {
     const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
     const parse = () => parseTokensFile(readFileSync(path, 'utf8'));
-    const read = () => checkedTokens('ACCESS_TOKENS_FILE', fix, production, parse);
+    const read = () => checkedTokens('ACCESS_TOKENS_FILE', fix, trial, parse);
     const tokens = read();
     return {
       variables: 'ACCESS_TOKENS_FILE',
@@ -122,7 +122,7 @@ export const verifiers: AdapterChoices<ConfiguredVerifier> = {
   jwt,
 };
 
-/** Returns a verifier with one token that is made for this run, for use outside of production. */
+/** Returns a verifier with one token that is made for this run, for a trial. */
 export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
   const demoToken = newToken();
   const digests = [{ sha256: tokenDigest(demoToken), label: 'demo', permissions: PERMISSIONS }];
@@ -146,7 +146,7 @@ const SHOWN_IN_README = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9
 function checkedTokens(
   variable: string,
   fix: string,
-  production: boolean,
+  trial: boolean,
   parse: () => TokenDigest[],
 ): TokenDigest[] {
   const invalid = (problems: readonly string[]) =>
@@ -159,7 +159,7 @@ function checkedTokens(
     throw invalid([`expected a file that can be read (${messageOf(error)})`]);
   }
   const areShown = tokens.some(({ sha256 }) => sha256.toLowerCase() === SHOWN_IN_README);
-  if (production && areShown) {
+  if (!trial && areShown) {
     throw invalid(['expected secret tokens, found `demo`, which the README shows']);
   }
   return tokens;

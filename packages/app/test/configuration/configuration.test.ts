@@ -86,7 +86,8 @@ describe('What a variable accepts', () => {
     it(`is not met by other values of ${variable}, with the name, the rule and the fix`, async () => {
       const message = `^${variable}: expected .+, found .+\\. Unset it, or set for example ${variable}=`;
       for (const value of values) {
-        const [problem, ...others] = await problemsOf({ [variable]: value });
+        const chosen = variable === 'NODE_ENV' ? { STORAGE: 'memory', ...JWT } : {};
+        const [problem, ...others] = await problemsOf({ ...chosen, [variable]: value });
         expect(problem, value).to.match(new RegExp(message));
         expect(others).to.deep.equal([]);
       }
@@ -145,6 +146,10 @@ describe('A problem of the configuration', () => {
   const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
   const FRAGMENT = 'fragment. Correct it, or unset it';
   const SCOPE = 'expected a single scope as in RFC 6749, section 3.3. Correct it, or unset it';
+  const HEADERS =
+    'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS';
+  const NO_MANAGEMENT =
+    'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it';
   const SAME_PORT =
     'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one';
   const one = (variable: string, since: string) =>
@@ -205,12 +210,27 @@ describe('A problem of the configuration', () => {
       'POSTGRESQL_URI: expected a connection string of PostgreSQL (it must have a user, one host and a database, and other special characters percent-encoded). Correct it',
     ],
     [{ STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' }],
+    [{ HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' }, HEADERS, NO_MANAGEMENT],
     [
-      { HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
-      'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
-      'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
+      { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
+      'PORT: expected a whole number from 0 to 65535, found "70000". Unset it, or set for example PORT=3000',
+      HEADERS,
+      NO_MANAGEMENT,
     ],
     [{ HEADERS_TIMEOUT_MS: '15000' }],
+    ...['STORAGE', 'MONGODB_COLLECTION', 'JWT_ISSUER', 'NODE_ENV', 'ACCESS_TOKENS_FILE'].map(
+      (name): [Env, string] => [
+        { [`${name}_FILE`]: '/none' },
+        `${name}_FILE: expected no file, since ${name} is no secret. Set ${name}`,
+      ],
+    ),
+    [{ ACCESS_TOKEN: 'a' }, NO_VERIFIER],
+    [
+      { jwt_issuer: ISSUER },
+      NO_VERIFIER,
+      'jwt_issuer: ignored, since it is not a variable of this service. Rename it if JWT_ISSUER is meant',
+    ],
+    [{ NODE_ENV: 'staging' }, NO_STORAGE, NO_VERIFIER],
     [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' }],
@@ -323,7 +343,7 @@ describe('Advice', () => {
       'MONGO_URL: ignored, since it is not a variable of this service. Set MONGODB_URI if the storage is meant',
     ],
     [{ STORAGE: 'memory', MONGO_URL: 'mongodb://a' }],
-    [RESEMBLING, ...renames],
+    [{ ...RESEMBLING, ACCESS_TOKEN_SHA256: DIGEST }, ...renames],
   ];
 
   for (const [env, ...expected] of cases) {
