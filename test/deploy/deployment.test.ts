@@ -50,7 +50,7 @@ describe('The compose file', () => {
   });
 
   it('starts the version of MongoDB that the tests use, and publishes the default port on this machine only', () => {
-    const [, tested] = /The tests use MongoDB (\d+\.\d+)/.exec(read('docs/not-tried.md')) ?? [];
+    const [, tested] = /The tests use MongoDB (\d+\.\d+)/.exec(read('docs/evidence.md')) ?? [];
     expect(services.mongodb.image).to.equal(`mongo:${tested}`);
     expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
   });

@@ -28,7 +28,7 @@ describe('The demo', function () {
   before(needsMongod);
 
   it('reports true outcomes of the service, and counts each create of all subjects', async () => {
-    const command = snippet('docs/demo.md', 'npm run demo').trimEnd();
+    const command = snippet('docs/evidence.md', 'npm run demo').trimEnd();
     const { code, figures, longestStallMs } = await figuresOf(`${command} -- --json --seconds 1`);
     expect(code, JSON.stringify(figures)).to.equal(0);
     expect(figures.map(({ name }) => name)).to.have.members([

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compare, type Sample } from './compare.js';
-import { tables, writeDocument } from './report.js';
+import { tables, writeDocuments } from './report.js';
 import { startStorage, storages } from './storages.js';
 
 const USAGE = `npm run bench -- [options]
 
 Measures the built service and its peers on each storage, with 1, 50 and 200 connections.
-Prints the ratios and the figures. With all storages, updates docs/performance.md and its chart.
+Prints the ratios and the figures. With all storages, updates docs/evidence.md, docs/performance.csv and the chart.
 
   --rounds <n>      number of rounds (5)
   --creates <n>     creates in each measured window (50000), a tenth of them with one connection
@@ -42,6 +42,6 @@ async function bench(): Promise<void> {
     await storage.stop();
   }
   const whole = !values.quick && values.storage === undefined && base === undefined;
-  if (whole) writeDocument(results, rounds, creates);
+  if (whole) writeDocuments(results, rounds, creates);
   for (const [name, table] of tables(results)) process.stdout.write(`${name}:\n\n${table}\n\n`);
 }

@@ -7,7 +7,8 @@ import { chart } from './chart.js';
 import { CONNECTIONS, median, type Sample } from './compare.js';
 import { generator, sum } from './load.js';
 
-const DOCUMENT = join(root, 'docs/performance.md');
+const DOCUMENT = join(root, 'docs/evidence.md');
+const FIGURES = join(root, 'docs/performance.csv');
 const CHART = join(root, 'docs/performance.svg');
 
 /** The samples of one run of the benchmark, by storage. */
@@ -17,12 +18,10 @@ type Measure = readonly [title: string, of: (sample: Sample) => number];
 
 const cpu: Measure = ['CPU time', ({ cpuUs }) => sum(cpuUs)];
 const perSecond: Measure = ['creates per second', (it) => it.perSecond];
-const p50: Measure = ['median latency', (it) => it.p50];
-const p99: Measure = ['p99 latency', (it) => it.p99];
 
-const DURABLE = [perSecond, cpu, p50, p99];
+const DURABLE = [perSecond, cpu];
 const BESIDE = [
-  ['memory', 'in memory', ['Fastify', 'base'], [cpu, p99]],
+  ['memory', 'in memory', ['Fastify', 'base'], [cpu]],
   ['mongodb', 'MongoDB', ['Fastify + insertOne', 'Fastify + batching', 'base'], DURABLE],
   ['postgresql', 'PostgreSQL', ['Fastify + INSERT', 'base'], DURABLE],
 ] as const;
@@ -76,17 +75,21 @@ function ratio(
   return ratios.length > 1 ? `**${middle}** (${range})` : middle;
 }
 
-/** Returns the table of the medians of all subjects of a storage. */
-function figureTable(samples: readonly Sample[]): string {
+const TITLES = 'connections,subject,creates/s,p50 ms,p99 ms,server µs,database µs,failed'.split(
+  ',',
+);
+
+/** Returns the medians of all subjects of a storage. */
+function figureRows(samples: readonly Sample[]): string[][] {
   const subjects = [...new Set(samples.map(({ subject }) => subject))];
-  const rows = CONNECTIONS.flatMap((connections) =>
+  return CONNECTIONS.flatMap((connections) =>
     subjects.map((subject) => {
       const own = samples.filter((it) => it.subject === subject && it.connections === connections);
       const of = (value: (sample: Sample) => number) => median(own.map(value));
       return [
         `${connections}`,
         subject,
-        Math.round(of((it) => it.perSecond)).toLocaleString('en'),
+        of((it) => it.perSecond).toFixed(0),
         of((it) => it.p50).toFixed(2),
         of((it) => it.p99).toFixed(2),
         of(({ cpuUs }) => cpuUs[0] ?? Number.NaN).toFixed(0),
@@ -95,8 +98,18 @@ function figureTable(samples: readonly Sample[]): string {
       ];
     }),
   );
-  const titles = ['connections', '', 'creates/s', 'p50 ms', 'p99 ms', 'server µs', 'database µs'];
-  return table([...titles, 'failed'], rows);
+}
+
+function figureTable(samples: readonly Sample[]): string {
+  return table(TITLES, figureRows(samples));
+}
+
+/** Returns the figures of all storages as CSV. */
+function figureFile(results: Results): string {
+  const rows = [...results].flatMap(([storage, samples]) =>
+    figureRows(samples).map((row) => [storage, ...row]),
+  );
+  return [['storage', ...TITLES], ...rows].map((cells) => `${cells.join(',')}\n`).join('');
 }
 
 function table(titles: readonly string[], rows: readonly (readonly string[])[]): string {
@@ -104,17 +117,18 @@ function table(titles: readonly string[], rows: readonly (readonly string[])[]):
   return [titles, line, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Replaces the measured sections of docs/performance.md, and its chart. */
-export function writeDocument(results: Results, rounds: number, creates: number): void {
+/** Replaces the measured sections of docs/evidence.md, docs/performance.csv and the chart. */
+export function writeDocuments(results: Results, rounds: number, creates: number): void {
   const run = `${machine()}, ${rounds} rounds, windows of ${creates} creates, with one connection a tenth.`;
   let text = readFileSync(DOCUMENT, 'utf8');
-  for (const [name, content] of [['machine', run], ...tables(results)]) {
+  for (const [name, content] of Object.entries({ machine: run, ratios: ratioTable(results) })) {
     const [begin, end] = [`<!-- bench:${name} -->`, `<!-- /bench:${name} -->`];
     const [from, to] = [text.indexOf(begin), text.indexOf(end)];
-    if (from < 0 || to < from) throw new Error(`docs/performance.md lacks ${begin} or ${end}`);
+    if (from < 0 || to < from) throw new Error(`docs/evidence.md lacks ${begin} or ${end}`);
     text = `${text.slice(0, from + begin.length)}\n${content}\n${text.slice(to)}`;
   }
   writeFileSync(DOCUMENT, text);
+  writeFileSync(FIGURES, figureFile(results));
   writeFileSync(CHART, drawing(results.get('mongodb') ?? []));
 }
 
