@@ -36,8 +36,13 @@ const MAX_SHOWN = 60;
 /** Every name and every tag begin with these, which are in no error by chance, also not in a text that is cut. */
 const RARE = ['rare-nam', 'rare-tag'] as const;
 
+/** A plant with a value in each field. What makes one does not compile without a field of the domain. */
+export type EveryField = {
+  readonly [Field in keyof NewPlantFields]-?: Exclude<NewPlantFields[Field], undefined>;
+};
+
 /** Returns a plant with this id. */
-export const plantOf = (id: bigint): NewPlantFields => ({
+export const plantOf = (id: bigint): EveryField => ({
   id,
   name: `${RARE[0]}e-${id}`,
   tag: `${RARE[1]}-${id}`,
@@ -47,7 +52,7 @@ export const plantOf = (id: bigint): NewPlantFields => ({
 export const BEFORE = plantOf(1n);
 
 /** Returns a number of plants with different ids, from `first` on. */
-export const plants = (count: number, first = 0n): readonly NewPlantFields[] =>
+export const plants = (count: number, first = 0n): readonly EveryField[] =>
   Array.from({ length: count }, (_, index) => plantOf(first + BigInt(index)));
 
 /** The faults that end the use of a storage, and its state then. */
@@ -258,7 +263,7 @@ export function expectSame(
   if (differing.length === 0) return;
   const shown = (plant = new Map<string, unknown>()) => {
     const texts = differing.map((it) =>
-      plant.has(it) ? `${it} ${shownValue(plant.get(it))}` : `no ${it}`,
+      plant.get(it) === undefined ? `no ${it}` : `${it} ${shownValue(plant.get(it))}`,
     );
     return plant.size === 0 ? 'no plant' : texts.join(', ');
   };

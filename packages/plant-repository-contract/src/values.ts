@@ -5,7 +5,14 @@ import {
   type NewPlantFields,
   newPlant,
 } from '@plant-store/domain';
-import { given, plantOf } from './steps.js';
+import { type EveryField, given, plantOf } from './steps.js';
+
+/** The fields that a plant may lack. Does not compile without one of them. */
+const ABSENT: {
+  readonly [Field in keyof NewPlantFields as undefined extends NewPlantFields[Field]
+    ? Field
+    : never]-?: undefined;
+} = { tag: undefined };
 
 const STRINGS = [
   // The empty string; leading and trailing space; U+0000; every control character of ASCII.
@@ -26,9 +33,11 @@ const STRINGS = [
   'ä'.repeat(50_000),
 ];
 
-/** Names with tags. Each text is the name of one plant and the tag of another. */
-const TEXTS = STRINGS.map((name, index) => ({ name, tag: STRINGS.at(index - 1) ?? '' }));
-TEXTS.push({ name: 'equal', tag: 'equal' });
+/** Values of all fields but the id. Each text is the name of one plant and the tag of another. */
+const TEXTS: readonly Omit<EveryField, 'id'>[] = [
+  ...STRINGS.map((name, index) => ({ name, tag: STRINGS.at(index - 1) ?? '' })),
+  { name: 'equal', tag: 'equal' },
+];
 
 /** In their order, which is neither that of their texts nor that of their doubles. */
 const IDS = [
@@ -60,17 +69,20 @@ export const EXACT = inOrder(...EDGES, ...OTHERS);
 function exactPlant(id: bigint, index = -1): NewPlant {
   const text = TEXTS[index];
   if (text !== undefined) return newPlant({ id, ...text });
-  const { name, tag } = plantOf(id);
-  return newPlant(id % 2n === 0n ? { id, name, tag } : { id, name });
+  return newPlant(id % 2n === 0n ? plantOf(id) : { ...plantOf(id), ...ABSENT });
 }
 
 /** Sentences about values: they are stored exactly as they were added. */
 export const values = {
-  'keeps every text exactly, as name and as tag, and an absent tag absent': given(
+  'keeps every value of every field exactly, and an absent field absent': given(
     [],
     async (store) => {
-      const texts = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));
-      const plants = [...texts, { id: -1n, name: 'a plant without a tag' }];
+      const full = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));
+      const bare = { ...plantOf(-1n), ...ABSENT };
+      const partial = Object.keys(ABSENT).map((field, index) => {
+        return { ...plantOf(-2n - BigInt(index)), [field]: undefined };
+      });
+      const plants = [...full, bare, ...partial];
       await store.addAll(plants);
       await store.expectStored(plants);
     },

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   type BatchTracer,
+  InvalidNewPlantError,
   type NewPlant,
+  type NewPlantFields,
   newPlant,
   type PlantPage,
   type PlantReader,
@@ -96,7 +98,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         const plants = await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
           this.#storage.page(page, AbortSignal.any([timeout, end])),
         );
-        return plants.map(newPlant);
+        return plants.map(readable);
       } catch (error) {
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;
@@ -119,5 +121,16 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
       wait(CLOSE_TIMEOUT_MS, undefined, { signal: timeout.signal }),
     ]);
     timeout.abort();
+  }
+}
+
+/** Returns the plant of a record, or throws `UnreadablePlantError`: another program follows other rules. */
+function readable(fields: NewPlantFields): NewPlant {
+  try {
+    return newPlant(fields);
+  } catch (cause) {
+    if (!(cause instanceof InvalidNewPlantError)) throw cause;
+    const what = `the record with the id ${fields.id} is not a plant: ${cause.message}`;
+    throw new UnreadablePlantError(`${what}. Remove it or correct it`, { cause });
   }
 }

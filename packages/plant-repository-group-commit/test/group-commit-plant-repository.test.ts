@@ -132,6 +132,22 @@ describe('A group commit repository', () => {
     });
   }
 
+  it('reports the id of a record that breaks a rule of the domain, and does not read it again', async () => {
+    let pages = 0;
+    open({
+      async page() {
+        pages += 1;
+        return [{ id: 8n, name: 'a\uD800' }];
+      },
+    });
+    await rejects(repository.read({ limit: 5 }, 60_000), {
+      code: 'UNREADABLE_PLANT',
+      message:
+        'the record with the id 8 is not a plant: name must not contain a lone surrogate. Remove it or correct it',
+    });
+    expect(pages).to.equal(1);
+  });
+
   it('rejects a page with what the last check has found', async () => {
     open({ check: () => Promise.reject(lost), page: () => Promise.reject(new Error('cut')) });
     const problem = await repository.ready().catch((error: Error) => error);

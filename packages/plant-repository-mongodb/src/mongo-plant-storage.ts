@@ -1,4 +1,4 @@
-import type { NewPlant, PlantPage } from '@plant-store/domain';
+import type { NewPlantFields, PlantPage } from '@plant-store/domain';
 import type {
   InsertResult,
   PlantBatch,
@@ -111,7 +111,7 @@ export class MongoPlantStorage implements PlantStorage {
     );
   }
 
-  async page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlant[]> {
+  async page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const { collection, createCollection } = this.#options;
     const plants = await readPage(this.#db, collection, page, signal);
     const mayBeAbsent = plants.length === 0 && !createCollection;

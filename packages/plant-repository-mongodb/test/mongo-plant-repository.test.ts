@@ -76,8 +76,8 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
       async stored(id: bigint) {
         const [found] = await keptDocuments(server.administratorUri, collection, { _id: id });
         if (found === undefined) return undefined;
-        const { name, tag } = found;
-        return tag === undefined ? { id, name } : { id, name, tag };
+        const { _id, mark, ...fields } = found;
+        return { id, ...fields } as NewPlantFields;
       },
       stall: async () => network.freeze(),
       silenceAfterWrite: async () => network.loseResponses('freeze'),

@@ -1,13 +1,8 @@
-import { type NewPlantFields, UnreadablePlantError } from '@plant-store/domain';
+import { type NewPlantFields, type Plant, UnreadablePlantError } from '@plant-store/domain';
 import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
 
 /** A row of the table. The driver reads a `bigint` as text, and other programs write any mark, or none. */
-export interface PlantRow {
-  readonly id: string;
-  readonly name: string | null;
-  readonly tag: string | null;
-  readonly mark: string | null;
-}
+export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mark', string | null>>;
 
 /**
  * Returns the row of a plant. A column of the type `text` holds every string without U+0000. When the name or the tag
@@ -26,7 +21,7 @@ export function rowOf({ plant: { id, name, tag }, mark: uuid }: MarkedPlant): Pl
 }
 
 /** Returns the plant of a row, or throws `UnreadablePlantError`. */
-export function plantOf({ id, name, tag, mark }: PlantRow): NewPlantFields {
+export function plantOf({ id, name, tag, mark }: PlantRow): Required<NewPlantFields> {
   const isEscaped = mark?.[14] === '8';
   if (name === null || (isEscaped && [name, tag ?? ''].some(hasOtherEscape))) {
     throw new UnreadablePlantError(

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { NewPlantFields, PlantPage } from '@plant-store/domain';
 import type {
   InsertOutcome,
@@ -13,58 +13,8 @@ import { Client, type PoolClient, type QueryConfig, type QueryResultRow } from '
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { StorageError } from './server-error.js';
-import { type Advice, EXAMINE, type TableState, TORN_PAGES } from './table.js';
-
-/**
- * For this transaction, so that a connection pooler can lend the connection to others: no default of the server, the
- * database or the role makes it less durable, or hides the warning of {@link committed}.
- */
-const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
-  AND set_config('client_min_messages', 'warning', true) = 'warning'`;
-
-/** Whether a commit survives a crash of the machine. A server without the setting is trusted. */
-const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
-  AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
-
-/** Returns the marks of the plants that were not inserted: usually none, so that the driver has no rows to parse. */
-const INSERT = `WITH inserted AS (
-    INSERT INTO plants (id, name, tag, mark)
-    SELECT unnest($1::bigint[]), unnest($2::text[]), unnest($3::text[]), unnest($4::uuid[])
-    WHERE ${DURABLY} AND ${IS_KEPT}
-    ON CONFLICT (id) DO NOTHING RETURNING mark
-  )
-  SELECT unnest($4::uuid[]) AS mark EXCEPT SELECT mark FROM inserted`;
-
-/**
- * As a prepared statement, an insert of one plant takes as long as a plain one, and a half of the time otherwise. Its
- * name is that of its text, because the sessions of a connection pooler have the statements of others.
- */
-const INSERT_NAME = `insert plants ${createHash('sha256').update(INSERT).digest('hex').slice(0, 32)}`;
-
-/** A connection pooler does not know prepared statements: there is none of this name, or that of another client. */
-const UNPREPARED = /^(?:26000|42P05)$/;
-
-/**
- * Another session may have committed a plant without waiting for the disk or the standbys. This transaction writes a
- * message to the log after that commit, so its own synchronous commit includes the plant's. What a standby shows, it
- * has flushed.
- */
-const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
-  THEN pg_logical_emit_message(true, 'plant-store', '') END) AS flushed`;
-
-const LOOK_UP = `SELECT id, mark, is_kept, ${FLUSH}
-  FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept) AS settings
-  LEFT JOIN plants ON id = ANY ($1::bigint[])`;
-
-/** A page ends with the plant that reaches 4 MiB. `octet_length` does not read the value of a large column. */
-const PAGE = `SELECT id, name, tag, mark, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, (
-    SELECT id, name, tag, mark, sum(octet_length(name) + coalesce(octet_length(tag), 0))
-      OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-    FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
-  ) AS page
-  WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`;
-
-const COLUMNS = ['id', 'name', 'tag', 'mark'] as const;
+import { LOOK_UP, statementsFor } from './statements.js';
+import { type Advice, absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
 /** A trigger of one plant may report it too. */
 const NO_PERMISSION = '42501';
@@ -75,12 +25,8 @@ const NO_WARNING = '00000';
 /** The most plants of a page. */
 const MAX_PAGE = 1_000;
 
-/** Fails when an insert would fail, and waits when its commit would wait: for a lock, or for standbys. */
-const INSERT_NOTHING = `SELECT ${DURABLY};
-  INSERT INTO plants (id, name, tag, mark) SELECT id, name, tag, mark FROM plants WHERE false
-    ON CONFLICT (id) DO NOTHING RETURNING mark;
-  SELECT CASE WHEN current_setting('synchronous_standby_names', true) <> ''
-    THEN pg_logical_emit_message(true, 'plant-store', '') END`;
+/** A connection pooler does not know prepared statements: there is none of this name, or that of another client. */
+const UNPREPARED = /^(?:26000|42P05)$/;
 
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlStorage implements PlantStorage {
@@ -93,8 +39,10 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #checks: Connections;
   /** A check repeats what is wrong every second. */
   readonly #advised = new Set<string>();
-  /** Absent once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
-  #insertName: string | undefined = INSERT_NAME;
+  /** For the columns that the last check has found. */
+  #statements = statementsFor([]);
+  /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
+  #prepares = true;
 
   constructor(connectionString: string, observer: StorageObserver = () => undefined) {
     const { host, port, user } = new Client({ connectionString });
@@ -113,14 +61,13 @@ export class PostgresqlStorage implements PlantStorage {
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     let plants: readonly MarkedPlant[] = [];
     try {
-      const outcomes = await this.#inserts.run((client) => {
+      return await this.#inserts.run((client) => {
         plants = batch.send();
         return this.#insert(client, plants);
       }, signal);
-      return { outcomes };
     } catch (error) {
       if (!(error instanceof StorageError)) throw error;
-      if (UNPREPARED.test(error.code)) this.#insertName = undefined;
+      if (UNPREPARED.test(error.code)) this.#prepares = false;
       return { outcomes: outcomesOf(error, plants.length), error };
     }
   }
@@ -131,7 +78,8 @@ export class PostgresqlStorage implements PlantStorage {
 
   page({ after, limit }: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const values = [after ?? null, Math.min(limit, MAX_PAGE)];
-    const read = (client: PoolClient) => committed<PlantRow>(client, { text: PAGE, values });
+    const read = (client: PoolClient) =>
+      committed<PlantRow>(client, { text: this.#statements.page, values });
     return this.#reads.run(read, signal).then((rows) => rows.map(plantOf));
   }
 
@@ -142,7 +90,7 @@ export class PostgresqlStorage implements PlantStorage {
         await this.#examine(client);
         responds = true;
         signal.throwIfAborted();
-        await client.query(INSERT_NOTHING);
+        await client.query(this.#statements.insertNothing);
       }, signal);
       this.#replaceLost();
     } catch (error) {
@@ -162,12 +110,28 @@ export class PostgresqlStorage implements PlantStorage {
     await Promise.all([this.#inserts.close(), this.#reads.close(), this.#checks.close()]);
   }
 
-  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
+  /** Inserts plants, except those with a field whose column is absent. */
+  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+    const absent = ({ plant }: MarkedPlant) =>
+      this.#statements.absent.find((column) => plant[column] !== undefined);
+    const column = plants.map(absent).find((it) => it !== undefined);
+    if (column === undefined) return { outcomes: await this.#insertRows(client, plants) };
+    const others = plants.filter((it) => absent(it) === undefined);
+    const inserted = await this.#insertRows(client, others);
+    const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
+    return {
+      outcomes: plants.map((it) => (absent(it) ? 'denied' : (rest.shift() ?? 'unclear'))),
+      error: new StorageError(absentColumn(column).message, 'denied'),
+    };
+  }
+
+  async #insertRows(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
     if (plants.length === 0) return [];
+    const { columns, insert, insertName } = this.#statements;
     // In the order of their ids, inserts of several instances wait for each other without a deadlock.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
-    const values = COLUMNS.map((column) => rows.map((row) => row[column]));
-    const statement = { text: INSERT, values, name: this.#insertName };
+    const values = columns.map((column) => rows.map((row) => row[column]));
+    const statement = { text: insert, values, name: this.#prepares ? insertName : undefined };
     const rest = await committed<Pick<PlantRow, 'mark'>>(client, statement);
     if (rest.length === 0) return 'stored';
     const marks = new Set(rest.map(markOf));
@@ -189,9 +153,11 @@ export class PostgresqlStorage implements PlantStorage {
   /** Rejects when the table cannot keep plants. */
   async #examine(client: PoolClient): Promise<void> {
     const { rows } = await client.query<TableState>(EXAMINE);
-    const { problem, torn } = rows[0] ?? {};
+    const { problem, torn, absent = [] } = rows[0] ?? {};
     if (problem) throw new StorageError(problem, 'denied');
     if (torn) this.#advise(TORN_PAGES);
+    this.#statements = statementsFor(absent);
+    for (const column of absent) this.#advise(absentColumn(column));
   }
 
   #advise({ message, command }: Advice): void {

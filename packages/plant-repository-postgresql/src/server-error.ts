@@ -20,8 +20,9 @@ const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused'],
   // User, password, host.
   [/^28/, 'credentials'],
-  // Read-only, prepared statements, deadlock, connections, disk full, locks, statement timeout, startup.
-  [/^(?:25006|26000|40(?!003)|42P05|53|55(?!000)|57014|57P03)/, 'not now'],
+  // Read-only, prepared statements, deadlock, a column that the next check misses, connections, disk full, locks, statement
+  // timeout, startup.
+  [/^(?:25006|26000|40(?!003)|42703|42P05|53|55(?!000)|57014|57P03)/, 'not now'],
   // Database, schema, table, columns, permissions.
   [/^(?:0A|3D|3F|42|55000)/, 'denied'],
 ];

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { CertificateFolder } from '@plant-store/certificates';
 import { until } from '@plant-store/contract-suite';
@@ -21,7 +22,7 @@ import {
 } from '@plant-store/plant-repository-postgresql';
 import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
-import { type PlantRow, plantOf } from '../src/plant-row.js';
+import { type PlantRow, plantOf, rowOf } from '../src/plant-row.js';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
@@ -79,9 +80,7 @@ describeOnPostgresql('a store', () => {
 
   async function stored(id: bigint): Promise<NewPlantFields | undefined> {
     const [row] = await server.rows(`SELECT * FROM ${schema}.plants WHERE id = ${id}`);
-    if (row === undefined) return undefined;
-    const { name, tag } = plantOf(row as unknown as PlantRow);
-    return tag === undefined ? { id, name } : { id, name, tag };
+    return row && newPlant(plantOf(row as unknown as PlantRow));
   }
 
   const openStore = async () => ({
@@ -108,17 +107,17 @@ describeOnPostgresql('a store', () => {
         INSERT INTO ${schema}.plants (id, name, mark) VALUES (${id}, '', gen_random_uuid())`);
     },
     relaxDurability: () => reconnectAfter('ALTER ROLE plant_store SET synchronous_commit = off'),
-    async commitUnflushed({ id, name, tag }: NewPlantFields) {
-      const [nameText, tagText] = [name, tag].map((text) =>
-        text === undefined ? 'NULL' : `'${text}'`,
-      );
+    async commitUnflushed(fields: NewPlantFields) {
+      const row = rowOf({ plant: newPlant(fields), mark: randomUUID() });
+      const values = Object.values(row).map((it) => (it === null ? 'NULL' : `'${it}'`));
       await server.run(`BEGIN; SET LOCAL synchronous_commit = off;
-        INSERT INTO ${schema}.plants VALUES (${id}, ${nameText}, ${tagText}, gen_random_uuid());
-        COMMIT`);
+        INSERT INTO ${schema}.plants (${Object.keys(row)}) VALUES (${values}); COMMIT`);
     },
     async storeNoPlant(id: bigint) {
       const unknownEscape = `'\\x', NULL, '00000000-0000-8000-8000-000000000000'`;
-      await server.run(`INSERT INTO ${schema}.plants VALUES (${id}, ${unknownEscape})`);
+      await server.run(
+        `INSERT INTO ${schema}.plants (id, name, tag, mark) VALUES (${id}, ${unknownEscape})`,
+      );
     },
     async recover() {
       await server.run('ROLLBACK');
@@ -207,7 +206,7 @@ describeOnPostgresql('a store', () => {
   });
 
   it('reads fewer large plants in one page', async () => {
-    await server.run(`INSERT INTO ${schema}.plants
+    await server.run(`INSERT INTO ${schema}.plants (id, name, tag, mark)
       SELECT id, repeat('a', 3 * 1024 * 1024), NULL, gen_random_uuid()
       FROM generate_series(1, 3) AS id`);
     const repository = open();

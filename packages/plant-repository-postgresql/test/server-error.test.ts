@@ -13,7 +13,17 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   'refused, denied': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
   'denied, credentials': ['28P01'],
   'denied, denied': ['3D000', '42501', '55000'],
-  'not written, not now': ['25006', '26000', '40P01', '42P05', '53300', '55P03', '57014', '57P03'],
+  'not written, not now': [
+    '25006',
+    '26000',
+    '40P01',
+    '42703',
+    '42P05',
+    '53300',
+    '55P03',
+    '57014',
+    '57P03',
+  ],
   'unclear, not now': ['08006', '40003', '57P01', 'XX000'],
 };
 

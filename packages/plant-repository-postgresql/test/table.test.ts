@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { newPlant } from '@plant-store/domain';
+import { type NewPlant, newPlant } from '@plant-store/domain';
 import {
   CREATE_TABLE,
   postgresqlPlantRepository,
@@ -113,9 +113,35 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     });
   }
 
+  it('may lack the column of an optional field, and only plants with it are refused until it is added', async () => {
+    const repository = await open(
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL)',
+    );
+    const [first, ...others] = [1n, 2n, 3n, 4n].map((id) => newPlant({ ...monstera, id }));
+    const tagged = newPlant({ ...monstera, id: 5n, tag: '' });
+    const add = (plant: NewPlant) => repository.add(plant, 60_000);
+    await add(first as NewPlant);
+    const message = /the table plants has no column tag/;
+    await Promise.all([
+      ...others.map(add),
+      rejects(add(tagged), { code: 'STORAGE_UNAVAILABLE', message }),
+    ]);
+    await untilReady(repository);
+    const commands = events.flatMap((it) => (it.type === 'storage warning' ? it.command : []));
+    expect(commands).to.deep.equal(['ALTER TABLE plants ADD COLUMN tag text;']);
+    await server.run(`${commands}`);
+    await untilReady(repository);
+    await add(tagged);
+    await server.run('ALTER TABLE plants DROP COLUMN tag');
+    await add(newPlant({ ...monstera, id: 6n }));
+    await rejects(add(newPlant({ ...tagged, id: 7n })), { message });
+    expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
+    await repository.close();
+  });
+
   it('is used again after the statements of the log', async () => {
     const repository = await open(`${CREATE_TABLE};
-      INSERT INTO plants VALUES (1, 'Monstera', NULL, gen_random_uuid());
+      INSERT INTO plants (id, name, tag, mark) VALUES (1, 'Monstera', NULL, gen_random_uuid());
       ALTER TABLE plants SET UNLOGGED`);
     await untilNotReady(repository, /unlogged/);
     const [warning] = events.filter(({ type }) => type === 'storage warning');

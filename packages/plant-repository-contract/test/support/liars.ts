@@ -5,6 +5,7 @@ import {
   type NewPlant,
   newPlant,
   OutcomeUnknownError,
+  type Plant,
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
@@ -35,6 +36,9 @@ const TEXTS: Readonly<Record<string, (text: string) => string>> = {
   'names of JavaScript itself': (text) => (text in {} ? '' : text),
   'more than 64 KiB': (text) => text.slice(0, 32_768),
 };
+
+/** What each plant has beside its id. Does not compile without a field of the domain. */
+const FIELDS: Readonly<Record<keyof Plant, true>> = { name: true, tag: true };
 
 /** Ids at the limits of what computers count. */
 const IDS = [
@@ -142,7 +146,16 @@ const failingForGood: Record<string, Lie> = {
 
 /** All lies by the case that catches them. */
 export const liars: Liars<Lie> = {
-  'keeps every text exactly, as name and as tag, and an absent tag absent': {
+  'keeps every value of every field exactly, and an absent field absent': {
+    ...Object.fromEntries(
+      Object.keys(FIELDS).map((field) => [
+        `forgets the ${field}`,
+        changing(`plant 0 in the storage: expected ${field}`, (plant) => ({
+          ...plant,
+          [field]: undefined,
+        })),
+      ]),
+    ),
     ...Object.fromEntries(
       Object.entries(TEXTS).flatMap(([what, change]) =>
         (['name', 'tag'] as const).map((field) => [
@@ -156,11 +169,11 @@ export const liars: Liars<Lie> = {
     ),
     'stores an absent tag as an empty one': changing(
       'plant -1 in the storage: expected no tag, got tag ""',
-      ({ tag = '', ...plant }) => newPlant({ ...plant, tag }),
+      (plant) => newPlant({ tag: '', ...plant }),
     ),
     'trims a tag that differs from the name': changing(
       'plant 2 in the storage: expected tag',
-      ({ id, name, tag = name }) => newPlant({ id, name, tag: tag === name ? tag : tag.trim() }),
+      ({ tag, ...plant }) => newPlant({ ...plant, tag: tag === plant.name ? tag : tag?.trim() }),
     ),
   },
   'distinguishes ids across the whole range of int64': Object.fromEntries(
@@ -363,7 +376,7 @@ export const liars: Liars<Lie> = {
   'keeps a plant durably: it is there when the store is opened again': {
     'loses the tags of its plants when it is opened again'(_, storage) {
       for (const { plant } of storage.rows.values())
-        storage.keep(newPlant({ id: plant.id, name: plant.name }));
+        storage.keep(newPlant({ ...plant, tag: undefined }));
       return { failure: 'plant 1 in the storage: expected tag "rare-tag-1", got no tag' };
     },
   },

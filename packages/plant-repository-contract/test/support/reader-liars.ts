@@ -23,7 +23,7 @@ const seeing =
   (_, storage) => ({ failure, select: (plants, page) => pageOf(see(plants, storage), page) });
 
 const visible = ({ rows }: SimulatedStorage) => [...rows.values()].map(({ plant }) => plant);
-const withoutTag = ({ id, name }: NewPlant) => newPlant({ id, name });
+const withoutTag = (plant: NewPlant) => newPlant({ ...plant, tag: undefined });
 
 const comparingDoubles: Record<string, Lie> = {
   'compares ids as doubles': selecting(
@@ -99,7 +99,7 @@ export const readerLiars: Liars<Lie> = {
     ),
     'makes an absent tag an empty one': seeing(
       'plant 9223372036854775807 read after plant 9223372036854775806: expected no tag',
-      (plants) => plants.map(({ tag = '', ...plant }) => newPlant({ ...plant, tag })),
+      (plants) => plants.map((plant) => newPlant({ tag: '', ...plant })),
     ),
     'makes an empty tag an absent one': seeing(
       'plant -9223372036854775807 read after plant -9223372036854775808: expected tag ""',

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
 import { codeOf, StorageError, UNAUTHORIZED } from '../connection/server-code.js';
-import { DURABLE } from './plant-document.js';
+import { DURABLE, FIELD_TYPES } from './plant-document.js';
 
 /** Error codes of a server. */
 const NAMESPACE_EXISTS = 48;
@@ -21,23 +21,22 @@ const ABSENT = 'the collection does not exist yet: the service creates it when i
 const OTHER_VALIDATOR =
   'the collection does not have the validator of this service, and may refuse plants or accept others';
 
+const TYPES = { _id: 'long', ...FIELD_TYPES, mark: 'objectId' };
+
+const SCHEMA = {
+  bsonType: 'object',
+  required: ['_id', 'name', 'mark'],
+  properties: Object.fromEntries(
+    Object.entries(TYPES).map(([field, bsonType]) => [field, { bsonType }]),
+  ),
+};
+
 /**
  * Allows further fields, because during a rolling update older and newer instances of the service write to
  * one collection.
  */
 export const VALIDATION = {
-  validator: {
-    $jsonSchema: {
-      bsonType: 'object',
-      required: ['_id', 'name', 'mark'],
-      properties: {
-        _id: { bsonType: 'long' },
-        name: { bsonType: 'string' },
-        tag: { bsonType: 'string' },
-        mark: { bsonType: 'objectId' },
-      },
-    },
-  },
+  validator: { $jsonSchema: SCHEMA },
   validationLevel: 'strict',
   validationAction: 'error',
 };
@@ -134,8 +133,7 @@ export class CollectionCheck {
     const { type = 'collection', options = {} } = collection;
     const kind = options.capped ? 'capped collection' : type;
     if (kind !== 'collection') throw new StorageError(`"${name}" is a ${kind}, not a collection`);
-    const isOwn = isDeepStrictEqual(options.validator, VALIDATION.validator);
-    if (isOwn) this.#reported.delete(OTHER_VALIDATOR);
+    if (isOwn(options.validator)) this.#reported.delete(OTHER_VALIDATOR);
     else this.warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
     return true;
   }
@@ -177,6 +175,15 @@ export function may(action: string, status: Document, db: string, collection: st
     const isPermitted = actions.includes(action) || actions.includes('anyAction');
     return (resource.anyResource || isCovered) && isPermitted;
   });
+}
+
+/** Whether a validator is that of this version, or of another one, whose plants have more or fewer optional fields. */
+function isOwn(validator: Document | undefined): boolean {
+  const found: Document = validator?.$jsonSchema?.properties ?? {};
+  const isExpected = (field: string) => field in found || SCHEMA.required.includes(field);
+  const expected = Object.entries(SCHEMA.properties).filter(([field]) => isExpected(field));
+  const properties = { ...found, ...Object.fromEntries(expected) };
+  return isDeepStrictEqual(validator, { $jsonSchema: { ...SCHEMA, properties } });
 }
 
 /** Rejects as slow when a server that responds did not acknowledge a write in time. */

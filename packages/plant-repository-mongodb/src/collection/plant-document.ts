@@ -1,4 +1,9 @@
-import { type NewPlant, newPlant, type PlantPage, UnreadablePlantError } from '@plant-store/domain';
+import {
+  type NewPlantFields,
+  type Plant,
+  type PlantPage,
+  UnreadablePlantError,
+} from '@plant-store/domain';
 import type { Mark, MarkedPlant } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, Long, type Timestamp } from 'mongodb';
 import { codeOf, StorageError } from '../connection/server-code.js';
@@ -6,12 +11,16 @@ import { codeOf, StorageError } from '../connection/server-code.js';
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
 
+/** The BSON types of the fields of a plant. Does not compile without a field of the domain. */
+export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
+  name: 'string',
+  tag: 'string',
+};
+
 /** A plant as a document of the collection. */
-export interface PlantDocument {
+export interface PlantDocument extends Plant {
   /** Always stored as int64: the driver converts a `bigint` to that. */
   readonly _id: bigint;
-  readonly name: string;
-  readonly tag?: string;
   /** An ObjectId, unique to one create, by which it recognises its own document. */
   readonly mark: Mark;
 }
@@ -20,8 +29,8 @@ export interface PlantDocument {
 export const MAX_DOCUMENT_BYTES = 2 ** 24;
 
 /** Returns the document of a plant. */
-export function toDocument({ plant: { id, name, tag }, mark }: MarkedPlant): PlantDocument {
-  return tag === undefined ? { _id: id, name, mark } : { _id: id, name, tag, mark };
+export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): PlantDocument {
+  return { _id: id, ...fields, mark };
 }
 
 /** The error code of a standalone server for read concern `linearizable`. */
@@ -33,13 +42,13 @@ export async function readPage(
   name: string,
   { after, limit }: PlantPage,
   signal: AbortSignal,
-): Promise<readonly NewPlant[]> {
+): Promise<readonly NewPlantFields[]> {
   const find = async (query: Document): Promise<Document> =>
     db.command({ find: name, ...query, singleBatch: true }, { signal, promoteLongs: false });
   const time = await latestTime(find);
   const { cursor } = await find({
     filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
-    projection: { name: 1, tag: 1 },
+    projection: Object.fromEntries(Object.keys(FIELD_TYPES).map((field) => [field, 1])),
     sort: { _id: 1 },
     limit,
     batchSize: limit,
@@ -86,9 +95,9 @@ export async function expectCollection(db: Db, name: string, signal: AbortSignal
   throw new StorageError(`there is no collection "${name}" in the database "${db.databaseName}"`);
 }
 
-function toPlant({ _id, name, tag }: Document): NewPlant {
+function toPlant({ _id, name, tag }: Document): Required<NewPlantFields> {
   const hasTexts = typeof name === 'string' && (tag === undefined || typeof tag === 'string');
-  if (_id instanceof Long && hasTexts) return newPlant({ id: _id.toBigInt(), name, tag });
+  if (_id instanceof Long && hasTexts) return { id: _id.toBigInt(), name, tag };
   throw new UnreadablePlantError(
     `the document with the _id ${_id} is not a plant: another program wrote it. Remove it or correct it`,
   );

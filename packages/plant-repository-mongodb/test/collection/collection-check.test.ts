@@ -78,17 +78,33 @@ describeOnMongod('The collection', () => {
     );
   });
 
-  it('keeps another validator, with one warning and the command to change it', async () => {
-    const foreign = { name: { $exists: true } };
-    await db.createCollection(collection, { validator: foreign });
-    await run();
-    await run();
-    const command = JSON.stringify({ collMod: collection, ...VALIDATION });
-    expect(events.of('storage warning').map((it) => it.command)).to.deep.equal([
-      `db.getSiblingDB('${DATABASE}').runCommand(${command})`,
-    ]);
-    expect(await validator()).to.deep.equal(foreign);
-  });
+  const schema = VALIDATION.validator.$jsonSchema;
+  const { tag, ...withoutTag } = schema.properties;
+  const withProperties = (properties: object) => ({ $jsonSchema: { ...schema, properties } });
+  const others: readonly [what: string, validator: Document, isOwn: boolean][] = [
+    ['of an older version, without an optional field', withProperties(withoutTag), true],
+    [
+      'of a newer version, with a further field',
+      withProperties({ ...schema.properties, height: { bsonType: 'int' } }),
+      true,
+    ],
+    ['with another type', withProperties({ ...withoutTag, tag: { bsonType: 'int' } }), false],
+    ['without the type of a required field', withProperties({ tag }), false],
+    ['of another program', { name: { $exists: true } }, false],
+  ];
+  for (const [what, other, isOwn] of others) {
+    const warning = isOwn ? 'no warning' : 'one warning and the command to change it';
+    it(`keeps a validator ${what}, with ${warning}`, async () => {
+      await db.createCollection(collection, { validator: other });
+      await run();
+      await run();
+      const command = JSON.stringify({ collMod: collection, ...VALIDATION });
+      expect(events.of('storage warning').map((it) => it.command)).to.deep.equal(
+        isOwn ? [] : [`db.getSiblingDB('${DATABASE}').runCommand(${command})`],
+      );
+      expect(await validator()).to.deep.equal(other);
+    });
+  }
 
   it('causes a warning each time when an insert has created it anew', async () => {
     for (const _id of [1, 2]) {

@@ -27,7 +27,7 @@ describe('A page of plants', () => {
   it('has what was acknowledged before', async () => {
     const operationTime = Timestamp.fromNumber(5);
     const { commands, read } = pageWith({ operationTime }, page(monstera));
-    expect(await read()).to.deep.equal([{ id: 7n, name: 'Monstera' }]);
+    expect(await read()).to.deep.equal([{ id: 7n, name: 'Monstera', tag: undefined }]);
     const concern = { level: 'majority', afterClusterTime: operationTime };
     expect(commands.at(-1)?.readConcern).to.deep.equal(concern);
     expect(commands.at(-2)?.readConcern).to.deep.equal({ level: 'linearizable' });
