@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { type Client, Connection, Pool, type PoolClient } from 'pg';
-import { endsConnection, withoutPlant } from './server-error.js';
+import { Client, Connection, Pool, type PoolClient } from 'pg';
+import { endsConnection, whyNotConnected, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -29,6 +29,7 @@ export class Connections {
   constructor(connectionString: string, max: number) {
     this.#pool = new Pool({
       connectionString,
+      Client: ClosingClient,
       max,
       connectionTimeoutMillis: CONNECTED_WITHIN_MS,
       idleTimeoutMillis: 0,
@@ -49,9 +50,7 @@ export class Connections {
    * @param signal When it aborts, this rejects, and the server cancels the statement.
    */
   run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const running = this.#run(work, signal).catch((error: unknown) => {
-      throw withoutPlant(error);
-    });
+    const running = this.#run(work, signal);
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop);
@@ -80,7 +79,7 @@ export class Connections {
   }
 
   async #run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     if (signal.aborted) client.release();
     signal.throwIfAborted();
     const working = work(client);
@@ -95,12 +94,18 @@ export class Connections {
       return await working;
     } catch (error) {
       closes = endsConnection(error);
-      throw error;
+      throw withoutPlant(error);
     } finally {
       signal.removeEventListener('abort', cancel);
       this.#statements.delete(cancel);
       void this.#giveBack(client, closes, cancelled);
     }
+  }
+
+  #connect(): Promise<PoolClient> {
+    return this.#pool.connect().catch((error: unknown) => {
+      throw whyNotConnected(error);
+    });
   }
 
   /** Cancels a statement on the server. Resolves when the server has done so. Closes a connection that gets no reply then. */
@@ -137,6 +142,21 @@ export class Connections {
   }
 }
 
+/**
+ * `pg` leaves the socket open when it rejects the login itself, for example without a password. Each attempt would take a
+ * connection of the server for a minute.
+ */
+class ClosingClient extends Client {
+  override connect(): Promise<Client>;
+  override connect(connected: (error: Error | null) => void): void;
+  override connect(connected = (_: Error | null) => {}): unknown {
+    return super.connect((error: Error | null) => {
+      if (error) this.connection.stream.destroy();
+      connected(error);
+    });
+  }
+}
+
 /** What `pg` does not document. Without it, an abandoned statement keeps its backend as long as the server waits. */
 interface Undocumented {
   readonly processID: number;
@@ -154,7 +174,7 @@ async function requestCancel(client: Client, socket: Socket): Promise<void> {
   const { host, port, ssl, processID, secretKey } = client as Client & Undocumented;
   const request = new Connection({ ssl, stream: () => socket }) as Connection & Undocumented;
   const cancel = () => request.cancel(processID, secretKey);
-  request.on('error', () => undefined);
+  request.on('error', () => socket.destroy());
   request.on('connect', () => (ssl ? request.requestSsl() : cancel()));
   request.on('sslconnect', cancel);
   // `once` of Node.js would reject with the error of a server that cannot be reached.

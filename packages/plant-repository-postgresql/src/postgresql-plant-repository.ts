@@ -22,7 +22,7 @@ export interface PostgresqlPlantRepositoryOptions extends GroupCommitPlantReposi
  * import { newPlant } from '@plant-store/domain';
  * import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
  *
- * const plants = postgresqlPlantRepository({ uri: 'postgresql://plant_store@127.0.0.1/plants' });
+ * const plants = postgresqlPlantRepository({ uri: 'postgresql://plant_store:password@127.0.0.1/plants' });
  * await plants.add(newPlant({ id: 1n, name: 'Monstera' }), 15_000);
  * await plants.close();
  * ```

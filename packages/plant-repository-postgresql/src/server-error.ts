@@ -38,13 +38,9 @@ const CLOSES = /^(?:08|25006|57P|XX)/;
 
 const REASONS: Readonly<Record<string, string>> = {
   '25006': 'the server is read-only',
-  '28000': 'the server refuses the user',
-  '28P01': 'the server refuses the password',
-  '3D000': 'the database does not exist. Create it',
   '42501': 'permissions on the table plants are missing. Grant them',
   '42P01': 'the table plants does not exist. Create it, and grant its permissions',
   '42P10': 'the id of the table plants is not unique. Make it the primary key',
-  '53300': 'the server has no connection left',
 };
 
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */
@@ -72,17 +68,36 @@ export function endsConnection(error: unknown): boolean {
   return error instanceof DatabaseError && CLOSES.test(`${error.code}`);
 }
 
+/** The code of Node.js for a certificate of an unknown authority. */
+const UNTRUSTED = /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_)/;
+
+/** `pg` rejects a login itself. */
+const REJECTED = /^SASL: (?:SCRAM-SERVER-FIRST-MESSAGE: )?(client password must )?/;
+
+/** Returns what an error means that a connection was refused with. No plant was sent, so it has the server's own message. */
+export function whyNotConnected(error: unknown): unknown {
+  if (error instanceof DatabaseError) return storageError(error, error.message);
+  if (!(error instanceof Error)) return error;
+  const [rejected, noPassword] = REJECTED.exec(error.message) ?? [];
+  if (noPassword) return new StorageError('the connection string has no password', 'credentials');
+  if (rejected) return new StorageError(error.message.slice(rejected.length), 'credentials');
+  if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
+  return new Error(
+    'the certificate of the server is not trusted: sslrootcert must name the certificate of its authority',
+    { cause: error },
+  );
+}
+
 /** Returns an error without the message of the server. */
 export function withoutPlant(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
-  const { code = 'an error without a code', routine, message } = error;
+  return error instanceof DatabaseError ? storageError(error) : error;
+}
+
+function storageError({ code = '', routine, message }: DatabaseError, reason?: string) {
   if (NOT_FORWARDED.test(`${code} ${message}`)) {
     return new StorageError('PgBouncer has no connection to the server', 'not now', code);
   }
   const kind = PATTERNS.find(([pattern]) => pattern.test(`${code} ${routine}`))?.[1] ?? 'unclear';
-  return new StorageError(
-    `${REASONS[code] ?? 'the database reports an error'} (${code})`,
-    kind,
-    code,
-  );
+  const text = reason ?? REASONS[code] ?? 'the database reports an error';
+  return new StorageError(`${text} (${code || 'no code'})`, kind, code);
 }

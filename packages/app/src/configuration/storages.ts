@@ -120,7 +120,7 @@ const postgresql = choice({
       ...matching(
         /^postgres(?:ql)?:\/\/./,
         'a connection string of PostgreSQL',
-        'postgresql://plant_store@127.0.0.1:5432/plants',
+        'postgresql://plant_store:password@127.0.0.1:5432/plants',
       ),
       secret: true,
       aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],

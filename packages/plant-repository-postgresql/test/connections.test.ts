@@ -1,0 +1,74 @@
+import { inspect } from 'node:util';
+import { until } from '@plant-store/contract-suite';
+import { FaultyNetwork } from '@plant-store/faulty-network';
+import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
+import { PostgresqlServer } from '@plant-store/postgresql';
+import { expect } from 'chai';
+import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+
+const BASE64 = 'A'.repeat(43);
+
+const ROLES = `
+  CREATE ROLE iterations LOGIN PASSWORD 'SCRAM-SHA-256$200000:c2FsdA==$${BASE64}=:${BASE64}=';
+  SET password_encryption = md5;
+  CREATE ROLE hashed LOGIN PASSWORD 'x';
+  CREATE ROLE unlisted LOGIN PASSWORD 'x';
+  RESET password_encryption`;
+
+/** Of `pg_hba.conf`, after which no entry is for the role `unlisted`. */
+const ENTRIES = ['postgres,plant_store,iterations all scram-sha-256', 'hashed all md5'];
+
+/** How a server refuses a connection string, and why. */
+const REFUSALS: Readonly<Record<string, readonly [uri: string, reason: RegExp]>> = {
+  'without a password': ['plant_store@/postgres', /the connection string has no password/],
+  'with a wrong password': [
+    'plant_store:x@/postgres',
+    /password authentication failed for user "plant_store" \(28P01\)/,
+  ],
+  'with more iterations than pg accepts': ['iterations:x@/postgres', /iteration count 200000/],
+  'without a password, with md5': [
+    'hashed@/postgres',
+    /password authentication failed for user "hashed"/,
+  ],
+  'of a role without an entry': [
+    'unlisted:x@/postgres',
+    /no pg_hba.conf entry for host .* user "unlisted"/,
+  ],
+  'with TLS, which the server lacks': ['plant_store:x@/postgres?sslmode=verify-full', /TLS|SSL/],
+  'of an unknown database': ['plant_store:a%20pass%2Fword@/x', /database "x" does not exist/],
+};
+
+describeOnPostgresql('The connections of a store', () => {
+  let server: PostgresqlServer;
+  let network: FaultyNetwork;
+
+  before(async () => {
+    server = await PostgresqlServer.start();
+    await server.run(ROLES);
+    const [file] = await server.rows('SHOW hba_file');
+    const values = ENTRIES.map((entry) => `('host all ${entry}')`);
+    await server.run(`COPY (VALUES ${values}) TO '${file?.hba_file}'; SELECT pg_reload_conf()`);
+  });
+
+  after(() => server.stop());
+
+  beforeEach(async () => {
+    network = await FaultyNetwork.before(server.port);
+  });
+
+  afterEach(() => network.close());
+
+  for (const [what, [uri, reason]] of Object.entries(REFUSALS)) {
+    it(`leaves none to a server that refuses one ${what}`, async () => {
+      const repository = postgresqlPlantRepository({
+        uri: `postgresql://${uri.replace('@', `@${network.host}`)}`,
+      });
+      const error = await repository.read({ limit: 1 }, 1_000).catch((reason: unknown) => reason);
+      expect(inspect(error)).to.match(reason);
+      // A check may be connecting.
+      const hasEnded = async () => network.connections <= 1;
+      await until(hasEnded, () => `${network.connections} are left`);
+      await repository.close();
+    });
+  }
+});
