@@ -25,8 +25,13 @@ import {
   withoutServerText,
 } from './connection/server-code.js';
 
-/** Error codes with which a server rejects a whole insert before it writes a document. 73 is InvalidNamespace. */
-const DENIED: ReadonlySet<unknown> = new Set([UNAUTHORIZED, NOT_SUPPORTED_ON_VIEW, 73]);
+/** Error codes with which a server rejects a whole insert before it writes a document. */
+const BEFORE_WRITING: ReadonlyMap<unknown, 'denied' | 'not written'> = new Map([
+  [UNAUTHORIZED, 'denied'],
+  [NOT_SUPPORTED_ON_VIEW, 'denied'],
+  [73, 'denied'], // InvalidNamespace
+  [462, 'not written'], // IngressRequestRateLimitExceeded
+]);
 
 const STANDALONE =
   'the server is a standalone: there is no second copy of the plants. Use a replica set';
@@ -82,8 +87,9 @@ export class MongoPlantStorage implements PlantStorage {
         return insertResult(error.result, batch.send().length);
       }
       const reply = withoutServerText(error);
-      if (DENIED.has(codeOf(error))) return { outcomes: 'denied', error: reply };
-      throw this.explain(reply).cause;
+      const outcomes = BEFORE_WRITING.get(codeOf(error));
+      if (outcomes === undefined) throw this.explain(reply).cause;
+      return { outcomes, error: reply };
     }
   }
 

@@ -5,7 +5,13 @@ import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { MongoPlantStorage } from '../src/mongo-plant-storage.js';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { databaseAt, freshCollection, networkInFrontOf, uriThrough } from './support/open-store.js';
+import {
+  DATABASE,
+  databaseAt,
+  freshCollection,
+  networkInFrontOf,
+  uriThrough,
+} from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 60_000;
@@ -68,6 +74,24 @@ describeOnMongod('An insert', () => {
     await rejects(storage.insert({ timeLimitMs: LONG_LIMIT_MS, send: () => plants }, NEVER));
     const found = await storage.committedMarks([0n, 1n, 2n, 3n], NEVER);
     expect([...found.keys()]).to.have.members([0n, 3n]);
+  });
+
+  it('was not carried out when the server limits the rate; other errors are those of the server', async () => {
+    const { members } = await sharedReplicaSet();
+    const replyOnce = (errorCode: number) =>
+      members[0]?.command({
+        ...{ configureFailPoint: 'failCommand', mode: { times: 1 } },
+        data: { failCommands: ['insert'], namespace: `${DATABASE}.${collection}`, errorCode },
+      });
+    await replyOnce(462);
+    const { outcomes, error } = await storage.insert(batch(1n), NEVER);
+    expect(outcomes).to.equal('not written');
+    expect(`${error}`).to.match(/the server reports error 462/);
+    for (const code of [11, 18, 8000]) {
+      await replyOnce(code);
+      const message = new RegExp(`^the server reports error ${code}\\b`);
+      await rejects(storage.insert(batch(BigInt(code)), NEVER), { message });
+    }
   });
 
   it('does not keep a look-up from being ended', async () => {

@@ -112,7 +112,10 @@ export class CollectionCheck {
     if (!this.#may('listCollections', status, '')) return this.warn(UNPERMITTED, create);
     try {
       if (await this.#exists(signal)) return;
-      if (!this.#options.createCollection) return this.warn(ABSENT, create);
+      if (!this.#options.createCollection) {
+        await this.#expectOwnCase(signal);
+        return this.warn(ABSENT, create);
+      }
       const limits = { writeConcern: { w: 'majority' }, maxTimeMS: WRITE_TIMEOUT_MS };
       await this.#command({ ...create, ...limits }, signal);
     } catch (error) {
@@ -121,6 +124,20 @@ export class CollectionCheck {
       else if (codeOf(error) !== UNAUTHORIZED || !this.#hasCredentials) throw error;
       else this.warn(UNPERMITTED, create);
     }
+  }
+
+  /** Rejects when the server would refuse to create the database, because another one has its name in another case. */
+  async #expectOwnCase(signal: AbortSignal): Promise<void> {
+    const list = { listDatabases: 1, nameOnly: true, authorizedDatabases: true };
+    const { databases } = await this.#db.client.db('admin').command(list, { signal });
+    const own = this.#db.databaseName;
+    const inOtherCase = ({ name }: Document) =>
+      name !== own && name.toLowerCase() === own.toLowerCase();
+    const other = databases.find(inOtherCase);
+    if (other === undefined) return;
+    throw new StorageError(
+      `the database "${other.name}" exists, and MongoDB refuses a name that differs only in case`,
+    );
   }
 
   /** Resolves with whether the collection exists. Rejects when it does not keep what it acknowledges. */

@@ -29,9 +29,11 @@ export function insertResult(reply: Document, size: number): InsertResult {
     // A met write concern proves that a majority has journalled what is looked up then, whatever the set's defaults are.
     outcomes[error.index] = outcome !== 'unclear' && unmet ? 'not written' : outcome;
   }
-  const unclear = unmet ?? writeErrors.find((error) => outcomeOf(error) === 'unclear');
-  if (unclear === undefined) return { outcomes };
-  return { outcomes, error: new ServerReplyError(unclear.code, unclear.codeName) };
+  const needsCause = (error: WriteError) => ['unclear', 'denied'].includes(`${outcomeOf(error)}`);
+  const cause = unmet ?? writeErrors.find(needsCause);
+  return cause
+    ? { outcomes, error: new ServerReplyError(cause.code, cause.codeName) }
+    : { outcomes };
 }
 
 /** The outcome of one document. Most codes are unclear, because a router reports network errors in this way. */

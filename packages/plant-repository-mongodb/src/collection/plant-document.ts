@@ -96,9 +96,16 @@ export async function expectCollection(db: Db, name: string, signal: AbortSignal
 }
 
 function toPlant({ _id, name, tag }: Document): Required<NewPlantFields> {
+  const id = idOf(_id);
   const hasTexts = typeof name === 'string' && (tag === undefined || typeof tag === 'string');
-  if (_id instanceof Long && hasTexts) return { id: _id.toBigInt(), name, tag };
+  if (id !== undefined && hasTexts) return { id, name, tag };
   throw new UnreadablePlantError(
     `the document with the _id ${_id} is not a plant: another program wrote it. Remove it or correct it`,
   );
+}
+
+/** Another program may have stored an id as an int or a double: for MongoDB, equal numbers are the same id. */
+function idOf(_id: unknown): bigint | undefined {
+  if (_id instanceof Long) return _id.toBigInt();
+  return typeof _id === 'number' && Number.isInteger(_id) ? BigInt(_id) : undefined;
 }

@@ -90,9 +90,12 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
   return handshakeProblem(error, options) ?? (messagesOf(error).join(': ') || SILENT);
 }
 
-/** For an operation that waited for the connection of another, that refusal is a cause of the error. */
+/**
+ * Only a handshake sends credentials: Atlas replies to an insert over the quota with the same code. For an operation that
+ * waited for the connection of another, that refusal is a cause of the error.
+ */
 function credentialsRefused(error: unknown): boolean {
-  return codesOf(error).some((code) => CREDENTIALS_REFUSED.has(code));
+  return causesOf(error).some((it) => CREDENTIALS_REFUSED.has(codeOf(it)) && !isReply(it));
 }
 
 function refusesEveryPlant(error: unknown): boolean {

@@ -37,11 +37,12 @@ export function codeOf(error: unknown): unknown {
 
 /** Returns an error that can be logged: the reply of a server becomes a {@link ServerReplyError}. */
 export function withoutServerText(error: unknown): unknown {
-  if (!isReply(error)) return error;
+  if (!isReply(error) || error instanceof ServerReplyError) return error;
   return new ServerReplyError(Number(error.code), error.codeName);
 }
 
 /** Returns whether a server has replied to a command with this error. */
-export function isReply(error: unknown): error is MongoServerError {
+export function isReply(error: unknown): error is MongoServerError | ServerReplyError {
+  if (error instanceof ServerReplyError) return true;
   return error instanceof MongoServerError && !error.hasErrorLabel('HandshakeError');
 }

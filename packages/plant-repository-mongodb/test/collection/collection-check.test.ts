@@ -65,6 +65,19 @@ describeOnMongod('The collection', () => {
     expect(events.all).to.deep.equal([]);
   });
 
+  it('cannot be created in a database whose name differs only in case from that of another', async () => {
+    await run();
+    const options = { collection, createCollection: false };
+    const inOtherCase = (name: string) =>
+      new CollectionCheck(client.db(name), options, events.observer);
+    const { signal } = new AbortController();
+    await rejects(inOtherCase(DATABASE.toUpperCase()).run(signal), {
+      finding: 'denied',
+      message: `the database "${DATABASE}" exists, and MongoDB refuses a name that differs only in case`,
+    });
+    await inOtherCase('another').run(signal);
+  });
+
   it('is slow when the server responds, but not to a write', async () => {
     const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
     await rejects(silent, { name: 'StorageError', finding: 'slow' });

@@ -40,6 +40,12 @@ describe('The outcomes of an insert of two documents', () => {
       [otherIndex('_id, name'), 'stored'],
     ],
     ['refused by the validator', first(INVALID), [invalid, 'stored']],
+    [
+      'a view instead of the collection',
+      first(166),
+      ['denied', 'stored'],
+      'the server reports error 166',
+    ],
     ['the write concern not met', unmet(all), ['unclear', 'unclear'], UNMET],
     ['a duplicate, and so', unmet(first(DUPLICATE)), ['not written', 'unclear'], UNMET],
     ['a refusal, and so', unmet(first(INVALID)), ['not written', 'unclear'], UNMET],

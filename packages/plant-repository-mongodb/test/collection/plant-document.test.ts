@@ -45,7 +45,13 @@ describe('A page of plants', () => {
     expect(commands).to.have.length(1);
   });
 
-  for (const other of [{ _id: 7.5 }, { name: 7 }, { tag: null }]) {
+  it('has ids that another program stored as an int or a double', async () => {
+    const ids = [7, -1, 2 ** 62];
+    const { read } = pageWith({}, page(...ids.map((_id) => ({ ...monstera, _id }))));
+    expect((await read()).map(({ id }) => id)).to.deep.equal([7n, -1n, 2n ** 62n]);
+  });
+
+  for (const other of [{ _id: 7.5 }, { _id: 'a' }, { name: 7 }, { tag: null }]) {
     it(`is not read with a document that is not a plant: ${JSON.stringify(other)}`, async () => {
       const document = { ...monstera, ...other };
       await rejects(pageWith({}, page(document)).read(), {

@@ -10,7 +10,7 @@ import {
 } from 'mongodb';
 import { problemOf } from '../../src/connection/connection-problem.js';
 import { createMongoClient } from '../../src/connection/mongo-client.js';
-import { StorageError } from '../../src/connection/server-code.js';
+import { ServerReplyError, StorageError } from '../../src/connection/server-code.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -49,6 +49,8 @@ describe('What an error means', () => {
       coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
     ],
     ['denied', 'no', replied(13297)],
+    ['not now', 'no', replied(8000)],
+    ['not now', 'the server reports error 8000', new ServerReplyError(8000)],
     ['not now', 'no', replied(91)],
     ['no server', SILENT, new NoResponseError()],
     ['no server', SILENT, Object.assign(new Error('x'), { name: 'MongoWaitQueueTimeoutError' })],
