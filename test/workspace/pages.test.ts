@@ -126,6 +126,14 @@ describe('The documents', () => {
     expect(far.map(([, file, lines]) => `${file}: ${lines}`)).to.deep.equal([]);
   });
 
+  it('number the decisions without gaps, and date them', () => {
+    const decisions = documents.filter(({ path }) => /^docs\/decisions\/\d/.test(path));
+    const heads = decisions.map(
+      ({ prose }) => /^# (\d+)\. .+\n\nAccepted on [\d-]{10}[.,]/.exec(prose)?.[1],
+    );
+    expect(heads.map(Number).sort((a, b) => a - b)).to.deep.equal(heads.map((_, at) => at + 1));
+  });
+
   it('are listed in the index of docs, or of the decisions', () => {
     const indices = read('docs/README.md') + read('docs/decisions/README.md');
     const paths = documents.map(({ path }) => path).filter((path) => path.startsWith('docs/'));
