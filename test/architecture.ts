@@ -38,9 +38,10 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
     collection: ['connection'],
   },
   app: {
-    telemetry: [TOP],
-    configuration: ['telemetry'],
-    commands: ['configuration', 'telemetry', TOP],
+    messages: [],
+    telemetry: ['messages', TOP],
+    configuration: ['messages'],
+    commands: ['messages', 'configuration', TOP],
   },
 };
 

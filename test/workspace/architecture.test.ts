@@ -24,6 +24,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/request/routes.ts', '../app.js'],
   ['app/src/configuration/settings.ts', '../container.js'],
   ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
+  ['app/src/commands/serve.ts', '../telemetry/logger.js'],
 ];
 
 /** A part of a file, by its path in `packages`, and what replaces it. */

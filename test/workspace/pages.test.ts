@@ -74,9 +74,9 @@ const CHECKS: Readonly<
     unknownOptions,
     page(
       '`npm run bench -- --quick --gone` `mongod --gone`',
-      sh('A=1 plant-store import a --reject 1 --rejects b\n'),
+      sh('A=1 plant-store import a --form-line 1 --from-line 2\n'),
     ),
-    [': npm run bench --gone', ': plant-store import --reject'],
+    [': npm run bench --gone', ': plant-store import --form-line'],
   ],
   'name variables that exist': [
     unknownVariables,

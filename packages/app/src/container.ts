@@ -13,10 +13,12 @@ import type { Store } from './configuration/storages.js';
 import type { ReloadableVerifier } from './configuration/verifiers.js';
 import { corsFor } from './cors.js';
 import { Health } from './health.js';
-import type { Log } from './telemetry/logger.js';
+import { type Log, type LogOutput, openLog } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
 import { type Observer, observe } from './telemetry/observer.js';
 import { openBatchTracer } from './telemetry/tracer.js';
+
+export type { Log };
 
 const id = <T>(name: string): ServiceIdentifier<T> => Symbol(name);
 
@@ -41,11 +43,13 @@ export const ids = {
  * first `getAsync`, so that code that a configuration does not need is not loaded. `unbindAsync` and `unbindAllAsync`
  * close what was opened.
  *
- * @param openLog Opens the log. It calls `lost` for each line that it cannot write.
+ * @param output Receives the log.
+ * @param isReadOnly Whether nothing is changed in the database.
  */
 export function createContainer(
   configuration: Configuration,
-  openLog: (lost: () => void) => Promise<Log>,
+  output: LogOutput,
+  isReadOnly = false,
 ): Container {
   const container = new Container({ defaultScope: 'Singleton' });
   const { storage, verifier } = configuration;
@@ -56,7 +60,10 @@ export function createContainer(
   });
   container
     .bind(ids.logger)
-    .toResolvedValue((metrics) => openLog(() => metrics?.logLineLost()), [ids.metrics]);
+    .toResolvedValue(
+      (metrics) => openLog(configuration, output, () => metrics?.logLineLost()),
+      [ids.metrics],
+    );
   container
     .bind(ids.observer)
     .toResolvedValue(
@@ -66,7 +73,7 @@ export function createContainer(
   container
     .bind(ids.plantRepository)
     .toResolvedValue(
-      async (observer) => storage.open(observer.storage, await openBatchTracer()),
+      async (observer) => storage.open(observer.storage, await openBatchTracer(), isReadOnly),
       [ids.observer],
     )
     .onDeactivation((plants) => plants.close());

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { result, stopAll } from './support/in-process.js';
@@ -38,13 +37,8 @@ describe('The service on PostgreSQL', function () {
     const { code, out } = await result(['check'], env);
     expect(code).to.equal(0);
     expect(out).to.match(/^storage \(postgresql\): ready$/m);
-    const [source, copy] = [await files.write([...PLANTS].reverse()), files.newPath()];
-    for (const args of [
-      ['import', source],
-      ['export', copy],
-    ]) {
-      expect(await result(args, env)).to.include({ code: 0 });
-    }
-    expect(readFileSync(copy, 'utf8')).to.equal(PLANTS.join(''));
+    const source = await files.write([...PLANTS].reverse());
+    expect(await result(['import', source], env)).to.include({ code: 0 });
+    expect(await result(['export'], env)).to.include({ code: 0, out: PLANTS.join('') });
   });
 });

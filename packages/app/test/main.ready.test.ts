@@ -28,7 +28,9 @@ describe('plant-store ready', () => {
     const { code: none, err } = await result(['ready'], { PORT });
     expect(none).to.equal(1);
     expect(err).to.match(
-      new RegExp(`^plant-store: no response from 127.0.0.1:${PORT} \\(connect ECONNREFUSED`),
+      new RegExp(
+        `^plant-store: no response from 127.0.0.1:${PORT}: fetch failed \\(connect ECONNREFUSED`,
+      ),
     );
   });
 });

@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';
 import { result } from './support/in-process.js';
 
-const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
-const page = read('../../../../docs/configuration.md');
+const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
+const page = readFileSync(`${checkout}/docs/configuration.md`, 'utf8');
 
 describe('The plant-store command', () => {
   it('reports every problem as docs/configuration.md shows, opens nothing, and ends with 2', async () => {
@@ -20,11 +21,10 @@ describe('The plant-store command', () => {
     const listed = [...help.out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, word]) => word);
     const described = [...page.matchAll(/^\| `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
     expect(described).to.have.members(listed);
-    expect(help.out).to.match(/see docs\/configuration\.md\nin the repository\.\n$/);
+    expect(help.out.slice(-500)).to.include(`see docs/configuration.md\nin ${checkout}.\n`);
     for (const line of ['-h', 'help', 'help import', 'serve --help', 'import a.ndjson -h']) {
       expect(await result(line.split(' ')), line).to.deep.equal(help);
     }
-    expect(await result(['export', '--', '--help']), 'the name of a file').to.include({ code: 2 });
   });
 
   it('prints a new token and its digest', async () => {
@@ -55,29 +55,26 @@ describe('The plant-store command', () => {
     }
   });
 
-  const UNREADABLE = 'import: expected a file that can be read (ENOENT: no such file or directory';
   for (const [line, problem] of [
     ['sevre', "unknown command 'sevre'. Did you mean serve?"],
+    ['sevre --help', "unknown command 'sevre'. Did you mean serve?"],
     ['--hlep', "unknown option '--hlep'. Did you mean --help?"],
     ['-x', "unknown option '-x'. See plant-store --help"],
     ['toString', "unknown command 'toString'. See plant-store --help"],
     ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
-    ['import --reject a', "import: unknown option '--reject'. Did you mean --rejects?"],
+    ['import --form-line 3', "import: unknown option '--form-line'. Did you mean --from-line?"],
     ['import -r a', "import: unknown option '-r'. See plant-store --help"],
-    ['export a b', "export: expected one FILE, found 'b' too. See plant-store --help"],
-    ['import /none/a', `${UNREADABLE}, open '/none/a')`],
-    ['import /none/\u001b[2J', `${UNREADABLE}, open '/none/\\x1b[2J')`],
-    ['import /', 'import: expected a file, found the directory /'],
-    [
-      'import --rejects --from-line 3',
-      'import: --rejects: expected a value. See plant-store --help',
-    ],
+    ['import a b', "import: expected one FILE, found 'b' too"],
+    ['import a\u001b[2J b\u001b[2J', "import: expected one FILE, found 'b\\x1b[2J' too"],
+    ['export a', "export: expected no FILE, found 'a'. Redirect standard output"],
+    ['export --after --limit', 'export: --after: expected a value. See plant-store --help'],
+    ['import --from-line', 'import: --from-line: expected a value. See plant-store --help'],
     ...['0', '1e3', '1000000000000000'].map((it) => [
       `import --from-line ${it}`,
-      `import: --from-line: expected a line number of 1 or more, found '${it}'`,
+      `import: --from-line: expected a number of 1 or more, found '${it}'`,
     ]),
     ['export --limit 0', "export: --limit: expected a number of 1 or more, found '0'"],
-    ...['1e3', '9223372036854775808'].map((it) => [
+    ...['', '1e3', '9223372036854775808'].map((it) => [
       `export --after ${it}`,
       `export: --after: expected an id from -9223372036854775808 to 9223372036854775807, found '${it}'`,
     ]),

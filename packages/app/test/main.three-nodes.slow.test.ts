@@ -51,7 +51,6 @@ describe('With three nodes', function () {
     let imported: Command;
     let exported: Command;
     let kept: KeptPlants;
-    const rejects = files.newPath();
     const uriOf = (database: string) => set.uri.replace('/?', `/${database}?`);
 
     /** Begins everything before the kill; the import has its second half to read, and the export pages to read. */
@@ -66,7 +65,7 @@ describe('With three nodes', function () {
       const file = files.newPath();
       execFileSync('mkfifo', [file]);
       kept = new KeptPlants(uriOf('imported'));
-      imported = startImport([file, '--rejects', rejects], { MONGODB_URI: uriOf('imported') });
+      imported = startImport([file], { MONGODB_URI: uriOf('imported') });
       const lines = createWriteStream(file);
       const all = [...numbered(LINES, lineOf)];
       lines.write(all.slice(0, LINES / 2).join(''));
@@ -88,11 +87,11 @@ describe('With three nodes', function () {
 
     it('import reports the outcome of every line', async () => {
       expect(await imported.ended, imported.err).to.equal(1);
-      const { stored = 0, invalid, unknown = 0, ...others } = countsOf(imported.out);
+      const { stored = 0, 4005: invalid, 5031: unknown = 0, ...others } = countsOf(imported.err);
       expect(others).to.deep.equal({});
       expect(invalid).to.equal(LINES / INVALID_EVERY);
       expect(stored + unknown).to.equal(LINES - LINES / INVALID_EVERY);
-      const reported = new Map(rejectsIn(rejects).map(({ line, error }) => [line, error]));
+      const reported = new Map(rejectsIn(imported.out).map(({ line, error }) => [line, error]));
       expect(reported.size).to.equal(LINES / INVALID_EVERY + unknown);
       const found = await kept.lines();
       for (let line = 1; line <= LINES; line += 1) {

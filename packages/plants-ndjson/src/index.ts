@@ -1,8 +1,2 @@
-export type { ImportProgress, LineOutcome, Reject } from './line-outcome.js';
-export {
-  type ExportProgress,
-  PlantExport,
-  type PlantExportOptions,
-  type WriteLines,
-} from './plant-export.js';
-export { PlantImport, type PlantImportOptions } from './plant-import.js';
+export { type ExportedPage, exportPages, type PlantExportOptions } from './plant-export.js';
+export { PlantImport, type PlantImportOptions, type Reject } from './plant-import.js';

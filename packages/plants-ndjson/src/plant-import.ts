@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import {
@@ -7,17 +8,15 @@ import {
   PermissionDeniedError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { newPlantParser } from '@plant-store/plant-json';
-import {
-  type ImportProgress,
-  type LineOutcome,
-  LineTooLargeError,
-  lineOutcome,
-  type Reject,
-  rejected,
-  Tally,
-} from './line-outcome.js';
+import { type CreateFailure, failuresOfCreate, newPlantParser } from '@plant-store/plant-json';
 import { type Line, readLines } from './read-lines.js';
+
+/** A line that was not stored. */
+export interface Reject extends CreateFailure {
+  readonly line: number;
+  /** The text of the line. Absent when the line is larger than the limit, or not UTF-8. */
+  readonly text?: string;
+}
 
 /** The options of a {@link PlantImport}. */
 export interface PlantImportOptions {
@@ -28,17 +27,17 @@ export interface PlantImportOptions {
    * the storage costs time, not the outcome.
    */
   readonly timeLimitMs: number;
-  /** The largest line in bytes, without its line ending. */
+  /** The largest line in bytes, without its line feed. */
   readonly maxLineBytes: number;
   /** The first line that is imported; earlier ones are skipped. 1 by default. */
-  readonly fromLine?: number;
+  readonly fromLine?: number | undefined;
   /**
-   * Called with each line that was not stored, in order. Returns whether it has recorded the line; a resumed
-   * import then skips it. An error that it throws ends the import.
+   * Called with each line that was not stored, in order, and with the cause if that is a bug. When it rejects, the import
+   * ends. Without it, such lines are counted only.
    */
-  readonly record: (reject: Reject) => boolean;
-  /** Called with every unexpected error, which is a bug. */
-  readonly failed: (line: number, cause: unknown) => void;
+  readonly reject?: ((reject: Reject, bug?: unknown) => Promise<void>) | undefined;
+  /** Stops the import: it reads no further, waits for the creates in progress, and tries nothing again. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Two halves are under way, which fill four batches of 1,000 plants. More lines would only use more memory. */
@@ -46,110 +45,100 @@ const HALF_LINES = 2_000;
 /** A larger line takes the place of several, which limits the memory. */
 const LINE_BYTES = 2 ** 14;
 
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
 const FIRST_PAUSE_MS = 100;
 const MAX_PAUSE_MS = 10_000;
 
-/** The result of a line. */
-type Result = 'stored' | 'blank' | { readonly error: unknown };
-
 const parseNewPlant = newPlantParser('the line');
+const { INTERNAL, ...others } = failuresOfCreate('the line');
+const failures = new Map<string, CreateFailure>(Object.entries(others));
 
 /**
- * Imports plants from newline-delimited JSON, one NewPlant a line. Creates many plants concurrently, and reports
- * their outcomes in the order of the lines. The memory it uses does not depend on the length of the input or of a
- * line.
+ * Imports plants from newline-delimited JSON, one NewPlant a line. Creates many plants concurrently, and accounts for
+ * them in the order of the lines. The memory it uses does not depend on the length of the input or of a line.
  */
 export class PlantImport {
+  /** How many plants were stored. */
+  stored = 0;
+  /** How many lines were not stored, by the number of the error. */
+  readonly rejected = new Map<number, number>();
+  /** Where to resume: each line before this one that was to be imported is stored or was rejected. */
+  nextLine: number;
   readonly #options: PlantImportOptions;
-  readonly #stopping = new AbortController();
-  readonly #tally = new Tally();
-  #pending = 0;
+  readonly #failing = new AbortController();
+  readonly #ending: AbortSignal;
   #pauseMs = FIRST_PAUSE_MS;
   #pause: Promise<void> | undefined;
-  #problem: { readonly cause: unknown } | undefined;
 
   constructor(options: PlantImportOptions) {
     this.#options = options;
-  }
-
-  /** The outcomes so far. */
-  get progress(): ImportProgress {
-    const { outcomes, bytes, nextLine } = this.#tally;
-    return { outcomes: { ...outcomes }, pending: this.#pending, bytes, nextLine };
+    this.nextLine = options.fromLine ?? 1;
+    const { signal: failing } = this.#failing;
+    this.#ending = options.signal ? AbortSignal.any([options.signal, failing]) : failing;
   }
 
   /**
-   * Imports the input. Resolves when every line that was read has an outcome: with true at the end of the input,
-   * with false after {@link stop}. May be called once.
+   * Imports the input. Resolves with the number of its last line when each line is accounted for. May be called once.
    *
-   * Rejects with `PermissionDeniedError`, or with the error of the input or of `record`, once the creates under
-   * way have settled.
+   * Rejects when each line that was read is accounted for, with the reason of the signal or the error of the input. Rejects
+   * with `PermissionDeniedError`, or the error of `reject`, when the creates in progress have settled.
    */
-  async run(input: Readable): Promise<boolean> {
-    this.#stopping.signal.addEventListener('abort', () => input.destroy());
-    const hasEnded = !this.#isStopping && (await this.#read(input));
-    if (this.#problem !== undefined) throw this.#problem.cause;
-    return hasEnded;
-  }
-
-  /** Stops the import: reads no further, and waits for the creates under way. Nothing is tried again. */
-  stop(): void {
-    this.#stopping.abort();
-  }
-
-  get #isStopping(): boolean {
-    return this.#stopping.signal.aborted;
-  }
-
-  /** Resolves once every line that was read has an outcome, with whether the end of the input was reached. */
-  async #read(input: Readable): Promise<boolean> {
+  async run(input: Readable): Promise<number> {
     const { fromLine = 1, maxLineBytes } = this.#options;
+    const ending = this.#ending;
+    ending.throwIfAborted();
+    ending.addEventListener('abort', () => input.destroy());
     let accounted = Promise.resolve();
     let firstHalf = accounted;
     let places = HALF_LINES;
+    let last = 0;
     try {
       for await (const line of readLines(input, maxLineBytes)) {
-        if (this.#isStopping) break;
-        if (line.number < fromLine) this.#tally.skip(line);
-        else accounted = this.#import(line, accounted);
+        if (ending.aborted) break;
+        last = line.number;
+        if (last < fromLine) continue;
+        accounted = this.#import(line, accounted);
         places -= Math.max(1, (line.bytes?.length ?? 0) / LINE_BYTES);
         if (places > 0) continue;
         await firstHalf;
         [firstHalf, places] = [accounted, HALF_LINES];
       }
-    } catch (error) {
-      // `stop` destroys the input, which its reader sees as an error.
-      if (!this.#isStopping) this.#fail(error);
+    } finally {
+      await accounted;
+      // An import that ends destroys the input, which its reader sees as an error.
+      ending.throwIfAborted();
     }
-    const hasEnded = !this.#isStopping;
-    await accounted;
-    return hasEnded;
+    return last;
   }
 
-  /** Begins to create the plant of a line at once. Resolves when its outcome is counted, after those `before` it. */
+  /** Begins to create the plant of a line at once. Resolves when it is accounted for, after those `before` it. */
   async #import(line: Line, before: Promise<void>): Promise<void> {
-    this.#pending += 1;
-    const result = await this.#result(line);
-    this.#pending -= 1;
+    const [created] = await Promise.allSettled([this.#create(line)]);
     await before;
-    if (result === 'blank') this.#tally.skip(line);
-    else if (result === 'stored') this.#tally.count(line, result);
-    else this.#reject(line, result.error);
+    if (this.#failing.signal.aborted) return;
+    try {
+      if (created.status === 'rejected') await this.#reject(line, created.reason);
+      else if (created.value) this.stored += 1;
+      this.nextLine = line.number + 1;
+    } catch (error) {
+      this.#failing.abort(error);
+    }
   }
 
-  async #result(line: Line): Promise<Result> {
-    try {
-      const plant = parsedPlant(line);
-      if (plant === undefined) return 'blank';
-      await this.#create(plant);
-      return 'stored';
-    } catch (error) {
-      return { error };
-    }
+  /** Resolves with whether there is a plant in the line, which is then stored. */
+  async #create({ number, bytes }: Line): Promise<boolean> {
+    if (bytes === undefined) throw new LineTooLargeError();
+    const isMarked = number === 1 && bytes.indexOf(BYTE_ORDER_MARK) === 0;
+    const text = isMarked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+    // Source: RFC 8259 section 2.
+    if (text.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d)) return false;
+    await this.#store(parseNewPlant(text));
+    return true;
   }
 
   /** Rejects as `CreatePlant` does. A plant that is not stored is tried again, since that needs no mark. */
-  async #create(plant: NewPlant): Promise<void> {
+  async #store(plant: NewPlant): Promise<void> {
     const { createPlant, client, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
     for (;;) {
@@ -160,53 +149,42 @@ export class PlantImport {
       } catch (error) {
         const isStorable = error instanceof StorageUnavailableError && performance.now() < end;
         if (isStorable) await this.#backOff();
-        if (!isStorable || this.#isStopping) throw error;
+        if (!isStorable || this.#ending.aborted) throw error;
       }
     }
   }
 
-  /** Pauses once for all lines that wait: twice as long each time. {@link stop} ends the pause. */
+  /** Pauses once for all lines that wait: twice as long each time. The end of the import ends the pause. */
   #backOff(): Promise<void> {
     if (this.#pause === undefined) {
-      const pause = setTimeout(this.#pauseMs, undefined, { signal: this.#stopping.signal });
-      this.#pauseMs = Math.min(2 * this.#pauseMs, MAX_PAUSE_MS);
       const ended = () => {
         this.#pause = undefined;
       };
+      const pause = setTimeout(this.#pauseMs, undefined, { signal: this.#ending });
       this.#pause = pause.then(ended, ended);
+      this.#pauseMs = Math.min(2 * this.#pauseMs, MAX_PAUSE_MS);
     }
     return this.#pause;
   }
 
-  #reject(line: Line, error: unknown): void {
-    const outcome = lineOutcome(error);
-    if (error instanceof PermissionDeniedError) this.#fail(error);
-    else if (outcome === 'failed') this.#options.failed(line.number, error);
-    if (!this.#needsNoRepeat(line, error, outcome)) this.#tally.leaveGap();
-    this.#tally.count(line, outcome);
-  }
-
-  /** Whether a resumed import can skip the line: it was recorded, or would fail again. */
-  #needsNoRepeat(line: Line, error: unknown, outcome: LineOutcome): boolean {
-    if (this.#problem !== undefined) return false;
-    try {
-      const isRecorded = this.#options.record(rejected(line, error));
-      return isRecorded || outcome === 'taken' || outcome === 'invalid';
-    } catch (cause) {
-      this.#fail(cause);
-      return false;
-    }
-  }
-
-  #fail(cause: unknown): void {
-    this.#problem ??= { cause };
-    this.stop();
+  /** Reveals nothing of an unexpected error. */
+  async #reject({ number, bytes }: Line, cause: unknown): Promise<void> {
+    if (cause instanceof PermissionDeniedError) throw cause;
+    const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
+    const { error, message } = failures.get(code) ?? INTERNAL;
+    const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';
+    const reject = {
+      line: number,
+      error,
+      message: namesTheRule && cause instanceof Error ? cause.message : message,
+      ...(bytes !== undefined && isUtf8(bytes) ? { text: `${bytes}` } : {}),
+    };
+    await this.#options.reject?.(reject, error === INTERNAL.error ? cause : undefined);
+    this.rejected.set(error, (this.rejected.get(error) ?? 0) + 1);
   }
 }
 
-/** Returns the plant of a line; `undefined` for a line of white space (RFC 8259 section 2). */
-function parsedPlant({ bytes }: Line): NewPlant | undefined {
-  if (bytes === undefined) throw new LineTooLargeError();
-  const isBlank = bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
-  return isBlank ? undefined : parseNewPlant(bytes);
+/** The line is larger than the limit. */
+class LineTooLargeError extends Error {
+  readonly code = 'TOO_LARGE';
 }

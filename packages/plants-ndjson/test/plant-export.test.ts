@@ -8,7 +8,7 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { PlantExport, type PlantExportOptions } from '@plant-store/plants-ndjson';
+import { exportPages, type PlantExportOptions } from '@plant-store/plants-ndjson';
 import { expect } from 'chai';
 
 /** More plants than two pages. */
@@ -29,27 +29,20 @@ const linesOf = (from: number, to: number) =>
     .join('');
 
 function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = {}) {
-  return new PlantExport({
+  return exportPages({
     readPlants: new ReadPlants(plants),
     client,
     timeLimitMs: 1000,
+    signal: new AbortController().signal,
     ...options,
   });
 }
 
 describe('An export', () => {
   let plants: MemoryPlantRepository;
-  let text: string;
-  const write = async (lines: string) => {
-    text += lines;
-  };
 
   before(async () => {
     plants = await stored(MANY);
-  });
-
-  beforeEach(() => {
-    text = '';
   });
 
   for (const [after, limit, from, to] of [
@@ -65,10 +58,16 @@ describe('An export', () => {
           return plants.read(page, timeLimitMs);
         },
       };
-      const it = exportFrom(limited, { after, limit });
-      expect(await it.run(write)).to.equal(true);
+      let text = '';
+      let count = 0;
+      let end: bigint | undefined;
+      for await (const page of exportFrom(limited, { after, limit })) {
+        text += page.lines;
+        count += page.plants;
+        end = page.last;
+      }
       expect(text).to.equal(linesOf(from, to));
-      expect(it.progress).to.deep.equal({ plants: to - from + 1, last: BigInt(to) });
+      expect([count, end]).to.deep.equal([to - from + 1, BigInt(to)]);
     });
   }
 
@@ -80,46 +79,43 @@ describe('An export', () => {
         return plants.read(...call);
       },
     };
-    let proceed = () => {};
-    const blocked = () =>
-      new Promise<void>((resolve) => {
-        proceed = resolve;
-      });
-    const it = exportFrom(counting);
-    const running = it.run(blocked);
+    const pages = exportFrom(counting);
+    await pages.next();
     for (let turn = 0; turn < 20; turn += 1) await nextTurn();
     expect(read).to.equal(2);
-    it.stop();
-    proceed();
-    expect(await running).to.equal(false);
-    expect(it.progress.plants).to.equal(10_000);
+    await pages.return(undefined);
   });
 
-  it('stops while the storage does not respond', async () => {
-    const it = exportFrom({ read: () => new Promise(() => undefined) });
-    const running = it.run(async () => undefined);
-    it.stop();
-    expect(await running).to.equal(false);
+  it('stops before the next page, also while the storage does not respond', async () => {
+    const silent: PlantReader = {
+      read: (page, limit) =>
+        page.after === undefined ? plants.read(page, limit) : new Promise(() => undefined),
+    };
+    for (const reader of [plants, silent]) {
+      const stopping = new AbortController();
+      const pages = exportFrom(reader, { signal: stopping.signal });
+      await pages.next();
+      const next = reader === silent ? pages.next() : undefined;
+      stopping.abort(new Error('a signal'));
+      await rejects(next ?? pages.next(), /a signal/);
+    }
   });
 
-  it('ends where a read or a write has failed', async () => {
+  it('ends where a read has failed, and leaves no rejection unhandled', async () => {
     const outage = new StorageUnavailableError('gone');
     const failing: PlantReader = {
       read: (page, limit) =>
         page.after === undefined ? plants.read(page, limit) : Promise.reject(outage),
     };
-    const cut = exportFrom(failing);
-    await rejects(cut.run(write), outage);
-    expect(cut.progress).to.deep.equal({ plants: 10_000, last: 10_000n });
-
-    const full = new Error('no space');
-    const it = exportFrom(failing);
-    // Of the page that was read ahead, no rejection is left unhandled.
-    await rejects(
-      it.run(() => Promise.reject(full)),
-      full,
-    );
+    const pages = exportFrom(failing);
+    expect((await pages.next()).value).to.include({ plants: 10_000, last: 10_000n });
     await nextTurn();
-    expect(it.progress).to.deep.equal({ plants: 0, last: undefined });
+    await rejects(pages.next(), outage);
+
+    // Of the page that was read ahead, too.
+    const unwritten = exportFrom(failing);
+    await unwritten.next();
+    await unwritten.return(undefined);
+    await nextTurn();
   });
 });

@@ -16,6 +16,7 @@ import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', ['create plants']);
 const LIMIT_BYTES = 64;
+const STOPPED = new Error('stopped');
 /** More lines than are imported concurrently. */
 const MANY = 10_000;
 
@@ -68,26 +69,24 @@ interface Options extends Partial<PlantImportOptions> {
 /** An import, and the lines that it has recorded. */
 function importInto({ plants = new MemoryPlantRepository(), ...options }: Options = {}) {
   const rejected: Reject[] = [];
+  const stopping = new AbortController();
   const plantImport = new PlantImport({
     createPlant: new CreatePlant(plants),
     client: gardener,
     timeLimitMs: 1000,
     maxLineBytes: LIMIT_BYTES,
-    record: (reject) => rejected.push(reject) > 0,
-    failed: () => undefined,
+    reject: async (reject) => void rejected.push(reject),
+    signal: stopping.signal,
     ...options,
   });
   return {
     rejected,
     run: (input: Readable | string | Buffer) =>
       plantImport.run(input instanceof Readable ? input : Readable.from([Buffer.from(input)])),
-    stop: () => plantImport.stop(),
-    /** The outcomes that occurred. */
-    outcomes: () =>
-      Object.fromEntries(
-        Object.entries(plantImport.progress.outcomes).filter(([, count]) => count > 0),
-      ),
-    progress: () => plantImport.progress,
+    stop: () => stopping.abort(STOPPED),
+    /** The number of plants that were stored, and of lines that were not, by their error. */
+    outcomes: () => ({ stored: plantImport.stored, ...Object.fromEntries(plantImport.rejected) }),
+    nextLine: () => plantImport.nextLine,
   };
 }
 
@@ -97,10 +96,10 @@ describe('An import', () => {
     const text = '{"id":9007199254740993,"name":"Monstera","tag":"tropical"}\n{"id":1e3,"name":""}';
     const plants = new MemoryPlantRepository(stored);
     const [first, again] = [importInto({ plants }), importInto({ plants })];
-    expect(await first.run(text)).to.equal(true);
+    expect(await first.run(text)).to.equal(2);
     expect(first.outcomes()).to.deep.equal({ stored: 2 });
-    expect(await again.run(text)).to.equal(true);
-    expect(again.outcomes()).to.deep.equal({ taken: 2 });
+    expect(await again.run(text)).to.equal(2);
+    expect(again.outcomes()).to.deep.equal({ stored: 0, 4006: 2 });
     const message = 'id is taken: a plant with this id exists';
     expect(again.rejected[1]).to.deep.equal({
       ...{ line: 2, error: 4006, message, text: '{"id":1e3,"name":""}' },
@@ -111,30 +110,36 @@ describe('An import', () => {
     ]);
   });
 
+  it('skips a byte order mark at the beginning, and only there', async () => {
+    const it = importInto();
+    await it.run(`\ufeff${line(1)}\ufeff${line(2)}`);
+    expect(it.outcomes()).to.deep.equal({ stored: 1, 4004: 1 });
+  });
+
   const SPACED = `\n${line(1)}\r\n \t \r\n\r\r\n${line(2)}`;
-  for (const [text, fromLine, outcomes, nextLine] of [
-    [SPACED, 1, { stored: 2 }, 7],
-    [lines(3), 3, { stored: 1 }, 4],
-    [lines(3), 9, {}, 4],
+  for (const [text, fromLine, stored, last, nextLine] of [
+    [SPACED, 1, 2, 6, 7],
+    [lines(3), 3, 1, 3, 4],
+    [lines(3), 9, 0, 3, 9],
   ] as const) {
     it(`accounts for the lines that it skips: ${JSON.stringify(text)} from line ${fromLine}`, async () => {
       const it = importInto({ fromLine });
-      expect(await it.run(text)).to.equal(true);
-      expect(it.outcomes()).to.deep.equal(outcomes);
-      expect(it.progress()).to.deep.include({ nextLine, bytes: text.length });
+      expect(await it.run(text)).to.equal(last);
+      expect(it.outcomes()).to.deep.equal({ stored });
+      expect(it.nextLine()).to.equal(nextLine);
     });
   }
 
   const NOT_UTF8 = 'the line is not valid JSON: it is not UTF-8';
-  for (const [what, content, error, message, bytes] of [
-    ['not UTF-8', '"\xff"', 4004, NOT_UTF8, { base64: 'Iv8i' }],
-    ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit', {}],
+  for (const [what, content, error, message] of [
+    ['not UTF-8', '"\xff"', 4004, NOT_UTF8],
+    ['too large', ' '.repeat(LIMIT_BYTES + 1), 4003, 'the line is larger than the limit'],
   ] as const) {
-    it(`stores the lines around one that is ${what}, which is recorded without text`, async () => {
+    it(`stores the lines around one that is ${what}, which is reported without text`, async () => {
       const it = importInto();
       await it.run(Buffer.from(`${line(1)}${content}\n${line(2)}`, 'latin1'));
-      expect(it.outcomes()).to.deep.equal({ stored: 2, invalid: 1 });
-      expect(it.rejected).to.deep.equal([{ line: 2, error, message, ...bytes }]);
+      expect(it.outcomes()).to.deep.equal({ stored: 2, [error]: 1 });
+      expect(it.rejected).to.deep.equal([{ line: 2, error, message }]);
     });
   }
 
@@ -143,10 +148,10 @@ describe('An import', () => {
     const it = importInto({ plants: storing(async ({ id }) => (id === 0n ? add() : undefined)) });
     const running = it.run(lines(3));
     await new Promise(setImmediate);
-    expect(it.progress()).to.deep.include({ nextLine: 1, bytes: 0 });
+    expect(it.nextLine()).to.equal(1);
     release();
-    expect(await running).to.equal(true);
-    expect(it.progress()).to.deep.include({ nextLine: 4, bytes: lines(3).length });
+    expect(await running).to.equal(3);
+    expect(it.nextLine()).to.equal(4);
   });
 
   it('imports many lines concurrently, and reads no further ahead', async () => {
@@ -177,36 +182,47 @@ describe('An import', () => {
   const lost = new OutcomeUnknownError('lost');
   const taken = new PlantIdTakenError('by an earlier attempt?');
   for (const [what, outcome, ...errors] of [
-    ['after two outages', 'stored', outage, outage],
-    ['after an unknown outcome', 'unknown', lost],
-    ['when the id is taken after an outage', 'taken', outage, taken],
+    ['after two outages', {}, outage, outage],
+    ['after an unknown outcome', { 5031: 1 }, lost],
+    ['when the id is taken after an outage', { 4006: 1 }, outage, taken],
   ] as const) {
-    it(`tries again only what is not stored, and reports a plant as ${outcome} ${what}`, async () => {
+    it(`tries again only what is not stored, and reports ${JSON.stringify(outcome)} ${what}`, async () => {
       const it = importInto({ plants: failing(...errors) });
-      expect(await it.run(line(1))).to.equal(true);
-      expect(it.outcomes()).to.deep.equal({ [outcome]: 1 });
-      expect(it.progress().pending).to.equal(0);
+      await it.run(line(1));
+      const stored = Object.keys(outcome).length === 0 ? 1 : 0;
+      expect(it.outcomes()).to.deep.equal({ stored, ...outcome });
     });
   }
 
-  it('records an unexpected error without its message, and continues', async () => {
-    const bugs: unknown[] = [];
+  it('reports an unexpected error without its message, with its cause, and continues', async () => {
     const bug = new Error('secret');
+    const reported: unknown[] = [];
     const it = importInto({
       plants: failing(bug),
-      failed: (number, cause) => bugs.push([number, cause]),
+      reject: async (...it) => void reported.push(it),
     });
-    expect(await it.run(line(1))).to.equal(true);
-    expect(it.outcomes()).to.deep.equal({ failed: 1 });
-    expect(it.rejected[0]).to.deep.include({ error: 5000, message: 'internal error' });
-    expect(bugs).to.deep.equal([[1, bug]]);
+    await it.run(`${line(1)}[]\n`);
+    expect(it.outcomes()).to.deep.equal({ stored: 0, 5000: 1, 4005: 1 });
+    const text = line(1).trim();
+    expect(reported[0]).to.deep.equal([
+      { line: 1, error: 5000, message: 'internal error', text },
+      bug,
+    ]);
+  });
+
+  it('needs no other options than docs/embedding.md shows: what it rejects is counted', async () => {
+    const createPlant = new CreatePlant(new MemoryPlantRepository());
+    const options = { createPlant, client: gardener, timeLimitMs: 1000, maxLineBytes: 64 };
+    const it = new PlantImport(options);
+    expect(await it.run(Readable.from([Buffer.from(`[]\n${line(1)}`)]))).to.equal(2);
+    expect([it.stored, ...it.rejected]).to.deep.equal([1, [4005, 1]]);
   });
 
   it('ends when the client may not create plants', async () => {
     const it = importInto({ client: authenticatedClient('visitor', []) });
     await rejects(it.run(Readable.from(endless())), PermissionDeniedError);
     expect(it.rejected).to.deep.equal([]);
-    expect(it.progress().nextLine).to.equal(1);
+    expect(it.nextLine()).to.equal(1);
   });
 
   describe('that is stopped', () => {
@@ -219,14 +235,14 @@ describe('An import', () => {
         await plants.add(plant, timeLimitMs);
       });
       const first = importInto({ plants: slow });
-      expect(await first.run(lines(MANY))).to.equal(false);
-      const { nextLine } = first.progress();
+      await rejects(first.run(lines(MANY)), STOPPED);
+      const nextLine = first.nextLine();
       expect(first.outcomes()).to.deep.equal({ stored: nextLine - 1 });
       expect(stored.size).to.equal(nextLine - 1);
       expect(nextLine).to.be.within(5001, MANY - 1);
 
       const second = importInto({ plants, fromLine: nextLine });
-      expect(await second.run(lines(MANY))).to.equal(true);
+      await second.run(lines(MANY));
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
     });
 
@@ -235,40 +251,31 @@ describe('An import', () => {
         const input = new Readable({ read: () => undefined });
         const it = importInto();
         if (!begins) it.stop();
-        const running = it.run(input);
+        const running = rejects(it.run(input), STOPPED);
         input.push(line(1));
         await new Promise(setImmediate);
         it.stop();
-        expect(await running).to.equal(false);
-        expect(it.outcomes()).to.deep.equal(begins ? { stored: 1 } : {});
+        await running;
+        expect(it.outcomes()).to.deep.equal({ stored: begins ? 1 : 0 });
       });
     }
 
-    for (const isRecorded of [true, false]) {
-      it(`while plants are unavailable, can be resumed ${isRecorded ? 'after' : 'at'} them`, async () => {
-        const plants = storing(async ({ id }) => {
-          if (id !== 0n && id !== 2n) throw outage;
-        });
-        const recorded: unknown[] = [];
-        const it = importInto({
-          plants,
-          record({ line, error }) {
-            recorded.push([line, error]);
-            return isRecorded;
-          },
-        });
-        const running = it.run(lines(4));
-        while (it.progress().pending !== 2) await new Promise(setImmediate);
-        it.stop();
-        await running;
-        expect(it.outcomes()).to.deep.equal({ stored: 2, unavailable: 2 });
-        expect(it.progress()).to.include({ pending: 0, nextLine: isRecorded ? 5 : 2 });
-        expect(recorded).to.deep.equal([
-          [2, 5030],
-          [4, 5030],
-        ]);
+    it('while plants are unavailable, tries them no more, and reports them', async () => {
+      const plants = storing(async ({ id }) => {
+        if (id !== 0n && id !== 2n) throw outage;
       });
-    }
+      const it = importInto({ plants });
+      const running = rejects(it.run(lines(4)), STOPPED);
+      while (it.nextLine() < 2) await new Promise(setImmediate);
+      it.stop();
+      await running;
+      expect(it.outcomes()).to.deep.equal({ stored: 2, 5030: 2 });
+      expect(it.nextLine()).to.equal(5);
+      expect(it.rejected.map(({ line, error }) => [line, error])).to.deep.equal([
+        [2, 5030],
+        [4, 5030],
+      ]);
+    });
   });
 
   it('gives each plant the time limit once, also when it tries again, and not forever', async () => {
@@ -278,36 +285,23 @@ describe('An import', () => {
       throw outage;
     });
     const it = importInto({ plants, timeLimitMs: 500 });
-    expect(await it.run(line(1))).to.equal(true);
-    expect(it.outcomes()).to.deep.equal({ unavailable: 1 });
+    await it.run(line(1));
+    expect(it.outcomes()).to.deep.equal({ stored: 0, 5030: 1 });
     expect(limits[0]).to.be.within(1, 500);
     // The pauses are 100, 200 and 400 ms, and longer on a busy machine: a further attempt would come after the end.
     expect(limits).to.have.lengthOf.within(2, 4);
     expect(limits.slice(1).every((limit, at) => limit < (limits[at] ?? 0))).to.equal(true);
   });
 
-  for (const [what, content, errors, nextLine] of [
-    ['skips an invalid line', '[]\n', [], 3],
-    ['skips a plant whose id is taken', line(1), [taken], 3],
-    ['resumes at a line that failed because of a bug', line(1), [new Error('a bug')], 1],
-  ] as const) {
-    it(`${what} that is not recorded`, async () => {
-      const it = importInto({ plants: failing(...errors), record: () => false });
-      expect(await it.run(`${content}\n`)).to.equal(true);
-      expect(it.progress().nextLine).to.equal(nextLine);
-    });
-  }
-
-  it('ends when a line cannot be recorded, and can be resumed at that line', async () => {
+  it('ends when a line cannot be reported, tries nothing again, and can be resumed at that line', async () => {
     const full = new Error('no space left');
-    const it = importInto({
-      record: () => {
-        throw full;
-      },
+    const plants = storing(async ({ id }) => {
+      if (id !== 1n) throw outage;
     });
+    const it = importInto({ plants, timeLimitMs: 60_000, reject: () => Promise.reject(full) });
     await rejects(it.run(Readable.from(endless(`${line(1)}[]\n`))), full);
-    expect(it.progress().nextLine).to.equal(2);
-    expect(it.progress().outcomes.invalid).to.equal(1);
+    expect(it.nextLine()).to.equal(2);
+    expect(it.outcomes()).to.deep.equal({ stored: 1 });
   });
 
   it('reports the lines that it has read when reading the input fails', async () => {
@@ -318,6 +312,6 @@ describe('An import', () => {
     const it = importInto();
     await rejects(it.run(Readable.from(broken())), /the disk is gone/);
     expect(it.outcomes()).to.deep.equal({ stored: 3 });
-    expect(it.progress().nextLine).to.equal(4);
+    expect(it.nextLine()).to.equal(4);
   });
 });

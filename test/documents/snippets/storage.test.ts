@@ -82,7 +82,7 @@ async function useEveryCommand(env: Record<string, string>): Promise<void> {
   ] as const) {
     const it = run(args, env, Readable.from(args[0] === 'import' ? [plant] : []));
     expect(await it.ended, it.stderr()).to.equal(0);
-    expect(it.stdout()).to.match(output);
+    expect(it.stdout() + it.stderr()).to.match(output);
     expect(it.stdout() + it.stderr()).not.to.match(WARNING);
   }
   expect(service.stdout()).not.to.match(WARNING);

@@ -1,12 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { TokenVerifier } from '@plant-store/domain';
+import type { StorageEvent, TokenVerifier } from '@plant-store/domain';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
-import { readOnly } from '../configuration/storages.js';
 import { createContainer, ids } from '../container.js';
-import { openLogger } from '../telemetry/logger.js';
-import { sentenceOf } from '../telemetry/observer.js';
-import type { OwnProcess } from './own-process.js';
+import { sentenceOf } from '../messages/sentence.js';
+import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
 
 /** How long a part may take to connect, or to elect a primary. */
 const MAX_WAIT_MS = 4_000;
@@ -21,15 +19,18 @@ const PAUSE_MS = 500;
  * Rejects with `ConfigurationError`, also when a variable is probably misspelt.
  */
 export async function check(process: OwnProcess): Promise<number> {
-  const warn = (line: string) => process.stderr.write(`plant-store: warning: ${line}\n`);
+  const warn = (line: string) => printProblem(process, `warning: ${line}`);
   const configuration = await readConfiguration(process.env, false);
   if (configuration.misspelt.length > 0) throw new ConfigurationError(configuration.misspelt);
-  for (const line of advice(configuration)) warn(line);
-  const storage = readOnly(configuration.storage, warn);
-  const { verifier } = configuration;
-  const container = createContainer({ ...configuration, storage }, () =>
-    openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, process.stderr),
-  );
+  for (const line of advice(configuration, maxFiles())) warn(line);
+  const { storage, verifier } = configuration;
+  const warnOf = (event: StorageEvent) => {
+    if (event.type === 'storage warning') warn(event.message);
+  };
+  const open: typeof storage.open = (_, tracer) => storage.open(warnOf, tracer, true);
+  // An outage is reported below.
+  const quiet = { ...configuration, storage: { ...storage, open }, LOG_LEVEL: 'error' as const };
+  const container = createContainer(quiet, process.stderr);
   const plants = await container.getAsync(ids.plantRepository);
   const tokens = await container.getAsync(ids.tokenVerifier);
   const reached = await Promise.all([

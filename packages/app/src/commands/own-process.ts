@@ -1,58 +1,67 @@
-import { EventEmitter, on } from 'node:events';
+import type { EventEmitter } from 'node:events';
+import { existsSync, fstatSync, readFileSync, writeFile, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
-import { nearest, printable } from '../configuration/setting.js';
+import { promisify } from 'node:util';
 
 /** What a command uses of its process. `process` is one; tests run commands with others. */
-export interface OwnProcess {
+export interface OwnProcess extends EventEmitter {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: Readable & { readonly isTTY?: boolean; readonly fd: number };
+  readonly stdin: Readable;
   readonly stdout: Output;
   readonly stderr: Output;
-  on(signal: NodeJS.Signals, listener: () => void): unknown;
   exit(code: number): void;
 }
 
 /** Standard output or standard error. */
 export type Output = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly fd?: number };
 
-/** The command line is invalid. The message names the argument and the rule. */
-export class UsageError extends Error {
-  override readonly name = 'UsageError';
-
-  constructor(problem: string) {
-    super(printable(problem));
-  }
-}
-
-/** Where the commands and their arguments are listed. */
-export const SEE = 'See plant-store --help';
-
-/** Returns the problem of an unknown word, with the known one that was probably meant. */
-export function unknown(kind: string, word: string, known: readonly string[]): string {
-  const meant = nearest(word, known);
-  return `unknown ${kind} '${word}'. ${meant === undefined ? SEE : `Did you mean ${meant}?`}`;
-}
-
 /** The configuration is valid, but the service or a command cannot be started with it now. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** Receives signals from now on, so that none ends the process, and none is lost before it is awaited. */
-export class Signals {
-  readonly #arrived: AsyncIterator<string[]>;
-
-  constructor(process: OwnProcess, ...signals: readonly NodeJS.Signals[]) {
-    const arrivals = new EventEmitter();
-    for (const signal of signals) process.on(signal, () => arrivals.emit('signal', signal));
-    this.#arrived = on(arrivals, 'signal');
+/** Returns a signal that SIGINT or SIGTERM aborts: its reason is that name. A second one ends the process at once. */
+export function stopSignal(process: OwnProcess): AbortSignal {
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM']) {
+    process.on(name, () => {
+      if (!stopping.signal.aborted) return stopping.abort(name);
+      printProblem(process, `ended by a second signal, ${name}`);
+      process.exit(1);
+    });
   }
+  return stopping.signal;
+}
 
-  /** Resolves with the next signal. */
-  async next(): Promise<string> {
-    const { value } = await this.#arrived.next();
-    return `${value}`;
+/** Prints what is wrong. A control character is an escape: a terminal would obey one in the name of a file. */
+export function printProblem({ stderr }: Pick<OwnProcess, 'stderr'>, text: string): void {
+  const escaped = (it: string) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`;
+  stderr.write(`plant-store: ${text.replace(/[^\P{Cc}\n]/gu, escaped)}\n`);
+}
+
+/** A write of a shorter text takes less time than a wait for a thread. */
+const LONG = 2 ** 16;
+
+/**
+ * Returns a function that writes to standard output. It resolves when all is written: `process.stdout` loses the rest of
+ * a short write to a file, such as one on a full disk.
+ */
+export function writerTo(stdout: Output): (text: string) => Promise<void> {
+  const { fd } = stdout;
+  if (fd === undefined || stdout.isTTY || fstatSync(fd).isFIFO() || fstatSync(fd).isSocket()) {
+    return promisify((text: string, done: (error?: Error | null) => void) =>
+      stdout.write(text, done),
+    );
   }
+  const writeAll = promisify<number, string>(writeFile);
+  return async (text) => (text.length < LONG ? writeFileSync(fd, text) : writeAll(fd, text));
+}
+
+/** Returns how many files the process may open, which Linux shows. */
+export function maxFiles(): number {
+  const path = '/proc/self/limits';
+  const limits = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** Returns the URL of a server for clients on this machine: on loopback when it listens on every address. */

@@ -5,40 +5,34 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Container } from 'inversify';
 import { build } from '../build.js';
 import { advice, type Configuration } from '../configuration/configuration.js';
-import { ConfigurationError, messageOf } from '../configuration/setting.js';
+import { ConfigurationError } from '../configuration/setting.js';
 import type { ReloadableVerifier } from '../configuration/verifiers.js';
-import { createContainer, ids } from '../container.js';
-import { type Log, openServiceLogger } from '../telemetry/logger.js';
-import { type Output, type OwnProcess, type Signals, StartError, urlOf } from './own-process.js';
+import { createContainer, ids, type Log } from '../container.js';
+import { sentenceOf } from '../messages/sentence.js';
+import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
  *
- * @param stopping The first signal stops the service, also while it starts; the second one ends the process.
+ * @param stopping Stops the service, also while it starts.
  * @param hangUps At each of them, the service reads the tokens file again.
  */
 export async function serve(
   process: OwnProcess,
   configuration: Configuration,
-  stopping: Signals,
-  hangUps: Signals,
+  stopping: AbortSignal,
+  hangUps: AsyncIterable<unknown>,
 ): Promise<number> {
-  const container = createContainer(configuration, (lost) =>
-    openServiceLogger(configuration, process.stdout, lost),
-  );
+  const container = createContainer(configuration, process.stdout);
   const logger = await container.getAsync(ids.logger);
   try {
     const { variables } = configuration.verifier;
     void rereadTokens(hangUps, await container.getAsync(ids.tokenVerifier), variables, logger);
     const addresses = await listen(configuration, container);
     announce(process.stdout, configuration, addresses, logger);
-    for (const line of advice(configuration)) logger.warn(line);
-    const signal = await stopping.next();
-    logger.info({ signal }, 'stopping');
-    void stopping.next().then((again) => {
-      logger.warn({ signal: again }, 'stopping at once');
-      process.exit(1);
-    });
+    for (const line of advice(configuration, maxFiles())) logger.warn(line);
+    if (!stopping.aborted) await once(stopping, 'abort');
+    logger.info({ signal: stopping.reason }, 'stopping');
     (await container.getAsync(ids.health)).stop();
     await wait(configuration.SHUTDOWN_DELAY_MS);
   } finally {
@@ -59,13 +53,12 @@ export async function close(container: Container): Promise<void> {
 
 /** Reads the tokens again at each SIGHUP. When they are invalid, the old ones stay accepted. */
 async function rereadTokens(
-  hangUps: Signals,
+  hangUps: AsyncIterable<unknown>,
   verifier: ReloadableVerifier,
   variables: string | undefined,
   logger: Log,
-): Promise<never> {
-  for (;;) {
-    await hangUps.next();
+): Promise<void> {
+  for await (const _ of hangUps) {
     try {
       const tokens = verifier.reload?.();
       if (tokens === undefined) logger.info('SIGHUP: there are no tokens to read again');
@@ -108,7 +101,7 @@ async function listenOn(
     await once(server, 'listening');
   } catch (cause) {
     const variables = `${prefix}HOST, ${prefix}PORT`;
-    const problem = `cannot listen on ${host}:${port} (${messageOf(cause)})`;
+    const problem = `cannot listen on ${host}:${port} (${sentenceOf(cause)})`;
     throw new StartError(`${variables}: ${problem}`, { cause });
   }
   const listening = server.address() as AddressInfo;

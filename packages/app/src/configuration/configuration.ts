@@ -1,8 +1,8 @@
+import { nearest } from '../messages/nearest.js';
 import { configureChosen, settingsOf, variablesThatChoose } from './adapter-choice.js';
 import {
   ConfigurationError,
   isTrial,
-  nearest,
   parseSettings,
   secretsOf,
   type ValuesOf,
@@ -163,15 +163,25 @@ function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): st
 /** How late the server reports, at most, that a request did not arrive in time. */
 const LATENESS_MS = 1000;
 
-/** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-export function advice(configuration: Configuration): string[] {
+/** The most files that the process has open beside connections: those of the database, of the log, of Node.js. */
+const OWN_FILES = 100;
+
+/**
+ * What is allowed but not recommended. Each line names the variable, what happens, and the fix.
+ *
+ * @param maxFiles How many files the process may open.
+ */
+export function advice(configuration: Configuration, maxFiles: number): string[] {
   const { production, REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
   const longestMs = configuration.REQUEST_TIMEOUT_MS + LATENESS_MS + requestDeadlineMs;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
+  const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
+  const files = `MAX_CONNECTIONS: the process may open ${maxFiles} files, and each connection takes one. Raise the limit to ${maxNeeded} (ulimit -n), or lower MAX_CONNECTIONS`;
   return [
     ...configuration.misspelt,
     ...configuration.foreign,
     ...(configuration.SHUTDOWN_TIMEOUT_MS < longestMs ? [shutdown] : []),
+    ...(maxFiles < maxNeeded ? [files] : []),
     ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
     ...(verifier.advice?.() ?? []),
   ];

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import proxyAddress from 'proxy-addr';
 import * as v from 'valibot';
+import { sentenceOf } from '../messages/sentence.js';
 
 /** The environment variables are invalid. */
 export class ConfigurationError extends Error {
@@ -9,9 +10,8 @@ export class ConfigurationError extends Error {
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
-    const lines = problems.map(printable);
-    super(`invalid configuration:\n${lines.map((line) => `  ${line}`).join('\n')}`);
-    this.problems = lines;
+    super(`invalid configuration:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+    this.problems = problems;
   }
 }
 
@@ -194,7 +194,7 @@ export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
       else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trimEnd();
       else problems.push(`${name}, ${file}: expected only one of them. Unset the other`);
     } catch (error) {
-      problems.push(`${file}: expected a file that can be read (${messageOf(error)}). Correct it`);
+      problems.push(`${file}: expected a file that can be read (${sentenceOf(error)}). Correct it`);
     }
   }
   return { env, problems };
@@ -211,37 +211,4 @@ export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
 /** Returns the names of the settings that can be in a file. */
 export function secretsOf(table: Settings): string[] {
   return Object.keys(table).filter((name) => table[name]?.secret);
-}
-
-/** Returns the message of an error; of anything else, its text. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
-/** Returns a text with its control characters as escapes: a terminal would obey those in the name of a file. */
-export function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, (it) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`);
-}
-
-/** Returns the known name that was probably meant: the first one of those with the fewest edits, if they are few. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  for (let edits = 1; edits <= (name.length < 8 ? 1 : 2); edits += 1) {
-    const meant = known.find((candidate) => isWithin(edits, name, candidate));
-    if (meant !== undefined) return meant;
-  }
-  return undefined;
-}
-
-/** Returns whether so many edits make `b` of `a`: one inserts, removes or replaces a character, or swaps two. */
-function isWithin(edits: number, a: string, b: string): boolean {
-  if (a === b) return true;
-  if (a !== '' && a[0] === b[0]) return isWithin(edits, a.slice(1), b.slice(1));
-  if (edits === 0) return false;
-  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0];
-  return (
-    isWithin(edits - 1, a.slice(1), b.slice(1)) ||
-    isWithin(edits - 1, a.slice(1), b) ||
-    isWithin(edits - 1, a, b.slice(1)) ||
-    (isSwapped && isWithin(edits - 1, a.slice(2), b.slice(2)))
-  );
 }

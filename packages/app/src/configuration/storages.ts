@@ -31,20 +31,6 @@ export interface ConfiguredStorage {
   }) => readonly string[];
 }
 
-/** Returns the storage, opened so that it changes nothing in the database. @param warn Receives its warnings as text. */
-export function readOnly<Storage extends ConfiguredStorage>(
-  storage: Storage,
-  warn: (line: string) => void = () => undefined,
-): Storage {
-  const open: ConfiguredStorage['open'] = (observer, tracer) =>
-    storage.open(
-      (event) => (event.type === 'storage warning' ? warn(event.message) : observer(event)),
-      tracer,
-      true,
-    );
-  return { ...storage, open };
-}
-
 /** Why storage in memory must be chosen. */
 export const DRAWBACK = 'memory loses every plant when the process ends';
 

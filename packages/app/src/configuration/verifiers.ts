@@ -9,8 +9,9 @@ import {
   type TokenDigest,
   tokenDigest,
 } from '@plant-store/token-verifier-static';
+import { sentenceOf } from '../messages/sentence.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
-import { ConfigurationError, messageOf, text } from './setting.js';
+import { ConfigurationError, text } from './setting.js';
 
 /** A token verifier whose variables have been read. */
 export interface ConfiguredVerifier {
@@ -156,7 +157,7 @@ function checkedTokens(
     tokens = parse();
   } catch (error) {
     if (error instanceof InvalidTokensError) throw invalid(error.problems);
-    throw invalid([`expected a file that can be read (${messageOf(error)})`]);
+    throw invalid([`expected a file that can be read (${sentenceOf(error)})`]);
   }
   const areShown = tokens.some(({ sha256 }) => sha256.toLowerCase() === SHOWN_IN_README);
   if (!trial && areShown) {

@@ -15,8 +15,11 @@ export interface LogConfiguration {
   readonly LOG_LEVEL: string;
 }
 
-/** Opens a log: one JSON object a line, or a form for people. */
-export async function openLogger(
+/** Standard output, or standard error. */
+export type LogOutput = DestinationStream & { readonly fd?: number };
+
+/** Opens a log that writes one JSON object a line, or a form for people. */
+async function openLogger(
   { LOG_FORMAT, LOG_LEVEL }: LogConfiguration,
   output: DestinationStream,
 ): Promise<Log> {
@@ -38,19 +41,19 @@ const MAX_KEPT = 2 ** 20;
 const RETRY_MS = 100;
 
 /**
- * Opens the log of the service, at standard output. A disk that is full, or a reader that has stopped, does not stop
- * the service: lines that cannot be kept are lost, and a later line has their number.
+ * Opens the log of the service or of a command. A disk that is full, or a reader that has stopped, stops neither: lines
+ * that cannot be kept are lost, and a later line has their number.
  *
  * @param lost Called for each line that is lost.
  */
-export async function openServiceLogger(
+export async function openLog(
   configuration: LogConfiguration,
-  stdout: NodeJS.WritableStream & { readonly fd?: number },
+  stream: LogOutput,
   lost: () => void,
 ): Promise<Log> {
   // A process manager such as PM2 replaces `write`, to collect what a worker of a cluster prints.
-  const { fd } = stdout;
-  if (fd === undefined || Object.hasOwn(stdout, 'write')) return openLogger(configuration, stdout);
+  const { fd } = stream;
+  if (fd === undefined || Object.hasOwn(stream, 'write')) return openLogger(configuration, stream);
   const output = destination({
     ...{ dest: fd, sync: true, maxLength: MAX_KEPT },
     retryEAGAIN: () => false,

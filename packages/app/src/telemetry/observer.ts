@@ -10,6 +10,7 @@ import {
 } from '@plant-store/domain';
 import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-koa';
 import proxyAddress from 'proxy-addr';
+import { messagesOf, sentenceOf } from '../messages/sentence.js';
 import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
 
@@ -85,27 +86,7 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
     cause instanceof StorageUnavailableError ||
     cause instanceof OutcomeUnknownError ||
     cause instanceof TokenVerifierUnavailableError;
-  return outage ? { reason: chainOf(cause).join(': ') } : { err: cause };
-}
-
-/** Returns the messages of an error and its causes. None is empty, or a part of an earlier one. */
-function chainOf(error: unknown): string[] {
-  return messagesOf(error).filter(
-    (it, index, all) => !all.slice(0, index).some((earlier) => earlier.includes(it)),
-  );
-}
-
-function messagesOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return error === undefined ? [] : [String(error)];
-  const several: unknown[] = error instanceof AggregateError ? error.errors : [];
-  return [error.message, ...[error.cause, ...several].flatMap(messagesOf)];
-}
-
-/** Returns the variables to check, what is wrong, and why, as one text. */
-export function sentenceOf(error: unknown, variables: string | undefined): string {
-  const [problem, ...reasons] = chainOf(error);
-  const sentence = reasons.length === 0 ? `${problem}` : `${problem} (${reasons.join(': ')})`;
-  return variables === undefined ? sentence : `${variables}: ${sentence}`;
+  return outage ? { reason: messagesOf(cause).join(': ') } : { err: cause };
 }
 
 function logStorageEvent(logger: Log, event: StorageEvent, variables: string | undefined): void {

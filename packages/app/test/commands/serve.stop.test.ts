@@ -7,12 +7,9 @@ import { expect } from 'chai';
 import { close } from '../../src/commands/serve.js';
 import { readConfiguration } from '../../src/configuration/configuration.js';
 import { createContainer, ids } from '../../src/container.js';
-import { openLogger } from '../../src/telemetry/logger.js';
 import { Command, type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
-
-const SILENT = { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' } as const;
 
 const start = (env: Record<string, string> = {}) => serveHere({ ACCESS_TOKEN_SHA256, ...env });
 
@@ -56,7 +53,7 @@ describe('Stopping', () => {
 
   it('closes the token verifier and the storage, also when no server listens', async () => {
     const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 }, false);
-    const container = createContainer(configuration, () => openLogger(SILENT, process.stdout));
+    const container = createContainer(configuration, process.stdout);
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
     const plantRepository = await container.getAsync(ids.plantRepository);
     await container.getAsync(ids.server);

@@ -7,7 +7,7 @@ const running = new Set<Command>();
 
 /** A `plant-store` command that runs in the process of the test. It gets the signals that the test emits. */
 export class Command extends EventEmitter implements OwnProcess {
-  readonly stdin = Object.assign(new PassThrough(), { fd: 0 });
+  readonly stdin = new PassThrough();
   readonly stdout;
   readonly stderr = new PassThrough({ encoding: 'utf8' });
   /** What it has printed to standard output so far. */
@@ -43,7 +43,7 @@ export class Command extends EventEmitter implements OwnProcess {
 
   /** Sends SIGTERM. Resolves with the exit code. */
   stop(): Promise<number> {
-    this.emit('SIGTERM');
+    this.emit('SIGTERM', 'SIGTERM');
     return this.ended;
   }
 

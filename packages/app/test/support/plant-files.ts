@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reject } from '@plant-store/plants-ndjson';
@@ -67,13 +67,14 @@ export function startExport(args: readonly string[], env: NodeJS.ProcessEnv): Co
   return new Command(['export', ...args], { ...CLIENT, LOG_LEVEL: 'error', ...env });
 }
 
-/** Starts a command that can write only so many KiB to each file: further writes are short, or fail. */
+/** Starts a command whose output is a file that takes only so many KiB: further writes are short, or fail. */
 export function startWithFullDisk(
   kib: number,
+  output: string,
   args: readonly string[],
   env: Record<string, string>,
 ): Running {
-  const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$0" "$@"`;
+  const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$0" "$@" > '${output}'`;
   return watch(
     spawn('bash', ['-c', limited, process.execPath, command, ...args], {
       env: { PATH: process.env.PATH, ...CLIENT, ...env },
@@ -82,18 +83,19 @@ export function startWithFullDisk(
   );
 }
 
-/** Returns the counts of a summary. */
-export function countsOf(output: string): Record<string, number> {
-  const counts = output.matchAll(/^(\w+): ([0-9]+)$/gm);
-  return Object.fromEntries([...counts].map(([, outcome, count]) => [outcome, Number(count)]));
+/** Returns the counts that a command has printed: of stored plants, and of lines by their error. */
+export function countsOf(err: string): Record<string, number> {
+  const counts = (/^stored: [^|\n]*$/m.exec(err)?.[0] ?? '').matchAll(/(\w+): ([0-9]+)/g);
+  return Object.fromEntries([...counts].map(([, what, count]) => [what, Number(count)]));
 }
 
-/** Returns the line at which an import can be resumed, from its output. */
-export function nextLineOf(output: string): number {
-  return Number(/--from-line ([0-9]+)/.exec(output)?.[1]);
+/** Returns the line at which an import can be resumed, from what it has printed. */
+export function nextLineOf(err: string): number {
+  return Number(/To resume: --from-line ([0-9]+)/.exec(err)?.[1]);
 }
 
-export function rejectsIn(path: string): Reject[] {
-  const lines = readFileSync(path, 'utf8').match(/^.+$/gm) ?? [];
+/** Returns the lines that an import has not stored, from its output. */
+export function rejectsIn(out: string): Reject[] {
+  const lines = out.match(/^.+$/gm) ?? [];
   return lines.map((line) => JSON.parse(line));
 }

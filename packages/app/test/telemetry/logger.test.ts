@@ -1,12 +1,12 @@
 import { openSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
-import { openLogger, openServiceLogger } from '../../src/telemetry/logger.js';
+import { openLog } from '../../src/telemetry/logger.js';
 
 /** What a log of this format has written when `info` and `debug` have returned. */
 async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promise<string> {
   const output = new PassThrough({ encoding: 'utf8' });
-  const logger = await openLogger({ LOG_FORMAT, LOG_LEVEL }, output);
+  const logger = await openLog({ LOG_FORMAT, LOG_LEVEL }, output, expect.fail);
   logger.info({ port: 3000 }, 'listening');
   logger.debug('a detail');
   return output.read();
@@ -31,7 +31,7 @@ describe('The log', () => {
     const disk = Object.assign(new PassThrough(), { fd: openSync('/dev/full', 'w') });
     for (const LOG_FORMAT of ['json', 'pretty'] as const) {
       let lost = 0;
-      const logger = await openServiceLogger({ LOG_FORMAT, LOG_LEVEL: 'info' }, disk, () => {
+      const logger = await openLog({ LOG_FORMAT, LOG_LEVEL: 'info' }, disk, () => {
         lost += 1;
       });
       // More than the log keeps.

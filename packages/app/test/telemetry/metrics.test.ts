@@ -8,7 +8,7 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
-import { openLogger } from '../../src/telemetry/logger.js';
+import { openLog } from '../../src/telemetry/logger.js';
 import { Metrics } from '../../src/telemetry/metrics.js';
 import { type Observer, observe } from '../../src/telemetry/observer.js';
 
@@ -31,7 +31,11 @@ describe('The metrics', () => {
 
   beforeEach(async () => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234' });
-    const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'silent' }, process.stderr);
+    const logger = await openLog(
+      { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' },
+      process.stderr,
+      expect.fail,
+    );
     observer = observe(logger, metrics, { storage: {}, verifier: {} });
   });
 

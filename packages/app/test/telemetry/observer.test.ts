@@ -7,13 +7,8 @@ import {
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import proxyAddress from 'proxy-addr';
-import { openLogger } from '../../src/telemetry/logger.js';
-import {
-  type Observer,
-  type ObserverOptions,
-  observe,
-  sentenceOf,
-} from '../../src/telemetry/observer.js';
+import { openLog } from '../../src/telemetry/logger.js';
+import { type Observer, type ObserverOptions, observe } from '../../src/telemetry/observer.js';
 
 const NONE = { storage: {}, verifier: {} };
 const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
@@ -25,7 +20,7 @@ async function logOf(use: (observer: Observer) => void, options: ObserverOptions
     const { time, ...entry } = JSON.parse(line);
     entries.push(entry);
   };
-  const logger = await openLogger({ LOG_FORMAT: 'json', LOG_LEVEL: 'debug' }, { write });
+  const logger = await openLog({ LOG_FORMAT: 'json', LOG_LEVEL: 'debug' }, { write }, expect.fail);
   use(observe(logger, undefined, options));
   return entries;
 }
@@ -47,25 +42,6 @@ describe('The log entry of a failed request', () => {
   it('is the stack of a bug', async () => {
     const [entry] = await entriesOf(new TypeError('a bug'));
     expect(entry).to.include(fields).and.to.have.nested.property('err.stack');
-  });
-});
-
-describe('The sentence about an error', () => {
-  const sentence = (cause?: unknown) => sentenceOf(caused('out of reach', cause), undefined);
-
-  it('has each message of the chain once, no empty one, and no part of an earlier one', () => {
-    const chain = caused('refused', caused('', caused('refused', caused('by b'))));
-    expect(sentence(chain)).to.equal('out of reach (refused: by b)');
-    expect(sentence()).to.equal('out of reach');
-    const inner = caused('plants are refused: capped', caused('capped'));
-    expect(sentence(inner)).to.equal('out of reach (plants are refused: capped)');
-    expect(sentenceOf('a text', 'PLACE')).to.equal('PLACE: a text');
-  });
-
-  it('has every message of several causes', () => {
-    const causes = [caused('by a'), caused('by b')];
-    const several = new AggregateError(causes, 'nowhere', { cause: caused('first') });
-    expect(sentence(several)).to.equal('out of reach (nowhere: first: by a: by b)');
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, renameSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { newPlantParser } from '@plant-store/plant-json';
@@ -12,9 +12,9 @@ import { Terminal } from '../support/terminal.js';
 const ID = '9007199254740993';
 const parseNewPlant = newPlantParser('the line');
 
-describe('The commands of docs/export.md', function () {
+describe('The commands of docs/files.md for an export', function () {
   this.timeout(60_000);
-  const line = snippet('docs/export.md', '{"id"');
+  const line = snippet('docs/files.md', '{"id"');
   const another = line.replace(ID, '7');
   let terminal: Terminal;
   let uris: readonly string[];
@@ -46,34 +46,33 @@ describe('The commands of docs/export.md', function () {
   it('export a file, and one plant, and resume', async () => {
     await create(another + line);
     const env = { MONGODB_URI: uris[0] };
-    await run(snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export plants'), env);
+    await run(
+      snippet('docs/files.md', 'ACCESS_TOKEN_FILE=token plant-store export > plants.p'),
+      env,
+    );
     expect(terminal.read('plants.ndjson')).to.equal(another + line);
-    const one = snippet('docs/export.md', 'ACCESS_TOKEN_FILE=token plant-store export --after');
+    const one = snippet('docs/files.md', 'ACCESS_TOKEN_FILE=token plant-store export --limit');
     expect((await run(one, env)).match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
-
-    const [, resume = ''] = snippet('docs/export.md', 'plants.ndjson.partial is not').split(': ');
-    renameSync(join(terminal.folder, 'plants.ndjson'), join(terminal.folder, 'whole.ndjson'));
-    terminal.write('plants.ndjson.partial', another);
-    await run(resume.replace(/\d+\n$/, '7'), { ACCESS_TOKEN: TOKEN, ...env });
+    terminal.write('plants.part', `${another}${line.slice(0, 9)}`);
+    await run(snippet('docs/files.md', 'sed ').replaceAll(/\d{5,}/g, '7'), env);
     expect(terminal.read('plants.ndjson')).to.equal(another + line);
-    expect(existsSync(join(terminal.folder, 'plants.ndjson.partial'))).to.equal(false);
   });
 
   it('move all plants to another storage, and compare both', async () => {
     await create(another);
     const token = { ACCESS_TOKEN_FILE: 'token' };
-    await run(snippet('docs/export.md', 'env $(cat old.env) plant-store export first'), token);
+    await run(snippet('docs/files.md', 'env $(cat old.env) plant-store export > first'), token);
     await create(line);
-    await run(snippet('docs/export.md', 'env $(cat old.env) plant-store export second'), token);
+    await run(snippet('docs/files.md', 'env $(cat old.env) plant-store export > second'), token);
     expect(terminal.read('rest.ndjson')).to.equal(line);
-    const copy = snippet('docs/export.md', 'env $(cat new.env) plant-store export copy');
+    const copy = snippet('docs/files.md', 'env $(cat new.env) plant-store export > copy');
     const compared = await run(copy, token);
     expect(compared).to.include('the storages are equal');
     expect(terminal.read('copy.ndjson')).to.equal(another + line);
   });
 
   it('name the variables of both storages', async () => {
-    await run(snippet('docs/export.md', 'umask 077'));
+    await run(snippet('docs/files.md', 'umask 077'));
     expect(terminal.read('old.env')).to.equal('MONGODB_URI_FILE=mongodb-uri\n');
     expect(terminal.read('new.env')).to.equal('POSTGRESQL_URI_FILE=postgresql-uri\n');
     expect(terminal.read('mongodb-uri')).to.match(/^mongodb:/);

@@ -1,0 +1,22 @@
+/** Returns the known name that was probably meant: the first one of those with the fewest edits, if they are few. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  for (let edits = 1; edits <= (name.length < 8 ? 1 : 2); edits += 1) {
+    const meant = known.find((candidate) => isWithin(edits, name, candidate));
+    if (meant !== undefined) return meant;
+  }
+  return undefined;
+}
+
+/** Returns whether so many edits make `b` of `a`: one inserts, removes or replaces a character, or swaps two. */
+function isWithin(edits: number, a: string, b: string): boolean {
+  if (a === b) return true;
+  if (a !== '' && a[0] === b[0]) return isWithin(edits, a.slice(1), b.slice(1));
+  if (edits === 0) return false;
+  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0];
+  return (
+    isWithin(edits - 1, a.slice(1), b.slice(1)) ||
+    isWithin(edits - 1, a.slice(1), b) ||
+    isWithin(edits - 1, a, b.slice(1)) ||
+    (isSwapped && isWithin(edits - 1, a.slice(2), b.slice(2)))
+  );
+}
