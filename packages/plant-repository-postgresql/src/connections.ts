@@ -25,6 +25,8 @@ export class Connections {
   /** Cancel what is in flight at a stop: a backend that waits for a lock does not notice a closed connection. */
   readonly #statements = new Set<() => void>();
   #hasLost = false;
+  /** Whether the latest attempt to get a connection has failed. */
+  #lacksConnection = false;
 
   constructor(connectionString: string, max: number) {
     this.#pool = new Pool({
@@ -56,6 +58,11 @@ export class Connections {
       signal.addEventListener('abort', stop);
       running.then(resolve, reject).finally(() => signal.removeEventListener('abort', stop));
     });
+  }
+
+  /** Rejects when the latest attempt to get a connection has failed, and another one fails too. */
+  async check(signal: AbortSignal): Promise<void> {
+    if (this.#lacksConnection) await this.run(async () => undefined, signal);
   }
 
   /** Returns whether a connection was lost without a sign since the last call. */
@@ -102,10 +109,15 @@ export class Connections {
     }
   }
 
-  #connect(): Promise<PoolClient> {
-    return this.#pool.connect().catch((error: unknown) => {
+  async #connect(): Promise<PoolClient> {
+    try {
+      const client = await this.#pool.connect();
+      this.#lacksConnection = false;
+      return client;
+    } catch (error) {
+      this.#lacksConnection = true;
       throw whyNotConnected(error);
-    });
+    }
   }
 
   /** Cancels a statement on the server. Resolves when the server has done so. Closes a connection that gets no reply then. */

@@ -92,6 +92,9 @@ export class PostgresqlStorage implements PlantStorage {
         signal.throwIfAborted();
         await client.query(this.#statements.insertNothing);
       }, signal);
+      // Other programs may have taken every other connection of the server.
+      await this.#inserts.check(signal);
+      await this.#reads.check(signal);
       this.#replaceLost();
     } catch (error) {
       const isSlow = responds && signal.aborted;

@@ -1,10 +1,16 @@
+import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { until } from '@plant-store/contract-suite';
+import { newPlant, StorageUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
+import {
+  postgresqlPlantRepository,
+  type StorageEvent,
+} from '@plant-store/plant-repository-postgresql';
 import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+import { untilNotReady, untilReady } from './support/readiness.js';
 
 const BASE64 = 'A'.repeat(43);
 
@@ -45,6 +51,7 @@ describeOnPostgresql('The connections of a store', () => {
   before(async () => {
     server = await PostgresqlServer.start();
     await server.run(ROLES);
+    await server.createTable('plant_store');
     const [file] = await server.rows('SHOW hba_file');
     const values = ENTRIES.map((entry) => `('host all ${entry}')`);
     await server.run(`COPY (VALUES ${values}) TO '${file?.hba_file}'; SELECT pg_reload_conf()`);
@@ -71,4 +78,26 @@ describeOnPostgresql('The connections of a store', () => {
       await repository.close();
     });
   }
+
+  it('that the server has no more of make the storage unreachable, until one is free', async () => {
+    const events: StorageEvent['type'][] = [];
+    const repository = postgresqlPlantRepository({
+      uri: server.uri('plant_store'),
+      observer: ({ type }) => events.push(type),
+    });
+    await untilReady(repository);
+    await server.run('ALTER ROLE plant_store CONNECTION LIMIT 1');
+    const adding = repository.add(newPlant({ id: 1n, name: 'Monstera' }), 60_000);
+    await untilNotReady(repository, /accepts no plants.*too many connections .*\(53300\)/s);
+    await rejects(repository.ready(), StorageUnavailableError);
+    await server.run('ALTER ROLE plant_store CONNECTION LIMIT -1');
+    await adding;
+    await untilReady(repository);
+    expect(events.filter((type) => type !== 'batch written')).to.deep.equal([
+      'storage reachable',
+      'storage unreachable',
+      'storage reachable',
+    ]);
+    await repository.close();
+  });
 });
