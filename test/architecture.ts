@@ -129,7 +129,7 @@ function mayImport(folder: string, specifier: string): boolean {
   if (folder === CONTRACT_SUITE) return false;
   if (imported === CONTRACT_SUITE) return TESTS_ONLY.test(folder);
   if (imported === JSON_OF_PLANTS) return DRIVER.test(folder);
-  if (imported === SHARED_BY_STORES) return STORE.test(folder);
+  if (imported === SHARED_BY_STORES) return STORE.test(folder) || folder === 'app';
   return imported === 'domain' || folder === 'app';
 }
 

@@ -29,13 +29,6 @@ export {
   StorageUnavailableError,
 } from './plant-repository.js';
 export { ReadPlants } from './read-plants.js';
-export type {
-  BatchTracer,
-  StorageEvent,
-  StorageObserver,
-  TokenEvent,
-  TokenObserver,
-} from './telemetry.js';
 export {
   InvalidTokenError,
   type InvalidTokenReason,

@@ -1,11 +1,8 @@
 import { setMaxListeners } from 'node:events';
-import {
-  type StorageObserver,
-  StorageSlowError,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import { type Clock, NoResponseError, SILENT, withTimeLimit } from './clock.js';
 import type { Finding, PlantStorage, Problem } from './plant-storage.js';
+import type { StorageObserver } from './telemetry.js';
 
 /** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
 const CHECK_TIMEOUT_MS = 1_500;

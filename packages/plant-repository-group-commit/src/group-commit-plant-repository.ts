@@ -1,6 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import {
-  type BatchTracer,
   InvalidNewPlantError,
   type NewPlant,
   type NewPlantFields,
@@ -8,7 +7,6 @@ import {
   type PlantPage,
   type PlantReader,
   type PlantRepository,
-  type StorageObserver,
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
@@ -16,6 +14,7 @@ import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { GroupCommit } from './group-commit.js';
 import type { PlantStorage } from './plant-storage.js';
+import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 /** The pause before a page is read again. */
 const RETRY_PAUSE_MS = 100;

@@ -1,15 +1,11 @@
-import {
-  type BatchTracer,
-  type NewPlant,
-  type StorageObserver,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertOutcome, InsertResult, PlantStorage } from './plant-storage.js';
+import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 /** The most plants that are being stored at once; further ones are refused. */
 const MAX_PENDING = 10_000;

@@ -1,4 +1,3 @@
-export type { BatchTracer, StorageEvent, StorageObserver } from '@plant-store/domain';
 export { NoResponseError, SILENT } from './clock.js';
 export {
   GroupCommitPlantRepository,
@@ -16,3 +15,4 @@ export type {
   Problem,
   Refusal,
 } from './plant-storage.js';
+export type { BatchTracer, StorageEvent, StorageObserver } from './telemetry.js';

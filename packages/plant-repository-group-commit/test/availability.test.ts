@@ -1,5 +1,6 @@
 import { rejects } from 'node:assert/strict';
-import { type StorageEvent, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
+import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { Availability, LostConnections } from '../src/availability.js';
 import type { Finding } from '../src/plant-storage.js';

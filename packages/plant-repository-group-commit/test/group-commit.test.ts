@@ -2,12 +2,11 @@ import { rejects } from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
-  type BatchTracer,
   OutcomeUnknownError,
   PlantIdTakenError,
-  type StorageEvent,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import type { BatchTracer, StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
 import { FakePlantStorage } from './support/fake-plant-storage.js';

@@ -2,7 +2,7 @@ export type {
   BatchTracer,
   StorageEvent,
   StorageObserver,
-} from '@plant-store/domain';
+} from '@plant-store/plant-repository-group-commit';
 export { InvalidMongoUriError, mongoUriProblem } from './connection/mongo-client.js';
 export {
   type MongoPlantRepositoryOptions,

@@ -1,4 +1,4 @@
-export type { StorageEvent, StorageObserver } from '@plant-store/domain';
+export type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-group-commit';
 export {
   type PostgresqlPlantRepositoryOptions,
   postgresqlPlantRepository,

@@ -1,4 +1,5 @@
-import { type TokenObserver, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import type { TokenObserver } from './token-event.js';
 
 /** A first fetch takes at most this long, and so does a call that waits for one: both are reported within 2 seconds. */
 const WAIT_MS = 1_500;

@@ -1,4 +1,3 @@
-export type { TokenEvent, TokenObserver } from '@plant-store/domain';
 export { JwtTokenVerifier } from './jwt-token-verifier.js';
 export {
   DEFAULT_ALGORITHMS,
@@ -6,3 +5,4 @@ export {
   jwtOptionProblems,
   type OptionProblem,
 } from './jwt-token-verifier-options.js';
+export type { TokenEvent, TokenObserver } from './token-event.js';

@@ -1,4 +1,5 @@
-import { PERMISSIONS, type Permission, type TokenObserver } from '@plant-store/domain';
+import { PERMISSIONS, type Permission } from '@plant-store/domain';
+import type { TokenObserver } from './token-event.js';
 
 const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],

@@ -1,6 +1,7 @@
 import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type TokenEvent, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
 import { after, type Clock, FetchedKeys } from '../src/fetched-keys.js';
 

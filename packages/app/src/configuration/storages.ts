@@ -1,9 +1,5 @@
-import type {
-  BatchTracer,
-  PlantReader,
-  PlantRepository,
-  StorageObserver,
-} from '@plant-store/domain';
+import type { PlantReader, PlantRepository } from '@plant-store/domain';
+import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, matching } from './setting.js';

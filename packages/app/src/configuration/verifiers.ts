@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { PERMISSIONS, type TokenObserver, type TokenVerifier } from '@plant-store/domain';
+import { PERMISSIONS, type TokenVerifier } from '@plant-store/domain';
+import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import {
   InvalidTokensError,
   newToken,

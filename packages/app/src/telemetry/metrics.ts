@@ -1,5 +1,7 @@
-import type { PlantRepository, StorageEvent, TokenEvent } from '@plant-store/domain';
+import type { PlantRepository } from '@plant-store/domain';
 import { type Build, type EndedExchange, failures } from '@plant-store/http-koa';
+import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
+import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
 /** The upper bounds of buckets, in seconds. Source: OpenTelemetry, semantic conventions for HTTP metrics. */

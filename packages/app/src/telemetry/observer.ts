@@ -2,13 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import {
   OutcomeUnknownError,
-  type StorageEvent,
-  type StorageObserver,
   StorageUnavailableError,
-  type TokenObserver,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-koa';
+import type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import proxyAddress from 'proxy-addr';
 import { messagesOf, sentenceOf } from '../messages/sentence.js';
 import type { Log } from './logger.js';

@@ -1,4 +1,4 @@
-import type { BatchTracer } from '@plant-store/domain';
+import type { BatchTracer } from '@plant-store/plant-repository-group-commit';
 import { build } from '../build.js';
 
 /** The global in which OpenTelemetry's API keeps a registered SDK. It exists when an SDK was preloaded. */

@@ -1,0 +1,23 @@
+import type { TokenVerifierUnavailableError } from '@plant-store/domain';
+
+/** An event of a token verifier, for logs and metrics. None holds a token, a part or a digest of one, or a password. */
+export type TokenEvent =
+  | {
+      /** A token is about to be verified. */
+      readonly type: 'token checked';
+      /** Whether the token was verified before and the result is still cached. */
+      readonly cached: boolean;
+    }
+  | {
+      /** The keys of the issuer were fetched. */
+      readonly type: 'issuer reached';
+    }
+  | {
+      /** The keys of the issuer could not be fetched. */
+      readonly type: 'issuer not reached';
+      /** What failed, and why. */
+      readonly error: TokenVerifierUnavailableError;
+    };
+
+/** Receives each event as it happens. It must not throw, and must return quickly. */
+export type TokenObserver = (event: TokenEvent) => void;
