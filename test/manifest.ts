@@ -6,7 +6,7 @@ import { root } from './root.js';
 export interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+  readonly exports: string | Readonly<Record<string, string>>;
   readonly private?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;

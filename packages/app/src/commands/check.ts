@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import type { StorageEvent, TokenVerifier } from '@plant-store/domain';
+import type { TokenVerifier } from '@plant-store/domain';
+import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { createContainer, ids } from '../container.js';
