@@ -1,8 +1,11 @@
+import { rejects } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { CertificateFolder } from '@plant-store/certificates';
+import { until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
-import { findMongod, needsMongod, SecureMongod } from '@plant-store/mongod';
+import { findMongod, needsMongod } from '@plant-store/mongod';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -19,51 +22,54 @@ import { Terminal } from '../support/terminal.js';
 
 /** Except that a busy machine makes the storage slow, or later reachable than a check waits. */
 const WARNING = /"level":"warn"(?!.*is (?:slow|not reachable))/;
-/** The role in the place of `readWrite`. */
-const LEAST = { "{ role: 'readWrite', db: 'plant-store' }": "'plant-store'" };
+const PAGE = 'docs/storage.md';
 const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
 
-describe('The commands of docs/storage.md', () => {
+describe('MongoDB in production', () => {
   before(needsMongod);
 
-  for (const [title, isLeast] of [
-    ['create a user with the permissions that the service needs', false],
-    ['create a role with the least permissions, with which every command works', true],
-  ] as const) {
-    it(title, async () => {
-      const mongod = await SecureMongod.start();
-      const { administratorUri: uri, host, tls } = mongod;
-      const createUser = snippet('docs/storage.md', "db.getSiblingDB('admin').createUser");
-      const createRole = snippet('docs/storage.md', "db.getSiblingDB('admin').createRole");
-      try {
-        await mongosh(uri, `db.getSiblingDB('admin').runCommand({ dropUser: 'plant-store' })`);
-        if (isLeast) await mongosh(uri, createRole);
-        await mongosh(uri, isLeast ? withReal(createUser, LEAST) : createUser);
-        const options = `replicaSet=plants&authSource=admin&${tls}`;
-        const MONGODB_URI = `mongodb://${typedCredentials('plant-store')}@${host}/plant-store?${options}`;
-        await useEveryCommand({ MONGODB_URI, ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN });
-        const { cursor } = await command(uri, 'plant-store', { listCollections: 1 });
-        expect(cursor.firstBatch[0].options).to.have.property('validator');
-      } finally {
-        endAll();
-        await mongod.stop();
-      }
-    });
-  }
-
-  it('start three nodes, and make them a replica set', async () => {
+  it('is three members with access control and TLS, whose service survives the loss of the primary', async () => {
     const terminal = Terminal.atRoot();
+    const certificates = await CertificateFolder.create();
     const hosts = await Promise.all(HOSTS.map(async () => `127.0.0.1:${await freePort()}`));
-    const start = snippet('docs/storage.md', 'mongod --replSet');
-    const initiate = snippet('docs/storage.md', 'rs.initiate');
+    const tls = `tls=true&tlsCAFile=${encodeURIComponent(certificates.authority)}`;
+    const first = `mongodb://${hosts[0]}/?directConnection=true&${tls}`;
+    const set = (user: string, path = '') =>
+      `mongodb://${typedCredentials(user)}@${hosts}/${path}?replicaSet=plants&authSource=admin&${tls}`;
+    const snippetOf = (beginning: string) => snippet(PAGE, beginning);
+    const key = join(terminal.folder, 'key');
     try {
-      await Promise.all(hosts.map((host) => startNode(terminal, start, host)));
-      const uri = `mongodb://${hosts[0]}/?directConnection=true`;
+      await terminal.run(withReal(snippetOf('openssl rand'), { '/etc/mongodb/key': key }));
+      const server = { subject: 'CN=mongod', addresses: ['127.0.0.1'] };
+      const files = {
+        '/etc/mongodb/key': key,
+        '/etc/mongodb/node1.pem': await certificates.issue('server.pem', server),
+        '/etc/mongodb/ca.pem': certificates.authority,
+      };
+      await Promise.all(hosts.map((host) => startMember(terminal, host, files)));
       const real = Object.fromEntries(HOSTS.map((name, at) => [name, hosts[at] ?? '']));
-      await mongosh(uri, withReal(initiate, real));
-      const { config } = await command(uri, 'admin', { replSetGetConfig: 1 });
-      expect(config.members.map((it: Document) => it.host)).to.deep.equal(hosts);
+      await mongosh(first, withReal(snippetOf('rs.initiate'), real));
+      const isPrimary = async () =>
+        (await command(first, 'admin', { hello: 1 })).isWritablePrimary === true;
+      await until(isPrimary, () => 'the first member is not primary');
+      await mongosh(first, snippetOf("db.getSiblingDB('admin').createUser"));
+      const administrator = set('administrator');
+      await mongosh(administrator, snippetOf("db.getSiblingDB('admin').createRole"));
+      const MONGODB_URI = set('plant-store', 'plant-store');
+      await rejects(command(set('nobody'), 'admin', { listDatabases: 1 }), { code: 18 });
+      await rejects(command(first, 'plant-store', { find: 'plants' }), { code: 13 });
+      await useEveryCommand({ MONGODB_URI, ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN });
+      const { cursor } = await command(administrator, 'plant-store', { listCollections: 1 });
+      expect(cursor.firstBatch[0].options).to.have.property('validator');
+      const removal = { delete: 'plants', deletes: [{ q: {}, limit: 0 }] };
+      await rejects(command(MONGODB_URI, 'plant-store', removal), { code: 13 });
+      const service = await serve({
+        ...{ MONGODB_URI, ACCESS_TOKEN_SHA256, REQUEST_DEADLINE_MS: '60000' },
+      });
+      await rejects(command(administrator, 'admin', { shutdown: 1, force: true }));
+      expect((await createPlant(service.address, 3)).status).to.equal(200);
     } finally {
+      endAll();
       await terminal.stop('SIGKILL');
       await terminal.close();
     }
@@ -88,11 +94,16 @@ async function useEveryCommand(env: Record<string, string>): Promise<void> {
   expect(service.stdout()).not.to.match(WARNING);
 }
 
-async function startNode(terminal: Terminal, command: string, host: string): Promise<void> {
+async function startMember(
+  terminal: Terminal,
+  host: string,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
   const [address = '', port = ''] = host.split(':');
   const path = join(terminal.folder, port);
   mkdirSync(path);
-  const here = withReal(command, {
+  const here = withReal(snippet(PAGE, 'mongod --replSet'), {
+    ...files,
     'mongod ': `'${await findMongod()}' `,
     'localhost,node1.example': address,
     '/var/lib/mongodb': `${path} --port ${port} --nounixsocket`,
