@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { expectService, responsesAfter } from './support/cases.js';
+import { expectService } from './support/cases.js';
 import { checkResponse, ERRORS_OF_CLIENTS, errorOf, saysClose } from './support/check-response.js';
-import { RawConnection } from './support/raw-connection.js';
+import { RawConnection, type ReceivedResponse } from './support/raw-connection.js';
 import {
   chunked,
   create,
@@ -57,9 +57,13 @@ describe('Fuzzing', () => {
           const plant = { name: `${MARK} ${id}` };
           return { ...it, id, plant, bytes: create(partsOf(id, plant.name)) };
         });
-        const responses = await responsesAfter(service.port, (it) =>
-          sendApart(it, Buffer.concat(sent.map(({ bytes }) => bytes)), cuts),
-        );
+        using pipelining = await RawConnection.open(service.port);
+        await sendApart(pipelining, Buffer.concat(sent.map(({ bytes }) => bytes)), cuts);
+        const responses: ReceivedResponse[] = [];
+        do responses.push(await pipelining.response());
+        while (responses.length < sent.length && !responses.some(saysClose));
+        pipelining.halfClose();
+        expect(await pipelining.ending()).to.deep.equal({ by: 'end', rest: '' });
         for (const [at, response] of responses.entries()) {
           const { error, plant, mayClose } =
             sent[at] ?? expect.fail('more responses than requests');
@@ -68,8 +72,6 @@ describe('Fuzzing', () => {
             ...(mayClose ? {} : { connection: 'keep-alive' }),
           });
         }
-        const last = responses.findIndex(saysClose);
-        expect(responses).to.have.length(last === -1 ? sent.length : last + 1);
         for (const [at, { id, error }] of sent.entries()) {
           const isStored = at < responses.length && error === undefined;
           connection.send(create({ body: plantText(id) }));
@@ -173,7 +175,10 @@ const REFUSED: readonly [parts: Parts, error: number, mayClose?: boolean][] = [
 /** Checks that every response to these bytes is a listed one, and that the connection ends when they end. */
 async function survives(port: number, bytes: Uint8Array): Promise<void> {
   const toHead = /^\s*HEAD /.test(Buffer.from(bytes).toString('latin1'));
-  const responses = await responsesAfter(port, (it) => it.send(bytes), toHead);
+  using connection = await RawConnection.open(port);
+  connection.send(bytes);
+  connection.halfClose();
+  const responses = await connection.responsesUntilEnd(toHead);
   for (const response of toHead ? [] : responses) {
     const isFailure = errorOf(response) !== undefined;
     checkResponse(response, isFailure ? { error: ERRORS_OF_CLIENTS } : { otherContent: true });

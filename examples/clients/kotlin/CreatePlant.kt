@@ -28,7 +28,7 @@ const val MAX_RETRY_AFTER_S = 60.0
 val NOT_STORED = setOf(4080, 5030, 5032)
 
 /** Does not follow redirects, by default: a redirect can lead to a login page, whose status is 200. */
-val client: HttpClient = HttpClient.newHttpClient()
+val client: HttpClient = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build()
 
 fun send(address: String, body: String): HttpResponse<String> {
     val request = HttpRequest.newBuilder(URI("$address/plants"))

@@ -76,17 +76,20 @@ describe('Connections', () => {
         headers: { expect: '100-continue', 'content-length': `${body.length}`, ...headers },
       });
 
-    it('gets the interim response, and then the final one, also after another request', async () => {
-      using connection = await RawConnection.open(service.port);
-      connection.send(Buffer.concat([named('first'), expecting({})]));
-      checkResponse(await connection.response(), { plant: { name: 'first' } });
-      expect(await connection.nextStatus()).to.equal(100);
-      connection.send(body);
-      const response = await connection.response();
-      checkResponse(response, { toOperation: true, connection: 'keep-alive' });
-      expect(response.interim).to.deep.equal([100]);
-      await expectService(connection);
-    });
+    for (const fields of ['100-continue', ['100-continue', '100-Continue']]) {
+      it(`gets one interim response, and then the final one, also after another request: ${fields}`, async () => {
+        const body = plantText();
+        using connection = await RawConnection.open(service.port);
+        connection.send(Buffer.concat([named('first'), expecting({ expect: fields })]));
+        checkResponse(await connection.response(), { plant: { name: 'first' } });
+        expect(await connection.nextStatus()).to.equal(100);
+        connection.send(body);
+        const response = await connection.response();
+        checkResponse(response, { toOperation: true, connection: 'keep-alive' });
+        expect(response.interim).to.deep.equal([100]);
+        await expectService(connection);
+      });
+    }
 
     it('gets the interim response for a body in chunks', async () => {
       using connection = await RawConnection.open(service.port);
@@ -105,6 +108,7 @@ describe('Connections', () => {
       ['for a body that is too large', expecting({ 'content-length': '16385' }), closing(4003)],
       ['for a path that does not exist', expecting({}, { target: '/x' }), closing(4040)],
       ['for an unknown Expect', expecting({ expect: '100-continue, x' }), closing(4000)],
+      ['for one of two', expecting({ expect: ['100-continue', 'x'] }), closing(4000)],
       ['in HTTP/1.0', old, {}],
     ];
     for (const [title, bytes, expected] of refused) {

@@ -83,21 +83,14 @@ export async function exchange(
   return response;
 }
 
-/** Half-closes a new connection after `send`, and resolves with the responses until the service ends it. */
-export async function responsesAfter(
+/** Sends everything at once. Resolves with the responses until the service ends the connection. */
+export async function responsesTo(
   port: number,
-  send: (connection: RawConnection) => void | Promise<void>,
-  toHead = false,
+  ...bytes: Uint8Array[]
 ): Promise<ReceivedResponse[]> {
   using connection = await RawConnection.open(port);
-  await send(connection);
-  connection.halfClose();
-  return await connection.responsesUntilEnd(toHead);
-}
-
-/** Sends everything at once and half-closes. Resolves with the responses until the service ends the connection. */
-export function responsesTo(port: number, ...bytes: Uint8Array[]): Promise<ReceivedResponse[]> {
-  return responsesAfter(port, (it) => it.send(Buffer.concat(bytes)));
+  connection.send(Buffer.concat(bytes));
+  return await connection.responsesUntilEnd();
 }
 
 /** Checks that the plant was not created: its id is still free. */

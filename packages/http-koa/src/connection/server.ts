@@ -1,12 +1,16 @@
-import { once } from 'node:events';
 import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
-import { Server as NetServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
-import { MAX_HEADERS, RequestIds } from '../request/headers.js';
+import type { HttpError } from '../request/failures.js';
+import { checkHttp, countedMethod, MAX_HEADERS, RequestIds } from '../request/headers.js';
 import type { HttpObserver } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
-import { Connection, type ConnectionOptions } from './connection.js';
+import { failureResponse, type Response, rawResponse, sendAtOnce } from '../request/response.js';
+import { closeAfter } from './connection.js';
+import { Connections } from './connections.js';
+import { drain } from './drain.js';
+import { LingeringResponse } from './lingering-response.js';
 import { Turn } from './turn.js';
 
 /** The limits of the connections of a server, with times in milliseconds. Each has a default. */
@@ -27,8 +31,8 @@ export interface ServerOptions {
 export interface DrainableServer extends Server<typeof OwnRequest> {
   /**
    * Stops the server: accepts waiting connections, responds to every request that has arrived, and closes each
-   * connection after its last response. Resolves when all are closed. Connections that are open after `timeLimitMs`
-   * milliseconds are cut off.
+   * connection after its last response, or after a second without a request. Resolves when all are closed. Connections
+   * that are open after `timeLimitMs` milliseconds are cut off.
    */
   drain(timeLimitMs: number): Promise<void>;
 }
@@ -37,9 +41,9 @@ export interface DrainableServer extends Server<typeof OwnRequest> {
 const CHECK_INTERVAL_MS = 500;
 
 /**
- * Creates an HTTP server, not yet listening, for a Koa application. It also handles what Koa does not: requests that
- * the parser of Node.js refuses, late requests, pipelining, half-closed and lingering connections. It accepts no offers
- * of an upgrade, and listens for `upgrade` itself: a WebSocket needs a server of Node.js.
+ * Creates an HTTP server, not yet listening, for a Koa application. It responds to what the parser of Node.js refuses in
+ * the form of every failure, and carries out the requests of a connection one after the other. It accepts no offers of an
+ * upgrade: a WebSocket needs a server of Node.js.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
@@ -52,6 +56,7 @@ export function createServer(
   const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({
     IncomingMessage: OwnRequest,
+    ServerResponse: LingeringResponse,
     // Of the request line and all headers. Node.js counts no separators.
     maxHeaderSize: 16_384,
     requireHostHeader: false,
@@ -64,84 +69,73 @@ export function createServer(
   // Node.js drops headers beyond this number, perhaps `Authorization`: with one too many, the request is refused.
   server.maxHeadersCount = MAX_HEADERS + 1;
   server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
-  const [listener] = server.listeners('connection');
+  const handle = app.callback();
+  const refusal = refusals(options.observer);
+  const connections = new Connections();
   const turn = new Turn();
-  const connections = new Map<Socket, Connection>();
-  const shared: ConnectionOptions = {
-    handle: app.callback(),
-    turn,
-    attach: (socket) => void listener?.call(server, socket),
-    requestIds: new RequestIds(),
-    observer: options.observer,
-    requestTimeout,
-  };
+  let isStopping = false;
+
+  async function serve(request: OwnRequest, response: ServerResponse): Promise<void> {
+    const connection = connections.of(request.socket);
+    // Node.js also parses what it has read before the connection was cut off.
+    if (!connection) return;
+    // Node.js drops what it has read after an offer, so the position of the next request is not certain.
+    if (isStopping || request.headers.upgrade !== undefined) closeAfter(response);
+    const earlier = connection.add(request, response);
+    if (earlier) await connections.wait(connection, earlier);
+    if (connection.socket.writable) await turn.whenOver();
+    // An earlier response has closed, or the client has gone.
+    if (!connection.socket.writable) return;
+    try {
+      checkHttp(request);
+      handle(request, response);
+    } catch (cause) {
+      closeAfter(response);
+      sendAtOnce(response, ...refusal(cause, request));
+    }
+  }
+
   server
-    .on('drop', () => turn.accepted())
     .on('connection', (socket) => {
       turn.accepted();
-      connections.set(socket, new Connection(socket, shared));
-      socket.once('close', () => connections.delete(socket));
+      connections.add(socket);
+    })
+    .on('request', serve)
+    .on('checkContinue', serve)
+    .on('checkExpectation', serve)
+    .on('clientError', (error, socket) => {
+      const textOf = (failure: HttpError) => rawResponse(...refusal(failure));
+      void connections.of(socket as Socket)?.fail(error, textOf);
     });
-  route(server, connections);
+  // The `timeout` of Node.js for all connections would take 5 % of the CPU time of a create.
+  const timer = setInterval(() => {
+    for (const { socket } of connections) {
+      const isUnread = socket.writableLength > 0 && socket.timeout !== requestTimeout;
+      if (isUnread) socket.setTimeout(requestTimeout);
+    }
+  }, CHECK_INTERVAL_MS).unref();
+  server.once('close', () => clearInterval(timer));
   return Object.assign(server, {
     httpAllowHalfOpen: true,
-    drain: (timeLimitMs: number) => drain(server, turn, connections, timeLimitMs),
+    drain(timeLimitMs: number): Promise<void> {
+      isStopping = true;
+      return drain(server, connections, turn, timeLimitMs);
+    },
   });
 }
 
-type Connections = ReadonlyMap<Socket, Connection>;
-
-/** Passes every event of Node.js about a connection to its {@link Connection}. */
-function route(server: Server<typeof OwnRequest>, connections: Connections): void {
-  const handle = (request: OwnRequest, response: ServerResponse) =>
-    void connections.get(request.socket)?.handle(request, response);
-  const postpone = (request: OwnRequest, socket: Socket, rest: Buffer) =>
-    connections.get(socket)?.postpone(request, rest);
-  // The `timeout` of Node.js would take 5 % of the CPU time of a create.
-  const limitUnread = () => {
-    for (const connection of connections.values()) connection.limitUnread();
+/** Returns a function that makes the response to a request that Koa does not get, and reports it. */
+function refusals(observer: HttpObserver | undefined) {
+  const requestIds = new RequestIds();
+  return (cause: unknown, request?: OwnRequest): [Response, string] => {
+    const requestId = request === undefined ? requestIds.next() : requestIds.of(request);
+    const response = failureResponse(cause);
+    const { status, error, ours } = response.failure;
+    observer?.begun();
+    if (ours) observer?.failed({ requestId, error, cause });
+    const method = countedMethod(request?.method);
+    const unknown = { route: undefined, client: undefined, refusal: undefined };
+    observer?.ended({ method, status, error, durationMs: 0, requestId, request, ...unknown });
+    return [response, requestId];
   };
-  server
-    .on('listening', () => {
-      const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
-      server.once('close', () => clearInterval(timer));
-    })
-    .on('request', handle)
-    .on('checkContinue', handle)
-    .on('checkExpectation', handle)
-    .on('upgrade', postpone)
-    .on('connect', postpone)
-    .on('timeout', (socket) => connections.get(socket)?.timedOut())
-    .on('clientError', (error, socket: Socket) => connections.get(socket)?.fail(error));
-}
-
-/** Stops a server, as `DrainableServer.drain` describes. Closing the listener would reset connections that wait. */
-async function drain(
-  server: Server,
-  turn: Turn,
-  connections: Connections,
-  timeLimitMs: number,
-): Promise<void> {
-  const timer = setTimeout(() => {
-    for (const socket of connections.keys()) socket.destroy();
-  }, timeLimitMs);
-  shortenQueue(server);
-  await turn.whenAllAccepted(timeLimitMs / 2);
-  const closed = once(server, 'close');
-  // The `close` of HTTP would cut idle connections at once, although requests may be on their way.
-  NetServer.prototype.close.call(server);
-  for (const connection of connections.values()) connection.closeAfterResponse();
-  await closed;
-  clearTimeout(timer);
-}
-
-/**
- * Shortens the queue of the operating system to 0, so that clients that connect repeatedly do not fill it again: their
- * connections are refused instead of reset. Node.js documents no way to change the queue of a listening server; if it
- * drops this method, the queue stays as it is.
- */
-function shortenQueue(
-  server: Server & { readonly _handle?: { listen?(backlog: number): number } },
-): void {
-  server._handle?.listen?.(0);
 }

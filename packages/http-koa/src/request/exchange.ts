@@ -61,11 +61,7 @@ export class Exchanges {
 
   /** Creates the middleware for an operation without third-party middleware around it. */
   readonly whole = (operation: Operation): Middleware => {
-    return async (ctx) => {
-      const exchange = this.#begin(ctx);
-      await exchange.perform(operation);
-      exchange.end(this.#observer);
-    };
+    return (ctx) => this.outside(ctx, () => ctx.plantStore.perform(operation));
   };
 
   /** Reports a failure of the service to the observer, and to the listeners of the application. */

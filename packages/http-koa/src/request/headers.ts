@@ -38,7 +38,7 @@ export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
 /** RFC 9110 section 10.1.1: the only expectation. */
-const CONTINUE = /^100-continue$/i;
+const isContinue = (expectation: string) => expectation.toLowerCase() === '100-continue';
 
 /**
  * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about. These are the
@@ -64,7 +64,9 @@ export function checkHttp(request: IncomingMessage): void {
   if (coding !== undefined && isOld) {
     refuse('Transfer-Encoding is not part of HTTP/1.0: send Content-Length, or use HTTP/1.1');
   }
-  if (expect !== undefined && !CONTINUE.test(expect)) refuse('Expect must be 100-continue');
+  if (expect !== undefined && !request.headersDistinct.expect?.every(isContinue)) {
+    refuse('Expect must be 100-continue');
+  }
 }
 
 function refuse(rule: string): never {

@@ -37,29 +37,43 @@ describe('A client', () => {
     return { ...app, ...(await app.client()) };
   }
 
-  it('that pipelines without end is read at most two chunks ahead of its responses', async () => {
-    const { server, socket, accepted } = await startOne();
-    const creates = Array.from({ length: 1_000 }, (_, at) =>
-      rawCreate(`{"id":${1_000_000 + at},"name":"Monstera"}`),
-    );
-    let responses = 0;
-    let mostAhead = 0;
-    server.on('request', () => {
-      const responded = responses * (creates[0]?.length ?? 0);
-      mostAhead = Math.max(mostAhead, accepted.bytesRead - responded);
-      responses += 1;
-    });
-    socket.write(creates.join(''));
-    await responded(socket, creates.length);
-    expect(mostAhead).to.be.within(1, 2 * CHUNK);
+  it('that pipelines more than 250 requests is cut off, and none begins', async () => {
+    const { socket, accepted } = await startOne();
+    socket.on('error', () => undefined).write(LIVEZ.repeat(300));
+    await Promise.all([once(socket, 'close'), once(accepted, 'close')]);
+    expect(socket.bytesRead).to.equal(0);
   });
 
-  it('that half-closes gets the error for its last request, after the responses to those before', async () => {
-    const { socket } = await startOne();
-    const creates = [1, 2].map((id) => rawCreate(`{"id":${id},"name":"${'x'.repeat(600)}"}`));
-    socket.end(`${creates.join('')}GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(17_200)}\r\n\r\n`);
+  it('that pipelines is cut off when 1,000 requests wait on all connections', async () => {
+    let respond = (): void => undefined;
+    const blocked = new Promise<void>((resolve) => (respond = resolve));
+    const { server, client } = await start({ ready: () => blocked });
+    const clients: Awaited<ReturnType<typeof client>>[] = [];
+    for (let at = 0; at < 5; at += 1) clients.push(await client());
+    let read = 0;
+    server.on('request', () => (read += 1));
+    for (const { socket } of clients.slice(0, 4)) socket.write(READYZ.repeat(251));
+    await until(() => read === 4 * 251);
+    const [last] = clients.splice(4);
+    last?.socket.on('error', () => undefined).write(READYZ.repeat(2));
+    await once(last?.accepted as Socket, 'close');
+    respond();
+    await Promise.all(clients.map(({ socket }) => responded(socket, 251)));
+  });
+
+  it('that offers an upgrade gets a response that closes, and what follows is not carried out', async () => {
+    const { server, socket } = await startOne();
+    let requests = 0;
+    server.on('request', () => (requests += 1));
+    const offer = LIVEZ.replace('\r\n\r\n', '\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+    socket.write(`${offer}POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: ${LIVEZ.length}\r\n\r\n`);
+    socket.write(LIVEZ);
     const received = (await socket.toArray()).join('');
-    expect(received.match(/(?<=HTTP\/1\.1 )\d+/g)).to.deep.equal(['200', '200', '431']);
+    expect(received.match(/HTTP\/1\.1 \d+|Connection: \w+/g)).to.deep.equal([
+      'HTTP/1.1 200',
+      'Connection: close',
+    ]);
+    expect(requests).to.be.within(1, 2);
   });
 
   it('that does not read its responses is cut off', async () => {
@@ -69,17 +83,15 @@ describe('A client', () => {
     await once(accepted, 'close');
   });
 
-  it('that sends on after a closing response is read at most 64 KiB further, and cut off', async () => {
+  it('that sends on after a closing response gets it, and is cut off', async () => {
     const { socket, accepted } = await startOne();
     socket
       .on('error', () => undefined)
       .write(rawCreate('').replace('Length: 0', 'Length: 99999999'));
     const [response] = await once(socket, 'data');
     expect(response).to.match(/"error":4003/);
-    const read = accepted.bytesRead;
     socket.write(Buffer.alloc(200 * CHUNK));
     await once(accepted, 'close');
-    expect(accepted.bytesRead - read).to.be.at.most(2 * CHUNK);
   });
 
   it('that neither sends nor closes after a closing response is half-closed, then cut off', async () => {
@@ -95,12 +107,11 @@ describe('A client', () => {
     it('that waits for its response is not cut off as an idle one', async () => {
       let response = (): void => undefined;
       const ready = () => new Promise<void>((resolve) => (response = resolve));
-      const { server, socket, accepted } = await startOne({ ready });
-      const stopped = server.drain(60_000);
-      await until(() => accepted.timeout === 1000);
-      const late = once(accepted, 'timeout');
+      const { server, socket } = await startOne({ ready });
       socket.write(READYZ);
-      await late;
+      await once(server, 'request');
+      const stopped = server.drain(60_000);
+      await until(() => !server.listening);
       response();
       await Promise.all([responded(socket), stopped]);
     });
@@ -113,12 +124,10 @@ describe('A client', () => {
     });
 
     it('that is idle gets a response with `Connection: close`', async () => {
-      const { server, socket, accepted } = await startOne();
+      const { server, socket } = await startOne();
       socket.write(LIVEZ);
       await responded(socket);
-      await until(() => accepted.timeout !== undefined && accepted.timeout > 71_000);
       const stopped = server.drain(60_000);
-      await until(() => !server.listening);
       socket.write(LIVEZ);
       const [response] = await once(socket, 'data');
       expect(response).to.match(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
@@ -142,17 +151,6 @@ describe('A client', () => {
       for (const client of clients) client.write(LIVEZ);
       await new Promise<void>((resolve) => process.nextTick(resolve));
       await Promise.all([...responses, server.drain(60_000)]);
-    });
-
-    it('that pipelines without end does not delay the stop', async () => {
-      const { server, socket } = await startOne();
-      const write = () => {
-        while (socket.writable && socket.write(LIVEZ.repeat(100)));
-      };
-      socket.on('drain', write).on('error', () => undefined);
-      write();
-      await once(socket.resume(), 'data');
-      await server.drain(60_000);
     });
   });
 });

@@ -1,0 +1,68 @@
+import type { Socket } from 'node:net';
+import { Connection } from './connection.js';
+
+/** The most requests that wait for earlier responses, on one connection and on all. */
+const MAX_WAITING = 250;
+const MAX_WAITING_ON_ALL = 1000;
+
+/** The open connections of a server. */
+export class Connections {
+  readonly #open = new Map<Socket, Connection>();
+  /** How many requests wait on all connections. */
+  #waiting = 0;
+
+  /** Adds a connection, until it is closed. */
+  add(socket: Socket): void {
+    const connection = new Connection(socket);
+    this.#open.set(socket, connection);
+    socket.once('close', () => {
+      this.#open.delete(socket);
+      this.#forget(connection);
+    });
+  }
+
+  /** Returns the connection of a socket, unless it is closed or cut off. */
+  of(socket: Socket): Connection | undefined {
+    return socket.writable ? this.#open.get(socket) : undefined;
+  }
+
+  [Symbol.iterator](): Iterator<Connection> {
+    return this.#open.values();
+  }
+
+  /** Resolves after the earlier responses of a connection. Cuts it off when too many requests wait. */
+  async wait(connection: Connection, earlier: Promise<void>): Promise<void> {
+    connection.waiting += 1;
+    this.#waiting += 1;
+    const isTooLong = connection.waiting > MAX_WAITING || this.#waiting > MAX_WAITING_ON_ALL;
+    if (isTooLong) return this.#cutOff(connection);
+    await earlier;
+    if (!connection.socket.writable) return;
+    connection.waiting -= 1;
+    this.#waiting -= 1;
+  }
+
+  /**
+   * Cuts off a connection. Node.js makes objects of all requests that it has read from it, up to 5 MB, and keeps them until
+   * the end of this turn of the event loop. So the other connections are not read in this turn.
+   */
+  #cutOff(connection: Connection): void {
+    this.#forget(connection);
+    const { stackTraceLimit } = Error;
+    // Node.js makes an error for each of these requests. The stacks would take most of the CPU time.
+    connection.socket
+      .prependOnceListener('close', () => (Error.stackTraceLimit = 0))
+      .once('close', () => (Error.stackTraceLimit = stackTraceLimit))
+      .destroy();
+    const others = [...this.#open.keys()].filter((socket) => !socket.isPaused());
+    for (const other of others) other.pause();
+    setImmediate(() => {
+      for (const other of others) other.resume();
+    });
+  }
+
+  #forget(connection: Connection): void {
+    this.#waiting -= connection.waiting;
+    connection.waiting = 0;
+  }
+}

@@ -1,0 +1,30 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { Server as NetServer } from 'node:net';
+import type { Connections } from './connections.js';
+import type { Turn } from './turn.js';
+
+/** While stopping, idle connections are open for this long, so that a request on its way gets a response that closes. */
+const IDLE_GRACE_MS = 1000;
+
+/** Stops a server whose further responses close their connections, as `DrainableServer.drain` describes. */
+export async function drain(
+  server: Server,
+  connections: Connections,
+  turn: Turn,
+  timeLimitMs: number,
+): Promise<void> {
+  const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);
+  const closed = once(server, 'close');
+  for (const connection of connections) connection.closeAfterResponse();
+  // Closing the listener resets connections that wait to be accepted: after three turns without any, there are none.
+  for (let turns = 0; turns < 3; turns += 1) await turn.whenOver();
+  // The `close` of HTTP would cut off idle connections at once, and responses that are not read yet.
+  NetServer.prototype.close.call(server);
+  const grace = setInterval(() => {
+    for (const { isBusy, socket } of connections) if (!isBusy) socket.destroy();
+  }, IDLE_GRACE_MS);
+  await closed;
+  clearInterval(grace);
+  clearTimeout(limit);
+}
