@@ -84,8 +84,9 @@ export class Attempts {
   }
 
   /**
-   * A shard that does not respond must not take every slot, so an attempt with suspects is limited. It gets twice the time
-   * that a slow database needs, or that there was no reply to these plants or to any others.
+   * A shard that does not respond must not take every slot. So an attempt with suspects is limited, and every attempt while
+   * there are stragglers. It gets twice the time that a slow database needs, or that there was no reply to these plants or
+   * to any others.
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();
@@ -95,7 +96,7 @@ export class Attempts {
       waited = Math.max(waited, now - call.addedAt);
       isLimited ||= isSuspect;
     }
-    if (!isLimited) return left;
+    if (!isLimited && this.#stragglers === 0) return left;
     const silent = Math.min(waited, now - this.#latestSentAt);
     return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
   }

@@ -45,8 +45,6 @@ interface AvailabilityOptions {
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections();
-  /** Aborts when the connection of what is sent now counts as lost. */
-  lost = this.#connections.signal;
   /** What every read rejects with now; `undefined` when the storage was available at the last check. */
   problem: StorageUnavailableError | undefined;
   /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
@@ -67,6 +65,11 @@ export class Availability {
     void this.#keepChecking(CHECK_INTERVAL_MS);
   }
 
+  /** Aborts when the connection of what is sent now counts as lost. */
+  get lost(): AbortSignal {
+    return this.#connections.signal;
+  }
+
   /** Like `PlantRepository.ready`. Concurrent calls share one check. Does not log in more often than this object. */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials') await this.#check();
@@ -79,7 +82,6 @@ export class Availability {
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
     this.#connections.checked(clock.now(), hasResponded);
-    this.lost = this.#connections.signal;
     const isRefused = this.#finding === 'credentials';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;

@@ -105,8 +105,16 @@ export class GroupCommit {
     this.#closing ??= new Promise<void>((resolve) => {
       this.#drained = resolve;
       if (this.#pending.size === 0) resolve();
-    }).finally(() => this.#stopTimer());
+    }).finally(() => {
+      this.#stopTimer();
+      this.#dropSettled();
+    });
     return this.#closing;
+  }
+
+  #dropSettled(): void {
+    this.#ordinary.dropSettled();
+    this.#again.dropSettled();
   }
 
   #accept(size: number, timeLimitMs: number): void {
@@ -140,6 +148,7 @@ export class GroupCommit {
       if (plant.call.deadline > now) next = Math.min(next, plant.call.deadline);
       else plant.giveUp(NOT_STORED, plant.cause ?? availability.problem);
     }
+    this.#dropSettled();
     this.#expireAt(next);
   }
 

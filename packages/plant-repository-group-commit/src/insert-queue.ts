@@ -36,16 +36,14 @@ export class InsertQueue {
   #startedAt = Number.NEGATIVE_INFINITY;
   /** Whether an insert starts at the end of the turn, with the plants that come until then. */
   #isStarting = false;
-  /** Whether an insert starts after a pause, because a majority or a standby lags. */
-  #isWaiting = false;
+  /** Set while an insert starts after a pause, because a majority or a standby lags. */
+  #stopPause: (() => void) | undefined;
 
   constructor(options: InsertQueueOptions) {
     this.#options = options;
   }
 
   push(plant: PendingPlant): void {
-    // While a frozen server takes every slot, the queue must not keep what has expired.
-    while (this.#plants[0]?.isSettled) this.#plants.shift();
     this.#plants.push(plant);
     this.#startSoon();
   }
@@ -55,6 +53,12 @@ export class InsertQueue {
     if (plants.length === 0) return;
     this.#plants.unshift(...plants);
     this.#startSoon();
+  }
+
+  /** Forgets settled plants: while a frozen server takes every slot, the queue must not keep what has expired. */
+  dropSettled(): void {
+    this.#plants = this.#plants.filter(({ isSettled }) => !isSettled);
+    if (this.#plants.length === 0) this.#endPause();
   }
 
   /** An idle queue waits until the promises of the turn have settled, another one for the end of the turn. */
@@ -76,12 +80,16 @@ export class InsertQueue {
   /** When the inserts in flight take long, the next one does not wait for them. */
   #startLater(): void {
     const { slots, pauseMs, clock } = this.#options;
-    if (this.#isWaiting || this.#inFlight >= slots) return;
-    this.#isWaiting = true;
-    clock.after(this.#startedAt + pauseMs() - clock.now(), () => {
-      this.#isWaiting = false;
+    if (this.#stopPause || this.#inFlight >= slots) return;
+    this.#stopPause = clock.after(this.#startedAt + pauseMs() - clock.now(), () => {
+      this.#endPause();
       this.#start();
     });
+  }
+
+  #endPause(): void {
+    this.#stopPause?.();
+    this.#stopPause = undefined;
   }
 
   #start(): void {

@@ -86,6 +86,13 @@ describe('The availability of a storage', () => {
     expect(reported()).to.deep.equal(['storage reachable']);
   });
 
+  it('counts the connection of what is sent now as lost never at once, and later when there is no reply', async () => {
+    open();
+    const { lost } = availability;
+    await runUntil(20_500);
+    expect([lost.aborted, availability.lost.aborted]).to.deep.equal([true, false]);
+  });
+
   it('is slow while inserts get no replies, although a check does', async () => {
     open();
     for (const [at, value] of [

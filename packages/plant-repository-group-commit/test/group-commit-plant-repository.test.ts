@@ -174,6 +174,7 @@ describe('A group commit repository', () => {
     const adding = repository.add(monstera, 60_000);
     await nextTurn();
     const closing = [repository.close(), repository.close()];
+    await nextTurn();
     reply();
     await Promise.all([adding, ...closing]);
     expect(order).to.deep.equal(['stored', 'closed']);

@@ -170,6 +170,19 @@ describe('A slow storage', function () {
     });
   }
 
+  it('one of whose shards is lost stores every plant of the other, when 10 a second come for the lost one', async () => {
+    slow.lostShard = 'silent';
+    const arrive = (everyMs: number, parity: number) => {
+      for (let at = 1; at < 40_000; at += everyMs) {
+        time.after(at, () => void client(2 * at + parity, 15_000, -1));
+      }
+    };
+    arrive(10, 0);
+    arrive(100, 1);
+    await time.runOut(MINUTE);
+    expect(failures).to.have.length(400);
+  });
+
   it('without stragglers has no more inserts, and is not stalled by one without a reply', async () => {
     open({ ...slow.storage, limits: { ordinary: 6, again: 4, stragglers: 0 } });
     slow.lostShard = 'silent';

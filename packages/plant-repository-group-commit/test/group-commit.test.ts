@@ -1,6 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import {
   OutcomeUnknownError,
   PlantIdTakenError,
@@ -9,6 +11,7 @@ import {
 import type { BatchTracer, StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
+import type { PlantStorage } from '../src/plant-storage.js';
 import { FakePlantStorage } from './support/fake-plant-storage.js';
 import { AVAILABLE, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
@@ -16,14 +19,22 @@ import { VirtualTime } from './support/virtual-time.js';
 const LIMIT_MS = 5_000;
 const SHORT_LIMIT_MS = 40;
 const REFUSAL = { code: 121, reason: 'the validator refuses it' };
+/** Collects garbage at once. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  await nextTurn();
+  runInNewContext('gc')();
+}
+
 const ANOTHER = 'the mark of another plant';
 
-function open(given: Partial<Pick<GroupCommitOptions, 'availability' | 'tracer'>> = {}) {
+/** @param given Methods of the storage, among others. */
+function open(given: Partial<GroupCommitOptions & PlantStorage> = {}) {
   const fake = new FakePlantStorage();
   const clock = new VirtualTime();
   const events: StorageEvent[] = [];
   const plants = new GroupCommit({
-    ...{ storage: fake.storage, availability: AVAILABLE, clock },
+    ...{ storage: { ...fake.storage, ...given }, availability: AVAILABLE, clock },
     observer: (event) => events.push(event),
     ...given,
   });
@@ -74,6 +85,9 @@ describe('Batches', () => {
     const end = async () => {
       const sixth = await fake.insert(5);
       expect([clock.now(), sixth.ids]).to.deep.equal([100, [16n]]);
+      void add(17n);
+      const seventh = await fake.insert(6);
+      expect([clock.now(), seventh.ids]).to.deep.equal([200, [17n]]);
       for (const insert of fake.inserts) insert.reply();
     };
     await settled(add(16n), end());
@@ -92,6 +106,74 @@ describe('Batches', () => {
     const adding = [100, 300, 200].map((limit) => rejects(add(BigInt(limit), limit)));
     await settled(...adding);
     expect(fake.inserts[0]?.timeLimitMs).to.equal(300);
+  });
+});
+
+describe('A time limit', () => {
+  it('that ends earlier than that of a plant before ends in time', async () => {
+    const { clock, add, settled } = open();
+    const adding = rejects(add(2n));
+    const short = rejects(add(1n, SHORT_LIMIT_MS)).then(() => expect(clock.now()).to.equal(40));
+    await settled(adding, short);
+  });
+
+  it('counts a reply that has arrived when it ends, after a stall of the process', async () => {
+    const { fake, clock, add, settled } = open();
+    const adding = add(1n, SHORT_LIMIT_MS);
+    clock.after(SHORT_LIMIT_MS, () => fake.inserts[0]?.reply());
+    await settled(adding);
+  });
+
+  it('that ends before the insert is sent leaves each other plant its own outcome', async () => {
+    const { clock, add, settled } = open({
+      async insert(batch) {
+        await clock.wait(2 * SHORT_LIMIT_MS);
+        return {
+          outcomes: batch.send().map(({ plant: { id } }) => (id === 2n ? 'stored' : REFUSAL)),
+        };
+      },
+    });
+    const expired = rejects(add(1n, SHORT_LIMIT_MS), StorageUnavailableError);
+    await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
+  });
+
+  it('that has ended lets a queue forget its plant, although one before it waits longer', async () => {
+    const callers: WeakRef<object>[] = [];
+    const caller = () => {
+      const added = {};
+      callers.push(new WeakRef(added));
+      return added;
+    };
+    const tracer: BatchTracer = { caller, run: (_name, _callers, call) => call() };
+    const { add, settled } = open({ tracer, limits: { ordinary: 1, again: 1, stragglers: 0 } });
+    const sent = rejects(add(1n));
+    await nextTurn();
+    const waiting = rejects(add(2n));
+    await settled(
+      rejects(add(3n, SHORT_LIMIT_MS))
+        .then(collectGarbage)
+        .then(() => {
+          expect(callers.map((it) => it.deref() !== undefined)).to.deep.equal([true, true, false]);
+        }),
+      sent,
+      waiting,
+    );
+  });
+});
+
+describe('A closed group commit', () => {
+  it('has no timer, although inserts took long', async () => {
+    const { fake, clock, plants, add, settled } = open({
+      limits: { ordinary: 2, again: 1, stragglers: 0 },
+    });
+    clock.after(900, () => fake.inserts[0]?.reply());
+    await settled(add(1n));
+    const adding = [add(2n), add(3n), add(4n)];
+    await nextTurn();
+    adding.push(add(5n));
+    for (const number of [1, 2]) (await fake.insert(number)).reply();
+    await Promise.all([...adding, plants.close()]);
+    await clock.runOut(0);
   });
 });
 

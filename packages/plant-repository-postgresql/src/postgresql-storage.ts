@@ -19,6 +19,9 @@ import { type Advice, absentColumn, EXAMINE, type TableState, TORN_PAGES } from 
 /** A trigger of one plant may report it too. */
 const NO_PERMISSION = '42501';
 
+/** The code of a lock timeout: another session holds a row with the same id. */
+const LOCKED = '55P03';
+
 /** The code of notices that are not warnings. */
 const NO_WARNING = '00000';
 
@@ -202,8 +205,10 @@ function notInserted(id: bigint, found: Found | undefined): InsertOutcome {
 
 /** One plant of several may be the reason for a refusal. */
 function outcomesOf({ outcome, code }: StorageError, plants: number): Outcomes {
-  if (outcome !== 'refused' && code !== NO_PERMISSION) return outcome;
+  const isOfOne = outcome === 'refused' || code === NO_PERMISSION || code === LOCKED;
+  if (!isOfOne) return outcome;
   if (plants > 1) return 'refused with others';
+  if (code === LOCKED) return 'id exists';
   if (outcome !== 'refused') return outcome;
   return [{ code, reason: 'a constraint or a trigger of the table, or a limit of the server' }];
 }

@@ -12,6 +12,9 @@ const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
 const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
   AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
 
+/** A session that holds one row, such as a bulk load that is not committed, must not hold up the plants of others. */
+const WAITS_FOR_ROWS = `set_config('lock_timeout', '2s', true) = '2s'`;
+
 /**
  * Another session may have committed a plant without waiting for the disk or the standbys. This transaction writes a
  * message to the log after that commit, so its own synchronous commit includes the plant's. What a standby shows, it
@@ -32,7 +35,8 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
   const marks = typed[columns.indexOf('mark')];
   // Returns the marks of the plants that were not inserted: usually none, so that the driver has no rows to parse.
   const insert = `WITH inserted AS (
-      INSERT INTO plants (${columns}) SELECT ${typed} WHERE ${DURABLY} AND ${IS_KEPT}
+      INSERT INTO plants (${columns}) SELECT ${typed}
+      WHERE ${DURABLY} AND ${IS_KEPT} AND ${WAITS_FOR_ROWS}
       ON CONFLICT (id) DO NOTHING RETURNING mark
     )
     SELECT ${marks} AS mark EXCEPT SELECT mark FROM inserted`;

@@ -90,6 +90,25 @@ describeOnPostgresql('a store, when the server is slow', function () {
     });
   }
 
+  it('stores the plants of others while a session holds rows, and those with their ids when it rolls back', async () => {
+    const adding = (first: number, count: number, timeLimitMs: number) =>
+      Array.from({ length: count }, (_, at) => repository.add(plant(first + at), timeLimitMs));
+    await server.run(`BEGIN; INSERT INTO plant_store.plants
+      SELECT id, 'held', NULL, gen_random_uuid() FROM generate_series(1001, 1012) AS id`);
+    const held = adding(1_001, 12, 50_000);
+    await Promise.all([...adding(100, 80, 8_000), ...adding(200, 80, 8_000)]);
+    await server.run('ROLLBACK');
+    await Promise.all(held);
+  });
+
+  it('reports an id as taken while a session changes its row', async () => {
+    await server.run(`BEGIN; UPDATE plant_store.plants SET tag = 'changed'`);
+    const ids = [-1, -2, -3];
+    const adding = ids.map((id) => repository.add(plant(id), 8_000));
+    await rejects(adding[0] ?? Promise.resolve(), { code: 'PLANT_ID_TAKEN' });
+    await Promise.all(adding.slice(1));
+  });
+
   it('stores and reads plants again within seconds when all connections are lost without a sign', async () => {
     const network = await FaultyNetwork.before(server.port);
     const uri = server.uri('plant_store').replace(/127.0.0.1:\d+/, network.host);
