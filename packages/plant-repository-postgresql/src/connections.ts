@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, Connection, Pool, type PoolClient } from 'pg';
-import { endsConnection, whyNotConnected, withoutPlant } from './server-error.js';
+import { endsConnection, wasIdle, whyNotConnected, withoutPlant } from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -47,12 +47,15 @@ export class Connections {
   }
 
   /**
-   * Runs statements with one connection. Rejects with a {@link StorageError} when the server reports an error.
+   * Runs statements with one connection, and once again if that one was closed because it was idle. Rejects with a {@link StorageError} when the server reports an error.
    *
    * @param signal When it aborts, this rejects, and the server cancels the statement.
    */
   run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
-    const running = this.#run(work, signal);
+    const running = this.#run(work, signal).catch((error: unknown) => {
+      if (wasIdle(error)) return this.#run(work, signal);
+      throw error;
+    });
     return new Promise((resolve, reject) => {
       const stop = () => reject(signal.reason);
       signal.addEventListener('abort', stop);

@@ -31,7 +31,15 @@ export function postgresqlPlantRepository({
   uri,
   ...options
 }: PostgresqlPlantRepositoryOptions): GroupCommitPlantRepository {
-  return new GroupCommitPlantRepository(new PostgresqlStorage(uri, options.observer), options);
+  const storage = new PostgresqlStorage(withOwnMode(uri), options.observer);
+  return new GroupCommitPlantRepository(storage, options);
+}
+
+/** `pg` treats these modes as `verify-full`, and prints a warning of several lines. */
+const ALIAS = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+
+function withOwnMode(uri: string): string {
+  return uri.includes('uselibpqcompat=true') ? uri : uri.replace(ALIAS, '$1verify-full');
 }
 
 /** Without a user, `user:1234` could be a host and a port, and the password would be printed as a port. */
@@ -43,7 +51,7 @@ export function postgresqlUriProblem(uri: string): string | undefined {
     return 'it must have a user, one host and a database, and other special characters percent-encoded';
   }
   try {
-    new Client({ connectionString: uri });
+    new Client({ connectionString: withOwnMode(uri) });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : 'it cannot be parsed';

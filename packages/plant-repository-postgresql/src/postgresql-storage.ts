@@ -25,6 +25,12 @@ const LOCKED = '55P03';
 /** The code of notices that are not warnings. */
 const NO_WARNING = '00000';
 
+interface Notice {
+  readonly code: string | undefined;
+  /** The function that reports it, such as a trigger. A commit has none. */
+  readonly where: string | undefined;
+}
+
 /** The most plants of a page. */
 const MAX_PAGE = 1_000;
 
@@ -222,8 +228,8 @@ async function committed<Row extends QueryResultRow>(
   statement: QueryConfig<unknown[]>,
 ): Promise<readonly Row[]> {
   let warned = false;
-  const warn = ({ code }: { readonly code: string | undefined }) => {
-    warned ||= code !== NO_WARNING;
+  const warn = ({ code, where }: Notice) => {
+    warned ||= code !== NO_WARNING && where === undefined;
   };
   client.on('notice', warn);
   try {

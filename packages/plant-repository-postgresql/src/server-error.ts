@@ -21,8 +21,8 @@ const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // User, password, host.
   [/^28/, 'credentials'],
   // Read-only, prepared statements, deadlock, a column that the next check misses, connections, disk full, locks, statement
-  // timeout, startup.
-  [/^(?:25006|26000|40(?!003)|42703|42P05|53|55(?!000)|57014|57P03)/, 'not now'],
+  // timeout, startup, idle session.
+  [/^(?:25006|26000|40(?!003)|42703|42P05|53|55(?!000)|57014|57P0[35])/, 'not now'],
   // Database, schema, table, columns, permissions.
   [/^(?:0A|3D|3F|42|55000)/, 'denied'],
 ];
@@ -61,6 +61,11 @@ export class StorageError extends Error {
   get command(): string | undefined {
     return COMMANDS.find(([pattern]) => pattern.test(this.message))?.[1];
   }
+}
+
+/** Whether the server had ended the session before the statement began: with `idle_session_timeout`. */
+export function wasIdle(error: unknown): boolean {
+  return error instanceof StorageError && error.code === '57P05';
 }
 
 /** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */

@@ -66,6 +66,13 @@ const DEFERRABLE = `SELECT 'the primary key of the table plants is deferrable. R
   FROM pg_index JOIN pg_attribute ON attrelid = indrelid AND attnum::text = indkey::text
   WHERE indrelid = plants.oid AND attname = 'id' AND NOT indimmediate LIMIT 1`;
 
+/** A column of the type `serial` has such a default. Without the permission, each insert fails. */
+const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is missing. Grant it', pg_class.oid::regclass)
+  FROM pg_attrdef JOIN pg_depend ON classid = 'pg_attrdef'::regclass AND objid = pg_attrdef.oid
+    JOIN pg_class ON refclassid = 'pg_class'::regclass AND pg_class.oid = refobjid
+  WHERE adrelid = plants.oid AND CASE WHEN pg_class.relkind = 'S'
+    THEN NOT has_sequence_privilege(pg_class.oid, 'USAGE, UPDATE') END LIMIT 1`;
+
 /** Reads a {@link TableState}. Waits for no lock of the table. */
 export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent, CASE
     WHEN current_setting('fsync', true) = 'off'
@@ -74,7 +81,9 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
       THEN 'the encoding of the database is not UTF8. Create another one'
     WHEN relkind <> 'r' THEN 'plants is not an ordinary table. Create one'
     WHEN relpersistence <> 'p' THEN 'the table plants is unlogged. Set it to logged'
-    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY})) END AS problem
+    WHEN current_setting('row_security') = 'off' AND row_security_active(oid)
+      THEN 'row_security is off, so the policies of the table plants refuse every statement. Set it to on'
+    ELSE coalesce((${WRONG_TYPE}), (${REQUIRED}), (${DEFERRABLE}), (${WITHOUT_POLICY}), (${SEQUENCE})) END AS problem
   FROM pg_class AS plants WHERE oid = 'plants'::regclass`;
 
 /** What the catalog and the settings of the server show. */

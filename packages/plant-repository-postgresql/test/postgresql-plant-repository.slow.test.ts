@@ -1,10 +1,14 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
-import { postgresqlPlantRepository } from '@plant-store/plant-repository-postgresql';
+import {
+  postgresqlPlantRepository,
+  type StorageEvent,
+} from '@plant-store/plant-repository-postgresql';
 import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
@@ -154,6 +158,20 @@ describeOnPostgresql('a store, when the server is slow', function () {
         () => 'a backend has not ended',
       );
     });
+  });
+
+  it('is reachable although the server ends idle sessions before the next check', async function () {
+    const known = "SELECT FROM pg_settings WHERE name = 'idle_session_timeout'";
+    // PostgreSQL 12 and 13 do not have the setting.
+    if ((await server.rows(known)).length === 0) this.skip();
+    await server.run("ALTER ROLE plant_store SET idle_session_timeout = '1s'");
+    const reasons: string[] = [];
+    const observer = (event: StorageEvent) => reasons.push(inspect(event));
+    const idle = postgresqlPlantRepository({ uri: server.uri('plant_store'), observer });
+    await wait(10_000);
+    await idle.close();
+    await server.run('ALTER ROLE plant_store RESET ALL');
+    expect(`${reasons}`).to.include('storage reachable').and.not.include('57P05');
   });
 
   it('exports from a hot standby', async () => {

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { postgresqlUriProblem } from '@plant-store/plant-repository-postgresql';
 import { expect } from 'chai';
 
@@ -16,6 +17,16 @@ describe('A connection string of PostgreSQL', () => {
       );
     });
   }
+
+  it('may require TLS without a warning', async () => {
+    const warnings: Error[] = [];
+    const collect = (warning: Error) => warnings.push(warning);
+    process.on('warning', collect);
+    expect(postgresqlUriProblem(`${URI}?sslmode=require`)).to.equal(undefined);
+    await setImmediate();
+    process.off('warning', collect);
+    expect(warnings).to.deep.equal([]);
+  });
 
   it('is refused with the reason when a file cannot be read', () => {
     expect(postgresqlUriProblem(`${URI}?sslrootcert=/none`)).to.equal(

@@ -22,6 +22,7 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
     '53300',
     '55P03',
     '57014',
+    '57P05',
     '57P03',
   ],
   'unclear, not now': ['08006', '40003', '57P01', 'XX000'],

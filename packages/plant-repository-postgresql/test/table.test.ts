@@ -24,6 +24,11 @@ const WORKS: Readonly<Record<string, string>> = {
   'further columns that may be empty': `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS},
     note text, added timestamptz NOT NULL DEFAULT now(), number int GENERATED ALWAYS AS IDENTITY,
     length int NOT NULL GENERATED ALWAYS AS (length(name)) STORED)`,
+  'a sequence as a default': `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, number serial);
+    GRANT USAGE ON SEQUENCE plants_number_seq TO plant_store`,
+  'a trigger that warns': `${CREATE_TABLE};
+    CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE WARNING ''new''; RETURN NEW; END';
+    CREATE TRIGGER warn BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION warn()`,
   'row-level security and policies': `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
     CREATE POLICY all_plants ON plants USING (true)`,
 };
@@ -66,6 +71,16 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
      CREATE POLICY inserts ON plants FOR INSERT WITH CHECK (true)`,
     /row-level security of the table plants has no policy for SELECT/,
   ],
+  'a sequence without a permission': [
+    `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, number serial)`,
+    /the permission USAGE on the sequence plants_number_seq is missing\. Grant it/,
+  ],
+  'policies that are off for the role': [
+    `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY;
+     CREATE POLICY all_plants ON plants USING (true);
+     ALTER ROLE plant_store SET row_security = off`,
+    /row_security is off, so the policies of the table plants refuse every statement/,
+  ],
   partitions: [
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}) PARTITION BY RANGE (id);
      CREATE TABLE every_plant PARTITION OF plants DEFAULT`,
@@ -84,7 +99,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   after(() => server.stop());
 
   async function open(statements: string) {
-    await server.run(`DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
+    await server.run(`ALTER ROLE plant_store RESET ALL; DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
       SET search_path = garden; ${statements};
       GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
     events = [];
