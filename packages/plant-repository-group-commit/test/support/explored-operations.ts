@@ -5,7 +5,7 @@ import type {
   MarkedPlant,
   PlantBatch,
 } from '../../src/plant-storage.js';
-import { Condition, type Event, type ExploredServer, type Logged } from './explored-server.js';
+import { Condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
 
 export const REFUSAL = { code: 121, reason: 'a rule' };
 
@@ -45,14 +45,14 @@ abstract class Operation<Result> {
 
   /** Everything that decides what it can do next. */
   abstract get state(): string;
-  protected abstract progress(): Event | undefined;
-  protected abstract faults(): Event[];
+  protected abstract progress(): Happening | undefined;
+  protected abstract faults(): Happening[];
 
-  usual(): Event | undefined {
+  usual(): Happening | undefined {
     return this.hold.holds ? undefined : this.progress();
   }
 
-  surprises(): Event[] {
+  surprises(): Happening[] {
     return [...(this.progress() ? [this.hold.change] : []), ...(this.isOpen ? this.faults() : [])];
   }
 
@@ -66,16 +66,16 @@ abstract class Operation<Result> {
     this.#reject(error);
   }
 
-  protected get loss(): Event {
+  protected get loss(): Happening {
     return this.seen('loses its connection', () => this.call.connection.abort(PROBLEM));
   }
 
-  protected event(what: string, act: () => void): Event {
+  protected event(what: string, act: () => void): Happening {
     return { name: `${this.call.name} ${what}`, act };
   }
 
   /** An event that the instance notices. */
-  protected seen(what: string, act: () => void): Event {
+  protected seen(what: string, act: () => void): Happening {
     return { ...this.event(what, act), seenBy: [this.call.instance] };
   }
 }
@@ -115,7 +115,7 @@ export class ExploredInsert extends Operation<InsertResult> {
     if (this.#step === 'is sent') this.#arrive();
   }
 
-  protected progress(): Event | undefined {
+  protected progress(): Happening | undefined {
     if (this.#step === 'waits') return this.seen('is sent', () => this.#send());
     if (this.#step === 'is sent') return this.event('arrives', () => this.#arrive());
     if (!this.isOpen) return undefined;
@@ -124,7 +124,7 @@ export class ExploredInsert extends Operation<InsertResult> {
     return kept.includes(false) ? undefined : this.#reply('replies', this.#outcomes);
   }
 
-  protected faults(): Event[] {
+  protected faults(): Happening[] {
     if (this.#step === 'is sent') return [this.loss, ...this.#faultsOnArrival()];
     if (this.#step !== 'waits') return [this.loss, ...this.#unmet()];
     const ends = (what: string, end: () => void) =>
@@ -138,7 +138,7 @@ export class ExploredInsert extends Operation<InsertResult> {
     ];
   }
 
-  #faultsOnArrival(): Event[] {
+  #faultsOnArrival(): Happening[] {
     const names = this.#plants.map(({ plant }) => plant.name);
     const all = (outcome: 'denied' | 'not written' | 'refused with others') =>
       this.event(`is ${outcome}`, () => this.#arrived(names.map(() => outcome)));
@@ -156,12 +156,12 @@ export class ExploredInsert extends Operation<InsertResult> {
   }
 
   /** The server reports that no majority has it in time. */
-  #unmet(): Event[] {
+  #unmet(): Happening[] {
     const outcomes = this.#outcomes.map((it) => (it === 'stored' ? 'unclear' : 'not written'));
     return this.#written.length > 0 ? [this.#reply('replies without a majority', outcomes)] : [];
   }
 
-  #reply(what: string, outcomes: readonly InsertOutcome[]): Event {
+  #reply(what: string, outcomes: readonly InsertOutcome[]): Happening {
     const known = outcomes.map((outcome, at) => this.#shown(outcome, this.#plants[at]));
     return this.seen(`${what} ${JSON.stringify(known)}`, () => {
       this.#known = known;
@@ -216,16 +216,16 @@ export class ExploredLookUp extends Operation<ReadonlyMap<bigint, Mark | undefin
     return [this.isOpen, this.hold.holds, this.#keptBefore].join();
   }
 
-  protected progress(): Event | undefined {
+  protected progress(): Happening | undefined {
     return this.isOpen ? this.#sees(this.call.server.kept) : undefined;
   }
 
-  protected faults(): Event[] {
+  protected faults(): Happening[] {
     const isStale = this.#keptBefore < this.call.server.kept;
     return isStale ? [this.loss, this.#sees(this.#keptBefore)] : [this.loss];
   }
 
-  #sees(kept: number): Event {
+  #sees(kept: number): Happening {
     const found = this.#ids.flatMap((id) => {
       const holder = this.call.server.committed(id, kept);
       return holder ? [[id, holder.mark] as const] : [];

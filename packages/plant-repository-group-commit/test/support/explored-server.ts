@@ -1,7 +1,7 @@
 import type { MarkedPlant } from '../../src/plant-storage.js';
 
-/** What can happen next in a world. */
-export interface Event {
+/** What can happen next in a world of plants. */
+export interface Happening {
   readonly name: string;
   readonly act: () => void;
   /** The instances that notice it. */
@@ -19,7 +19,7 @@ export class Condition {
     this.#ends = ends;
   }
 
-  get change(): Event {
+  get change(): Happening {
     const act = () => {
       this.holds = !this.holds;
     };
@@ -73,12 +73,12 @@ export class ExploredServer {
     this.kept = this.#log.length;
   }
 
-  usual(): Event | undefined {
+  usual(): Happening | undefined {
     const follows = this.kept < this.#log.length && !this.lag.holds;
     return follows ? { name: 'a majority has it', act: () => this.catchUp() } : undefined;
   }
 
-  surprises(): Event[] {
+  surprises(): Happening[] {
     if (this.kept === this.#log.length) return [];
     const failOver = () => {
       this.#hasFailedOver = true;
@@ -89,7 +89,7 @@ export class ExploredServer {
   }
 
   /** What happens when another program may write a plant with this id. */
-  foreignWrite(id: bigint): Event[] {
+  foreignWrite(id: bigint): Happening[] {
     if (this.#log.some((it) => it.id === id)) return [];
     const act = () => {
       this.#log = [...this.#log, { id, name: 'foreign', mark: undefined }];

@@ -4,10 +4,11 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
+import { type Event, settled, type World } from '@plant-store/explorer';
 import { GroupCommit } from '../../src/group-commit.js';
 import type { InsertLimits } from '../../src/plant-storage.js';
 import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
-import { Condition, type Event, ExploredServer } from './explored-server.js';
+import { Condition, ExploredServer, type Happening } from './explored-server.js';
 import { AVAILABLE, storageWith } from './storage-with.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -48,10 +49,11 @@ interface Add extends PlannedAdd {
 }
 
 /** Two instances of the service with one storage, and a check of every outcome. */
-export class ExploredWorld {
+export class ExploredWorld implements World {
   /** What is not true. */
-  readonly violations: string[] = [];
+  violation: string | undefined;
   readonly #plan: WorldPlan;
+  readonly #outcomes: Set<Outcome>;
   readonly #time = new VirtualTime();
   readonly #server = new ExploredServer();
   readonly #inserts: ExploredInsert[] = [];
@@ -67,15 +69,19 @@ export class ExploredWorld {
   #connection = new AbortController();
   #surprisedAt = 0;
 
-  constructor(plan: WorldPlan) {
+  private constructor(plan: WorldPlan, outcomes: Set<Outcome>) {
     this.#plan = plan;
+    this.#outcomes = outcomes;
     this.#instances = [0, 1].map((instance) => this.#instance(instance));
     this.#late = plan.adds.filter(({ isLate }) => isLate);
     for (const add of plan.adds) if (!add.isLate) this.#add(add);
   }
 
-  get outcomes(): Outcome[] {
-    return this.#adds.flatMap(({ outcome }) => outcome ?? []);
+  /** @param outcomes Gets every outcome. */
+  static async open(plan: WorldPlan, outcomes: Set<Outcome>): Promise<ExploredWorld> {
+    const world = new ExploredWorld(plan, outcomes);
+    await settled();
+    return world;
   }
 
   /** A text that two worlds share when the same can happen in both. */
@@ -86,8 +92,22 @@ export class ExploredWorld {
     return [...this.#seen, ...operations, this.#server.state, ...rest].join('|');
   }
 
-  /** What happens next without a surprise; `undefined` at the end. */
   usual(): Event | undefined {
+    const usual = this.#usual();
+    return usual && { name: usual.name, act: () => this.#happen(usual) };
+  }
+
+  surprises(): Event[] {
+    return this.#surprises().map((it) => {
+      const act = () => {
+        this.#surprisedAt = this.#time.now();
+        return this.#happen(it);
+      };
+      return { name: it.name, act };
+    });
+  }
+
+  #usual(): Happening | undefined {
     if (this.#adds.every(({ outcome }) => outcome)) return this.#joins()[0];
     const parts = this.#silence.holds ? [] : [...this.#operations, this.#server];
     for (const part of parts) {
@@ -97,7 +117,7 @@ export class ExploredWorld {
     return { name: 'time passes', act: () => this.#time.step(), seenBy: [] };
   }
 
-  surprises(): Event[] {
+  #surprises(): Happening[] {
     const { revokes, hasOtherProgram } = this.#plan;
     return [
       ...this.#operations.flatMap((it) => it.surprises()),
@@ -109,26 +129,20 @@ export class ExploredWorld {
     ];
   }
 
-  async happen({ name, act, seenBy }: Event, isSurprise: boolean): Promise<void> {
-    if (isSurprise) this.#surprisedAt = this.#time.now();
-    for (const instance of seenBy ?? []) this.#saw(instance, name);
-    act();
-    if (seenBy) await this.settle();
-  }
-
-  /** Resolves when the instances have done everything that follows from what has happened. */
-  async settle(): Promise<void> {
-    for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  }
-
   /** What is still on its way arrives, and a majority gets it. */
   async end(): Promise<void> {
     for (const insert of this.#inserts) insert.arriveAtLast();
     this.#server.catchUp();
     for (const add of this.#adds) this.#checkAtEnd(add);
     const stored = this.#adds.filter(({ outcome }) => outcome === 'stored').map(({ id }) => id);
-    if (new Set(stored).size < stored.length) this.violations.push('one id was stored twice');
+    if (new Set(stored).size < stored.length) this.violation ??= 'one id was stored twice';
     await Promise.all(this.#instances.map((instance) => instance.close()));
+  }
+
+  async #happen({ name, act, seenBy }: Happening): Promise<void> {
+    for (const instance of seenBy ?? []) this.#saw(instance, name);
+    act();
+    if (seenBy) await settled();
   }
 
   get #operations() {
@@ -139,7 +153,7 @@ export class ExploredWorld {
     this.#seen[instance] += `${what} ${this.#time.now()};`;
   }
 
-  #joins(): Event[] {
+  #joins(): Happening[] {
     return this.#late.slice(0, 1).map((add) => {
       const act = () => {
         this.#late.shift();
@@ -231,6 +245,7 @@ export class ExploredWorld {
       'the storage had recovered': isExpired && this.#hasRecovered && (isOwn || !isRefused),
     };
     add.outcome = outcome;
+    this.#outcomes.add(outcome);
     for (const [what, is] of Object.entries(wrong)) if (is) this.#report(add, what);
   }
 
@@ -243,7 +258,7 @@ export class ExploredWorld {
 
   #checkOpen(instance: number, { ordinary, again, stragglers }: InsertLimits): void {
     const open = this.#inserts.filter((it) => it.call.instance === instance && it.isOpen).length;
-    if (open > ordinary + again + stragglers) this.violations.push(`${open} inserts are open`);
+    if (open > ordinary + again + stragglers) this.violation ??= `${open} inserts are open`;
   }
 
   #checkAtEnd(add: Add): void {
@@ -255,7 +270,7 @@ export class ExploredWorld {
   }
 
   #report({ name, outcome }: Add, what: string): void {
-    this.violations.push(`${name} is ${outcome}, but ${what}`);
+    this.violation ??= `${name} is ${outcome}, but ${what}`;
   }
 }
 

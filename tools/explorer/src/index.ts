@@ -1,0 +1,1 @@
+export { type Event, type Explored, explore, settled, type World } from './explore.js';

@@ -1,0 +1,98 @@
+import { rejects } from 'node:assert/strict';
+import { type Event, explore, settled, type World } from '@plant-store/explorer';
+import { expect } from 'chai';
+
+/** Clients that add 1 to a number, in two steps each. */
+class Counter implements World {
+  violation: string | undefined;
+  #number = 0;
+  /** What each client has read, and `undefined` when it has written that plus 1. */
+  readonly #clients: { readonly name: string; read?: number; isDone: boolean }[];
+  readonly #isSafe: boolean;
+
+  constructor(names: string, isSafe = false) {
+    this.#clients = [...names].map((name) => ({ name, isDone: false }));
+    this.#isSafe = isSafe;
+  }
+
+  get state(): string {
+    return JSON.stringify([this.#number, this.#clients]);
+  }
+
+  usual(): Event | undefined {
+    return this.#steps()[0];
+  }
+
+  surprises(): Event[] {
+    return this.#steps().slice(1);
+  }
+
+  end(): void {
+    if (this.#number < this.#clients.length) this.violation = `the number is ${this.#number}`;
+  }
+
+  #steps(): Event[] {
+    const open = this.#clients.filter(({ isDone }) => !isDone);
+    return open.map((client) => {
+      const { name, read } = client;
+      if (read === undefined) {
+        const act = () => Object.assign(client, { read: this.#number }) && settled();
+        return { name: `${name} reads`, act };
+      }
+      const act = () => {
+        this.#number = this.#isSafe ? this.#number + 1 : read + 1;
+        client.isDone = true;
+      };
+      return { name: `${name} writes`, act };
+    });
+  }
+}
+
+describe('The explorer', () => {
+  it('shows the shortest history with the fewest surprises that goes wrong', async () => {
+    const { counterexample } = await explore(() => new Counter('AB'), 3);
+    expect(counterexample).to.equal(
+      [
+        'the number is 1, after these events ("!" is a surprise):',
+        '   1. ! B reads',
+        '   2.   A reads',
+        '   3.   A writes',
+        '   4.   B writes',
+      ].join('\n'),
+    );
+    const none = await explore(() => new Counter('AB'), 0);
+    expect(none).to.deep.equal({ histories: 1, counterexample: undefined });
+  });
+
+  it('tries every order, and continues equal states once', async () => {
+    let states = 0;
+    /** Takes every state for another one. */
+    class Forgetful extends Counter {
+      override get state(): string {
+        states += 1;
+        return `${states}`;
+      }
+    }
+    const orders = await explore(() => new Forgetful('AB', true), 4);
+    expect(orders).to.deep.equal({ histories: 6, counterexample: undefined });
+    const distinct = await explore(() => new Counter('AB', true), 4);
+    expect(distinct.histories).to.be.below(6);
+  });
+
+  it('reports a history without an end, and a world that does not repeat itself', async () => {
+    const endless: World = {
+      usual: () => ({ name: 'again', act: () => undefined }),
+      surprises: () => [],
+      state: '',
+      violation: undefined,
+    };
+    const { counterexample } = await explore(() => endless, 0);
+    expect(counterexample).to.match(/^there is no end to it, after these events.*\n.*again/);
+    let worlds = 0;
+    const other = () => {
+      worlds += 1;
+      return new Counter(worlds === 1 ? 'ABC' : 'A');
+    };
+    await rejects(explore(other, 1), { message: 'event 1 is another one each time' });
+  });
+});
