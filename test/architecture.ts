@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { basename, dirname, join, normalize, sep } from 'node:path';
 
@@ -90,10 +90,14 @@ export function violations(files: Files): string[] {
 
 /** Reads the files of the packages below `root` that {@link violations} judges. */
 export function packageFiles(root: string): Map<string, string> {
-  const paths = readdirSync(join(root, 'packages')).flatMap((folder) => [
-    ...['package.json', 'tsconfig.json'].map((name) => `packages/${folder}/${name}`),
-    ...['src', 'test'].flatMap((part) => sourcesIn(root, `packages/${folder}/${part}`)),
-  ]);
+  // A folder without a manifest is left over, for example of a tutorial.
+  const isPackage = (folder: string) => existsSync(join(root, 'packages', folder, 'package.json'));
+  const paths = readdirSync(join(root, 'packages'))
+    .filter(isPackage)
+    .flatMap((folder) => [
+      ...['package.json', 'tsconfig.json'].map((name) => `packages/${folder}/${name}`),
+      ...['src', 'test'].flatMap((part) => sourcesIn(root, `packages/${folder}/${part}`)),
+    ]);
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
 }
 

@@ -16,7 +16,7 @@ const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */
 const OTHERS = new Set(
-  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS DD_DBM_PROPAGATION_MODE LC_ALL NPM_REGISTRY NPM_TOKEN IMAGE_USER IMAGE_PASSWORD'.split(
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS DD_DBM_PROPAGATION_MODE LC_ALL'.split(
     ' ',
   ),
 );
@@ -30,6 +30,7 @@ const USAGES: Readonly<Record<string, string>> = {
   'plant-store export': 'packages/app/src/main.ts',
   'npm run bench': 'tools/bench/src/command.ts',
   'npm run demo': 'tools/demo/src/command.ts',
+  'npm run release': 'tools/release/src/command.ts',
 };
 
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */

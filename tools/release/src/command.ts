@@ -7,11 +7,29 @@ import { notes, problemsOf } from './checks.js';
 import { readManifest, root, run } from './project.js';
 import { releaseOf, replaceVersion, versionAfter } from './versions.js';
 
-// Usage: npm run release -- [VERSION] [--dry-run]
+const USAGE = `npm run release -- [VERSION] [--dry-run]
+
+Makes the files of a release in release/: an archive of each package, sbom.cdx.json, notes.md from the changelog, and
+SHA256SUMS. The same commit makes the same files. Then commits VERSION, tags it, and begins the next one. The default is
+the version of the manifests without "-dev"; docs/decisions/0011-what-is-served.md has the rules for versions.
+
+  --dry-run  only checks, and makes the files
+
+It is refused if a tracked file has changes, a package has another version, the changelog has nothing under "Unreleased",
+or the tag exists. When the tag is pushed, the workflow Release runs all tests, makes the files again, and publishes what
+the variables and secrets in .github/workflows/release.yml name.
+`;
 const { values, positionals } = parseArgs({
-  options: { 'dry-run': { type: 'boolean', default: false } },
+  options: {
+    'dry-run': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
   allowPositionals: true,
 });
+if (values.help) {
+  process.stdout.write(USAGE);
+  process.exit();
+}
 const dryRun = values['dry-run'];
 const before = readManifest('.').version;
 const version = positionals[0] ?? releaseOf(before);

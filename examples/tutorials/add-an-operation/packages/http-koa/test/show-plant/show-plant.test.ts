@@ -25,20 +25,18 @@ describe('GET /plants/{id}', () => {
     expect(await (await show('-1')).json()).to.deep.equal({ name: 'Bellis perennis' });
   });
 
-  for (const id of [
-    '9007199254740992',
-    '9223372036854775808',
-    '-01',
-    '1.0',
-    'seven',
-    '-1/',
-    '-%31',
-  ]) {
-    it(`responds 404 to ${id}`, async () => {
-      const response = await show(id);
-      expect(response.status).to.equal(404);
-      expect(await response.json()).to.deep.include({ error: 4040 });
-    });
+  const others = ['9007199254740992', '9223372036854775808', '-01', '1.0', 'seven', '-%31'];
+  for (const [error, ids] of [
+    [4041, others],
+    [4040, ['-1/']],
+  ] as const) {
+    for (const id of ids) {
+      it(`responds 404 to ${id}, with ${error}`, async () => {
+        const response = await show(id);
+        expect(response.status).to.equal(404);
+        expect(await response.json()).to.deep.include({ error });
+      });
+    }
   }
 
   it('responds 401 without a valid token, whether there is such a plant or not', async () => {
