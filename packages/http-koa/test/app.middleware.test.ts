@@ -157,6 +157,7 @@ describe('Third-party middleware', () => {
       it(`cannot turn a stored plant into a failure${name}`, async () => {
         const throwing: Middleware = async (ctx, next) => {
           await next();
+          Object.assign(ctx, { status: 202, body: 'queued' });
           ctx.throw(408, 'too late');
         };
         const response = await create(await served([...before, throwing]));

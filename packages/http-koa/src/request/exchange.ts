@@ -39,17 +39,14 @@ export class Exchanges {
     this.#own = own;
   }
 
-  /**
-   * The middleware outside of third-party middleware. It begins and ends each request, reports it to the observer once,
-   * and turns the errors of third-party middleware into failures.
-   */
+  /** The middleware outside of third-party middleware. It begins and ends each request, and reports it to the observer once. */
   readonly outside = async (ctx: KoaContext, next: Next): Promise<void> => {
     const exchange = this.#begin(ctx);
     try {
       await next();
-      exchange.checkResponded();
+      exchange.complete();
     } catch (error) {
-      exchange.failOutside(error);
+      exchange.completeWith(error);
     }
     exchange.end(this.#observer);
   };
@@ -59,7 +56,7 @@ export class Exchanges {
     return (ctx) => ctx.plantStore.perform(operation);
   };
 
-  /** Creates the middleware for an operation without third-party middleware around it. */
+  /** Creates the middleware for an operation without third-party middleware: both in one. */
   readonly whole = (operation: Operation): Middleware => {
     return (ctx) => this.outside(ctx, () => ctx.plantStore.perform(operation));
   };
@@ -81,20 +78,28 @@ export class Exchanges {
   }
 }
 
-/** One request and its response. Only this file changes its state. */
+/**
+ * What is known of the outcome, and so what third-party middleware around the routes may still do:
+ *
+ * - `open`: nothing is stored. It may respond (@koa/cors) or throw (koa-passport, `ctx.throw`). Then nothing will be stored.
+ * - `storing`: the storage is at work. If it ends the request now (a time limit), the outcome is unknown.
+ * - `stored`: the plant is, or may be, stored. An error, or the status of an error handler, does not replace the response.
+ * - `decided`: there is any other response. It may change the status.
+ */
+type Outcome = 'open' | 'storing' | 'stored' | 'decided';
+
+/** One request and its response. */
 export class Exchange {
   readonly requestId: string;
   /** When the request began, in milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
   readonly #ctx: Context;
   readonly #all: Exchanges;
-  #client: string | undefined;
+  #outcome: Outcome = 'open';
+  /** The response of the routes, or the failure; `undefined` when third-party middleware responds. */
   #response: Response | undefined;
-  #cause: unknown;
-  /** Whether its plant may be stored: while the storage is at work, and after a response that does not deny it. */
-  #mayBeStored = false;
-  /** Whether its response is final, so that nothing may be stored any more. */
-  #isOver = false;
+  #client: string | undefined;
+  #refusal: AccessRefusal | undefined;
 
   constructor(ctx: Context, all: Exchanges) {
     this.#ctx = ctx;
@@ -105,9 +110,9 @@ export class Exchange {
   /** Carries out an operation, and sends its response or its failure. */
   async perform(operation: Operation): Promise<void> {
     try {
-      this.respond(await operation(this.#ctx));
+      this.#decide(await operation(this.#ctx));
     } catch (cause) {
-      this.fail(cause);
+      this.#fail(cause);
     }
   }
 
@@ -120,66 +125,48 @@ export class Exchange {
 
   /** Carries out what may store a plant, counted. It does not begin after other middleware has ended the request. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
-    if (this.#isOver || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
+    if (this.#outcome !== 'open' || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
     if (this.#all.inFlight >= this.#all.maxInFlight) throw new HttpError('OVERLOADED');
     this.#all.inFlight += 1;
-    this.#mayBeStored = true;
+    this.#outcome = 'storing';
     try {
       return await work();
     } catch (error) {
-      this.#mayBeStored = error instanceof OutcomeUnknownError;
+      const isDenied = this.#outcome === 'storing' && !(error instanceof OutcomeUnknownError);
+      if (isDenied) this.#outcome = 'open';
       throw error;
     } finally {
       this.#all.inFlight -= 1;
     }
   }
 
-  /** Responds, unless the response is decided. */
-  respond(response: Response): void {
-    if (this.#isOver) return;
-    this.#response ??= response;
-    this.#send(this.#response);
-  }
-
-  /** Responds with the failure for an error, unless the response is decided. Reports a failure of the service. */
-  fail(cause: unknown): void {
-    const response = failureResponse(cause);
-    const { failure } = response;
-    if (failure.ours) this.#all.report(this.#ctx, failure.error, cause);
-    if (this.#response === undefined) this.#cause = cause;
-    this.respond(response);
-  }
-
-  /**
-   * Responds to an error of third-party middleware. It cannot deny a write: a stored plant stays a 200, and a request
-   * that is ended while the storage carries it out has an unknown outcome.
-   */
-  failOutside(error: unknown): void {
-    const isDecided = this.#response !== undefined;
-    if (!isDecided) this.#ctx.set(exposedHeaders(error));
-    this.fail(this.#mayBeStored && !isDecided ? endedEarly(error) : error);
-  }
-
-  /** Third-party middleware may have responded, for example to a CORS preflight. Without a response, Koa's status is 404. */
-  checkResponded(): void {
-    if (this.#response !== undefined) return;
-    if (this.#mayBeStored) throw new Error('other middleware has not awaited `next()`');
+  /** Checks what third-party middleware has left. It may have responded, for example to a CORS preflight. */
+  complete(): void {
+    if (this.#outcome === 'storing') throw new Error('other middleware has not awaited `next()`');
     const { status, body, respond } = this.#ctx;
-    if (status === 404 && body === undefined && respond !== false) {
-      throw new Error('no middleware has responded');
+    if (this.#response === undefined) {
+      // The status of Koa without a response is 404.
+      const isMissing = status === 404 && body === undefined && respond !== false;
+      if (isMissing) throw new Error('no middleware has responded');
+      this.#closeUnlessRead();
+      this.#ctx.set('X-Request-Id', this.requestId);
+    } else if (this.#outcome === 'stored' && status >= 400 && status !== this.#response.status) {
+      this.#send(this.#response);
     }
+  }
+
+  /** Responds to an error of third-party middleware. If the response is decided, sends it again. */
+  completeWith(error: unknown): void {
+    const decided = this.#response;
+    if (this.#outcome === 'open') this.#ctx.set(exposedHeaders(error));
+    this.#fail(this.#outcome === 'storing' ? endedEarly(error) : error);
+    if (decided) this.#send(decided);
   }
 
   /** Ends the exchange, and reports it. */
   end(observer: HttpObserver): void {
+    if (this.#outcome === 'open') this.#outcome = 'decided';
     const ctx = this.#ctx;
-    if (this.#response === undefined) {
-      this.#closeUnlessRead();
-      ctx.set('X-Request-Id', this.requestId);
-    } else if (this.#mayBeStored && ctx.status >= 400 && ctx.status !== this.#response.status) {
-      this.#send(this.#response);
-    }
-    this.#isOver = true;
     observer.ended({
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
@@ -188,9 +175,26 @@ export class Exchange {
       durationMs: performance.now() - this.startedAt,
       requestId: this.requestId,
       client: this.#client,
-      refusal: refusalOf(this.#cause),
+      refusal: this.#refusal,
       request: ctx.req,
     });
+  }
+
+  /** Sends a response, unless one is decided. */
+  #decide(response: Response): void {
+    if (this.#outcome === 'stored' || this.#outcome === 'decided') return;
+    this.#outcome = this.#outcome === 'storing' ? 'stored' : 'decided';
+    this.#response = response;
+    this.#send(response);
+  }
+
+  /** Sends the failure for an error, unless a response is decided. Reports a failure of the service in any case. */
+  #fail(cause: unknown): void {
+    const response = failureResponse(cause);
+    const { failure } = response;
+    if (failure.ours) this.#all.report(this.#ctx, failure.error, cause);
+    if (this.#response === undefined) this.#refusal = refusalOf(cause);
+    this.#decide(response);
   }
 
   #send(response: Response): void {
