@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Client, CreatePlant, TokenVerifier } from '@plant-store/domain';
 import { newPlantParser } from '@plant-store/plant-json';
-import type { Middleware } from 'koa';
 import bodyParser from 'koa-bodyparser';
 import type { Context, Operation } from '../request/exchange.js';
 import { HttpError } from '../request/failures.js';
@@ -36,7 +35,7 @@ const parseNewPlant = newPlantParser('the body');
  */
 export function createPlantOperation(options: CreatePlantOptions): Operation {
   const { useCase, tokenVerifier, admit, requestDeadlineMs, bodyLimit } = options;
-  const parse = rawBodyParser(bodyLimit);
+  const read = bodyReader(bodyLimit);
 
   return async function createPlantOperation(ctx) {
     const exchange = ctx.plantStore;
@@ -47,7 +46,7 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
     // RFC 9110 section 10.1.1: a client of HTTP/1.0 does not wait.
     const awaitsContinue = headers.expect !== undefined && httpVersion === '1.1';
     if (awaitsContinue && ctx.req instanceof OwnRequest) ctx.res.writeContinue();
-    const body = arrivedBody(ctx.req) ?? (await receivedBody(ctx, parse));
+    const body = arrivedBody(ctx.req) ?? (await read(ctx.req));
     if (body.length === 0) throw new HttpError('BODY_MISSING');
     if (body.length > bodyLimit) throw tooLarge(bodyLimit);
     const arrivedAt = complete ? exchange.startedAt : performance.now();
@@ -96,29 +95,13 @@ function arrivedBody(request: IncomingMessage): Buffer | undefined {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
 }
 
-/** Resolves with a body that may still be arriving, through koa-bodyparser. */
-async function receivedBody(ctx: Context, parse: Middleware): Promise<Buffer> {
-  const { req } = ctx;
-  const { headers } = req;
-  // The parser is strict about headers that were checked before, and reads only bodies that a header announces.
-  headers['content-type'] = 'application/json';
-  delete headers['content-encoding'];
-  if (headers['content-length'] === undefined) headers['transfer-encoding'] = 'chunked';
-  // @codegenie/serverless-express denies it once the request has begun, although the body was not read.
-  req.readable = true;
-  // What a parser in front, which has left the body alone, has set for this one too.
-  ctx.request.body = undefined;
-  ctx.disableBodyParser = false;
-  if (req instanceof OwnRequest) req.isReadWhole = true;
-  await parse(ctx, async () => {});
-  return ctx.request.body as Buffer;
-}
-
-/** In text mode, without an encoding, koa-bodyparser returns the bytes as they were sent. Its JSON mode rounds ids. */
-function rawBodyParser(limit: number): Middleware {
-  return bodyParser({
+/**
+ * Creates a function that resolves with a body which may still be arriving, through koa-bodyparser. Its JSON mode rounds ids:
+ * in text mode, without an encoding, it returns the bytes as they were sent.
+ */
+function bodyReader(limit: number): (request: IncomingMessage) => Promise<Buffer> {
+  const parse = bodyParser({
     enableTypes: ['text'],
-    extendTypes: { text: ['application/json'] },
     // @ts-expect-error: the types lack `null`, which means bytes (raw-body, `encoding`).
     encoding: null,
     textLimit: `${limit}b`,
@@ -126,6 +109,17 @@ function rawBodyParser(limit: number): Middleware {
       throw 'type' in error && error.type === 'entity.too.large' ? tooLarge(limit) : error;
     },
   });
+  return async function read(req) {
+    if (req instanceof OwnRequest) req.isReadWhole = true;
+    // @codegenie/serverless-express denies it once the request has begun, although the body was not read.
+    req.readable = true;
+    // The parser knows only one spelling of `identity`.
+    delete req.headers['content-encoding'];
+    // Not Koa's context: the type was checked before, and a parser in front, which has left the body alone, has left marks.
+    const request = { is: () => true, body: undefined as Buffer | undefined };
+    await parse({ req, request } as unknown as Context, async () => {});
+    return request.body ?? Buffer.alloc(0);
+  };
 }
 
 function tooLarge(limit: number): HttpError {
