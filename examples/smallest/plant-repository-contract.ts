@@ -4,15 +4,15 @@ import { PlantIdTakenError, type PlantRepository } from './plant-repository.ts';
 /** The contract suite: the sentences of the port as tests, for every adapter. */
 export function describePlantRepository(adapter: string, open: () => PlantRepository): void {
   const monstera = { id: 1, name: 'Monstera' };
-  describe(`${adapter} as a PlantRepository`, () => {
-    it('refuses a second plant with an id', async () => {
+  describe(adapter, () => {
+    it('refuses an id that is taken', async () => {
       const plants = open();
       await plants.add(monstera);
       const error = await plants.add({ id: 1, name: 'Ficus' }).catch((reason) => reason);
       expect(error).to.be.instanceOf(PlantIdTakenError);
     });
 
-    it('stores one of two plants with an id that arrive together', async () => {
+    it('stores one of two sent together', async () => {
       const plants = open();
       const ends = await Promise.allSettled([plants.add(monstera), plants.add(monstera)]);
       expect(ends.filter(({ status }) => status === 'fulfilled')).to.have.length(1);

@@ -1,10 +1,22 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { freePort } from '@plant-store/faulty-network';
 import { expect } from 'chai';
+import { readDocument } from '../markdown.js';
 import { root } from '../root.js';
+import { snippet } from './support/snippet.js';
 
 const folder = join(root, 'examples/smallest');
 
@@ -22,6 +34,28 @@ describe('The smallest plant store', () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.ts'));
     const text = files.map((file) => readFileSync(join(folder, file), 'utf8')).join('');
     expect(text.split('\n').length - 1).to.be.within(1, 120);
+  });
+
+  it('has a suite that reports a broken adapter: README.md', async function () {
+    this.timeout(60_000);
+    const { prose } = readDocument(root, 'README.md');
+    const [, sound = '', broken = ''] = /Replace `(.+?)` by `(.+?)`/.exec(prose) ?? [];
+    const copy = mkdtempSync(join(tmpdir(), 'plant-store-smallest-'));
+    for (const name of ['node_modules', 'package.json', 'tsconfig.base.json'])
+      symlinkSync(join(root, name), join(copy, name));
+    const own = join(copy, 'examples/smallest');
+    cpSync(folder, own, { recursive: true });
+    rmSync(join(own, 'dist'), { recursive: true });
+    const adapter = join(own, 'memory-plant-repository.ts');
+    const text = readFileSync(adapter, 'utf8');
+    expect(text.split(sound)).to.have.length(2);
+    writeFileSync(adapter, text.replace(sound, broken));
+    const command = snippet('README.md', 'npm run test:smallest');
+    const ran = promisify(execFile)('bash', ['-c', command], { cwd: copy });
+    const { stdout } = await ran.catch((error) => error);
+    rmSync(copy, { recursive: true });
+    const shown = stdout.replaceAll(/ \(\d+ms\)/g, '');
+    expect(shown).to.include(snippet('README.md', '  MemoryPlantRepository'));
   });
 
   describe('as a program', () => {

@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -41,11 +43,18 @@ describe('The commands of a page', function () {
     expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
   });
 
-  it('create the plant that it shows, with the token that it shows: README.md', async () => {
-    const address = await terminal.serve(snippet('README.md', 'ACCESS_TOKEN_SHA256='));
-    const create = snippet('README.md', 'curl -sS');
-    const created = await terminal.run(withReal(create, { [SHOWN]: address }));
-    expect(`${created}\n`).to.equal(snippet('README.md', '{"name"'));
+  it('keep a plant in a database, and export it: README.md', async function () {
+    needsMongod.call(this);
+    const { uri } = await sharedReplicaSet();
+    const started = snippet('README.md', 'export MONGODB_URI');
+    const variables = withReal(started, {
+      'mongodb://…': uri.replace('/?', `/${randomUUID()}?`),
+      'npm start\n': '',
+    });
+    const address = await terminal.serve(`${variables}plant-store`);
+    const use = withReal(snippet('README.md', 'curl'), { [SHOWN]: address });
+    const plant = '{"id":7,"name":"Monstera"}';
+    expect(await terminal.run(variables + use)).to.include(`{"name":"Monstera"}${plant}\n`);
   });
 
   it('show the problems of a configuration: docs/configuration.md', async () => {

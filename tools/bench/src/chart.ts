@@ -5,12 +5,12 @@ export interface Group {
 }
 
 const WIDTH = 720;
-const LABELS = 190;
+const LABELS = 200;
 const MAX_BAR = WIDTH - LABELS - 90;
-const ROW = 24;
-const TITLE = 40;
+const ROW = 28;
+const TITLE = 44;
 const STYLE =
-  'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}rect{fill:#9aa4ae}.own{fill:#2da44e}' +
+  'text{font:18px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}rect{fill:#9aa4ae}.own{fill:#2da44e}' +
   '@media(prefers-color-scheme:dark){text{fill:#e6edf3}}';
 
 /** Draws the groups below one another with one scale, as an SVG that is readable on light and dark backgrounds. */
@@ -38,10 +38,10 @@ function drawn({ title, bars }: Group, top: number, most: number): string {
     const figure = Math.round(value).toLocaleString('en');
     const kind = row === 0 ? ' class="own"' : '';
     return [
-      `<text x="${LABELS - 10}" y="${y + 13}" text-anchor="end">${label}</text>`,
-      `<rect${kind} x="${LABELS}" y="${y}" width="${width}" height="18" rx="2"/>`,
-      `<text x="${LABELS + Number(width) + 8}" y="${y + 13}">${figure}</text>`,
+      `<text x="${LABELS - 10}" y="${y + 16}" text-anchor="end">${label}</text>`,
+      `<rect${kind} x="${LABELS}" y="${y}" width="${width}" height="21" rx="2"/>`,
+      `<text x="${LABELS + Number(width) + 8}" y="${y + 16}">${figure}</text>`,
     ].join('');
   });
-  return [`<text class="t" x="0" y="${top + 26}">${title}</text>`, ...rows].join('\n');
+  return [`<text class="t" x="0" y="${top + 30}">${title}</text>`, ...rows].join('\n');
 }

@@ -11,7 +11,7 @@ const PLOT = 34;
 const LEAST_MARK = 8;
 const SECOND_MS = 1_000;
 const STYLE =
-  'text{font:14px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}.e{text-anchor:end}' +
+  'text{font:18px system-ui,sans-serif;fill:#24292f}.t{font-weight:600}.e{text-anchor:end}' +
   '.stored{fill:#9aa4ae}.own .stored{fill:#2da44e}.unknown{fill:#9a6700}.wrong{fill:#cf222e}.fault{fill:#8c959f;opacity:.18}' +
   '@media(prefers-color-scheme:dark){text{fill:#e6edf3}.unknown{fill:#d29922}.wrong{fill:#ff7b72}}';
 
@@ -31,7 +31,7 @@ export function picture({ began, happened, columns }: Run): string {
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
-    `<text x="0" y="${height - 6}">bars: creates reported "stored" in a second; red, brown: at least one reported otherwise</text>`,
+    `<text x="0" y="${height - 6}">bars: creates reported "stored" in a second; red, brown: others</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');

@@ -1,0 +1,50 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { filesBelow, readDocument } from '../markdown.js';
+import { root } from '../root.js';
+
+/** How far a figure of the README may be from the source. */
+const TOLERANCE = 0.1;
+
+const ROW = /^\| \[?(\w[\w-]*)(?:\]\(\S+\))? \|[^|]*\| ([\d,]+) \| ([\d,]+) \|$/gm;
+
+type Lines = readonly [code: number, other: number];
+
+/** Counts the lines of code in the sources of a package; the others are comments and blank. */
+function linesIn(folder: string): Lines {
+  const texts = filesBelow(join(root, 'packages', folder, 'src'))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => readFileSync(file, 'utf8'));
+  const all = texts.join('').split('\n').length - 1;
+  const withoutComments = texts.join('').replaceAll(/^ *(?:\/\/.*|\/\*[\s\S]*?\*\/)$/gm, '');
+  const code = withoutComments.split('\n').filter((line) => line.trim() !== '').length;
+  return [code, all - code];
+}
+
+describe('The table of the packages in the README', () => {
+  const [, table = ''] = readDocument(root, 'README.md').prose.split('\n| package |');
+  const rows = [...(table.split('\n\n')[0] ?? '').matchAll(ROW)].map(
+    ([, name = '', ...figures]) =>
+      [name, figures.map((it) => Number(it.replace(',', '')))] as const,
+  );
+  const packages = rows.slice(0, -1);
+
+  it('has the lines of each package, to within a tenth', () => {
+    const names = readdirSync(join(root, 'packages'));
+    expect(packages.map(([name]) => name)).to.have.members(names);
+    const far = packages.flatMap(([name, shown]) => {
+      const now = linesIn(name);
+      const isNear = now.every(
+        (lines, at) => Math.abs(lines - (shown[at] ?? 0)) <= lines * TOLERANCE,
+      );
+      return isNear ? [] : [`${name}: ${now.join(' | ')}`];
+    });
+    expect(far, 'rows to correct, with the sums below them').to.deep.equal([]);
+  });
+
+  it('has their sums', () => {
+    const sums = [0, 1].map((at) => packages.reduce((sum, [, lines]) => sum + (lines[at] ?? 0), 0));
+    expect(rows.at(-1)).to.deep.equal(['all', sums]);
+  });
+});
