@@ -161,10 +161,10 @@ describe('The monitoring of the service', () => {
     const [, table = ''] = page.split(/^\| `reason` .*\n/m);
     const [rows = ''] = table.split('\n\n', 1);
     const reasons = [...rows.matchAll(/^\| `\d*\s*([^`:]+)/gm)].map(([, it = '']) => it);
-    const quoted = [...page.matchAll(/the log has `([^`]+)`/g)];
+    const quoted = [...page.matchAll(/(?:the log|standard error) has `([^`]+)`/g)];
     const parts = quoted.flatMap(([, line = '']) => line.split(/ … | \(|: …\)?/)).filter(Boolean);
     expect(lines).to.have.length.above(15);
-    expect(reasons).to.have.length(5);
+    expect(reasons).to.have.length(6);
     expect(parts).to.have.length.above(2);
     const printed = read('docs/operations.md') + read('docs/authentication.md') + sources();
     const named = [...lines.map((it) => it.slice(1, -1)), ...reasons, ...parts];
