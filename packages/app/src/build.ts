@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import type { Build } from '@plant-store/http-koa';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
@@ -13,7 +13,7 @@ export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
   : { version: read('../../package.json').version };
 
 const { repository } = read('../../package.json');
-const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
+const checkout = join(import.meta.dirname, '../../../..');
 
 /** Where the documentation is, which is in no package. A release writes the URL of the repository into the manifest. */
 export const SOURCE: string =

@@ -51,62 +51,48 @@ Configuration is read from environment variables: see docs/configuration.md
 in ${SOURCE}.
 `;
 
-interface Command {
-  readonly takesArguments?: true;
-  /** Resolves with the exit code. */
-  readonly run: (process: OwnProcess, args: readonly string[]) => Promise<number>;
-}
+/** Resolves with the exit code. */
+type Command = (process: OwnProcess, args: readonly string[]) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = {
-  serve: {
-    async run(process) {
-      const stopping = stopSignal(process);
-      const hangUps = on(process, 'SIGHUP');
-      const configuration = await readConfiguration(process.env, process.stdout.isTTY === true);
-      const { serve } = await import('./commands/serve.js');
-      return serve(process, configuration, stopping, hangUps);
-    },
+  async serve(process) {
+    const stopping = stopSignal(process);
+    const hangUps = on(process, 'SIGHUP');
+    const configuration = await readConfiguration(process.env, process.stdout.isTTY === true);
+    const { serve } = await import('./commands/serve.js');
+    return serve(process, configuration, stopping, hangUps);
   },
-  import: {
-    takesArguments: true,
-    async run(process, args) {
-      const { importPlants } = await import('./commands/import.js');
-      return importPlants(process, args);
-    },
+  async import(process, args) {
+    const { importPlants } = await import('./commands/import.js');
+    return importPlants(process, args);
   },
-  export: {
-    takesArguments: true,
-    async run(process, args) {
-      const { exportPlants } = await import('./commands/export.js');
-      return exportPlants(process, args);
-    },
+  async export(process, args) {
+    const { exportPlants } = await import('./commands/export.js');
+    return exportPlants(process, args);
   },
-  check: {
-    async run(process) {
-      const { check } = await import('./commands/check.js');
-      const code = await check(process);
-      process.exit(code);
-      return code;
-    },
+  async check(process) {
+    const { check } = await import('./commands/check.js');
+    const code = await check(process);
+    process.exit(code);
+    return code;
   },
-  ready: { run: requestReadiness },
-  token: {
-    async run(process) {
-      const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
-      const token = newToken();
-      return print(process, `${token}\n${tokenDigest(token)}\n`);
-    },
+  ready: (process) => requestReadiness(process),
+  async token(process) {
+    const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
+    const token = newToken();
+    return print(process, `${token}\n${tokenDigest(token)}\n`);
   },
-  openapi: {
-    async run(process) {
-      const { interfaceDescription } = await import('@plant-store/http-koa');
-      const { BASE_PATH } = readSettings(serviceSettings, process.env);
-      return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
-    },
+  async openapi(process) {
+    const { interfaceDescription } = await import('@plant-store/http-koa');
+    const { BASE_PATH } = readSettings(serviceSettings, process.env);
+    return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
-  '--help': { takesArguments: true, run: async (process) => print(process, USAGE) },
-  '--version': { run: async (process) => print(process, `${build.version}\n`) },
+  '--help': async (process) => print(process, USAGE),
+  '--version': async (process) => print(process, `${build.version}\n`),
 };
+
+/** The commands that have arguments. The others refuse them. */
+const WITH_ARGUMENTS: ReadonlySet<string> = new Set(['import', 'export', '--help']);
 
 /** Other words for a command. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
@@ -146,8 +132,8 @@ export async function main(args: readonly string[], process: OwnProcess): Promis
       throw unknownWord(problem, word, [...Object.keys(commands), 'help', 'version']);
     }
     if (rest.includes('--help') || rest.includes('-h')) return print(process, USAGE);
-    if (!command.takesArguments) expectNoArguments(word, rest);
-    return await command.run(process, rest);
+    if (!WITH_ARGUMENTS.has(word)) expectNoArguments(word, rest);
+    return await command(process, rest);
   } catch (error) {
     const isInvalid = error instanceof UsageError || error instanceof ConfigurationError;
     if (!isInvalid && !(error instanceof StartError)) throw error;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';
 import { result } from './support/in-process.js';
 
-const checkout = fileURLToPath(new URL('../../../..', import.meta.url));
+const checkout = join(import.meta.dirname, '../../../..');
 const page = readFileSync(`${checkout}/docs/configuration.md`, 'utf8');
 
 describe('The plant-store command', () => {

@@ -52,7 +52,7 @@ export async function asClient<T>(
 
 function problemWithToken(error: unknown, { verifier }: Configuration): Error | undefined {
   if (error instanceof InvalidTokenError || error instanceof PermissionDeniedError) {
-    const expected = `expected a token that this command can use (${error.message})`;
+    const expected = `expected a token that the service accepts (${error.message})`;
     return new ConfigurationError([`ACCESS_TOKEN: ${expected}. Set it to another one`]);
   }
   if (!(error instanceof TokenVerifierUnavailableError)) return undefined;

@@ -22,8 +22,11 @@ describe('plant-store import', () => {
   afterEach(stopAll);
   afterEach(endAll);
 
-  const imported = (args: readonly string[], env = {}) =>
-    result(['import', ...args], { ...CLIENT, ...MEMORY, ...env });
+  /** A slow import also prints progress. */
+  const imported = async (args: readonly string[], env = {}) => {
+    const { err, ...rest } = await result(['import', ...args], { ...CLIENT, ...MEMORY, ...env });
+    return { ...rest, err: err.replace(/^.* \| .*\n/gm, '') };
+  };
 
   it('stores a file, writes the counts to standard error, and ends with 0', async () => {
     const file = await files.write(numbered(10));
@@ -36,7 +39,8 @@ describe('plant-store import', () => {
       const it = startImport(args, MEMORY);
       it.stdin.end(plantLine(1));
       expect(await it.ended).to.equal(0);
-      expect([it.out, it.err]).to.deep.equal(['', 'stored: 1\n']);
+      expect(it.out).to.equal('');
+      expect(it.err).to.match(/^stored: 1\n$/m);
     });
   }
 
@@ -104,21 +108,13 @@ describe('plant-store import', () => {
       ['a-secret', 'the token is not known'],
       [CLIENT.ACCESS_TOKEN, 'the token does not permit creating plants'],
     ] as const) {
-      const env = { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE };
-      expect(await result(['import', file], env)).to.deep.equal({
-        ...{ code: 2, out: '' },
-        err: `plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that this command can use (${problem}). Set it to another one\n`,
-      });
+      // A timer that is left behind would keep the process alive.
+      const it = run(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
+      expect([await it.ended, it.stdout()]).to.deep.equal([2, '']);
+      expect(it.stderr()).to.equal(
+        `plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that the service accepts (${problem}). Set it to another one\n`,
+      );
     }
-  });
-
-  it('leaves no timer behind when it ends with 2', async () => {
-    const ACCESS_TOKENS_FILE = files.newPath();
-    writeFileSync(ACCESS_TOKENS_FILE, `${CLIENT.ACCESS_TOKEN_SHA256} reader [read plants]\n`);
-    const { ACCESS_TOKEN } = CLIENT;
-    const file = await files.write(numbered(2));
-    const it = run(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
-    expect(await it.ended).to.equal(2);
   });
 
   it('ends with 1 when the token cannot be verified now', async () => {

@@ -1,16 +1,9 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reject } from '@plant-store/plants-ndjson';
-import {
-  ACCESS_TOKEN_SHA256,
-  command,
-  type Running,
-  TOKEN,
-  watch,
-} from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { Command } from './in-process.js';
 
 /** The first id of a file, which is not exact as a double. */
@@ -65,22 +58,6 @@ export function startImport(args: readonly string[], env: NodeJS.ProcessEnv): Co
 /** Starts an export in this process, with an accepted token. */
 export function startExport(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   return new Command(['export', ...args], { ...CLIENT, LOG_LEVEL: 'error', ...env });
-}
-
-/** Starts a command whose output is a file that takes only so many KiB: further writes are short, or fail. */
-export function startWithFullDisk(
-  kib: number,
-  output: string,
-  args: readonly string[],
-  env: Record<string, string>,
-): Running {
-  const limited = `trap '' XFSZ; ulimit -f ${kib}; exec "$0" "$@" > '${output}'`;
-  return watch(
-    spawn('bash', ['-c', limited, process.execPath, command, ...args], {
-      env: { PATH: process.env.PATH, ...CLIENT, ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    }),
-  );
 }
 
 /** Returns the counts that a command has printed: of stored plants, and of lines by their error. */
