@@ -1,4 +1,4 @@
-# Both are in the log, in the metrics and in the labels: see "Which build runs" in docs/upgrades.md.
+# Both are in the log, in the metrics and in the labels: see "Which build runs" in docs/operations.md.
 ARG BUILD_VERSION=1.1.0-dev
 ARG BUILD_COMMIT
 

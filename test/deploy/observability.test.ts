@@ -161,8 +161,10 @@ describe('The monitoring of the service', () => {
     const [, table = ''] = page.split(/^\| `reason` .*\n/m);
     const [rows = ''] = table.split('\n\n', 1);
     const reasons = [...rows.matchAll(/^\| `\d*\s*([^`:]+)/gm)].map(([, it = '']) => it);
-    const quoted = [...page.matchAll(/(?:the log|standard error) has `([^`]+)`/g)];
-    const parts = quoted.flatMap(([, line = '']) => line.split(/ … | \(|: …\)?/)).filter(Boolean);
+    const quoted = [...page.matchAll(/(?:[Tt]he log|[Ss]tandard error) has `([^`]+)`/g)];
+    const parts = quoted
+      .flatMap(([, line = '']) => line.split(/ … | \(|: …\)?|\)$/))
+      .filter(Boolean);
     expect(lines).to.have.length.above(15);
     expect(reasons).to.have.length(6);
     expect(parts).to.have.length.above(2);
