@@ -20,7 +20,7 @@ export {
   type PlantId,
   toPlant,
 } from './plant.js';
-export { type PlantPage, type PlantReader, UnreadablePlantError } from './plant-reader.js';
+export { type PageRequest, type PlantReader, UnreadablePlantError } from './plant-reader.js';
 export {
   OutcomeUnknownError,
   PlantIdTakenError,

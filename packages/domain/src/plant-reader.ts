@@ -1,7 +1,7 @@
 import type { NewPlant, PlantId } from './plant.js';
 
 /** Selects one page of plants, in the order of their ids. */
-export interface PlantPage {
+export interface PageRequest {
   /** The page begins with the first id above this one; without it, with the smallest id. */
   readonly after?: PlantId | undefined;
   /** The most plants of the page, 1 or more. */
@@ -42,5 +42,5 @@ export interface PlantReader {
    *
    * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it is rejected at once.
    */
-  read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]>;
+  read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]>;
 }

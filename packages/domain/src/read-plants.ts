@@ -1,6 +1,6 @@
 import { type Client, PermissionDeniedError } from './client.js';
 import type { NewPlant } from './plant.js';
-import type { PlantPage, PlantReader } from './plant-reader.js';
+import type { PageRequest, PlantReader } from './plant-reader.js';
 
 /** Use case: an authenticated client reads plants, page by page. No HTTP operation calls it. */
 export class ReadPlants {
@@ -20,7 +20,7 @@ export class ReadPlants {
    */
   async execute(
     client: Client,
-    page: PlantPage,
+    page: PageRequest,
     timeLimitMs: number,
   ): Promise<readonly NewPlant[]> {
     if (!client.permissions.has('read plants')) {

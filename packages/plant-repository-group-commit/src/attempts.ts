@@ -14,29 +14,33 @@ export class Attempt implements PlantBatch {
   readonly timeLimitMs: number;
   /** Lets the next attempt start. */
   readonly releaseSlot: () => void;
-  /** The plants that were sent; `undefined` before. */
-  sent: readonly PendingPlant[] | undefined;
-  /** When they were sent, by the clock. */
-  sentAt = Number.POSITIVE_INFINITY;
+  /** The plants that the storage has taken; `undefined` before. */
+  taken: readonly PendingPlant[] | undefined;
+  /** When it took them, by the clock. */
+  takenAt = Number.POSITIVE_INFINITY;
   /** Whether its plants were queued again while it was in flight: its reply may be lost. */
   hasTimedOut = false;
   stopTimer: () => void = () => undefined;
-  readonly #attempts: Attempts;
+  readonly #onTake: (attempt: Attempt) => void;
 
-  constructor(plants: readonly PendingPlant[], attempts: Attempts, releaseSlot: () => void) {
+  constructor({ plants, timeLimitMs, releaseSlot, onTake }: AttemptOptions) {
     this.plants = plants;
-    this.timeLimitMs = attempts.timeLimitMs(plants);
+    this.timeLimitMs = timeLimitMs;
     this.releaseSlot = releaseSlot;
-    this.#attempts = attempts;
+    this.#onTake = onTake;
   }
 
-  send(): readonly PendingPlant[] {
-    if (this.sent) return this.sent;
-    this.sent = this.plants.filter(({ isSettled }) => !isSettled);
-    for (const plant of this.sent) plant.sent();
-    this.#attempts.sent(this);
-    return this.sent;
+  take(): readonly PendingPlant[] {
+    if (this.taken) return this.taken;
+    this.taken = this.plants.filter(({ isSettled }) => !isSettled);
+    for (const plant of this.taken) plant.beginInsert();
+    this.#onTake(this);
+    return this.taken;
   }
+}
+
+interface AttemptOptions extends Pick<Attempt, 'plants' | 'timeLimitMs' | 'releaseSlot'> {
+  readonly onTake: (attempt: Attempt) => void;
 }
 
 /**
@@ -57,8 +61,8 @@ export class Attempts {
   #stragglers = 0;
   /** The time of the latest reply. A majority that lags by seconds needs longer timeouts. */
   #replyMs = 0;
-  /** When the latest of those attempts was sent that have got replies: the rest of the database responds. */
-  #latestSentAt = Number.NEGATIVE_INFINITY;
+  /** When the latest of those attempts was taken that have got replies: the rest of the database responds. */
+  #latestTakenAt = Number.NEGATIVE_INFINITY;
 
   /** @param onTimeout Called once for an attempt, before it may release its slot. */
   constructor(clock: Clock, limits: InsertLimits, onTimeout: (attempt: Attempt) => void) {
@@ -75,7 +79,7 @@ export class Attempts {
   /** Whether attempts get no replies, for example because their connections are lost, or their rows are locked. */
   get isStalled(): boolean {
     const before = this.#clock.now() - 2 * this.#timeoutMs;
-    return [...this.#timedOut].some(({ sentAt: at }) => at > this.#latestSentAt && at <= before);
+    return [...this.#timedOut].some(({ takenAt: at }) => at > this.#latestTakenAt && at <= before);
   }
 
   /** The attempt timeout: more than a slow database needs for each. */
@@ -97,13 +101,13 @@ export class Attempts {
       isLimited ||= isSuspect;
     }
     if (!isLimited && this.#stragglers === 0) return left;
-    const silent = Math.min(waited, now - this.#latestSentAt);
+    const silent = Math.min(waited, now - this.#latestTakenAt);
     return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
   }
 
-  /** An attempt leaves the process. */
-  sent(attempt: Attempt): void {
-    attempt.sentAt = this.#clock.now();
+  /** The plants of an attempt leave the process. */
+  start(attempt: Attempt): void {
+    attempt.takenAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
       attempt.hasTimedOut = true;
       this.#onTimeout(attempt);
@@ -113,14 +117,14 @@ export class Attempts {
   }
 
   /** An attempt has got its reply. */
-  replied({ sentAt }: Attempt): void {
-    this.#replyMs = this.#clock.now() - sentAt;
-    this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
+  countReply({ takenAt }: Attempt): void {
+    this.#replyMs = this.#clock.now() - takenAt;
+    this.#latestTakenAt = Math.max(this.#latestTakenAt, takenAt);
     if (this.#timedOut.size > 0) this.#releaseSlots();
   }
 
   /** An attempt has ended, and its plants have their outcomes. */
-  ended(attempt: Attempt): void {
+  end(attempt: Attempt): void {
     attempt.stopTimer();
     if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;
   }
@@ -128,7 +132,7 @@ export class Attempts {
   #releaseSlots(): void {
     for (const attempt of this.#timedOut) {
       if (this.#stragglers >= this.#limits.stragglers) return;
-      if (attempt.sentAt >= this.#latestSentAt) continue;
+      if (attempt.takenAt >= this.#latestTakenAt) continue;
       this.#timedOut.delete(attempt);
       this.#stragglers += 1;
       attempt.releaseSlot();

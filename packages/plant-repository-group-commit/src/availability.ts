@@ -1,7 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import { type Clock, NoResponseError, SILENT, withTimeLimit } from './clock.js';
-import type { Finding, PlantStorage, Problem } from './plant-storage.js';
+import {
+  type Finding,
+  isForAdministrator,
+  type PlantStorage,
+  type Problem,
+} from './plant-storage.js';
 import type { StorageObserver } from './telemetry.js';
 
 /** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
@@ -12,12 +17,8 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
 const STALLED = 'inserts get no response';
 
-/** The time that a reply may take while the server responds to checks. */
-const LOST_AFTER_MS = 10_000;
-/** The time that a reply may take, when the server responds to no check: it may be frozen. */
-const MAX_REPLY_MS = 60_000;
-/** Longer steps between checks show that the server was frozen, or this process. */
-const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
+/** Checks with a response after which a connection without a reply counts as lost. */
+const LOST_AFTER_CHECKS = 10;
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -47,8 +48,8 @@ export class Availability {
   readonly #connections = new LostConnections();
   /** What every read rejects with now; `undefined` when the storage was available at the last check. */
   problem: StorageUnavailableError | undefined;
-  /** Why every plant is refused at once; `undefined` when plants are sent, or wait for a server. */
-  denied: StorageUnavailableError | undefined;
+  /** What every `add` rejects with at once; `undefined` when plants are sent, or wait for a server. */
+  rejection: StorageUnavailableError | undefined;
   /** Whether the storage has accepted plants before, or would have accepted them slowly. */
   wasReached = false;
   #finding: Finding | undefined;
@@ -81,7 +82,7 @@ export class Availability {
     const hasResponded = await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    this.#connections.checked(clock.now(), hasResponded);
+    if (hasResponded) this.#connections.countCheck();
     const isRefused = this.#finding === 'credentials';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
@@ -117,8 +118,7 @@ export class Availability {
     if (closing.aborted) return;
     this.#finding = found?.finding;
     this.problem = found && this.#unavailable(found);
-    const isDenied = found?.finding === 'credentials' || found?.finding === 'denied';
-    this.denied = isDenied ? this.problem : undefined;
+    this.rejection = found && isForAdministrator(found) ? this.problem : undefined;
     const state = this.problem?.message ?? 'reachable';
     const hasReason = found?.cause.message !== SILENT;
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
@@ -129,7 +129,7 @@ export class Availability {
   }
 
   #unavailable({ finding, cause }: Problem): StorageUnavailableError {
-    if (finding === 'denied') {
+    if (finding === 'unusable') {
       return new StorageUnavailableError(`plants are refused: ${cause.message}`);
     }
     const message = `${this.#options.storage.place} ${WHAT[finding]}`;
@@ -140,39 +140,26 @@ export class Availability {
 }
 
 /**
- * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a
- * sign: then the reply never comes. A server that is slow or frozen is waited for, up to a minute. Otherwise a connection
- * counts as lost when the server has responded to checks for ten seconds since something was sent on it.
+ * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a sign:
+ * then the reply never comes. A server that is slow or frozen is waited for, so only checks with a response count.
  */
-export class LostConnections {
+class LostConnections {
+  /** For what is sent until the next of those checks. */
   #latest = sharedSignal();
-  readonly #earlier: {
-    readonly sentBefore: number;
-    readonly respondingMs: number;
-    readonly signal: AbortController;
-  }[] = [];
-  /** For how long the server has responded to checks. */
-  #respondingMs = 0;
-  #checkedAt = Number.NEGATIVE_INFINITY;
+  readonly #earlier: AbortController[] = [];
 
   /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
   get signal(): AbortSignal {
     return this.#latest.signal;
   }
 
-  /** A check has ended. */
-  checked(now: number, hasResponded: boolean): void {
-    if (hasResponded) this.#respondingMs += Math.min(now - this.#checkedAt, MAX_STEP_MS);
-    this.#checkedAt = now;
-    const responded = this.#respondingMs;
-    this.#earlier.push({ sentBefore: now, respondingMs: responded, signal: this.#latest });
+  /** The server has responded to a check, and accepts plants. */
+  countCheck(): void {
+    this.#earlier.push(this.#latest);
     this.#latest = sharedSignal();
-    const firstKept = this.#earlier.findIndex(
-      ({ sentBefore, respondingMs }) =>
-        responded - respondingMs < LOST_AFTER_MS && now - sentBefore < MAX_REPLY_MS,
-    );
-    const lost = this.#earlier.splice(0, firstKept);
-    for (const { signal } of lost) signal.abort(new NoResponseError());
+    if (this.#earlier.length > LOST_AFTER_CHECKS) {
+      this.#earlier.shift()?.abort(new NoResponseError());
+    }
   }
 }
 

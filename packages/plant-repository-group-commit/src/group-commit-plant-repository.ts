@@ -4,7 +4,7 @@ import {
   type NewPlant,
   type NewPlantFields,
   newPlant,
-  type PlantPage,
+  type PageRequest,
   type PlantReader,
   type PlantRepository,
   StorageUnavailableError,
@@ -13,7 +13,7 @@ import {
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { GroupCommit } from './group-commit.js';
-import type { PlantStorage } from './plant-storage.js';
+import { isForAdministrator, type PlantStorage } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 /** The pause before a page is read again. */
@@ -64,7 +64,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     return this.#plants.add(plant, timeLimitMs);
   }
 
-  async read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
+  async read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectOpen();
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
     const closing = this.#closing.signal;
@@ -89,7 +89,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   }
 
   /** Tries again until the end, since a read changes nothing. */
-  async #readUntil(end: AbortSignal, page: PlantPage, attemptTimeoutMs: number) {
+  async #readUntil(end: AbortSignal, page: PageRequest, attemptTimeoutMs: number) {
     let latest: unknown = new NoResponseError();
     for (;;) {
       try {
@@ -102,11 +102,13 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;
       }
-      const { finding, cause } = this.#storage.explain(latest);
-      const isDenied = finding === 'credentials' || finding === 'denied';
-      if (!isDenied) await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
-      if (!isDenied && !end.aborted) continue;
-      const failed = new StorageUnavailableError('the plants could not be read', { cause });
+      const problem = this.#storage.explain(latest);
+      const isFinal = isForAdministrator(problem);
+      if (!isFinal) await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
+      if (!isFinal && !end.aborted) continue;
+      const failed = new StorageUnavailableError('the plants could not be read', {
+        cause: problem.cause,
+      });
       throw this.#availability.problem ?? failed;
     }
   }

@@ -4,7 +4,7 @@ import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { InsertOutcome, InsertResult, PlantStorage } from './plant-storage.js';
+import type { InsertOutcome, InsertResult, PlantStorage, Refusal } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 /** The most plants that are being stored at once; further ones are refused. */
@@ -65,7 +65,12 @@ export class GroupCommit {
     const { ordinary, again } = storage.limits;
     const attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
     const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
-      void this.#carryOut(new Attempt(plants, attempts, releaseSlot));
+      void this.#carryOut(
+        new Attempt({
+          ...{ plants, releaseSlot, timeLimitMs: attempts.timeLimitMs(plants) },
+          onTake: (attempt) => attempts.start(attempt),
+        }),
+      );
     const shared = { insert, clock, pauseMs: () => attempts.pauseMs };
     this.#attempts = attempts;
     this.#ordinary = new InsertQueue({ ...shared, ...EAGER, slots: ordinary });
@@ -156,7 +161,7 @@ export class GroupCommit {
   async #carryOut(attempt: Attempt): Promise<void> {
     const existing = this.#conclude(attempt, await this.#insert(attempt));
     if (existing.length > 0) await this.#lookUp(existing);
-    this.#attempts.ended(attempt);
+    this.#attempts.end(attempt);
     const again = attempt.plants.filter(({ isSettled }) => !isSettled);
     if (again.length > 0 && !attempt.hasTimedOut) {
       await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
@@ -167,52 +172,53 @@ export class GroupCommit {
 
   async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability, tracer } = this.#options;
-    if (availability.denied) return { outcomes: 'denied', error: availability.denied };
+    const { rejection } = availability;
+    if (rejection) return { outcomes: 'not permitted', error: rejection };
     try {
       // The first check may find a setting with which the storage would lose the plants.
       if (!availability.wasReached) await availability.ready();
       const insert = () => storage.insert(attempt, availability.lost);
       return await (tracer ? traced(tracer, 'insert plants', attempt.plants, insert) : insert());
     } catch (error) {
-      return { outcomes: attempt.sent ? 'unclear' : 'not written', error };
+      return { outcomes: attempt.taken ? 'unclear' : 'not written', error };
     }
   }
 
   /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
   #conclude(attempt: Attempt, { outcomes, error }: InsertResult): readonly PendingPlant[] {
-    const { plants, sent } = attempt;
-    if (!sent) {
+    const { plants, taken } = attempt;
+    if (!taken) {
       for (const plant of plants) plant.cause = error;
-      if (outcomes === 'denied') for (const plant of plants) this.#deny(plant);
+      if (outcomes === 'not permitted') for (const plant of plants) this.#reject(plant);
       return [];
     }
-    if (sent.length === 0) return [];
-    if (outcomes !== 'unclear') this.#attempts.replied(attempt);
-    const durationMs = this.#options.clock.now() - attempt.sentAt;
-    const batch = { plants: sent.length, durationMs, failure: error };
+    if (taken.length === 0) return [];
+    if (outcomes !== 'unclear') this.#attempts.countReply(attempt);
+    const durationMs = this.#options.clock.now() - attempt.takenAt;
+    const batch = { plants: taken.length, durationMs, failure: error };
     this.#options.observer({ type: 'batch written', ...batch });
     const existing: PendingPlant[] = [];
-    for (const [at, plant] of sent.entries()) {
+    for (const [at, plant] of taken.entries()) {
       const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unclear');
-      plant.ended(outcome, error);
+      plant.endInsert(outcome, error);
       if (outcome === 'stored') continue;
-      if (this.#isToLookUp(plant, outcome, sent.length)) existing.push(plant);
+      this.#continue(plant, outcome, taken.length);
+      const mayExist = outcome === 'id exists' || isRefusal(outcome);
+      if (mayExist && !plant.isSettled) existing.push(plant);
     }
     return existing;
   }
 
-  /** Continues with a plant that is not known to be stored. Returns whether its id has to be looked up. */
-  #isToLookUp(plant: PendingPlant, outcome: InsertOutcome, together: number): boolean {
+  /** Prepares the next insert of a plant that is not known to be stored, or reports why there is none. */
+  #continue(plant: PendingPlant, outcome: InsertOutcome, together: number): void {
     if (outcome === 'unclear' || outcome === 'refused with others') plant.bisect(together);
-    if (outcome === 'denied') this.#deny(plant);
-    const isRefusal = typeof outcome === 'object' && 'reason' in outcome;
-    if (isRefusal && plant.isSettled) {
+    if (outcome === 'not permitted') this.#reject(plant);
+    if (isRefusal(outcome) && plant.isSettled) {
       this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...outcome });
     }
-    return !plant.isSettled && (isRefusal || outcome === 'id exists');
   }
 
-  #deny(plant: PendingPlant): void {
+  #reject(plant: PendingPlant): void {
     if (plant.isUnclear) return;
     const { cause } = plant;
     const isExplained = cause instanceof StorageUnavailableError;
@@ -236,9 +242,9 @@ export class GroupCommit {
   }
 
   /** The plants of an insert without a reply may get their outcomes from another one. */
-  #queueTimedOut({ sent = [] }: Attempt): void {
-    const plants = sent.filter(({ isSettled }) => !isSettled);
-    for (const plant of plants) plant.bisect(sent.length);
+  #queueTimedOut({ taken = [] }: Attempt): void {
+    const plants = taken.filter(({ isSettled }) => !isSettled);
+    for (const plant of plants) plant.bisect(taken.length);
     this.#queueAgain(plants);
   }
 
@@ -249,6 +255,10 @@ export class GroupCommit {
     this.#again.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
     for (const plant of suspects) if (plant.maxTogether === 1) this.#again.push(plant);
   }
+}
+
+function isRefusal(outcome: InsertOutcome): outcome is Refusal {
+  return typeof outcome === 'object' && 'reason' in outcome;
 }
 
 /** Returns the caller; `undefined` when the tracer throws. */

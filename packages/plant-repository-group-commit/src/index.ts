@@ -8,7 +8,6 @@ export type {
   InsertLimits,
   InsertOutcome,
   InsertResult,
-  Mark,
   MarkedPlant,
   PlantBatch,
   PlantStorage,

@@ -5,7 +5,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import type { InsertOutcome, Mark, MarkedPlant } from './plant-storage.js';
+import type { InsertOutcome, MarkedPlant } from './plant-storage.js';
 
 /** Bytes of a stored plant beside its texts, rounded up. */
 const FIXED_BYTES = 100;
@@ -41,7 +41,7 @@ interface Call {
  */
 export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
-  readonly mark: Mark;
+  readonly mark: string;
   readonly call: Call;
   /** The most plants of its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
@@ -51,7 +51,7 @@ export class PendingPlant implements MarkedPlant {
   /** A number, because an insert that has timed out may still be in flight while the next one is. */
   #unclearInserts = 0;
 
-  constructor(plant: NewPlant, mark: Mark, call: Call) {
+  constructor(plant: NewPlant, mark: string, call: Call) {
     this.plant = plant;
     this.mark = mark;
     this.call = call;
@@ -68,12 +68,12 @@ export class PendingPlant implements MarkedPlant {
   }
 
   /** An insert of it leaves the process. */
-  sent(): void {
+  beginInsert(): void {
     this.#unclearInserts += 1;
   }
 
   /** An insert of it has ended like this. */
-  ended(outcome: InsertOutcome, cause?: unknown): void {
+  endInsert(outcome: InsertOutcome, cause?: unknown): void {
     if (outcome !== 'unclear') this.#unclearInserts -= 1;
     if (outcome === 'stored') this.#settle();
     else this.cause = cause;
@@ -87,12 +87,12 @@ export class PendingPlant implements MarkedPlant {
   }
 
   /** The committed plant with its id has this mark. Its own one means stored, another one means taken. */
-  found(mark: Mark | undefined): void {
-    if (String(mark) === String(this.mark)) this.#settle();
+  found(mark: string | undefined): void {
+    if (mark === this.mark) this.#settle();
     else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
   }
 
-  /** No caller waits for it any more: its time limit has passed, or the storage denies access. */
+  /** No caller waits for it any more: its time limit has passed, or the storage permits no insert. */
   giveUp(message: string, cause: unknown): void {
     this.#settle(
       this.isUnclear

@@ -1,17 +1,10 @@
-import type { NewPlant, NewPlantFields, PlantPage } from '@plant-store/domain';
-
-/**
- * Distinguishes a plant from an equal one of another `add`: a string, or what the driver of the server needs. Two marks
- * with the same text are the same.
- */
-export interface Mark {
-  toString(): string;
-}
+import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
 
 /** A plant that is being stored, and its mark, which is written beside it. */
 export interface MarkedPlant {
   readonly plant: NewPlant;
-  readonly mark: Mark;
+  /** Distinguishes the plant from an equal one of another `add`. */
+  readonly mark: string;
 }
 
 /** The plants of one insert. */
@@ -21,7 +14,7 @@ export interface PlantBatch {
    * before a part of the insert leaves the process: this insert of these plants is unclear from then on. Later calls
    * return the same array.
    */
-  send(): readonly MarkedPlant[];
+  take(): readonly MarkedPlant[];
   /** Milliseconds after which a server may end the insert. */
   readonly timeLimitMs: number;
 }
@@ -41,7 +34,7 @@ export interface Refusal {
  * - a mark: a committed plant with its id has this mark, `undefined` for one of another program;
  * - `not written`: this insert did not write it, and will not. The next one may;
  * - `refused with others`: the same, because the storage refuses one of the plants of this insert;
- * - `denied`: the same, and the next insert would end in the same way;
+ * - `not permitted`: the same, and the next insert would end in the same way;
  * - `unclear`: it may be written, now or later, or may be rolled back;
  * - a {@link Refusal}.
  */
@@ -50,14 +43,14 @@ export type InsertOutcome =
   | 'id exists'
   | 'not written'
   | 'refused with others'
-  | 'denied'
+  | 'not permitted'
   | 'unclear'
-  | { readonly committedMark: Mark | undefined }
+  | { readonly committedMark: string | undefined }
   | Refusal;
 
 /** How an insert has ended. */
 export interface InsertResult {
-  /** The outcome of each plant, in the order of {@link PlantBatch.send}; one alone counts for all of them. */
+  /** The outcome of each plant, in the order of {@link PlantBatch.take}; one alone counts for all of them. */
   readonly outcomes: readonly InsertOutcome[] | Exclude<InsertOutcome, object>;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
@@ -68,9 +61,14 @@ export interface InsertResult {
  * - `no server`: no server responds;
  * - `not now`: a server responds, and accepts no plants now;
  * - `slow`: a server accepts plants, but does not acknowledge them in time;
- * - `credentials`, `denied`: it accepts no plants until an administrator changes something.
+ * - `credentials`, `unusable`: it accepts no plants until an administrator changes something.
  */
-export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'denied';
+export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'unusable';
+
+/** Whether the storage accepts no plants until an administrator changes something. */
+export function isForAdministrator({ finding }: Pick<Problem, 'finding'>): boolean {
+  return finding === 'credentials' || finding === 'unusable';
+}
 
 /** What is wrong with a storage. */
 export interface Problem {
@@ -103,17 +101,19 @@ export interface PlantStorage {
   /** The most bytes of a plant that the server accepts, by its name and its tag. No limit by default. */
   readonly maxPlantBytes?: number;
 
-  /** Returns a new mark, with the text of that which {@link committedMarks} returns. */
-  newMark(): Mark;
+  /** Returns a new mark, as {@link committedMarks} returns it. */
+  newMark(): string;
 
   /**
    * Inserts each plant of a batch that has no id in common with a stored one, durably and independently of the others.
-   * Waits for a slow server: an insert that has been sent is not given up, unless `signal` aborts.
    *
-   * Rejects when it ends without a reply: then nothing was written if `send` was not called, and otherwise the
-   * insert is unclear for every plant.
+   * Resolves when a server has replied, also when the server has ended the insert: after `timeLimitMs`, while a row was
+   * locked, or by an administrator. A plant is `not written` only if the server has rolled it back.
    *
-   * @param signal Aborts when the connection counts as lost. Close it: nothing else ends an insert without a reply.
+   * Rejects when the insert ends without a reply, because its connection has failed or `signal` has aborted. If `take` was
+   * called, the insert is unclear for every plant: it may still arrive, and write, when the plants are inserted again.
+   *
+   * @param signal Aborts when the connection counts as lost. Close it, and do not give up an insert for any other reason.
    */
   insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult>;
 
@@ -127,14 +127,14 @@ export interface PlantStorage {
   committedMarks(
     ids: readonly bigint[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<bigint, Mark | undefined>>;
+  ): Promise<ReadonlyMap<bigint, string | undefined>>;
 
   /**
    * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` when a record is no plant.
    *
    * @param signal As for {@link committedMarks}.
    */
-  page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
+  page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
    * Rejects when an insert would be rejected now, and when a write is not acknowledged until the signal aborts. Writes

@@ -2,7 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
-import { Availability, LostConnections } from '../src/availability.js';
+import { Availability } from '../src/availability.js';
 import type { Finding } from '../src/plant-storage.js';
 import { storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
@@ -20,7 +20,7 @@ class Found extends Error {
 }
 
 const refusedLogin = new Found('credentials', 'the user is unknown');
-const view = new Found('denied', 'it is a view');
+const view = new Found('unusable', 'it is a view');
 const lost = new Found('no server', 'connect ECONNREFUSED');
 const noPrimary = new Found('not now', 'there is no primary');
 const slow = new Found('slow', 'writes are not acknowledged in time');
@@ -86,11 +86,29 @@ describe('The availability of a storage', () => {
     expect(reported()).to.deep.equal(['storage reachable']);
   });
 
-  it('counts the connection of what is sent now as lost never at once, and later when there is no reply', async () => {
+  it('counts connections as lost after ten checks with a response, and those of a frozen server never', async () => {
     open();
-    const { lost } = availability;
-    await runUntil(20_500);
-    expect([lost.aborted, availability.lost.aborted]).to.deep.equal([true, false]);
+    const before = availability.lost;
+    const at = async (ms: number, next: typeof check) => {
+      await time.wait(ms);
+      check = next;
+      return [before.aborted, availability.lost.aborted];
+    };
+    const frozen = () => Promise.reject(lost);
+    const states = Promise.all([
+      at(500, frozen),
+      at(90_500, async () => undefined),
+      at(99_900, check),
+      at(100_900, check),
+    ]);
+    await runUntil(110_000);
+    expect(await states).to.deep.equal([
+      [false, false],
+      [false, false],
+      [false, false],
+      [true, false],
+    ]);
+    expect(before.reason).to.have.property('message', 'the server does not respond');
   });
 
   it('is slow while inserts get no replies, although a check does', async () => {
@@ -135,7 +153,7 @@ describe('The availability of a storage', () => {
       expect(problem).to.have.property('message', message);
       expect(problem instanceof StorageSlowError).to.equal(error === slow);
       expect(events).to.deep.equal([{ type: 'storage unreachable', error: problem }]);
-      expect(availability.denied).to.equal(denies ? problem : undefined);
+      expect(availability.rejection).to.equal(denies ? problem : undefined);
       expect(availability.wasReached).to.equal(error === slow);
     });
   }
@@ -181,30 +199,5 @@ describe('The availability of a storage', () => {
     await runUntil(2_000);
     expect(reported()).to.deep.equal([]);
     expect(checks).to.deep.equal([0]);
-  });
-});
-
-describe('A connection', () => {
-  it('counts as lost without a reply, when the server responds to checks for ten seconds since then', () => {
-    const lost = new LostConnections();
-    const { signal } = lost;
-    lost.checked(1_000, true);
-    const later = lost.signal;
-    // The server was frozen.
-    lost.checked(30_000, true);
-    for (let now = 31_000; now < 38_000; now += 1_000) lost.checked(now, true);
-    expect(signal.aborted).to.equal(false);
-    lost.checked(38_000, true);
-    expect(signal.reason).to.have.property('message', 'the server does not respond');
-    expect(later.aborted).to.equal(false);
-  });
-
-  it('counts as lost after a minute, also when the server responds to no check', () => {
-    const lost = new LostConnections();
-    const { signal } = lost;
-    for (let now = 1_000; now < 61_000; now += 2_000) lost.checked(now, false);
-    expect(signal.aborted).to.equal(false);
-    lost.checked(61_000, false);
-    expect(signal.aborted).to.equal(true);
   });
 });

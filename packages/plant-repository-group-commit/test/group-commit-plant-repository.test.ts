@@ -44,7 +44,7 @@ describe('A group commit repository', () => {
     const stored: string[] = [];
     open({
       async insert(batch) {
-        stored.push(...batch.send().map(({ plant: { name } }) => name));
+        stored.push(...batch.take().map(({ plant: { name } }) => name));
         return { outcomes: 'stored' };
       },
     });
@@ -63,7 +63,7 @@ describe('A group commit repository', () => {
     });
     open({
       async insert(batch) {
-        sizes.push(batch.send().length);
+        sizes.push(batch.take().length);
         await replied;
         return { outcomes: 'stored' };
       },
@@ -83,7 +83,7 @@ describe('A group commit repository', () => {
     open({
       maxPlantBytes: 1_000,
       async insert(batch) {
-        inserts += batch.send().length;
+        inserts += batch.take().length;
         return { outcomes: 'stored' };
       },
     });
@@ -122,7 +122,7 @@ describe('A group commit repository', () => {
 
   for (const [what, failure, finding, expected] of [
     ['refused credentials', lost, 'credentials', { cause: lost }],
-    ['denied access', lost, 'denied', { cause: lost }],
+    ['an unusable table', lost, 'unusable', { cause: lost }],
     ['a record that is no plant', new UnreadablePlantError('7'), undefined, UnreadablePlantError],
   ] as const) {
     it(`does not read a page again after ${what}`, async () => {
@@ -161,7 +161,7 @@ describe('A group commit repository', () => {
     let reply: () => void = () => undefined;
     open({
       async insert(batch) {
-        batch.send();
+        batch.take();
         await new Promise<void>((resolve) => {
           reply = resolve;
         });

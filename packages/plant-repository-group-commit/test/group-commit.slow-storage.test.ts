@@ -41,7 +41,7 @@ class SlowStorage {
   }
 
   async #insert(batch: PlantBatch): Promise<InsertResult> {
-    const plants = batch.send();
+    const plants = batch.take();
     const now = this.#time.now();
     this.inserts += 1;
     this.#open += 1;
@@ -60,7 +60,7 @@ class SlowStorage {
     if (this.#isLost(marked)) return 'unclear';
     const { plant, mark } = marked;
     const exists = this.#written.has(plant.id);
-    if (!exists) this.#written.set(plant.id, `${mark}`);
+    if (!exists) this.#written.set(plant.id, mark);
     if (hasLost) return exists ? 'not written' : 'unclear';
     return exists ? 'id exists' : 'stored';
   }

@@ -129,7 +129,7 @@ describe('A time limit', () => {
       async insert(batch) {
         await clock.wait(2 * SHORT_LIMIT_MS);
         return {
-          outcomes: batch.send().map(({ plant: { id } }) => (id === 2n ? 'stored' : REFUSAL)),
+          outcomes: batch.take().map(({ plant: { id } }) => (id === 2n ? 'stored' : REFUSAL)),
         };
       },
     });
@@ -184,7 +184,7 @@ describe('The asynchronous context of a caller', () => {
     const storage = storageWith({
       async insert(batch) {
         contexts.push(context.getStore());
-        batch.send();
+        batch.take();
         await nextTurn();
         return { outcomes: 'id exists' };
       },
@@ -281,10 +281,10 @@ describe('A plant that is added', () => {
     expect(events.map(({ type }) => type)).not.to.include('plant refused');
   });
 
-  it('is refused at once, and never sent, when the storage denies access or no time is left', async () => {
-    const denied = new StorageUnavailableError('plants are refused: it is a view');
-    const { fake, add } = open({ availability: { ...AVAILABLE, denied } });
-    await rejects(add(1n), { message: `the plant was not stored: ${denied.message}` });
+  it('is refused at once, and never sent, when the storage is unusable or no time is left', async () => {
+    const rejection = new StorageUnavailableError('plants are refused: it is a view');
+    const { fake, add } = open({ availability: { ...AVAILABLE, rejection } });
+    await rejects(add(1n), { message: `the plant was not stored: ${rejection.message}` });
     expect(fake.inserts).to.deep.equal([]);
     await rejects(open().add(1n, 0), { message: 'there is no time left' });
   });
@@ -356,7 +356,7 @@ describe('Without a reply for a second, a plant', () => {
     const storage = storageWith({
       limits: { ordinary: 2, again: 1, stragglers: 1 },
       async insert(batch) {
-        const id = batch.send()[0]?.plant.id ?? 0n;
+        const id = batch.take()[0]?.plant.id ?? 0n;
         const isFirst = !startedAt.has(id);
         if (isFirst) startedAt.set(id, clock.now());
         await clock.wait(isFirst ? (durations[Number(id)] ?? 0) : 1);

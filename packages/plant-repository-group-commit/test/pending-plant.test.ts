@@ -17,16 +17,16 @@ const errors: readonly (readonly [act: (it: PendingPlant) => void, error: object
   ],
   [
     (it) => {
-      it.sent();
-      it.ended('unclear', lost);
+      it.beginInsert();
+      it.endInsert('unclear', lost);
       it.giveUp('the plant was not stored', it.cause);
     },
     { code: 'OUTCOME_UNKNOWN', message: 'the outcome was not known in time', cause: lost },
   ],
   [
     (it) => {
-      it.sent();
-      it.ended({ code: 121, reason: 'a rule' }, lost);
+      it.beginInsert();
+      it.endInsert({ code: 121, reason: 'a rule' }, lost);
     },
     { message: 'the database refuses a plant that the service accepts (121)' },
   ],

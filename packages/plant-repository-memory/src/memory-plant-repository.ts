@@ -1,7 +1,7 @@
 import {
   type NewPlant,
+  type PageRequest,
   PlantIdTakenError,
-  type PlantPage,
   type PlantReader,
   type PlantRepository,
   StorageUnavailableError,
@@ -36,7 +36,7 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   }
 
   /** Sorts all plants if some were added since the last page; otherwise, a page costs only its own plants. */
-  async read({ after, limit }: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
+  async read({ after, limit }: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectUsable(timeLimitMs);
     if (this.#inOrder.length !== this.#plants.size) {
       this.#inOrder = [...this.#plants.values()].sort((a, b) => Number(a.id - b.id));

@@ -1,4 +1,4 @@
-import type { NewPlantFields, PlantPage } from '@plant-store/domain';
+import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
   InsertResult,
   PlantBatch,
@@ -15,7 +15,7 @@ import {
   MAX_DOCUMENT_BYTES,
   readPage,
   toDocument,
-} from './collection/plant-document.js';
+} from './collection/plant-collection.js';
 import { problemOf, type Topology } from './connection/connection-problem.js';
 import { createMongoClient, databaseOf, shownHosts } from './connection/mongo-client.js';
 import {
@@ -26,10 +26,10 @@ import {
 } from './connection/server-code.js';
 
 /** Error codes with which a server rejects a whole insert before it writes a document. */
-const BEFORE_WRITING: ReadonlyMap<unknown, 'denied' | 'not written'> = new Map([
-  [UNAUTHORIZED, 'denied'],
-  [NOT_SUPPORTED_ON_VIEW, 'denied'],
-  [73, 'denied'], // InvalidNamespace
+const BEFORE_WRITING: ReadonlyMap<unknown, 'not permitted' | 'not written'> = new Map([
+  [UNAUTHORIZED, 'not permitted'],
+  [NOT_SUPPORTED_ON_VIEW, 'not permitted'],
+  [73, 'not permitted'], // InvalidNamespace
   [462, 'not written'], // IngressRequestRateLimitExceeded
 ]);
 
@@ -65,8 +65,8 @@ export class MongoPlantStorage implements PlantStorage {
     });
   }
 
-  newMark(): ObjectId {
-    return new ObjectId();
+  newMark(): string {
+    return new ObjectId().toHexString();
   }
 
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
@@ -74,17 +74,17 @@ export class MongoPlantStorage implements PlantStorage {
       insert: this.#options.collection,
       // Called when the driver serializes the command, on a connection that is ready to send it. So no document has left
       // the process before, whatever an agent does to commands.
-      documents: { toBSON: () => batch.send().map(toDocument) },
+      documents: { toBSON: () => batch.take().map(toDocument) },
       ordered: false,
       writeConcern: DURABLE,
       maxTimeMS: Math.max(1, Math.ceil(batch.timeLimitMs)),
     };
     try {
-      return insertResult(await this.#db.command(insert, { signal }), batch.send().length);
+      return insertResult(await this.#db.command(insert, { signal }), batch.take().length);
     } catch (error) {
       // This error of the driver contains the whole reply.
       if (error instanceof MongoWriteConcernError) {
-        return insertResult(error.result, batch.send().length);
+        return insertResult(error.result, batch.take().length);
       }
       const reply = withoutServerText(error);
       const outcomes = BEFORE_WRITING.get(codeOf(error));
@@ -96,7 +96,7 @@ export class MongoPlantStorage implements PlantStorage {
   async committedMarks(
     ids: readonly bigint[],
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<bigint, ObjectId | undefined>> {
+  ): Promise<ReadonlyMap<bigint, string | undefined>> {
     const find = {
       find: this.#options.collection,
       filter: { _id: { $in: ids } },
@@ -112,12 +112,12 @@ export class MongoPlantStorage implements PlantStorage {
     return new Map(
       cursor.firstBatch.map(({ _id, mark }: Document) => [
         _id.toBigInt(),
-        mark instanceof ObjectId ? mark : undefined,
+        mark instanceof ObjectId ? mark.toHexString() : undefined,
       ]),
     );
   }
 
-  async page(page: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
+  async page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const { collection, createCollection } = this.#options;
     const plants = await readPage(this.#db, collection, page, signal);
     const mayBeAbsent = plants.length === 0 && !createCollection;

@@ -43,7 +43,7 @@ describeOnMongod('An insert', () => {
   function batch(id: bigint, mark = storage.newMark()): PlantBatch {
     return {
       timeLimitMs: LONG_LIMIT_MS,
-      send() {
+      take() {
         if (!sent.includes(id)) sent.push(id);
         return [{ plant: plant(id), mark }];
       },
@@ -71,7 +71,7 @@ describeOnMongod('An insert', () => {
       plant: plant(BigInt(id), name),
       mark: storage.newMark(),
     }));
-    await rejects(storage.insert({ timeLimitMs: LONG_LIMIT_MS, send: () => plants }, NEVER));
+    await rejects(storage.insert({ timeLimitMs: LONG_LIMIT_MS, take: () => plants }, NEVER));
     const found = await storage.committedMarks([0n, 1n, 2n, 3n], NEVER);
     expect([...found.keys()]).to.have.members([0n, 3n]);
   });

@@ -47,7 +47,7 @@ export class Connections {
   }
 
   /**
-   * Runs statements with one connection, and once again if that one was closed because it was idle. Rejects with a {@link StorageError} when the server reports an error.
+   * Runs statements with one connection, and once again if that one was closed because it was idle. Rejects with a {@link PostgresqlError} when the server reports an error.
    *
    * @param signal When it aborts, this rejects, and the server cancels the statement.
    */

@@ -9,7 +9,7 @@ export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mar
  * has one, `\0` stands for U+0000 and `\\` for a backslash in both, and the version of the mark is 8 instead of 4.
  */
 export function rowOf({ plant: { id, name, tag }, mark: uuid }: MarkedPlant): PlantRow {
-  const mark = `${uuid}`;
+  const mark = uuid;
   const row = { id: `${id}`, name, tag: tag ?? null, mark };
   if (!name.includes('\0') && !tag?.includes('\0')) return row;
   return {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { NewPlantFields, PlantPage } from '@plant-store/domain';
+import type { NewPlantFields, PageRequest } from '@plant-store/domain';
 import type {
   InsertOutcome,
   InsertResult,
@@ -12,7 +12,7 @@ import type {
 import { Client, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
-import { StorageError } from './server-error.js';
+import { PostgresqlError } from './server-error.js';
 import { LOOK_UP, statementsFor } from './statements.js';
 import { type Advice, absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
@@ -71,11 +71,11 @@ export class PostgresqlStorage implements PlantStorage {
     let plants: readonly MarkedPlant[] = [];
     try {
       return await this.#inserts.run((client) => {
-        plants = batch.send();
+        plants = batch.take();
         return this.#insert(client, plants);
       }, signal);
     } catch (error) {
-      if (!(error instanceof StorageError)) throw error;
+      if (!(error instanceof PostgresqlError)) throw error;
       if (UNPREPARED.test(error.code)) this.#prepares = false;
       return { outcomes: outcomesOf(error, plants.length), error };
     }
@@ -85,7 +85,7 @@ export class PostgresqlStorage implements PlantStorage {
     return this.#reads.run(async (client) => (await lookUp(client, ids)).marks, signal);
   }
 
-  page({ after, limit }: PlantPage, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
+  page({ after, limit }: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const values = [after ?? null, Math.min(limit, MAX_PAGE)];
     const read = (client: PoolClient) =>
       committed<PlantRow>(client, { text: this.#statements.page, values });
@@ -107,14 +107,14 @@ export class PostgresqlStorage implements PlantStorage {
       this.#replaceLost();
     } catch (error) {
       const isSlow = responds && signal.aborted;
-      if (isSlow) throw new StorageError('writes are not acknowledged in time', 'slow');
-      if (error instanceof StorageError && error.command) this.#advise(error);
+      if (isSlow) throw new PostgresqlError('writes are not acknowledged in time', 'slow');
+      if (error instanceof PostgresqlError && error.command) this.#advise(error);
       throw error;
     }
   }
 
   explain(error: unknown): Problem {
-    const finding = error instanceof StorageError ? error.finding : 'no server';
+    const finding = error instanceof PostgresqlError ? error.finding : 'no server';
     return { finding, cause: error instanceof Error ? error : new Error(`${error}`) };
   }
 
@@ -132,8 +132,8 @@ export class PostgresqlStorage implements PlantStorage {
     const inserted = await this.#insertRows(client, others);
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
-      outcomes: plants.map((it) => (absent(it) ? 'denied' : (rest.shift() ?? 'unclear'))),
-      error: new StorageError(absentColumn(column).message, 'denied'),
+      outcomes: plants.map((it) => (absent(it) ? 'not permitted' : (rest.shift() ?? 'unclear'))),
+      error: new PostgresqlError(absentColumn(column).message, 'unusable'),
     };
   }
 
@@ -166,7 +166,7 @@ export class PostgresqlStorage implements PlantStorage {
   async #examine(client: PoolClient): Promise<void> {
     const { rows } = await client.query<TableState>(EXAMINE);
     const { problem, torn, absent = [] } = rows[0] ?? {};
-    if (problem) throw new StorageError(problem, 'denied');
+    if (problem) throw new PostgresqlError(problem, 'unusable');
     if (torn) this.#advise(TORN_PAGES);
     this.#statements = statementsFor(absent);
     for (const column of absent) this.#advise(absentColumn(column));
@@ -210,7 +210,7 @@ function notInserted(id: bigint, found: Found | undefined): InsertOutcome {
 }
 
 /** One plant of several may be the reason for a refusal. */
-function outcomesOf({ outcome, code }: StorageError, plants: number): Outcomes {
+function outcomesOf({ outcome, code }: PostgresqlError, plants: number): Outcomes {
   const isOfOne = outcome === 'refused' || code === NO_PERMISSION || code === LOCKED;
   if (!isOfOne) return outcome;
   if (plants > 1) return 'refused with others';

@@ -4,9 +4,9 @@ import { COMMANDS } from './table.js';
 
 /** What an error means for an insert, and for a check that has found it. */
 const KINDS = {
-  refused: ['refused', 'denied'],
-  credentials: ['denied', 'credentials'],
-  denied: ['denied', 'denied'],
+  refused: ['refused', 'unusable'],
+  credentials: ['not permitted', 'credentials'],
+  unusable: ['not permitted', 'unusable'],
   'not now': ['not written', 'not now'],
   slow: ['not written', 'slow'],
   unclear: ['unclear', 'not now'],
@@ -24,7 +24,7 @@ const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // timeout, startup, idle session.
   [/^(?:25006|26000|40(?!003)|42703|42P05|53|55(?!000)|57014|57P0[35])/, 'not now'],
   // Database, schema, table, columns, permissions.
-  [/^(?:0A|3D|3F|42|55000)/, 'denied'],
+  [/^(?:0A|3D|3F|42|55000)/, 'unusable'],
 ];
 
 /**
@@ -44,8 +44,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */
-export class StorageError extends Error {
-  override readonly name = 'StorageError';
+export class PostgresqlError extends Error {
+  override readonly name = 'PostgresqlError';
   readonly outcome: (typeof KINDS)[Kind][0];
   readonly finding: Finding;
   /** The SQLSTATE, if the server has reported the error. */
@@ -65,7 +65,7 @@ export class StorageError extends Error {
 
 /** Whether the server had ended the session before the statement began: with `idle_session_timeout`. */
 export function wasIdle(error: unknown): boolean {
-  return error instanceof StorageError && error.code === '57P05';
+  return error instanceof PostgresqlError && error.code === '57P05';
 }
 
 /** Whether a connection is of no more use after an error. The pool notices by itself when it is lost. */
@@ -84,8 +84,9 @@ export function whyNotConnected(error: unknown): unknown {
   if (error instanceof DatabaseError) return storageError(error, error.message);
   if (!(error instanceof Error)) return error;
   const [rejected, noPassword] = REJECTED.exec(error.message) ?? [];
-  if (noPassword) return new StorageError('the connection string has no password', 'credentials');
-  if (rejected) return new StorageError(error.message.slice(rejected.length), 'credentials');
+  if (noPassword)
+    return new PostgresqlError('the connection string has no password', 'credentials');
+  if (rejected) return new PostgresqlError(error.message.slice(rejected.length), 'credentials');
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error(
     'the certificate of the server is not trusted: sslrootcert must name the certificate of its authority',
@@ -100,9 +101,9 @@ export function withoutPlant(error: unknown): unknown {
 
 function storageError({ code = '', routine, message }: DatabaseError, reason?: string) {
   if (NOT_FORWARDED.test(`${code} ${message}`)) {
-    return new StorageError('PgBouncer has no connection to the server', 'not now', code);
+    return new PostgresqlError('PgBouncer has no connection to the server', 'not now', code);
   }
   const kind = PATTERNS.find(([pattern]) => pattern.test(`${code} ${routine}`))?.[1] ?? 'unclear';
   const text = reason ?? REASONS[code] ?? 'the database reports an error';
-  return new StorageError(`${text} (${code || 'no code'})`, kind, code);
+  return new PostgresqlError(`${text} (${code || 'no code'})`, kind, code);
 }

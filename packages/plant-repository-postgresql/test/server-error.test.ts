@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
-import { endsConnection, StorageError, withoutPlant } from '../src/server-error.js';
+import { endsConnection, PostgresqlError, withoutPlant } from '../src/server-error.js';
 
 const NEVER = [
   'query_wait_timeout',
@@ -10,9 +10,9 @@ const PERHAPS = ['server conn crashed?', 'query timeout', 'insufficient data lef
 
 /** What errors mean for an insert, and for a check. */
 const MEANINGS: Readonly<Record<string, readonly string[]>> = {
-  'refused, denied': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
-  'denied, credentials': ['28P01'],
-  'denied, denied': ['3D000', '42501', '55000'],
+  'refused, unusable': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
+  'not permitted, credentials': ['28P01'],
+  'not permitted, unusable': ['3D000', '42501', '55000'],
   'not written, not now': [
     '25006',
     '26000',
@@ -39,7 +39,7 @@ describe('An error of PostgreSQL', () => {
         const [code, routine] = error.split(' ');
         const [outcome, finding] = meaning.split(', ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine));
-        expect(known).to.be.instanceOf(StorageError).and.include({ code, outcome, finding });
+        expect(known).to.be.instanceOf(PostgresqlError).and.include({ code, outcome, finding });
         expect(`${known}`).to.include(code).and.not.include('Monstera');
       });
     }

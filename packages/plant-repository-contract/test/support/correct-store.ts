@@ -1,8 +1,8 @@
 import {
   type NewPlant,
   OutcomeUnknownError,
+  type PageRequest,
   PlantIdTakenError,
-  type PlantPage,
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
@@ -32,7 +32,7 @@ export const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
 export const PASSWORD = 'a-pass/word';
 
 /** Returns the page of plants that are in any order. */
-export function pageOf(plants: readonly NewPlant[], { after, limit }: PlantPage): NewPlant[] {
+export function pageOf(plants: readonly NewPlant[], { after, limit }: PageRequest): NewPlant[] {
   const left = plants.filter(({ id }) => after === undefined || id > after);
   return left.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
 }
@@ -80,7 +80,7 @@ function correctStore(storage: SimulatedStorage) {
     await adding.finally(() => underWay.delete(adding));
   }
 
-  async function read(page: PlantPage, timeLimitMs: number): Promise<readonly NewPlant[]> {
+  async function read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     expectUsable(timeLimitMs);
     const reading = storage.read().catch(() => {
       throw new StorageUnavailableError('refused');
@@ -110,7 +110,7 @@ function correctStore(storage: SimulatedStorage) {
     /** Returns what a call rejects with. */
     failed: (error: Error, _plant?: NewPlant) => error,
     add: (plant: NewPlant, timeLimitMs: number) => add(plant, timeLimitMs).catch(failing(plant)),
-    read: (page: PlantPage, timeLimitMs: number) => read(page, timeLimitMs).catch(failing()),
+    read: (page: PageRequest, timeLimitMs: number) => read(page, timeLimitMs).catch(failing()),
     ready: () => ready().catch(failing()),
     async close() {
       closed = true;

@@ -1,7 +1,6 @@
 import type {
   InsertOutcome,
   InsertResult,
-  Mark,
   MarkedPlant,
   PlantBatch,
 } from '../../src/plant-storage.js';
@@ -134,13 +133,15 @@ export class ExploredInsert extends Operation<InsertResult> {
       });
     return [
       ends('finds no server', () => this.fail(PROBLEM)),
-      ends('is denied before', () => this.end({ outcomes: 'denied', error: PROBLEM })),
+      ends('is not permitted before', () =>
+        this.end({ outcomes: 'not permitted', error: PROBLEM }),
+      ),
     ];
   }
 
   #faultsOnArrival(): Happening[] {
     const names = this.#plants.map(({ plant }) => plant.name);
-    const all = (outcome: 'denied' | 'not written' | 'refused with others') =>
+    const all = (outcome: 'not permitted' | 'not written' | 'refused with others') =>
       this.event(`is ${outcome}`, () => this.#arrived(names.map(() => outcome)));
     const refused = names.map((name) =>
       this.event(`arrives, ${name} is refused`, () => {
@@ -148,7 +149,7 @@ export class ExploredInsert extends Operation<InsertResult> {
         this.#arrive();
       }),
     );
-    const alone = [...refused, all('denied'), all('not written')];
+    const alone = [...refused, all('not permitted'), all('not written')];
     const [, ...others] = names;
     if (others.length === 0) return alone;
     const inPart = this.event('arrives in part', () => this.#arrive(others));
@@ -177,7 +178,7 @@ export class ExploredInsert extends Operation<InsertResult> {
 
   #send(): void {
     this.#step = 'is sent';
-    this.#plants = this.#batch.send();
+    this.#plants = this.#batch.take();
   }
 
   /** The server carries it out, except for plants that are missing. */
@@ -202,7 +203,7 @@ export class ExploredInsert extends Operation<InsertResult> {
 }
 
 /** A look-up of the marks of committed plants. It may not see what a majority has got since it was sent. */
-export class ExploredLookUp extends Operation<ReadonlyMap<bigint, Mark | undefined>> {
+export class ExploredLookUp extends Operation<ReadonlyMap<bigint, string | undefined>> {
   readonly #ids: readonly bigint[];
   readonly #keptBefore: number;
 

@@ -202,7 +202,7 @@ export class ExploredWorld implements World {
     const world = this;
     return {
       ...AVAILABLE,
-      get denied() {
+      get rejection() {
         const isDenied = world.#revocation.holds;
         return isDenied ? new StorageUnavailableError('access is revoked') : undefined;
       },

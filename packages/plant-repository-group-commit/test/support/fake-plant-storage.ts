@@ -21,7 +21,7 @@ export class FakeInsert {
   }
 
   get plants(): readonly MarkedPlant[] {
-    return this.#batch.send();
+    return this.#batch.take();
   }
 
   get ids(): bigint[] {
@@ -49,7 +49,7 @@ export class FakePlantStorage {
   readonly storage = storageWith({
     insert: (batch) => {
       const insert = new FakeInsert(batch);
-      batch.send();
+      batch.take();
       this.inserts.push(insert);
       this.#events.emit('insert');
       return insert.result;

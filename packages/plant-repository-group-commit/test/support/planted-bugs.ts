@@ -3,17 +3,17 @@ import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
 
 const prototypes = [PendingPlant, Attempt, Attempts, InsertQueue].map((it) => it.prototype);
-const { ended, found, sent } = PendingPlant.prototype;
-const { send } = Attempt.prototype;
-const { sent: attemptSent } = Attempts.prototype;
+const { endInsert, found, beginInsert } = PendingPlant.prototype;
+const { take } = Attempt.prototype;
+const { start } = Attempts.prototype;
 const REFUSAL = { code: 1, reason: 'a bug' };
 
-type Outcome = Parameters<PendingPlant['ended']>[0];
+type Outcome = Parameters<PendingPlant['endInsert']>[0];
 
 /** Plants get another outcome of their inserts. */
 function replaceOutcome(replaced: (outcome: Outcome) => Outcome): void {
-  PendingPlant.prototype.ended = function (outcome, cause) {
-    ended.call(this, replaced(outcome), cause);
+  PendingPlant.prototype.endInsert = function (outcome, cause) {
+    endInsert.call(this, replaced(outcome), cause);
   };
 }
 
@@ -21,9 +21,9 @@ function replaceUnclear(isUnclear: boolean): void {
   Object.defineProperty(PendingPlant.prototype, 'isUnclear', { get: () => isUnclear });
 }
 
-/** Attempts send other plants than they should. */
-function replaceSent(replaced: (attempt: Attempt) => readonly PendingPlant[]): void {
-  Attempt.prototype.send = function () {
+/** Other plants are taken than should be. */
+function replaceTaken(replaced: (attempt: Attempt) => readonly PendingPlant[]): void {
+  Attempt.prototype.take = function () {
     return replaced(this);
   };
 }
@@ -37,12 +37,12 @@ let marks = 0;
 export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
   'one plant': {
     'an insert that was sent is not counted': () => {
-      PendingPlant.prototype.sent = () => undefined;
+      PendingPlant.prototype.beginInsert = () => undefined;
     },
     'an insert is counted twice': () => {
-      PendingPlant.prototype.sent = function () {
-        sent.call(this);
-        sent.call(this);
+      PendingPlant.prototype.beginInsert = function () {
+        beginInsert.call(this);
+        beginInsert.call(this);
       };
     },
     'an unclear insert is taken for one that wrote nothing': () =>
@@ -51,7 +51,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
       replaceOutcome((it) => (it === 'unclear' ? 'stored' : it)),
     'an id that exists is taken, without a look-up': () =>
       replaceOutcome((it) => (it === 'id exists' ? { committedMark: undefined } : it)),
-    'a denied insert is a refusal': () => replaceOutcome((it) => (it === 'denied' ? REFUSAL : it)),
+    'an insert that is not permitted is a refusal': () =>
+      replaceOutcome((it) => (it === 'not permitted' ? REFUSAL : it)),
     'a plant that may be written is unavailable': () => replaceUnclear(false),
     'a plant that was not written is unknown': () => replaceUnclear(true),
     'its own mark means taken': () => {
@@ -60,9 +61,9 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
       };
     },
     'its mark is another one each time': () =>
-      replaceSent((attempt) => {
+      replaceTaken((attempt) => {
         marks += 1;
-        return send.call(attempt).map((it) => Object.assign(it, { mark: `another ${marks}` }));
+        return take.call(attempt).map((it) => Object.assign(it, { mark: `another ${marks}` }));
       }),
     'a plant does not expire': () => {
       PendingPlant.prototype.giveUp = () => undefined;
@@ -82,16 +83,16 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     'the refusal of one is a refusal of all': () =>
       replaceOutcome((it) => (it === 'refused with others' ? REFUSAL : it)),
     'the outcomes are those of other plants': () =>
-      replaceSent((attempt) => send.call(attempt).toReversed()),
+      replaceTaken((attempt) => take.call(attempt).toReversed()),
   },
   'another program, and a short time limit': {
     'an insert that wrote nothing stays unclear': () =>
       replaceOutcome((it) => (it === 'not written' ? 'unclear' : it)),
     'an insert has plants that have expired': () =>
-      replaceSent((attempt) => {
-        for (const plant of attempt.plants) if (plant.isSettled) plant.sent();
-        send.call(attempt);
-        attempt.sent = attempt.plants;
+      replaceTaken((attempt) => {
+        for (const plant of attempt.plants) if (plant.isSettled) plant.beginInsert();
+        take.call(attempt);
+        attempt.taken = attempt.plants;
         return attempt.plants;
       }),
     'its plant is overlooked': () => {
@@ -102,8 +103,8 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
   },
   'one slot for each kind of insert': {
     'an attempt releases its slot at once': () => {
-      Attempts.prototype.sent = function (attempt) {
-        attemptSent.call(this, attempt);
+      Attempts.prototype.start = function (attempt) {
+        start.call(this, attempt);
         attempt.releaseSlot();
       };
     },

@@ -7,7 +7,7 @@ export const LIMITS = { ordinary: 20, again: 20, stragglers: 60 };
 
 /** Plants are sent at once. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
-  denied: undefined,
+  rejection: undefined,
   problem: undefined,
   wasReached: true,
   ready: async () => undefined,
@@ -26,7 +26,7 @@ export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
       return `mark ${marks}`;
     },
     async insert(batch) {
-      batch.send();
+      batch.take();
       return { outcomes: 'stored' };
     },
     committedMarks: async () => new Map(),

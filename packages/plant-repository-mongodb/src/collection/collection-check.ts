@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
-import { codeOf, StorageError, UNAUTHORIZED } from '../connection/server-code.js';
-import { DURABLE, FIELD_TYPES } from './plant-document.js';
+import { CollectionError, codeOf, UNAUTHORIZED } from '../connection/server-code.js';
+import { DURABLE, FIELD_TYPES } from './plant-collection.js';
 
 /** Error codes of a server. */
 const NAMESPACE_EXISTS = 48;
@@ -62,7 +62,7 @@ export class CollectionCheck {
     this.#observe = observe;
   }
 
-  /** Rejects with {@link StorageError}, with the error of the driver, or with the reason of the signal. */
+  /** Rejects with {@link CollectionError}, with the error of the driver, or with the reason of the signal. */
   async run(signal: AbortSignal): Promise<void> {
     try {
       const status = await this.#connect(signal);
@@ -73,7 +73,7 @@ export class CollectionCheck {
       }
     } catch (error) {
       if (codeOf(error) !== UNAUTHORIZED) throw error;
-      throw new StorageError(this.#hasCredentials ? DENIED : NO_CREDENTIALS);
+      throw new CollectionError(this.#hasCredentials ? DENIED : NO_CREDENTIALS);
     }
   }
 
@@ -135,7 +135,7 @@ export class CollectionCheck {
       name !== own && name.toLowerCase() === own.toLowerCase();
     const other = databases.find(inOtherCase);
     if (other === undefined) return;
-    throw new StorageError(
+    throw new CollectionError(
       `the database "${other.name}" exists, and MongoDB refuses a name that differs only in case`,
     );
   }
@@ -149,7 +149,8 @@ export class CollectionCheck {
     if (collection === undefined) return false;
     const { type = 'collection', options = {} } = collection;
     const kind = options.capped ? 'capped collection' : type;
-    if (kind !== 'collection') throw new StorageError(`"${name}" is a ${kind}, not a collection`);
+    if (kind !== 'collection')
+      throw new CollectionError(`"${name}" is a ${kind}, not a collection`);
     if (isOwn(options.validator)) this.#reported.delete(OTHER_VALIDATOR);
     else this.warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
     return true;
@@ -166,7 +167,7 @@ export class CollectionCheck {
       if (writeErrors.length > 0) throw new MongoServerError(writeErrors[0]);
     }
     const isPermitted = this.#may('find', status) && this.#may('insert', status);
-    if (!isPermitted) throw new StorageError(DENIED);
+    if (!isPermitted) throw new CollectionError(DENIED);
   }
 
   #may(action: string, status: Document, collection = this.#options.collection): boolean {
@@ -206,7 +207,7 @@ function isOwn(validator: Document | undefined): boolean {
 /** Rejects as slow when a server that responds did not acknowledge a write in time. */
 function slowly(error: unknown): never {
   const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
-  throw isSlow ? new StorageError(SLOW, 'slow') : error;
+  throw isSlow ? new CollectionError(SLOW, 'slow') : error;
 }
 
 /** A client that could not connect does not try it again by itself. Resolves at once when it is connected. */

@@ -29,7 +29,8 @@ export function insertResult(reply: Document, size: number): InsertResult {
     // A met write concern proves that a majority has journalled what is looked up then, whatever the set's defaults are.
     outcomes[error.index] = outcome !== 'unclear' && unmet ? 'not written' : outcome;
   }
-  const needsCause = (error: WriteError) => ['unclear', 'denied'].includes(`${outcomeOf(error)}`);
+  const needsCause = (error: WriteError) =>
+    ['unclear', 'not permitted'].includes(`${outcomeOf(error)}`);
   const cause = unmet ?? writeErrors.find(needsCause);
   return cause
     ? { outcomes, error: new ServerReplyError(cause.code, cause.codeName) }
@@ -37,12 +38,12 @@ export function insertResult(reply: Document, size: number): InsertResult {
 }
 
 /** The outcome of one document. Most codes are unclear, because a router reports network errors in this way. */
-function outcomeOf(error: WriteError): 'id exists' | 'denied' | 'unclear' | Refusal {
+function outcomeOf(error: WriteError): 'id exists' | 'not permitted' | 'unclear' | Refusal {
   const { code, keyPattern = {} } = error;
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };
   }
-  if (code === NOT_SUPPORTED_ON_VIEW) return 'denied';
+  if (code === NOT_SUPPORTED_ON_VIEW) return 'not permitted';
   if (code !== DUPLICATE_KEY) return 'unclear';
   const keys = Object.keys(keyPattern).join(', ');
   if (keys === '' || keys === '_id') return 'id exists';

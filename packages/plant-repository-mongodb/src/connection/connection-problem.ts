@@ -9,7 +9,7 @@ import {
   MongoServerSelectionError,
   type ServerDescription,
 } from 'mongodb';
-import { codeOf, isReply, StorageError } from './server-code.js';
+import { CollectionError, codeOf, isReply } from './server-code.js';
 
 type ConnectionOptions = MongoClient['options'];
 
@@ -57,11 +57,11 @@ export function problemOf(
   topology: Topology | undefined,
   options: ConnectionOptions,
 ): Problem {
-  if (error instanceof StorageError) return { finding: error.finding, cause: error };
+  if (error instanceof CollectionError) return { finding: error.finding, cause: error };
   const code = codesOf(error).find((it) => it !== undefined);
   const cause = Object.assign(new Error(connectionProblem(error, options)), { code });
   if (credentialsRefused(error)) return { finding: 'credentials', cause };
-  if (refusesEveryPlant(error)) return { finding: 'denied', cause };
+  if (refusesEveryPlant(error)) return { finding: 'unusable', cause };
   if (!topology && options.srvHost && cause.message === SILENT) {
     const unresolved = `the SRV record of ${options.srvHost} was not resolved in time`;
     return { finding: 'no server', cause: new Error(unresolved) };

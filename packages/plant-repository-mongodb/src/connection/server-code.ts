@@ -8,11 +8,11 @@ export const UNAUTHORIZED = 13;
 export const NOT_SUPPORTED_ON_VIEW = 166;
 
 /** What is wrong with the storage, where that is not an error of the driver. */
-export class StorageError extends Error {
-  override readonly name = 'StorageError';
+export class CollectionError extends Error {
+  override readonly name = 'CollectionError';
   readonly finding: Finding;
 
-  constructor(message: string, finding: Finding = 'denied') {
+  constructor(message: string, finding: Finding = 'unusable') {
     super(message);
     this.finding = finding;
   }

@@ -72,7 +72,7 @@ describeOnMongod('The collection', () => {
       new CollectionCheck(client.db(name), options, events.observer);
     const { signal } = new AbortController();
     await rejects(inOtherCase(DATABASE.toUpperCase()).run(signal), {
-      finding: 'denied',
+      finding: 'unusable',
       message: `the database "${DATABASE}" exists, and MongoDB refuses a name that differs only in case`,
     });
     await inOtherCase('another').run(signal);
@@ -80,7 +80,7 @@ describeOnMongod('The collection', () => {
 
   it('is slow when the server responds, but not to a write', async () => {
     const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
-    await rejects(silent, { name: 'StorageError', finding: 'slow' });
+    await rejects(silent, { name: 'CollectionError', finding: 'slow' });
   });
 
   it('cannot be written when a router reports the error of a shard', async () => {

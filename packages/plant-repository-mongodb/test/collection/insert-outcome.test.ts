@@ -43,7 +43,7 @@ describe('The outcomes of an insert of two documents', () => {
     [
       'a view instead of the collection',
       first(166),
-      ['denied', 'stored'],
+      ['not permitted', 'stored'],
       'the server reports error 166',
     ],
     ['the write concern not met', unmet(all), ['unclear', 'unclear'], UNMET],

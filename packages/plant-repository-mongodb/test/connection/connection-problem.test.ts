@@ -10,7 +10,7 @@ import {
 } from 'mongodb';
 import { problemOf } from '../../src/connection/connection-problem.js';
 import { createMongoClient } from '../../src/connection/mongo-client.js';
-import { ServerReplyError, StorageError } from '../../src/connection/server-code.js';
+import { CollectionError, ServerReplyError } from '../../src/connection/server-code.js';
 
 const SILENT = 'the server does not respond';
 const NO_PRIMARY = 'the replica set has no primary';
@@ -26,9 +26,9 @@ type Row = [finding: Problem['finding'], message: string, error: unknown, query?
 describe('What an error means', () => {
   const missing = { cause: new Error('x'), dependencyName: 'zstd' };
   const rows: readonly Row[] = [
-    ['slow', 'it lags', new StorageError('it lags', 'slow')],
+    ['slow', 'it lags', new CollectionError('it lags', 'slow')],
     [
-      'denied',
+      'unusable',
       'an option needs the package @mongodb-js/zstd, which is not installed',
       new MongoMissingDependencyError('x', missing),
     ],
@@ -48,7 +48,7 @@ describe('What an error means', () => {
       'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority',
       coded('UNABLE_TO_GET_ISSUER_CERT_LOCALLY'),
     ],
-    ['denied', 'no', replied(13297)],
+    ['unusable', 'no', replied(13297)],
     ['not now', 'no', replied(8000)],
     ['not now', 'the server reports error 8000', new ServerReplyError(8000)],
     ['not now', 'no', replied(91)],

@@ -1,12 +1,12 @@
 import {
   type NewPlantFields,
+  type PageRequest,
   type Plant,
-  type PlantPage,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import type { Mark, MarkedPlant } from '@plant-store/plant-repository-group-commit';
-import { type Db, type Document, Long, type Timestamp } from 'mongodb';
-import { codeOf, StorageError } from '../connection/server-code.js';
+import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
+import { type Db, type Document, Long, ObjectId, type Timestamp } from 'mongodb';
+import { CollectionError, codeOf } from '../connection/server-code.js';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -21,8 +21,8 @@ export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
 export interface PlantDocument extends Plant {
   /** Always stored as int64: the driver converts a `bigint` to that. */
   readonly _id: bigint;
-  /** An ObjectId, unique to one create, by which it recognises its own document. */
-  readonly mark: Mark;
+  /** Unique to one create, by which it recognises its own document. */
+  readonly mark: ObjectId;
 }
 
 /** The largest document that MongoDB accepts, in bytes. */
@@ -30,7 +30,7 @@ export const MAX_DOCUMENT_BYTES = 2 ** 24;
 
 /** Returns the document of a plant. */
 export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): PlantDocument {
-  return { _id: id, ...fields, mark };
+  return { _id: id, ...fields, mark: new ObjectId(mark) };
 }
 
 /** The error code of a standalone server for read concern `linearizable`. */
@@ -40,7 +40,7 @@ const NOT_A_REPLICA_SET = 123;
 export async function readPage(
   db: Db,
   name: string,
-  { after, limit }: PlantPage,
+  { after, limit }: PageRequest,
   signal: AbortSignal,
 ): Promise<readonly NewPlantFields[]> {
   const find = async (query: Document): Promise<Document> =>
@@ -82,7 +82,7 @@ async function latestTime(
   }
 }
 
-/** Rejects with {@link StorageError} when there is no such collection. */
+/** Rejects with {@link CollectionError} when there is no such collection. */
 export async function expectCollection(db: Db, name: string, signal: AbortSignal): Promise<void> {
   const list = {
     listCollections: 1,
@@ -92,7 +92,9 @@ export async function expectCollection(db: Db, name: string, signal: AbortSignal
   };
   const { cursor } = await db.command(list, { signal });
   if (cursor.firstBatch.length > 0) return;
-  throw new StorageError(`there is no collection "${name}" in the database "${db.databaseName}"`);
+  throw new CollectionError(
+    `there is no collection "${name}" in the database "${db.databaseName}"`,
+  );
 }
 
 function toPlant({ _id, name, tag }: Document): Required<NewPlantFields> {
