@@ -7,7 +7,7 @@ import { root } from '../root.js';
 /** How far a figure of the README may be from the source. */
 const TOLERANCE = 0.1;
 
-const ROW = /^\| \[?(\w[\w-]*)(?:\]\(\S+\))? \|[^|]*\| ([\d,]+) \| ([\d,]+) \|$/gm;
+const ROW = /^\| \[?(\w[\w-]*)(?:\]\(\S+\))? \|[^|]*\| ([\d,]+) \+ ([\d,]+) \|$/gm;
 
 type Lines = readonly [code: number, other: number];
 
@@ -38,7 +38,7 @@ describe('The table of the packages in the README', () => {
       const isNear = now.every(
         (lines, at) => Math.abs(lines - (shown[at] ?? 0)) <= lines * TOLERANCE,
       );
-      return isNear ? [] : [`${name}: ${now.join(' | ')}`];
+      return isNear ? [] : [`${name}: ${now.join(' + ')}`];
     });
     expect(far, 'rows to correct, with the sums below them').to.deep.equal([]);
   });
