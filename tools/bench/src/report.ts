@@ -70,7 +70,7 @@ function ratio(
       const other = here.find((it) => it.subject === peer && it.round === own.round);
       return other === undefined ? Number.NaN : of(own) / of(other);
     });
-  const range = `${Math.min(...ratios).toFixed(2)} to ${Math.max(...ratios).toFixed(2)}`;
+  const range = `${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)}`;
   const middle = median(ratios).toFixed(2);
   return ratios.length > 1 ? `**${middle}** (${range})` : middle;
 }
