@@ -13,8 +13,10 @@ function rows(): string[] {
   });
 }
 
-/** A default is an example already, and so is a list of all values. */
-function acceptedBy({ expected, example, default: fallback }: (typeof settings)[string]): string {
+/** A default is an example already, and so is a list of all values. The page says once that numbers are whole. */
+function acceptedBy(setting: (typeof settings)[string]): string {
+  const { example, default: fallback } = setting;
+  const expected = setting.expected.replace(/^a whole number from /, '');
   if (fallback !== undefined || expected.includes(example)) return expected;
   return `${expected}, for example \`${example.replaceAll('`', '')}\``;
 }
