@@ -5,9 +5,13 @@ import {
   InvalidTokenError,
   PERMISSIONS,
 } from '@plant-store/domain';
-import { decodeProtectedHeader, type JWTPayload, type ProtectedHeaderParameters } from 'jose';
+import {
+  decodeProtectedHeader,
+  type JWSHeaderParameters,
+  type JWTPayload,
+  type ProtectedHeaderParameters,
+} from 'jose';
 import type { Scopes } from './jwt-token-verifier-options.js';
-import type { KeyChoice } from './key-set.js';
 
 /** RFC 9068 requires `at+jwt`; most issuers send `JWT`, and some send no type. */
 const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
@@ -20,7 +24,7 @@ const MAX_NAME_LENGTH = 128;
  *
  * @throws {InvalidTokenError} when the header is not that of an access token, whatever the signature.
  */
-export function keyChoice(token: string, algorithms: readonly string[]): KeyChoice {
+export function headerOf(token: string, algorithms: readonly string[]): JWSHeaderParameters {
   const { alg = '', kid, typ, crit } = protectedHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
   if (!algorithms.includes(alg)) {
@@ -29,7 +33,7 @@ export function keyChoice(token: string, algorithms: readonly string[]): KeyChoi
   if (!TYPES.includes(type)) throw notAnAccessToken('the type is not that of access tokens');
   if (crit !== undefined) throw notAnAccessToken('the header has critical extensions');
   if (kid !== undefined && typeof kid !== 'string') throw malformed();
-  return { alg, kid };
+  return kid === undefined ? { alg } : { alg, kid };
 }
 
 /**

@@ -7,17 +7,16 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
-import { clientOf, keyChoice } from './access-token.js';
-import { after, FetchedKeys } from './fetched-keys.js';
-import { issuerKeySet } from './issuer-key-set.js';
+import { clientOf, headerOf } from './access-token.js';
+import { IssuerDocuments } from './issuer-documents.js';
+import { type Clock, IssuerKeys } from './issuer-keys.js';
 import {
   DEFAULT_ALGORITHMS,
   type JwtTokenVerifierOptions,
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
-import type { KeySet } from './key-set.js';
 
-const CLOCK_TOLERANCE_MS = 30_000;
+const CLOCK_TOLERANCE_S = 30;
 
 /** Why a token is invalid, by its invalid claim. */
 const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
@@ -46,8 +45,8 @@ const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
  */
 export class JwtTokenVerifier implements TokenVerifier {
   readonly #options;
-  readonly #keys: FetchedKeys<KeySet>;
-  #closed = false;
+  readonly #keys: IssuerKeys;
+  readonly #closing = new AbortController();
 
   /** @throws {TypeError} with everything that {@link jwtOptionProblems} finds. */
   constructor(options: JwtTokenVerifierOptions) {
@@ -56,57 +55,47 @@ export class JwtTokenVerifier implements TokenVerifier {
     const { observer = () => undefined, now = Date.now } = options;
     const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
     this.#options = { ...options, observer, now, algorithms };
-    this.#keys = new FetchedKeys({
-      load: (known, signal) => issuerKeySet(options, algorithms, known, signal),
-      clock: { now, after },
-      observer,
-    });
+    const documents = new IssuerDocuments(options);
+    const load = (signal: AbortSignal) => documents.keys(algorithms, signal);
+    const clock = { now: options.now ?? (() => performance.now()), after };
+    this.#keys = new IssuerKeys(load, clock, observer, this.#closing.signal);
   }
 
   async verify(token: string): Promise<Client> {
-    this.#refuseWhenClosed();
-    const { now, observer } = this.#options;
+    this.#closing.signal.throwIfAborted();
     const digest = hash('sha256', token, 'base64');
-    const client = this.#keys.trusted()?.cached(digest, now());
-    observer({ type: 'token checked', cached: client !== undefined });
-    return client ?? this.#check(token, digest);
+    const { client, until = 0 } = this.#keys.verified.get(digest) ?? {};
+    const cached = client !== undefined && this.#options.now() < until && this.#keys.areTrusted;
+    this.#options.observer({ type: 'token checked', cached });
+    return cached ? client : this.#check(token, digest);
   }
 
   async ready(): Promise<void> {
-    this.#refuseWhenClosed();
+    this.#closing.signal.throwIfAborted();
     await this.#keys.ready();
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    await this.#keys.close();
+    this.#closing.abort(new TokenVerifierUnavailableError('the token verifier is closed'));
   }
 
-  /**
-   * When no key matches, the issuer may have a new one, so the keys are fetched again, unless that was done
-   * just now. A token is refused for its unknown key only when the keys are fresh.
-   */
   async #check(token: string, digest: string): Promise<Client> {
-    const choice = keyChoice(token, this.#options.algorithms);
-    do {
-      const keySet = this.#keys.trusted();
-      const keys = keySet?.fitting(choice) ?? [];
+    const { algorithms, scopes } = this.#options;
+    const { verified } = this.#keys;
+    const header = headerOf(token, algorithms);
+    for await (const keys of this.#keys.fitting(header)) {
       for (const key of keys) {
         const claims = await this.#claims(key, token);
         if (claims === undefined) continue;
-        const client = clientOf(claims, this.#options.scopes);
-        keySet?.cache(digest, client, (claims.exp ?? 0) * 1000);
+        const client = clientOf(claims, scopes);
+        verified.set(digest, { client, until: (claims.exp ?? 0) * 1000 });
         return client;
       }
-      if (keys.length > 0 && choice.kid !== undefined) {
+      if (keys.length > 0 && header.kid !== undefined) {
         throw new InvalidTokenError('the signature does not match', { reason: 'signature' });
       }
-    } while (await this.#keys.fetchAgain());
-    this.#refuseWhenClosed();
-    if (this.#keys.areFresh()) {
-      throw new InvalidTokenError('no key of the issuer fits', { reason: 'unknown key' });
     }
-    throw this.#keys.unavailable();
+    throw new InvalidTokenError('no key of the issuer fits', { reason: 'unknown key' });
   }
 
   /** Resolves with `undefined` when the token was not signed with this key. */
@@ -118,7 +107,7 @@ export class JwtTokenVerifier implements TokenVerifier {
         issuer,
         audience,
         requiredClaims: ['exp'],
-        clockTolerance: CLOCK_TOLERANCE_MS / 1000,
+        clockTolerance: CLOCK_TOLERANCE_S,
         currentDate: new Date(now()),
       });
       return payload;
@@ -126,10 +115,6 @@ export class JwtTokenVerifier implements TokenVerifier {
       if (error instanceof errors.JWSSignatureVerificationFailed) return undefined;
       throw error instanceof errors.JOSEError ? invalidToken(error) : error;
     }
-  }
-
-  #refuseWhenClosed(): void {
-    if (this.#closed) throw new TokenVerifierUnavailableError('the token verifier is closed');
   }
 }
 
@@ -144,3 +129,6 @@ function invalidToken(error: errors.JOSEError): InvalidTokenError {
   }
   return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }
+
+/** A timer that keeps no process alive. */
+const after: Clock['after'] = (ms, act) => setTimeout(act, ms).unref();

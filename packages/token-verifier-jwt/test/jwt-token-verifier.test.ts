@@ -42,7 +42,8 @@ describe('JwtTokenVerifier', () => {
       ),
       async recover() {
         issuer.handlers.clear();
-        if (!issuer.listening) await issuer.listen();
+        await issuer.stop();
+        await issuer.listen();
         issuer.now += 10_000;
       },
     };

@@ -1,9 +1,13 @@
 import { rejects } from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { authenticatedClient, InvalidTokenError } from '@plant-store/domain';
+import {
+  authenticatedClient,
+  InvalidTokenError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import { expect } from 'chai';
 import { exportJWK, type JWK } from 'jose';
-import { KeySet } from '../src/key-set.js';
+import { VerifiedClients } from '../src/issuer-keys.js';
 import { type FakeIssuer, type IssuerKey, issuerKey, startEach } from './support/fake-issuer.js';
 
 describe('A key of an issuer', () => {
@@ -36,9 +40,9 @@ describe('A key of an issuer', () => {
       const verifier = issuer.verifier();
       await verifier.verify(await issuer.token());
       await rejects(verifier.verify(await issuer.token({}, {}, second)), InvalidTokenError);
-      await rejects(KeySet.import('', { keys: [key] }, ['ES256', 'RS256']), {
-        message: 'the key set holds no key that can be used',
-      });
+      issuer.publish('/jwks', { keys: [key] });
+      const algorithms = ['ES256', 'RS256'];
+      await rejects(issuer.verifier({ algorithms }).ready(), TokenVerifierUnavailableError);
     });
   }
 
@@ -59,8 +63,34 @@ describe('A key of an issuer', () => {
     await verify(other);
     await rejects(verify(next), InvalidTokenError);
     issuer.keys = [next];
-    issuer.now += 10_000;
+    issuer.now += 1_000;
     await verify(next);
+  });
+
+  it('is trusted for an hour of uptime, although the clock is set back', async () => {
+    const verifier = issuer.verifier({ now: undefined });
+    const token = await issuer.token();
+    await verifier.verify(token);
+    await issuer.stop();
+    const { now } = Date;
+    const uptime = performance.now;
+    Object.assign(Date, { now: () => now() - 30 * 60_000 });
+    performance.now = () => uptime.call(performance) + 60 * 60_000;
+    await rejects(verifier.verify(token), TokenVerifierUnavailableError).finally(() => {
+      Object.assign(Date, { now });
+      performance.now = uptime;
+    });
+  });
+
+  it('does not refuse a token that is being verified when the verifier is closed', async () => {
+    const verifier = issuer.verifier();
+    await verifier.ready();
+    const token = await issuer.token({}, { kid: 'unknown' });
+    const asked = new Promise<void>((resolve) => issuer.handlers.set('/jwks', () => resolve()));
+    const closed = new TokenVerifierUnavailableError('the token verifier is closed');
+    const check = rejects(verifier.verify(token), closed);
+    await asked;
+    await Promise.all([check, verifier.close()]);
   });
 });
 
@@ -82,6 +112,7 @@ describe('A verified token', () => {
 
   it('is cached until its expiry, although it is accepted for 30 seconds more', async () => {
     const { verifier, cached } = open();
+    await verifier.ready();
     const token = await issuer.token({ exp: issuer.seconds + 60 });
     const client = await verifier.verify(token);
     issuer.now = (issuer.seconds + 60) * 1000 - 1;
@@ -95,21 +126,21 @@ describe('A verified token', () => {
     expect(cached).to.deep.equal([false, true, false, false, false, false]);
   });
 
-  it('is dropped from the cache when 10,000 were verified after it', async () => {
-    const keys = await KeySet.import('', { keys: [issuer.key.published] }, ['ES256']);
+  it('is dropped from the cache when 10,000 were verified after it', () => {
+    const verified = new VerifiedClients();
     const client = authenticatedClient('gardener', []);
-    for (let index = 0; index <= 10_000; index += 1) keys.cache(`${index}`, client, 1);
-    expect(keys.cached('0', 0)).to.equal(undefined);
-    expect(keys.cached('1', 0)).to.equal(client);
+    for (let index = 0; index <= 10_000; index += 1) verified.set(`${index}`, { client, until: 1 });
+    expect([verified.has('0'), verified.has('1')]).to.deep.equal([false, true]);
   });
 
   it('is dropped from the cache when the keys change, and only then', async () => {
     const { verifier, cached } = open();
     const token = await issuer.token();
     const fetchAgain = async () => {
-      issuer.now += 10_000;
+      issuer.now += 1_000;
       await rejects(verifier.verify(await issuer.token({}, { kid: 'other' })), InvalidTokenError);
     };
+    await verifier.ready();
     await verifier.verify(token);
     await fetchAgain();
     await verifier.verify(token);

@@ -1,0 +1,127 @@
+import { rejects } from 'node:assert/strict';
+import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import { expect } from 'chai';
+import { type FakeIssuer, issuerKey, METADATA, startEach } from './support/fake-issuer.js';
+
+const { fetch } = globalThis;
+const LIMIT = 256 * 1024;
+
+describe("The issuer's documents", () => {
+  let issuer: FakeIssuer;
+
+  startEach((started) => (issuer = started));
+
+  afterEach(() => Object.assign(globalThis, { fetch }));
+
+  /** Publishes metadata that differ from the right ones, at the place of the configured issuer or another one. */
+  function publishMetadata(changed: object, place = METADATA): void {
+    issuer.publish(place, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks`, ...changed });
+  }
+
+  /** Resolves when no verifier can fetch the keys, refuses no token, and has a cause with this text. */
+  async function expectNotFetched(reason: string): Promise<void> {
+    const verifier = issuer.verifier();
+    const error: unknown = await verifier.ready().catch((failure: unknown) => failure);
+    expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
+    expect(textOf(error)).to.include(reason);
+    await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
+  }
+
+  describe('name the URL of the keys', () => {
+    it('unless it is configured', async () => {
+      await issuer.verifier({ jwksUrl: `${issuer.url}/jwks` }).ready();
+      expect(issuer.requests).to.deep.equal(['/jwks']);
+    });
+
+    for (const [path, part] of Object.entries({ '/realms/plants/': '/realms/plants', '': '' })) {
+      it(`for an issuer with the path ${path}, by OpenID Connect Discovery or RFC 8414`, async () => {
+        const name = `${issuer.url}${path}`;
+        const places = [`${part}${METADATA}`, `/.well-known/oauth-authorization-server${part}`];
+        issuer.handlers.set(METADATA, (_, response) => response.writeHead(404).end());
+        publishMetadata({ issuer: name }, places[1]);
+        await issuer.verifier({ issuer: name }).ready();
+        publishMetadata({ issuer: name }, places[0]);
+        await issuer.verifier({ issuer: name }).ready();
+        expect(issuer.requests).to.deep.equal([...places, '/jwks', places[0], '/jwks']);
+      });
+    }
+
+    it('unless they are those of another issuer', async () => {
+      for (const name of [`${issuer.url}/`, 'https://issuer.example', undefined]) {
+        publishMetadata({ issuer: name });
+        await expectNotFetched('is not the metadata of the configured issuer');
+      }
+      expect(issuer.requests).not.to.contain('/jwks');
+    });
+
+    it('unless that may not be trusted', async () => {
+      for (const uri of ['http://192.0.2.1/jwks', 'jwks', 7, undefined]) {
+        publishMetadata({ jwks_uri: uri });
+        await expectNotFetched('names no jwks_uri that may be trusted');
+      }
+    });
+
+    it('also when the keys have moved, and the latest one while the metadata cannot be used', async () => {
+      const verifier = issuer.verifier();
+      await verifier.ready();
+      publishMetadata({ jwks_uri: `${issuer.url}/moved` });
+      const keys = [await issuerKey('second'), await issuerKey('third')];
+      const accepted = async (key = keys[0]) =>
+        verifier.verify(await issuer.token({}, {}, key)).then(() => issuer.requests.at(-1));
+      issuer.publish('/moved', { keys: [keys[0]?.published] });
+      expect(await accepted()).to.equal('/moved');
+
+      const another = { issuer: 'https://another.example', jwks_uri: `${issuer.url}/jwks` };
+      issuer.publish(METADATA, another);
+      issuer.publish('/moved', { keys: keys.map(({ published }) => published) });
+      issuer.now += 1_000;
+      expect(await accepted(keys[1])).to.equal('/moved');
+
+      issuer.handlers.set('/moved', (_, response) => response.writeHead(410).end());
+      issuer.now += 1_000;
+      const error = await accepted(await issuerKey('fourth')).catch((failure: unknown) => failure);
+      expect(textOf(error)).to.include('is not the metadata of the configured issuer');
+    });
+  });
+
+  for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
+    it(`hold no key: ${JSON.stringify(body)}`, async () => {
+      issuer.publish('/jwks', body);
+      await expectNotFetched('holds no key that can be used: public, for RS256, PS256');
+    });
+  }
+
+  it('are fetched without following redirects', async () => {
+    issuer.handlers.set('/jwks', (_, response) =>
+      response.writeHead(302, { location: '/elsewhere' }).end(),
+    );
+    await expectNotFetched('the status is 302 instead of 200');
+    expect(issuer.requests).to.not.contain('/elsewhere');
+  });
+
+  it('have at most 256 KiB', async () => {
+    const published = `{"keys":[${JSON.stringify(issuer.key.published)}]`;
+    const largest = `${published}${' '.repeat(LIMIT - published.length - 1)}}`;
+    issuer.handlers.set('/jwks', (_, response) => response.end(largest));
+    await issuer.verifier().ready();
+    issuer.handlers.set('/jwks', (_, response) => response.end(`${largest} `));
+    await expectNotFetched(`the response is larger than ${LIMIT} bytes`);
+  });
+
+  it('come from a server whose certificate is trusted', async () => {
+    const codes = ['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'];
+    const unable = ['VERIFY_LEAF_SIGNATURE', 'GET_ISSUER_CERT', 'GET_ISSUER_CERT_LOCALLY'];
+    for (const code of [...codes, ...unable.map((it) => `UNABLE_TO_${it}`), 'ENOTFOUND']) {
+      const cause = Object.assign(new Error('in the words of OpenSSL'), { code });
+      Object.assign(globalThis, {
+        fetch: () => Promise.reject(new TypeError('failed', { cause })),
+      });
+      await expectNotFetched(code === 'ENOTFOUND' ? cause.message : 'NODE_EXTRA_CA_CERTS');
+    }
+  });
+});
+
+function textOf(cause: unknown): string {
+  const errors = cause instanceof AggregateError ? cause.errors : [];
+  return cause instanceof Error ? [cause, ...[...errors, cause.cause].map(textOf)].join(': ') : '';
+}

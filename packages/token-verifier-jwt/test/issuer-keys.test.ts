@@ -1,0 +1,230 @@
+import { rejects } from 'node:assert/strict';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import type { TokenEvent } from '@plant-store/token-verifier-jwt';
+import { expect } from 'chai';
+import type { JSONWebKeySet } from 'jose';
+import { type Clock, IssuerKeys } from '../src/issuer-keys.js';
+import { type IssuerKey, issuerKey } from './support/fake-issuer.js';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const RESET = new Error('read ECONNRESET');
+
+/** An issuer, and the clock of its client. */
+class Issuer implements Clock {
+  keys: readonly IssuerKey[] = [];
+  /** Why a fetch fails; `undefined` when it does not. */
+  failure: Error | undefined;
+  /** How long a fetch takes. */
+  delayMs = 0;
+  loads = 0;
+  readonly events: TokenEvent[] = [];
+  #time = 0;
+  readonly #timers = new Set<{ readonly at: number; act(): void }>();
+
+  /** Responds with the keys that it has when the fetch begins. */
+  async load(signal: AbortSignal): Promise<JSONWebKeySet> {
+    this.loads += 1;
+    const keys = this.keys.map(({ published }) => published);
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(signal.reason));
+      if (this.delayMs === 0) resolve();
+      else this.after(this.delayMs, resolve);
+    });
+    if (this.failure !== undefined) throw this.failure;
+    return { keys };
+  }
+
+  now(): number {
+    return this.#time;
+  }
+
+  after(ms: number, act: () => void): void {
+    this.#timers.add({ at: this.#time + ms, act });
+  }
+
+  /** Lets time pass. Resolves when everything that is due then has happened. */
+  async pass(ms: number): Promise<void> {
+    const end = this.#time + ms;
+    for (;;) {
+      for (let turn = 0; turn < 5; turn += 1) await nextTurn();
+      const [next] = [...this.#timers].sort((a, b) => a.at - b.at);
+      this.#time = Math.min(next?.at ?? end, end);
+      if (next === undefined || next.at > end) return;
+      this.#timers.delete(next);
+      next.act();
+    }
+  }
+
+  /** The causes for which fetches failed. */
+  causes(): unknown[] {
+    return this.events.flatMap((it) => (it.type === 'issuer not reached' ? [it.error.cause] : []));
+  }
+}
+
+describe("An issuer's keys", () => {
+  let first: IssuerKey;
+  let second: IssuerKey;
+  let issuer: Issuer;
+  let keys: IssuerKeys;
+  let closing: AbortController;
+
+  before(async () => {
+    [first, second] = [await issuerKey('first'), await issuerKey('second')];
+  });
+
+  /** Opens the keys of an issuer that a test has prepared. */
+  function open(prepared: Partial<Issuer> = {}): void {
+    issuer = Object.assign(new Issuer(), { keys: [first] }, prepared);
+    closing = new AbortController();
+    const observer = (event: TokenEvent) => issuer.events.push(event);
+    keys = new IssuerKeys((signal) => issuer.load(signal), issuer, observer, closing.signal);
+  }
+
+  /** Opens them, and lets a minute pass. */
+  async function opened(prepared: Partial<Issuer> = {}): Promise<void> {
+    open(prepared);
+    await issuer.pass(MINUTE);
+  }
+
+  afterEach(() => closing.abort());
+
+  /** What becomes of a token that names a key, until it is decided. */
+  function token(kid: string): { verdict: unknown } {
+    const found = { verdict: undefined as unknown };
+    const decide = async () => {
+      for await (const fitting of keys.fitting({ alg: 'ES256', kid }))
+        if (fitting.length > 0) return 'accepted';
+      return 'refused';
+    };
+    decide().then(
+      (verdict) => (found.verdict = verdict),
+      (error: TokenVerifierUnavailableError) => (found.verdict = error.cause ?? error),
+    );
+    return found;
+  }
+
+  it('are fetched when constructed, every 5 minutes, and 10 seconds after a failure', async () => {
+    open({ failure: RESET });
+    await issuer.pass(20 * SECOND - 1);
+    issuer.failure = undefined;
+    expect([keys.areTrusted, issuer.loads]).to.deep.equal([false, 2]);
+    await issuer.pass(1);
+    expect([keys.areTrusted, issuer.loads]).to.deep.equal([true, 3]);
+    await issuer.pass(10 * MINUTE);
+    expect(issuer.loads).to.equal(5);
+    expect(issuer.causes()).to.deep.equal([RESET, RESET]);
+  });
+
+  it('are trusted for an hour while every fetch fails, and again after the next one', async () => {
+    await opened({ failure: undefined });
+    issuer.failure = RESET;
+    await issuer.pass(58 * MINUTE);
+    const known = token('first');
+    await issuer.pass(MINUTE - 1);
+    expect([known.verdict, keys.areTrusted]).to.deep.equal(['accepted', true]);
+    await keys.ready();
+    await issuer.pass(1);
+    expect(keys.areTrusted).to.equal(false);
+    await rejects(keys.ready(), { cause: RESET });
+    issuer.failure = undefined;
+    await issuer.pass(10 * SECOND);
+    expect(keys.areTrusted).to.equal(true);
+  });
+
+  it('are fetched at once for the first unknown key, and then once a second for all of them', async () => {
+    await opened();
+    issuer.keys = [first, second];
+    const tokens = [token('second'), token('forged')];
+    await issuer.pass(0);
+    expect(tokens.map((it) => it.verdict)).to.deep.equal(['accepted', 'refused']);
+    const later = [token('forged'), token('another')];
+    await issuer.pass(SECOND - 1);
+    later.push(token('forged'));
+    expect([issuer.loads, ...later.map((it) => it.verdict)]).to.deep.equal([
+      ...[2, undefined, undefined, undefined],
+    ]);
+    await issuer.pass(1);
+    const refused = ['refused', 'refused', 'refused'];
+    expect([issuer.loads, ...later.map((it) => it.verdict)]).to.deep.equal([3, ...refused]);
+  });
+
+  it('are fetched once more for a token that arrives during a fetch', async () => {
+    await opened({ delayMs: 200 });
+    const earlier = token('forged');
+    await issuer.pass(100);
+    issuer.keys = [first, second];
+    const late = token('second');
+    await issuer.pass(100);
+    expect([earlier.verdict, late.verdict]).to.deep.equal(['refused', undefined]);
+    await issuer.pass(SECOND);
+    expect([late.verdict, issuer.loads]).to.deep.equal(['accepted', 3]);
+  });
+
+  it('that are unknown delay no token of a known one', async () => {
+    await opened({ delayMs: SECOND });
+    token('forged');
+    await issuer.pass(0);
+    const known = token('first');
+    await issuer.pass(0);
+    expect(known.verdict).to.equal('accepted');
+  });
+
+  it('are not fetched for tokens in the 10 seconds after a failure, which is their cause', async () => {
+    await opened({ failure: RESET });
+    issuer.loads = 0;
+    await issuer.pass(10 * SECOND - 1);
+    const unknown = token('first');
+    await issuer.pass(0);
+    expect([unknown.verdict, issuer.loads]).to.deep.equal([RESET, 0]);
+
+    await opened();
+    issuer.failure = RESET;
+    const failed = token('second');
+    await issuer.pass(10 * SECOND - 1);
+    const early = token('second');
+    await issuer.pass(0);
+    expect([failed.verdict, early.verdict, issuer.loads]).to.deep.equal([RESET, RESET, 2]);
+    issuer.failure = undefined;
+    issuer.keys = [second];
+    await issuer.pass(1);
+    const next = token('second');
+    await issuer.pass(0);
+    expect(next.verdict).to.equal('accepted');
+  });
+
+  it('delay no call for more than 1.5 seconds, and are used when they come later', async () => {
+    open({ delayMs: 4 * SECOND });
+    const late = new Error('no response within 1500 ms');
+    const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });
+    const early = token('first');
+    await issuer.pass(1_500);
+    await ready;
+    expect(early.verdict).to.deep.equal(late);
+    await issuer.pass(2_500);
+    await keys.ready();
+    expect([issuer.loads, issuer.causes()]).to.deep.equal([1, []]);
+  });
+
+  it('keep the clients of verified tokens until they change', async () => {
+    await opened();
+    const { verified } = keys;
+    await issuer.pass(5 * MINUTE);
+    expect([keys.verified === verified, issuer.loads]).to.deep.equal([true, 2]);
+    issuer.keys = [first, second];
+    await issuer.pass(5 * MINUTE);
+    expect(keys.verified).to.not.equal(verified);
+  });
+
+  it('are no longer fetched after the end, which ends the fetch under way', async () => {
+    open({ delayMs: HOUR });
+    const waiting = token('first');
+    await issuer.pass(0);
+    const closed = new TokenVerifierUnavailableError('closed');
+    closing.abort(closed);
+    await issuer.pass(HOUR);
+    expect([waiting.verdict, issuer.loads, issuer.events]).to.deep.equal([closed, 1, []]);
+  });
+});
