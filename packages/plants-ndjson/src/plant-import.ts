@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { setTimeout } from 'node:timers/promises';
+import { setImmediate, setTimeout } from 'node:timers/promises';
 import {
   type Client,
   type CreatePlant,
@@ -102,6 +102,8 @@ export class PlantImport {
         places -= Math.max(1, (line.bytes?.length ?? 0) / LINE_BYTES);
         if (places > 0) continue;
         await firstHalf;
+        // Otherwise lines that are rejected at once let no signal and no timer through.
+        await setImmediate();
         [firstHalf, places] = [accounted, HALF_LINES];
       }
     } finally {
@@ -114,12 +116,12 @@ export class PlantImport {
 
   /** Begins to create the plant of a line at once. Resolves when it is accounted for, after those `before` it. */
   async #import(line: Line, before: Promise<void>): Promise<void> {
-    const [created] = await Promise.allSettled([this.#create(line)]);
+    const created = await this.#create(line).catch((cause: unknown) => ({ cause }));
     await before;
     if (this.#failing.signal.aborted) return;
     try {
-      if (created.status === 'rejected') await this.#reject(line, created.reason);
-      else if (created.value) this.stored += 1;
+      if (typeof created === 'object') await this.#reject(line, created.cause);
+      else if (created) this.stored += 1;
       this.nextLine = line.number + 1;
     } catch (error) {
       this.#failing.abort(error);

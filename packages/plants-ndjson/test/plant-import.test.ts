@@ -157,7 +157,7 @@ describe('An import', () => {
   it('imports many lines concurrently, and reads no further ahead', async () => {
     const held = holding();
     const running = importInto({ plants: storing(held.add) }).run(lines(MANY));
-    await new Promise(setImmediate);
+    for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
     expect(held.begun).to.equal(4_000);
     held.release();
     await running;
@@ -210,7 +210,7 @@ describe('An import', () => {
     ]);
   });
 
-  it('needs no other options than docs/embedding.md shows: what it rejects is counted', async () => {
+  it('needs neither `reject` nor a signal: what it rejects is counted', async () => {
     const createPlant = new CreatePlant(new MemoryPlantRepository());
     const options = { createPlant, client: gardener, timeLimitMs: 1000, maxLineBytes: 64 };
     const it = new PlantImport(options);
@@ -244,6 +244,13 @@ describe('An import', () => {
       const second = importInto({ plants, fromLine: nextLine });
       await second.run(lines(MANY));
       expect(second.outcomes()).to.deep.equal({ stored: MANY - nextLine + 1 });
+    });
+
+    it('while each line is rejected at once, and the input is always there', async () => {
+      const it = importInto({ maxLineBytes: 1 });
+      setImmediate(it.stop);
+      await rejects(it.run(Readable.from(Array(MANY).fill(Buffer.from(lines(10))))), STOPPED);
+      expect(it.nextLine()).to.be.below(10 * MANY);
     });
 
     for (const begins of [true, false]) {
