@@ -34,7 +34,7 @@ const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter)
 
 /** The packages that can be imported: all but the command. */
 const libraries = published
-  .filter(({ manifest }) => typeof manifest.exports === 'string')
+  .filter(({ manifest }) => manifest.bin === undefined)
   .map(({ folder, manifest }) => ({ folder, name: basename(folder), id: manifest.name }));
 
 /** The example in the doc comment of an export, and the name of the export. */
@@ -70,6 +70,32 @@ for (const id of process.argv.slice(2)) {
   }
 }
 console.log(same);
+`;
+
+/** The line of a README that takes a test framework, and the command that runs a program with it. */
+const RUNNERS = {
+  Mocha: ["from '@plant-store/contract-suite/mocha'", 'mocha --reporter tap'],
+  'node:test': ["from 'node:test'", 'node --test --test-reporter tap'],
+  Vitest: ["from 'vitest'", 'vitest run --reporter tap-flat'],
+} as const;
+
+/** Its last Node.js is 20, as that of these packages. The tests need it nowhere else. */
+const VITEST = '4.1.12';
+
+/** Adapters of the example in a README that do not count as they should, after the line of the test framework. */
+const BROKEN = `
+import { contractFor, suiteOf } from '@plant-store/contract-suite';
+type Open = { next(): Promise<unknown> };
+const given = contractFor<Open, Record<never, never>>();
+const cases = { counts: given([], async ({ next }) => void (await next())) };
+const describe = suiteOf<Open, never>('Counter', cases, async () => {});
+const options = { timeoutMs: 500 };
+const broken = (how: string, next: Open['next']) =>
+  describe(runner, how, async () => ({ next }), options);
+broken('correct', async () => 1);
+broken('hanging', () => new Promise((resolve) => setTimeout(resolve, 1_500)));
+broken('rejecting', () => Promise.reject(new Error('out of numbers')));
+broken('forgetting', async () => void Promise.reject(new Error('nobody waits')));
 `;
 
 const { version, engines } = readManifest(root);
@@ -123,7 +149,7 @@ describe('The packages, installed from their tarballs', function () {
       name,
       readManifest(join(root, 'node_modules', name)).version,
     ]);
-    const dependencies = Object.fromEntries([...versions, ...packages]);
+    const dependencies = Object.fromEntries([...versions, ...packages, ['vitest', VITEST]]);
     terminal.write('package.json', JSON.stringify({ private: true, dependencies }));
     const quick = ['--prefer-offline', '--no-audit', '--no-fund'];
     await run('npm', ['install', ...quick], { cwd: folder });
@@ -148,7 +174,7 @@ describe('The packages, installed from their tarballs', function () {
     it(`have what they need, and nothing else: ${manifest.name}`, async () => {
       const files = filesIn(installed(manifest.name));
       const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
-      expect(files, stale).to.have.members(filesOf(own, typeof manifest.exports === 'string'));
+      expect(files, stale).to.have.members(filesOf(own, manifest.bin === undefined));
       expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
       expect(manifest).to.deep.include({ engines });
       const { messages } = await publint({ pkgDir: installed(manifest.name), pack: false });
@@ -200,6 +226,25 @@ describe('The packages, installed from their tarballs', function () {
       }
     }
 
+    for (const [name, [source, command]] of Object.entries(RUNNERS)) {
+      it(`fail where an adapter breaks a promise, hangs, or leaves a rejection unhandled: ${name}`, async () => {
+        const line = packagedLines().find((it) => it.endsWith(`${source};`)) ?? '';
+        terminal.write('module/broken.test.ts', `${line}\n${BROKEN}`);
+        await compile('module', '--module', 'nodenext', '--skipLibCheck');
+        const path = [join(folder, 'node_modules/.bin'), PATH].join(delimiter);
+        const env = { ...process.env, ...PLAIN, PATH: path };
+        const ran = run('bash', ['-c', `${command} module/broken.test.js`], { cwd: folder, env });
+        const { stdout } = await ran.catch((error) => error);
+        const lines = [...stdout.matchAll(/^((?:not )?ok) .*?(\w+) as a Counter/gm)];
+        expect(Object.fromEntries(lines.map(([, ok, how]) => [how, ok]))).to.deep.equal({
+          correct: 'ok',
+          ...{ hanging: 'not ok', rejecting: 'not ok', forgetting: 'not ok' },
+        });
+        for (const why of [/500 ?ms/, 'out of numbers', 'nobody waits'])
+          expect(stdout).to.match(new RegExp(why));
+      });
+    }
+
     it('test a port of your own, as docs/own-port.md shows', async () => {
       const seats = { '~/seats': `${folder}-seats` };
       const install = withReal(snippet('docs/own-port.md', 'cp -r examples/own-port'), seats);
@@ -209,7 +254,7 @@ describe('The packages, installed from their tarballs', function () {
       const { stdout } = await ran.catch((error) => error);
       rmSync(seats['~/seats'], { recursive: true });
       expect(stdout).to.match(/✔ catches an adapter that does not know its own reservation/);
-      expect(stdout).to.match(/HttpSeats as a Seats[\s\S]*8 passing(?![\s\S]*failing)/);
+      expect(stdout).to.match(/HttpSeats as a Seats[\s\S]*10 passing(?![\s\S]*failing)/);
     });
   });
 
@@ -283,6 +328,12 @@ async function newDatabase(context: Mocha.Context): Promise<string> {
   await needsMongod.call(context);
   return (await sharedReplicaSet()).uri.replace('/?', `/${randomUUID()}?`);
 }
+
+/** The lines of the README of `contract-suite`. */
+const packagedLines = () =>
+  readDocument(root, 'packages/contract-suite/README.md').blocks.flatMap((it) =>
+    it.text.split('\n'),
+  );
 
 /** Returns the first block of the README in a language. */
 function blockOf(name: string, language: string): string {

@@ -1,12 +1,15 @@
 import { rejects } from 'node:assert/strict';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { HttpSeats } from '../src/http-seats.js';
 import { MemorySeats } from '../src/memory-seats.js';
 import type { Seats } from '../src/seats.js';
+import { ForgetfulSeats } from './forgetful-seats.js';
 import { seatServer } from './seat-server.js';
 import { describeSeats, type OpenSeats, seatsCases } from './seats-contract.js';
 
 describeSeats(
+  mocha,
   'MemorySeats',
   async () => ({ seats: new MemorySeats(), close: async () => undefined }),
   { without: 'there is no server' },
@@ -28,14 +31,7 @@ async function openHttp(seatsAt: (origin: string) => Seats): Promise<OpenSeats> 
   };
 }
 
-describeSeats('HttpSeats', () => openHttp((origin) => new HttpSeats(origin)));
-
-/** Takes a seat for another guest's when it did not reserve it just now. */
-class ForgetfulSeats extends HttpSeats {
-  override async reserve(seat: string, guest: string): Promise<boolean> {
-    return (await this.send(seat, { method: 'PUT', body: guest })).status === 201;
-  }
-}
+describeSeats(mocha, 'HttpSeats', () => openHttp((origin) => new HttpSeats(origin)));
 
 describe('The suite of Seats', () => {
   it('catches an adapter that does not know its own reservation when it tries again', async () => {

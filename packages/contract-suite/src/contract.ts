@@ -1,10 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { expect } from 'chai';
-import { describe, it } from 'mocha';
+import { fail } from './fail.js';
 
-/** The time limit of a case, long enough for a server that is slow to restart. */
 const CASE_TIMEOUT_MS = 60_000;
+
+/**
+ * A test framework. The module `node:test` and the module `vitest` are such objects. The entry `contract-suite/mocha`
+ * exports one for Mocha.
+ */
+export interface Runner {
+  describe(title: string, declare: () => void): unknown;
+  /** @param options With the time limit of the test in milliseconds. */
+  it(title: string, options: { timeout: number }, test: () => Promise<void>): unknown;
+}
 
 /** One sentence of a port, as a test. */
 export interface ContractCase<Opened> {
@@ -22,6 +30,8 @@ export type ContractCases<Opened> = Readonly<Record<string, ContractCase<Opened>
 
 /** Declares what a suite cannot test of an adapter. */
 export interface SuiteOptions<Hook extends string> {
+  /** Milliseconds that a case may take. 60,000 by default, enough for a server that is slow to restart. */
+  readonly timeoutMs?: number;
   /**
    * Why the adapter does not offer a hook: one reason for each hook, or a single one for all. The report
    * shows the reason. A case that needs a hook without a function and without a reason fails.
@@ -61,7 +71,7 @@ function offers<Opened extends object, Faults, Hook extends keyof Faults & strin
 ): opened is Opened & Pick<Faults, Hook> {
   const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
   if (missing === undefined) return true;
-  return expect.fail(`there is no ${missing}(): offer it, or give a reason in \`without\``);
+  return fail(`there is no ${missing}(): offer it, or give a reason in \`without\``);
 }
 
 /** Settles like `test`, when `end` has run. The error of the test is more important than that of its end. */
@@ -72,7 +82,7 @@ async function finished(test: Promise<void>, end: () => Promise<void>): Promise<
 }
 
 /** Returns the cases that apply to an adapter, after a case for each hook that it does not offer. */
-export function testsOf<Opened extends object>(
+function testsOf<Opened extends object>(
   cases: ContractCases<Opened>,
   { without = {} }: SuiteOptions<string> = {},
 ): ContractCases<Opened> {
@@ -87,16 +97,16 @@ export function testsOf<Opened extends object>(
 function isNotTested(hook: string, reason?: string): [title: string, ContractCase<object>][] {
   if (reason === undefined) return [];
   const run = async (opened: object) => {
-    if (reason === '') expect.fail(`there is no ${hook}(), and its reason is empty`);
+    if (reason === '') fail(`there is no ${hook}(), and its reason is empty`);
     if (Reflect.get(opened, hook) === undefined) return;
-    expect.fail(`${hook}() is offered: remove its reason from \`without\``);
+    fail(`${hook}() is offered: remove its reason from \`without\``);
   };
   return [[`is not tested with ${hook}: ${reason}`, { needs: [], run }]];
 }
 
 /**
- * Returns the function that declares the Mocha suite of a port for one adapter. It takes the name of the adapter for
- * the report, a function that opens a new adapter for each case, and what the suite cannot test.
+ * Returns the function that declares the suite of a port for one adapter. It takes the test framework, the name of the
+ * adapter for the report, a function that opens a new adapter for each case, and what the suite cannot test.
  *
  * @param close Closes the adapter at the end of a case.
  */
@@ -105,11 +115,16 @@ export function suiteOf<Opened extends object, Hook extends string>(
   cases: ContractCases<Opened>,
   close: (opened: Opened) => Promise<void>,
 ) {
-  return (adapter: string, open: () => Promise<Opened>, options: SuiteOptions<Hook> = {}): void => {
-    describe(`${adapter} as a ${port}`, function () {
-      this.timeout(CASE_TIMEOUT_MS);
+  return (
+    { describe, it }: Runner,
+    adapter: string,
+    open: () => Promise<Opened>,
+    options: SuiteOptions<Hook> = {},
+  ): void => {
+    const timeout = options.timeoutMs ?? CASE_TIMEOUT_MS;
+    describe(`${adapter} as a ${port}`, () => {
       for (const [title, { run }] of Object.entries(testsOf(cases, options))) {
-        it(title, () =>
+        it(title, { timeout }, () =>
           withoutUnhandled(async () => {
             const opened = await open();
             await finished(run(opened), () => close(opened));
@@ -129,5 +144,5 @@ async function withoutUnhandled(run: () => Promise<void>): Promise<void> {
   await finished(run(), () => setImmediate()).finally(() =>
     process.off('unhandledRejection', note),
   );
-  if (left.length > 0) expect.fail(`the adapter left a rejected promise unhandled: ${left[0]}`);
+  if (left.length > 0) fail(`the adapter left a rejected promise unhandled: ${left[0]}`);
 }

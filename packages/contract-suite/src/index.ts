@@ -3,9 +3,10 @@ export {
   type ContractCases,
   contractFor,
   type Recoverable,
+  type Runner,
   type SuiteOptions,
   suiteOf,
-  testsOf,
 } from './contract.js';
+export { fail } from './fail.js';
 export { expectNoSecret, formsOf } from './secrets.js';
 export { errorOf, inTime, until } from './settled.js';

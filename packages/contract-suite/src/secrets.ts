@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { expect } from 'chai';
+import { fail } from './fail.js';
 
 const ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 
@@ -26,7 +26,7 @@ export function expectNoSecret(value: unknown, secrets: readonly string[], what 
   if (secret === undefined) return;
   const found = texts.filter(([, text]) => text.includes(secret));
   const [[path, text] = [what, all]] = found.sort(([, a], [, b]) => a.length - b.length);
-  expect.fail(`${path} reveals ${JSON.stringify(secret)}: ${JSON.stringify(text)}`);
+  fail(`${path} reveals ${JSON.stringify(secret)}: ${JSON.stringify(text)}`);
 }
 
 /** Every string that can be reached from a value, after its path, such as `the error.cause.message`. */

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { AssertionError, expect } from 'chai';
+import { fail } from './fail.js';
 
 /** How much later than its limit a call may settle, because timers are late on a busy machine. */
 const MAX_DELAY_MS = 2_000;
@@ -20,21 +20,21 @@ export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: str
     const isBlocked = performance.eventLoopUtilization(begin).utilization > BLOCKED_UTILIZATION;
     const why = isBlocked ? ': the event loop was hardly ever idle, something blocks it' : '';
     const limits = `${MAX_DELAY_MS} ms after its limit of ${timeLimitMs} ms`;
-    return expect.fail(`${what} has not settled ${limits}${why}`);
+    return fail(`${what} has not settled ${limits}${why}`);
   });
   return Promise.race([call, late]).finally(() => timeout.abort());
 }
 
 /**
  * Resolves with what a call rejects with, and with `undefined` when it resolves. Rejects when an assertion fails, as
- * that of {@link inTime}.
+ * that of {@link inTime}, or one of Chai or `node:assert`.
  */
 export async function errorOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;
     return undefined;
   } catch (error) {
-    if (error instanceof AssertionError) throw error;
+    if (error instanceof Error && error.name.startsWith('AssertionError')) throw error;
     return error;
   }
 }
@@ -47,7 +47,7 @@ export async function until(
 ): Promise<void> {
   const end = performance.now() + timeLimitMs;
   while (!(await attempt())) {
-    if (performance.now() > end) expect.fail(failure());
+    if (performance.now() > end) fail(failure());
     await wait(POLL_INTERVAL_MS);
   }
 }

@@ -1,4 +1,5 @@
 import { contractFor, type SuiteOptions, suiteOf } from '@plant-store/contract-suite';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { resultsOf } from '@plant-store/liars';
 import { expect } from 'chai';
 
@@ -25,7 +26,7 @@ function failuresOf(
   close: () => Promise<void> = nothing,
 ): Promise<Record<string, string | undefined>> {
   const describeBox = suiteOf<Partial<Faults>, keyof Faults>('Box', cases, close);
-  return resultsOf(() => describeBox('Carton', async () => opened, options));
+  return resultsOf(() => describeBox(mocha, 'Carton', async () => opened, options));
 }
 
 describe('A suite of an adapter', () => {

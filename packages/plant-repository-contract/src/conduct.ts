@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
-import { until } from '@plant-store/contract-suite';
+import { fail, until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
-import { expect } from 'chai';
 import {
   BEFORE,
   expectOutcome,
@@ -36,7 +35,7 @@ async function expectNoGrowth(
     if (await settling.then(() => true).catch(() => false)) return;
     counts.push(await count());
   }
-  expect.fail(`the number of ${what} grows each time: ${counts.join(', ')}`);
+  fail(`the number of ${what} grows each time: ${counts.join(', ')}`);
 }
 
 /** Closes a repository while it adds plants. Resolves with what was reported, before `close` has resolved. */
@@ -53,7 +52,7 @@ async function reportsBeforeClose(store: Store, count: number, timeLimitMs: numb
   // The caller of `add` may continue a few microtasks later.
   await setImmediate();
   if (underWay > 0)
-    expect.fail(`close resolved while adds were under way: ${underWay}, from plant 100 on`);
+    fail(`close resolved while adds were under way: ${underWay}, from plant 100 on`);
   return reports;
 }
 

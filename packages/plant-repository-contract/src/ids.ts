@@ -1,4 +1,4 @@
-import { expect } from 'chai';
+import { fail } from '@plant-store/contract-suite';
 import { expectOutcome, given, plantOf, plants, plantsOf, type Store } from './steps.js';
 
 /** Adds plants with one id to all stores at the same time. Exactly one must be stored. */
@@ -9,8 +9,7 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
   const winners = reports.filter(({ outcome }) => outcome === 'stored');
   const [winner] = winners;
   const rule = `plant 7: expected that one of ${stores.length} adds resolves`;
-  if (winner === undefined || winners.length > 1)
-    return expect.fail(`${rule}, got ${winners.length}`);
+  if (winner === undefined || winners.length > 1) return fail(`${rule}, got ${winners.length}`);
   for (const loser of reports.filter((it) => it !== winner)) {
     expectOutcome(loser, ['taken'], 'another add with the id has resolved');
   }

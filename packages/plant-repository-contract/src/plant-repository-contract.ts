@@ -6,14 +6,14 @@ import { outcomes } from './outcomes.js';
 import { reading } from './reading.js';
 import { values } from './values.js';
 
-/** The sentences of `PlantRepository` as cases, for test runners other than Mocha. */
+/** The sentences of `PlantRepository` as cases. */
 export const contractCases = { ...values, ...ids, ...outcomes, ...conduct };
 
-/** The sentences of `PlantReader` as cases, for test runners other than Mocha. */
+/** The sentences of `PlantReader` as cases. */
 export const readerCases = reading;
 
 /**
- * Declares the Mocha suite that every `PlantRepository` must pass: for the name of the adapter, and a function that
+ * Declares the suite that every `PlantRepository` must pass: for a test framework, the name of the adapter, and a function that
  * opens a new, empty store for each case. The suite closes its repository. The README of the package has an example.
  */
 export const describePlantRepository = suiteOf<OpenStore, keyof StorageFaults>(
@@ -22,7 +22,7 @@ export const describePlantRepository = suiteOf<OpenStore, keyof StorageFaults>(
   ({ repository }) => repository.close(),
 );
 
-/** Declares the Mocha suite that every `PlantReader` must pass, as {@link describePlantRepository} does. */
+/** Declares the suite that every `PlantReader` must pass, as {@link describePlantRepository} does. */
 export const describePlantReader = suiteOf<OpenReader, keyof StorageFaults>(
   'PlantReader',
   readerCases,

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { errorOf, inTime, until } from '@plant-store/contract-suite';
+import { errorOf, fail, inTime, until } from '@plant-store/contract-suite';
 import {
   type NewPlant,
   type NewPlantFields,
@@ -7,7 +7,6 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import { expect } from 'chai';
 import type { OpenReader } from './open-store.js';
 import {
   BEFORE,
@@ -59,11 +58,10 @@ class Reader extends Store {
     const found: NewPlant[] = [];
     for (;;) {
       const next = await this.page(found.at(-1)?.id, limit);
-      if (next.length > limit) expect.fail(`a page of at most ${limit} plants has ${next.length}`);
+      if (next.length > limit) fail(`a page of at most ${limit} plants has ${next.length}`);
       if (next.length === 0) return found;
       found.push(...next);
-      if (found.length > MAX_PLANTS)
-        expect.fail(`the pages do not end, after plant ${next[0]?.id}`);
+      if (found.length > MAX_PLANTS) fail(`the pages do not end, after plant ${next[0]?.id}`);
     }
   }
 
@@ -78,14 +76,14 @@ class Reader extends Store {
       this.expectNothingRevealed(error, 'read');
       if (error instanceof StorageUnavailableError) continue;
       const got = error ?? 'plants';
-      expect.fail(`read: expected it to be rejected as unavailable, because ${why}; got ${got}`);
+      fail(`read: expected it to be rejected as unavailable, because ${why}; got ${got}`);
     }
   }
 
   async canRead(): Promise<boolean> {
     const error = await errorOf(this.page());
     if (error === undefined || error instanceof StorageUnavailableError) return error === undefined;
-    return expect.fail(`read was rejected with an error that is not of the port: ${error}`);
+    return fail(`read was rejected with an error that is not of the port: ${error}`);
   }
 }
 
@@ -178,9 +176,8 @@ export const reading = {
       await store.addAll([plantOf(0n), plantOf(2n)]);
       await storage.storeNoPlant(1n);
       const error = await errorOf(store.all(1));
-      const what = 'the error of read, since row 1 is no plant';
-      expect(error, what).to.be.instanceOf(UnreadablePlantError);
-      expect(error, what).to.have.property('message').that.matches(/\b1\b/);
+      if (error instanceof UnreadablePlantError && /\b1\b/.test(error.message)) return;
+      fail(`read: expected an UnreadablePlantError with the id 1; got ${error ?? 'plants'}`);
     },
   ),
   'is unavailable with a time limit of 0 or less, and after close': given([], async (store) => {

@@ -2,6 +2,7 @@ import {
   contractFor,
   errorOf,
   expectNoSecret,
+  fail,
   formsOf,
   inTime,
   until,
@@ -13,7 +14,6 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import { expect } from 'chai';
 import type { OpenStore, StorageFaults } from './open-store.js';
 
 /** The time limit of a call that is expected to succeed. Limits are fractions, as those of the service are. */
@@ -129,7 +129,7 @@ export class Store {
     this.#closed = true;
     const closing = inTime(this.opened.repository.close(), timeLimitMs + CLOSED_WITHIN_MS, 'close');
     const error = await errorOf(closing);
-    if (error !== undefined) expect.fail(`close was rejected: ${error}`);
+    if (error !== undefined) fail(`close was rejected: ${error}`);
   }
 
   /** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
@@ -148,12 +148,12 @@ export class Store {
 
   async expectReady(): Promise<void> {
     const error = await this.#readyError();
-    if (error !== undefined) expect.fail(`ready: expected it to resolve; got ${error}`);
+    if (error !== undefined) fail(`ready: expected it to resolve; got ${error}`);
   }
 
   async expectNotReady(why: string): Promise<void> {
     if ((await this.#readyError()) !== undefined) return;
-    expect.fail(`ready: expected it to be rejected as unavailable, because ${why}; it resolved`);
+    fail(`ready: expected it to be rejected as unavailable, because ${why}; it resolved`);
   }
 
   /** Resolves when the same repository, without a restart, is ready. Rejects after 20 seconds. */
@@ -204,7 +204,7 @@ export class Store {
     const error = await errorOf(inTime(this.opened.repository.ready(), READY_WITHIN_MS, 'ready'));
     this.expectNothingRevealed(error, 'ready');
     if (error === undefined || error instanceof StorageUnavailableError) return error;
-    return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
+    return fail(`ready was rejected with an error that is not of the port: ${error}`);
   }
 
   async #expectTrue(reports: readonly Report[]): Promise<void> {
@@ -236,7 +236,7 @@ function outcomeOf(error: unknown, what: string): Outcome {
   if (error instanceof PlantIdTakenError) return 'taken';
   if (error instanceof StorageUnavailableError) return 'unavailable';
   if (error instanceof OutcomeUnknownError) return 'unknown';
-  return expect.fail(`${what} was rejected with an error that is not of the port: ${error}`);
+  return fail(`${what} was rejected with an error that is not of the port: ${error}`);
 }
 
 /** Fails unless an add has reported one of these outcomes. `why` continues the sentence of the failure. */
@@ -247,7 +247,7 @@ export function expectOutcome(
 ): void {
   if (allowed.includes(outcome)) return;
   const got = error === undefined ? outcome : `${outcome} (${error})`;
-  expect.fail(`plant ${plant.id}: expected ${allowed.join(' or ')}, because ${why}; got ${got}`);
+  fail(`plant ${plant.id}: expected ${allowed.join(' or ')}, because ${why}; got ${got}`);
 }
 
 /** Fails unless both are the same plant, or both are `undefined`. Shows the fields in which they differ. */
@@ -267,7 +267,7 @@ export function expectSame(
     );
     return plant.size === 0 ? 'no plant' : texts.join(', ');
   };
-  expect.fail(`plant ${id} ${where}: expected ${shown(wanted)}, got ${shown(got)}`);
+  fail(`plant ${id} ${where}: expected ${shown(wanted)}, got ${shown(got)}`);
 }
 
 function shownValue(value: unknown): string {

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { type NewPlant, newPlant } from '@plant-store/domain';
 import {
   describePlantReader,
@@ -15,11 +16,11 @@ async function open() {
   };
 }
 
-describePlantRepository('MemoryPlantRepository', open, {
+describePlantRepository(mocha, 'MemoryPlantRepository', open, {
   without: 'the storage is within the process',
 });
 
-describePlantReader('MemoryPlantRepository', open, {
+describePlantReader(mocha, 'MemoryPlantRepository', open, {
   without: 'the storage is within the process',
 });
 

@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { until } from '@plant-store/contract-suite';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { type NewPlantFields, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { SecureMongod } from '@plant-store/mongod';
@@ -120,8 +121,8 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     };
   };
 
-  describePlantRepository('mongoPlantRepository', open);
-  describePlantReader('mongoPlantRepository', open);
+  describePlantRepository(mocha, 'mongoPlantRepository', open);
+  describePlantReader(mocha, 'mongoPlantRepository', open);
 
   const overTls = {
     SCRAM: () => `${withPassword()}&${server.tls}`,

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { CertificateFolder } from '@plant-store/certificates';
 import { until } from '@plant-store/contract-suite';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlantFields,
   newPlant,
@@ -127,8 +128,8 @@ describeOnPostgresql('a store', () => {
     },
   });
 
-  describePlantRepository('postgresqlPlantRepository', openStore);
-  describePlantReader('postgresqlPlantRepository', openStore);
+  describePlantRepository(mocha, 'postgresqlPlantRepository', openStore);
+  describePlantReader(mocha, 'postgresqlPlantRepository', openStore);
 
   const eventsOf = <Type extends StorageEvent['type']>(type: Type) =>
     events.filter((event): event is StorageEvent & { readonly type: Type } => event.type === type);

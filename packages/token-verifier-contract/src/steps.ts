@@ -1,6 +1,12 @@
-import { contractFor, errorOf, expectNoSecret, formsOf, inTime } from '@plant-store/contract-suite';
+import {
+  contractFor,
+  errorOf,
+  expectNoSecret,
+  fail,
+  formsOf,
+  inTime,
+} from '@plant-store/contract-suite';
 import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
-import { expect } from 'chai';
 import type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifier.js';
 
 /** Declares one sentence of `TokenVerifier`. */
@@ -60,9 +66,7 @@ export function verdictOn({ verifier }: OpenVerifier, token: string, what: strin
   const verifying = verifier.verify(token).catch((error: unknown) => {
     if (error instanceof InvalidTokenError) return error;
     if (error instanceof TokenVerifierUnavailableError) return error;
-    return expect.fail(
-      `verify of ${what} was rejected with an error that is not of the port: ${error}`,
-    );
+    return fail(`verify of ${what} was rejected with an error that is not of the port: ${error}`);
   });
   return inTime<Verdict>(verifying, LIMIT_MS, `verify of ${what}`);
 }
@@ -70,7 +74,7 @@ export function verdictOn({ verifier }: OpenVerifier, token: string, what: strin
 /** Fails with what was expected and what came. */
 export function failed(what: string, expected: string, verdict: Verdict): never {
   const got = verdict instanceof Error ? verdict : `the client "${verdict.name}"`;
-  return expect.fail(`${what}: expected ${expected}, got ${got}`);
+  return fail(`${what}: expected ${expected}, got ${got}`);
 }
 
 /** Resolves when the verifier accepts a token as its client. */
@@ -83,7 +87,7 @@ export async function expectAccepted(
   const expected = `the client "${name}" with the permissions [${permissions}]`;
   if (verdict instanceof Error || verdict.name !== name) failed(what, expected, verdict);
   const got = [...verdict.permissions];
-  if (`${got}` !== `${permissions}`) expect.fail(`${what}: expected ${expected}, got [${got}]`);
+  if (`${got}` !== `${permissions}`) fail(`${what}: expected ${expected}, got [${got}]`);
 }
 
 /** Resolves when the verifier rejects each of some tokens with `InvalidTokenError`. */
@@ -106,7 +110,7 @@ export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
   const error = await errorOf(inTime(verifier.ready(), LIMIT_MS, 'ready'));
   if (error === undefined) return true;
   if (error instanceof TokenVerifierUnavailableError) return false;
-  return expect.fail(`ready was rejected with an error that is not of the port: ${error}`);
+  return fail(`ready was rejected with an error that is not of the port: ${error}`);
 }
 
 /**

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { describeSuiteItself } from '@plant-store/liars';
 import {
   contractCases,
@@ -13,7 +14,7 @@ const title = 'The suite for every TokenVerifier';
 describeSuiteItself(title, contractCases, openVerifier, honestVerifiers, liars);
 
 const opened: OpenVerifier[] = [];
-describeTokenVerifier('A verifier', async () => {
+describeTokenVerifier(mocha, 'A verifier', async () => {
   const verifier = openVerifier(() => ({}));
   opened.push(verifier);
   return verifier;

@@ -1,3 +1,4 @@
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { expect } from 'chai';
 import { type FakeIssuer, issuerKey, startEach } from './support/fake-issuer.js';
@@ -49,11 +50,11 @@ describe('JwtTokenVerifier', () => {
     };
   }
 
-  describeTokenVerifier('JwtTokenVerifier with keys that are no longer trusted', () =>
+  describeTokenVerifier(mocha, 'JwtTokenVerifier with keys that are no longer trusted', () =>
     open(2 * HOURS_IN_SECONDS * 1000),
   );
 
-  describeTokenVerifier('JwtTokenVerifier with keys that are trusted', () => open(0));
+  describeTokenVerifier(mocha, 'JwtTokenVerifier with keys that are trusted', () => open(0));
 
   describe('The client of a signed token', () => {
     const both = { client_id: 'shop', azp: 'party' };

@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import { InvalidTokenError } from '@plant-store/domain';
 import { describeTokenVerifier, type OpenVerifier } from '@plant-store/token-verifier-contract';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -26,7 +27,7 @@ async function open(): Promise<OpenVerifier> {
   };
 }
 
-describeTokenVerifier('StaticTokenVerifier', open, {
+describeTokenVerifier(mocha, 'StaticTokenVerifier', open, {
   without: 'it depends on nothing outside of the process',
 });
 

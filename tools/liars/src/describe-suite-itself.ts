@@ -1,4 +1,4 @@
-import type { ContractCases } from '@plant-store/contract-suite';
+import { type ContractCases, fail } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 
@@ -33,9 +33,10 @@ export function describeSuiteItself<Opened extends object, Honest, Lie extends H
   );
 
   async function expectCaught({ name, what, opened }: (typeof lies)[number]) {
-    const { run } = cases[name] ?? expect.fail(`there is no case "${name}"`);
-    const failure = await run(opened).then(() => 'the case passes', String);
-    expect(failure, what).to.include(opened.failure);
+    const { run } = cases[name] ?? fail(`there is no case "${name}"`);
+    const failure = await run(opened).then(() => 'nothing: the case passes', String);
+    if (!opened.failure || !failure.includes(opened.failure))
+      fail(`${what}\nexpected a failure with: ${opened.failure}\ngot: ${failure}`);
   }
 
   describe(title, () => {

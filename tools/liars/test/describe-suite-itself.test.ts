@@ -15,13 +15,16 @@ const cases = {
   }),
 };
 
-/** Resolves with the tests of a suite itself that fail. */
-async function failing(honest: Box, liars: Record<string, Record<string, Box>>) {
-  const failures = await resultsOf(() =>
+/** Resolves with the tests of a suite itself that fail, and their failures. */
+async function failuresOf(honest: Box, liars: Record<string, Record<string, Box>>) {
+  const results = await resultsOf(() =>
     describeSuiteItself('the suite', cases, (box: Box) => box, { keeps: honest }, liars),
   );
-  return Object.keys(failures).filter((title) => failures[title] !== undefined);
+  return Object.entries(results).filter(([, failure]) => failure !== undefined);
 }
+
+const failing = async (...given: Parameters<typeof failuresOf>) =>
+  (await failuresOf(...given)).map(([title]) => title);
 
 describe('A suite itself is tested', () => {
   const failure = 'to equal true';
@@ -47,5 +50,17 @@ describe('A suite itself is tested', () => {
       'fails for each adapter that settles late or never',
     ]);
     expect(await failing({ has: true }, {})).to.deep.equal(['has a liar for each case']);
+  });
+
+  it('and a failure shows all of what was expected, and all of what came', async () => {
+    const expected = 'x'.repeat(100);
+    const [[title, shown] = []] = await failuresOf(
+      { has: true },
+      { [KEEPS]: { forgets: { has: false, failure: expected } } },
+    );
+    expect(title).to.equal(`fails for an adapter that forgets: ${KEEPS}`);
+    expect(shown).to.include(
+      `with: ${expected}\ngot: AssertionError: expected false to equal true`,
+    );
   });
 });

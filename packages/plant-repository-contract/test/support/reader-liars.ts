@@ -138,11 +138,11 @@ export const readerLiars: Liars<Lie> = {
   },
   'reports a row that is no plant, and leaves out no plant': {
     'leaves out a row that it cannot read': seeing(
-      'since row 1 is no plant: expected undefined to be an instance of UnreadablePlantError',
+      'read: expected an UnreadablePlantError with the id 1; got plants',
       (plants) => plants.filter(({ name }) => name !== undefined),
     ),
     'reports a row that it cannot read without its id': () => ({
-      failure: "since row 1 is no plant: expected 'invalid' to match",
+      failure: 'with the id 1; got UnreadablePlantError: invalid',
       failed: () => new UnreadablePlantError('invalid'),
     }),
   },

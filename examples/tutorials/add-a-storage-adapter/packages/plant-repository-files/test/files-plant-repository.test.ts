@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mocha } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlantFields,
   newPlant,
@@ -44,7 +45,7 @@ describe('FilesPlantRepository', () => {
   });
 
   const returns = 'a system call on a local folder always returns its result';
-  describePlantRepository('FilesPlantRepository', open, {
+  describePlantRepository(mocha, 'FilesPlantRepository', open, {
     without: {
       stall: returns,
       silenceAfterWrite: returns,
