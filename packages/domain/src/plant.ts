@@ -73,6 +73,6 @@ export function newPlant(fields: NewPlantFields): NewPlant {
 }
 
 /** Returns the part of a new plant that a response shows: everything but the id. */
-export function toPlant({ name, tag }: NewPlant): Plant {
-  return tag === undefined ? { name } : { name, tag };
+export function toPlant({ id, ...plant }: NewPlant): Plant {
+  return plant;
 }

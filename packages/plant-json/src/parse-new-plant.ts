@@ -2,6 +2,7 @@ import {
   InvalidNewPlantError,
   isPlantId,
   type NewPlant,
+  type NewPlantFields,
   newPlant,
   PLANT_ID_RULE,
 } from '@plant-store/domain';
@@ -17,6 +18,7 @@ const isObject = (input: unknown) =>
 
 /** Ignores other properties. The message of every issue names the field and the rule. */
 const fields = v.object(
+  // Does not compile without a field of the domain.
   {
     id: v.pipe(
       v.instance(JsonNumber, PLANT_ID_RULE),
@@ -26,7 +28,7 @@ const fields = v.object(
     ),
     name: v.string('name must be a string'),
     tag: v.optional(v.string('tag must be a string, or absent')),
-  },
+  } satisfies Record<keyof NewPlantFields, unknown>,
   ({ path }) => `${path?.[0]?.key} is required`,
 );
 
