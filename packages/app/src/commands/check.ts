@@ -26,7 +26,9 @@ export async function check(process: OwnProcess): Promise<number> {
   for (const line of advice(configuration, maxFiles())) warn(line);
   const { storage, verifier } = configuration;
   const warnOf = (event: StorageEvent) => {
-    if (event.type === 'storage warning') warn(event.message);
+    if (event.type !== 'storage warning') return;
+    warn(event.message);
+    if (event.command) printProblem(process, `run: ${event.command}`);
   };
   const open: typeof storage.open = (_, tracer) => storage.open(warnOf, tracer, true);
   // An outage is reported below.

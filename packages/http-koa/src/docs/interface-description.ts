@@ -1,3 +1,4 @@
+import type { Plant } from '@plant-store/domain';
 import { type Failure, failures } from '../request/failures.js';
 
 /** Identifies a build of the service. */
@@ -117,10 +118,11 @@ const schemas = {
   Plant: {
     type: 'object',
     required: ['name'],
+    // Does not compile without a field of the domain.
     properties: {
       name: { type: 'string', description: 'The name of the plant' },
       tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
-    },
+    } satisfies Record<keyof Plant, object>,
   },
   NewPlant: {
     allOf: [
