@@ -50,11 +50,14 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
     administrator().db('admin').command(command, { readPreference: 'primaryPreferred' });
   const allow = () => admin({ updateUser: USER, roles: [{ role: 'readWrite', db: DATABASE }] });
 
-  /** Ends the time during which a server that has stepped down stays a secondary. */
-  const becomePrimary = async () => {
-    await admin({ replSetFreeze: 0 });
-    const isPrimary = async () => (await admin({ hello: 1 })).isWritablePrimary;
-    await until(isPrimary, () => 'the server did not become the primary');
+  /** After a kill, a server is a secondary for a moment. */
+  const untilPrimary = () => {
+    const isPrimary = () =>
+      admin({ hello: 1 }).then(
+        ({ isWritablePrimary }) => isWritablePrimary,
+        () => false,
+      );
+    return until(isPrimary, () => 'the server did not become the primary');
   };
 
   const withPassword = () =>
@@ -113,8 +116,9 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
       async recover() {
         if (session.inTransaction()) await session.abortTransaction();
         await network.restore();
-        if (steppedDown) await becomePrimary();
+        if (steppedDown) await admin({ replSetFreeze: 0 });
         steppedDown = false;
+        await untilPrimary();
         await allow();
         await writeByDefault({ w: 'majority' });
       },
