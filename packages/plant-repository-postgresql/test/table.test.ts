@@ -156,7 +156,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
 
   it('is used again after the statements of the log', async () => {
     const repository = await open(`${CREATE_TABLE};
-      INSERT INTO plants (id, name, tag, mark) VALUES (1, 'Monstera', NULL, gen_random_uuid());
+      INSERT INTO plants (id, name, tag, mark) VALUES (1, 'Monstera', NULL, md5('')::uuid);
       ALTER TABLE plants SET UNLOGGED`);
     await untilNotReady(repository, /unlogged/);
     const [warning] = events.filter(({ type }) => type === 'storage warning');

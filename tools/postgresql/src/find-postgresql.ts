@@ -4,8 +4,9 @@ import { findProgram, type MochaContext, skipWithout } from '@plant-store/progra
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Returns the folder of PostgreSQL's programs: on the `PATH`, or where Debian installs them. */
+/** Returns the folder of PostgreSQL's programs: `POSTGRESQL_BIN`, where Debian installs them, or on the `PATH`. */
 export function findPostgresql(): string | undefined {
+  if (process.env.POSTGRESQL_BIN) return process.env.POSTGRESQL_BIN;
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).sort((a, b) => +b - +a) : [];
   const installed = versions.map((version) => join(DEBIAN, version, 'bin'));
   const path = findProgram('initdb', installed);

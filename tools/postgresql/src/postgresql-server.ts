@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { chownSync, copyFileSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePort } from '@plant-store/faulty-network';
@@ -95,18 +96,16 @@ export class PostgresqlServer {
     });
   }
 
-  /** Starts a standby, which replays what this server writes. */
+  /** Starts a standby with a copy of the data, which replays what this server writes. This server is restarted before. */
   async startStandby(): Promise<PostgresqlServer> {
     const standby = new PostgresqlServer(this.#programs, await freePort());
-    const from = ['-d', this.uri('postgres'), '-D', standby.#data];
-    await promisify(execFile)(
-      join(this.#programs, 'pg_basebackup'),
-      [...from, '-R', '-c', 'fast'],
-      {
-        ...USER,
-        cwd: standby.#process.folder,
-      },
-    );
+    await this.kill();
+    await promisify(execFile)('cp', ['-R', this.#data, standby.#data], USER);
+    await this.restart();
+    const primary = `primary_conninfo = '${this.uri('postgres')}?application_name=standby'`;
+    standby.#write('postgresql.auto.conf', primary);
+    standby.#write('standby.signal', '');
+    await rm(join(standby.#data, 'postmaster.pid'));
     await standby.restart();
     return standby;
   }
@@ -156,6 +155,12 @@ export class PostgresqlServer {
     return join(this.#process.folder, 'server.pem');
   }
 
+  /** Writes a file of the folder of its data. */
+  #write(name: string, content: string): void {
+    writeFileSync(join(this.#data, name), content);
+    this.#own(join(this.#data, name));
+  }
+
   #own(path: string): void {
     if (USER.uid !== undefined) chownSync(path, USER.uid, USER.gid);
   }
@@ -176,7 +181,7 @@ export class PostgresqlServer {
     await this.#process.start({
       path: join(this.#programs, 'postgres'),
       args: [...own, ...LAZY_WRITER],
-      ready: /ready to accept (?:read-only )?connections/,
+      ready: /ready to accept (?:read[- ]only )?connections/,
       output: 'stderr',
       options: { ...USER, cwd: this.#process.folder },
     });

@@ -1,0 +1,24 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { needsDownloaded } from '@plant-store/postgresql';
+import { expect } from 'chai';
+
+const ROOT = join(import.meta.dirname, '../../../..');
+const PROGRAM = join(ROOT, 'tools/postgresql/dist/src/test-version.js');
+
+/** The oldest and the newest, besides the one that is installed. */
+const VERSIONS = ['12', '18'];
+
+describe('The suites of a store on PostgreSQL', function () {
+  this.timeout(400_000);
+
+  for (const version of VERSIONS) {
+    it(`hold with version ${version}`, async function () {
+      await needsDownloaded.call(this, version);
+      await promisify(execFile)(process.execPath, [PROGRAM, version], { cwd: ROOT }).catch(
+        ({ stdout, message }) => expect.fail(`${stdout}`.split(' passing ')[1] ?? message),
+      );
+    });
+  }
+});
