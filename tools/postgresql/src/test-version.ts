@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { downloadPostgresql } from './download-postgresql.js';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const SUITES = 'packages/plant-repository-postgresql/dist/test/!(versions)*.test.js';
+const SUITES = 'packages/plant-repository-postgresql/dist/test/!(*.versions.slow).test.js';
 
 const [version = ''] = process.argv.slice(2);
 const POSTGRESQL_BIN = await downloadPostgresql(version);
