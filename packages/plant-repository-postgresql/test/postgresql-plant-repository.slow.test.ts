@@ -14,7 +14,7 @@ import { expect } from 'chai';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
-/** In `docs/postgresql.md`. */
+/** In `docs/databases.md`. */
 const MAX_BACKENDS = 14;
 /** One is added every 50 ms: for longer than an insert is waited for before it is repeated. */
 const PLANTS = 80;

@@ -68,8 +68,8 @@ describe('Hosts that are shown', () => {
   }
 });
 
-describe('The options to which docs/storage.md gives fixed values', () => {
-  const page = readFileSync(new URL('../../../../../docs/storage.md', import.meta.url), 'utf8');
+describe('The options to which docs/databases.md gives fixed values', () => {
+  const page = readFileSync(new URL('../../../../../docs/databases.md', import.meta.url), 'utf8');
   const rows = [...page.matchAll(/`([a-z]\w+)=(false|\d+)`/g)];
 
   it('are found', () => expect(rows).to.have.length(7));

@@ -22,7 +22,7 @@ import { Terminal } from '../support/terminal.js';
 
 /** Except that a busy machine makes the storage slow, or later reachable than a check waits. */
 const WARNING = /"level":"warn"(?!.*is (?:slow|not reachable))/;
-const PAGE = 'docs/storage.md';
+const PAGE = 'docs/databases.md';
 const HOSTS = ['node1.example', 'node2.example', 'node3.example'];
 
 describe('MongoDB in production', () => {
