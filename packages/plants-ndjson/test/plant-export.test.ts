@@ -101,6 +101,14 @@ describe('An export', () => {
     }
   });
 
+  it('ends normally when it is stopped after its last page', async () => {
+    const stopping = new AbortController();
+    const pages = exportFrom(plants, { limit: 1, signal: stopping.signal });
+    await pages.next();
+    stopping.abort();
+    expect(await pages.next()).to.deep.equal({ done: true, value: undefined });
+  });
+
   it('ends where a read has failed, and leaves no rejection unhandled', async () => {
     const outage = new StorageUnavailableError('gone');
     const failing: PlantReader = {

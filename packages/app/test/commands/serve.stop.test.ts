@@ -74,8 +74,9 @@ describe('Stopping', () => {
   it('ends at once at the second signal', async () => {
     const service = await start({ SHUTDOWN_DELAY_MS: '20000' });
     service.emit('SIGTERM');
-    await service.printed(/"stopping"/);
+    await service.printed(/"signal":"SIGTERM","msg":"stopping"/);
     service.emit('SIGINT');
     expect(await service.ended).to.equal(1);
+    expect(service.err).to.equal('plant-store: ended by a second signal, SIGINT\n');
   });
 });
