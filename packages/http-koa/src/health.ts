@@ -15,11 +15,11 @@ export class StoppingError extends Error {
  * @param check Rejects with the reason when a create would be refused now.
  */
 export function healthRoutes(check: () => Promise<void>): Routes {
-  return { '/livez': { GET: live }, '/readyz': { GET: ready(check) } };
+  return {
+    '/livez': { GET: () => jsonResponse(200, { status: 'live' }) },
+    '/readyz': { GET: ready(check) },
+  };
 }
-
-/** Responds with 200 whenever the process can respond. */
-const live: Operation = () => jsonResponse(200, { status: 'live' });
 
 function ready(check: () => Promise<void>): Operation {
   return async () => {

@@ -15,15 +15,12 @@ export class Connections {
   add(socket: Socket): void {
     const connection = new Connection(socket);
     this.#open.set(socket, connection);
-    socket.once('close', () => {
-      this.#open.delete(socket);
-      this.#forget(connection);
-    });
+    socket.once('close', () => this.#remove(connection));
   }
 
   /** Returns the connection of a socket, unless it is closed or cut off. */
   of(socket: Socket): Connection | undefined {
-    return socket.writable ? this.#open.get(socket) : undefined;
+    return this.#open.get(socket);
   }
 
   [Symbol.iterator](): Iterator<Connection> {
@@ -47,7 +44,7 @@ export class Connections {
    * the end of this turn of the event loop. So the other connections are not read in this turn.
    */
   #cutOff(connection: Connection): void {
-    this.#forget(connection);
+    this.#remove(connection);
     const { stackTraceLimit } = Error;
     // Node.js makes an error for each of these requests. The stacks would take most of the CPU time.
     connection.socket
@@ -61,8 +58,7 @@ export class Connections {
     });
   }
 
-  #forget(connection: Connection): void {
-    this.#waiting -= connection.waiting;
-    connection.waiting = 0;
+  #remove(connection: Connection): void {
+    if (this.#open.delete(connection.socket)) this.#waiting -= connection.waiting;
   }
 }

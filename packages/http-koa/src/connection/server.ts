@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
 import type { HttpError } from '../request/failures.js';
-import { checkHttp, countedMethod, MAX_HEADERS, RequestIds } from '../request/headers.js';
+import { checkHttp, countedMethod, MAX_HEADERS, requestIdOf } from '../request/headers.js';
 import type { HttpObserver } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
 import { failureResponse, type Response, rawResponse, sendAtOnce } from '../request/response.js';
@@ -126,9 +126,8 @@ export function createServer(
 
 /** Returns a function that makes the response to a request that Koa does not get, and reports it. */
 function refusals(observer: HttpObserver | undefined) {
-  const requestIds = new RequestIds();
   return (cause: unknown, request?: OwnRequest): [Response, string] => {
-    const requestId = request === undefined ? requestIds.next() : requestIds.of(request);
+    const requestId = requestIdOf(request);
     const response = failureResponse(cause);
     const { status, error, ours } = response.failure;
     observer?.begun();

@@ -47,14 +47,24 @@ export function interfaceDescription(basePath = '', build?: Build) {
     security: [{ bearerAuth: [] }],
     tags: [{ name: 'plants', description: 'Create plants' }],
     paths: { '/plants': { post: describedCreatePlant() } },
-    components: { schemas, headers, securitySchemes },
+    components: {
+      schemas,
+      headers,
+      securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer' } },
+    },
   };
 }
 
 /** Above 2^53, but exact as a double, so that tools that read numbers as doubles do not change it. */
 const EXAMPLE_ID = 9_007_199_254_740_994;
-const TAGGED = { name: 'Monstera deliciosa', tag: 'tropical' };
-const UNTAGGED = { name: 'Bellis perennis' };
+
+function examples(tagged: { id?: number }, untagged: { id?: number }) {
+  const [name, tag] = ['Monstera deliciosa', 'tropical'];
+  return {
+    tagged: { summary: 'A plant with a tag', value: { ...tagged, name, tag } },
+    untagged: { summary: 'A plant without a tag', value: { ...untagged, name: 'Bellis perennis' } },
+  };
+}
 
 function describedCreatePlant() {
   return {
@@ -66,24 +76,15 @@ function describedCreatePlant() {
     requestBody: {
       description: 'The plant to create. Properties other than `id`, `name` and `tag` are ignored.',
       required: true,
-      content: json('NewPlant', {
-        tagged: { summary: 'A plant with a tag', value: { id: EXAMPLE_ID, ...TAGGED } },
-        untagged: { summary: 'A plant without a tag', value: { id: EXAMPLE_ID + 2, ...UNTAGGED } },
-      }),
+      content: json('NewPlant', examples({ id: EXAMPLE_ID }, { id: EXAMPLE_ID + 2 })),
     },
     responses: { 200: created(), ...refused() },
   };
 }
 
 function created() {
-  return {
-    description: 'The plant is created',
-    headers: headersOf(),
-    content: json('Plant', {
-      tagged: { summary: 'A plant with a tag', value: TAGGED },
-      untagged: { summary: 'A plant without a tag', value: UNTAGGED },
-    }),
-  };
+  const content = json('Plant', examples({}, {}));
+  return { description: 'The plant is created', headers: headersOf(), content };
 }
 
 /** Returns the responses for all failures, by status. */
@@ -115,40 +116,28 @@ function json<Examples extends object>(schema: keyof typeof schemas, examples: E
 
 /** Source: docs/specification.md, "Resources and their fields". */
 const schemas = {
-  Plant: {
-    type: 'object',
-    required: ['name'],
+  Plant: object(['name'], {
     // Does not compile without a field of the domain.
-    properties: {
-      name: { type: 'string', description: 'The name of the plant' },
-      tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
-    } satisfies Record<keyof Plant, object>,
-  },
+    name: { type: 'string', description: 'The name of the plant' },
+    tag: { type: 'string', description: 'Tag that specifies the type of the plant' },
+  } satisfies Record<keyof Plant, object>),
   NewPlant: {
     allOf: [
       { $ref: '#/components/schemas/Plant' },
-      {
-        type: 'object',
-        required: ['id'],
-        properties: {
-          id: {
-            type: 'integer',
-            format: 'int64',
-            description: 'Identification number of the plant',
-          },
-        },
-      },
+      object(['id'], {
+        id: { type: 'integer', format: 'int64', description: 'Identification number of the plant' },
+      }),
     ],
   },
-  Error: {
-    type: 'object',
-    required: ['error', 'message'],
-    properties: {
-      error: { type: 'integer', format: 'int32', description: 'Numeric error value' },
-      message: { type: 'string', description: 'Text describing the error' },
-    },
-  },
+  Error: object(['error', 'message'], {
+    error: { type: 'integer', format: 'int32', description: 'Numeric error value' },
+    message: { type: 'string', description: 'Text describing the error' },
+  }),
 };
+
+function object(required: readonly string[], properties: object) {
+  return { type: 'object', required, properties };
+}
 
 const text = { type: 'string' };
 
@@ -175,8 +164,3 @@ const headers = {
 function required(description: string, schema: object, example?: string | number) {
   return { description, required: true, schema, ...(example === undefined ? {} : { example }) };
 }
-
-/** Source: docs/specification.md, "Authentication". */
-const securitySchemes = {
-  bearerAuth: { type: 'http', scheme: 'bearer' },
-};

@@ -7,12 +7,14 @@ import {
 } from '@plant-store/domain';
 import type { default as KoaApplication, Context as KoaContext, Middleware, Next } from 'koa';
 import { exposedHeaders, HttpError } from './failures.js';
-import { announcesBody, bearerToken, countedMethod, RequestIds } from './headers.js';
+import { announcesBody, bearerToken, countedMethod, requestIdOf } from './headers.js';
 import type { AccessRefusal, HttpObserver } from './http-observer.js';
 import { failureResponse, type Response, sendAtOnce, sendThroughKoa } from './response.js';
 
 /** The status in metrics of a request whose client closed the connection before the response. */
 const CLIENT_GONE = 499;
+
+const ENDED_EARLY = 'other middleware ended the request before the storage responded';
 
 /** The context of Koa with its exchange, which is not in `ctx.state`: other middleware may replace that. */
 export type Context = KoaContext & { plantStore: Exchange };
@@ -22,17 +24,14 @@ export type Operation = (ctx: Context) => Response | Promise<Response>;
 
 /** What the requests of one application share. */
 export class Exchanges {
-  readonly requestIds = new RequestIds();
+  /** The most operations carried out at once. */
   readonly maxInFlight: number;
   /** How many operations are carried out now. */
   inFlight = 0;
   readonly #observer: HttpObserver;
   readonly #own: KoaApplication | undefined;
 
-  /**
-   * @param maxInFlight The most operations carried out at once.
-   * @param own The application, unless it is that of a host.
-   */
+  /** @param own The application, unless it is that of a host. */
   constructor(observer: HttpObserver, maxInFlight: number, own?: KoaApplication) {
     this.#observer = observer;
     this.maxInFlight = maxInFlight;
@@ -41,7 +40,8 @@ export class Exchanges {
 
   /** The middleware outside of third-party middleware. It begins and ends each request, and reports it to the observer once. */
   readonly outside = async (ctx: KoaContext, next: Next): Promise<void> => {
-    const exchange = this.#begin(ctx);
+    const exchange = new Exchange(ctx as Context, this);
+    this.#observer.begun();
     try {
       await next();
       exchange.complete();
@@ -52,14 +52,16 @@ export class Exchanges {
   };
 
   /** Creates the middleware inside of third-party middleware. It carries out an operation, and sends its response. */
-  readonly inside = (operation: Operation): Middleware => {
-    return (ctx) => ctx.plantStore.perform(operation);
-  };
+  readonly inside =
+    (operation: Operation): Middleware =>
+    (ctx) =>
+      ctx.plantStore.perform(operation);
 
   /** Creates the middleware for an operation without third-party middleware: both in one. */
-  readonly whole = (operation: Operation): Middleware => {
-    return (ctx) => this.outside(ctx, () => ctx.plantStore.perform(operation));
-  };
+  readonly whole =
+    (operation: Operation): Middleware =>
+    (ctx) =>
+      this.outside(ctx, () => ctx.plantStore.perform(operation));
 
   /** Reports a failure of the service to the observer, and to the listeners of the application. */
   report(ctx: Context, error: number, cause: unknown): void {
@@ -68,13 +70,6 @@ export class Exchanges {
     // Koa's own listener would print what the observer of an application of its own has got.
     const listens = app !== this.#own || app.listeners('error').some((it) => it !== app.onerror);
     if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
-  }
-
-  #begin(ctx: KoaContext): Exchange {
-    const exchange = new Exchange(ctx as Context, this);
-    ctx.plantStore = exchange;
-    this.#observer.begun();
-    return exchange;
   }
 }
 
@@ -103,8 +98,9 @@ export class Exchange {
 
   constructor(ctx: Context, all: Exchanges) {
     this.#ctx = ctx;
+    ctx.plantStore = this;
     this.#all = all;
-    this.requestId = all.requestIds.of(ctx.req);
+    this.requestId = requestIdOf(ctx.req);
   }
 
   /** Carries out an operation, and sends its response or its failure. */
@@ -159,7 +155,9 @@ export class Exchange {
   completeWith(error: unknown): void {
     const decided = this.#response;
     if (this.#outcome === 'open') this.#ctx.set(exposedHeaders(error));
-    this.#fail(this.#outcome === 'storing' ? endedEarly(error) : error);
+    this.#fail(
+      this.#outcome === 'storing' ? new OutcomeUnknownError(ENDED_EARLY, { cause: error }) : error,
+    );
     if (decided) this.#send(decided);
   }
 
@@ -214,9 +212,4 @@ export class Exchange {
 function refusalOf(cause: unknown): AccessRefusal | undefined {
   if (cause instanceof InvalidTokenError) return cause.reason;
   return cause instanceof PermissionDeniedError ? 'permission' : undefined;
-}
-
-function endedEarly(cause: unknown): OutcomeUnknownError {
-  const message = 'other middleware ended the request before the storage responded';
-  return new OutcomeUnknownError(message, { cause });
 }

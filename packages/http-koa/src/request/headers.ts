@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError } from '@plant-store/domain';
 import { HttpError } from './failures.js';
@@ -29,11 +29,6 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
  */
 export const MAX_HEADERS = 1000;
 
-/** Returns whether a request has too many headers. Node.js may have dropped some of them, such as `Content-Length`. */
-export function hasTooManyHeaders({ rawHeaders }: IncomingMessage): boolean {
-  return rawHeaders.length > 2 * MAX_HEADERS;
-}
-
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
 const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$/;
 
@@ -47,8 +42,9 @@ const isContinue = (expectation: string) => expectation.toLowerCase() === '100-c
  * @throws {HttpError} `MALFORMED_REQUEST`, or `HEADERS_TOO_LARGE` when there are too many.
  */
 export function checkHttp(request: IncomingMessage): void {
-  if (hasTooManyHeaders(request)) throw new HttpError('HEADERS_TOO_LARGE');
-  const { httpVersion } = request;
+  const { httpVersion, rawHeaders } = request;
+  // Node.js may have dropped some of them, such as `Content-Length`.
+  if (rawHeaders.length > 2 * MAX_HEADERS) throw new HttpError('HEADERS_TOO_LARGE');
   const { host, 'transfer-encoding': coding, expect } = request.headers;
   const isOld = httpVersion === '1.0';
   if (!isOld && httpVersion !== '1.1') refuse('the version must be HTTP/1.1 or HTTP/1.0');
@@ -102,22 +98,10 @@ export function bearerToken(request: IncomingMessage): string {
 /** A request id that a client may choose. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Makes request ids from a random prefix, which differs between instances, and a number. */
-export class RequestIds {
-  readonly #prefix = randomBytes(9).toString('base64url');
-  #count = 0;
-
-  /** Returns the id that the client sent, if it is valid and there is only one; otherwise a new one. */
-  of({ headers }: IncomingMessage): string {
-    const given = headers['x-request-id'];
-    return typeof given === 'string' && REQUEST_ID.test(given) ? given : this.next();
-  }
-
-  /** Returns a new id. */
-  next(): string {
-    this.#count += 1;
-    return `${this.#prefix}-${this.#count}`;
-  }
+/** Returns the id that the client has sent, if it is valid and there is only one; otherwise a new one. */
+export function requestIdOf(request?: IncomingMessage): string {
+  const given = request?.headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));

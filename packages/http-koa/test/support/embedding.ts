@@ -73,7 +73,7 @@ export class Embedding {
       const { headers, body, ...response } = await send(sent, fields);
       expect([response.status, JSON.parse(body).error]).to.deep.equal([status, error]);
       expect(headers['content-type']).to.equal('application/json; charset=utf-8');
-      expect(headers['x-request-id']).to.match(/^[\w-]{12}-\d+$/);
+      expect(headers['x-request-id']).to.match(/^[\da-f-]{36}$/);
       expect(headers['cache-control']).to.equal('no-store');
       expect(headers).not.to.have.property('0');
     }
