@@ -11,12 +11,17 @@ import { watch } from '@plant-store/service-process';
 import { withReal } from '../../../documents/support/snippet.js';
 import { root } from '../../../root.js';
 
-const CADDY = join(root, '.cache/caddy');
-const script = readFileSync(join(root, '.ci/caddy'), 'utf8');
-/** The versions of Caddy and of its module that `.ci/caddy` builds. */
-const TESTED_CADDY = ['caddy', 'ratelimit']
-  .map((name) => new RegExp(`^${name}=(v\\S+)$`, 'm').exec(script)?.[1])
-  .join('-');
+/** Returns the values of variables in a script of `.ci`: the versions of what it makes. */
+function versionsIn(script: string, ...names: readonly string[]): string {
+  const text = readFileSync(join(root, '.ci', script), 'utf8');
+  return names.map((name) => new RegExp(`^${name}=(\\S+)$`, 'm').exec(text)?.[1]).join('-');
+}
+
+/** Where the scripts of `.ci` put the programs that are not packages of Debian. */
+const FETCHED: Readonly<Record<string, string>> = {
+  caddy: join(root, '.cache/caddy', versionsIn('caddy', 'caddy', 'ratelimit'), 'caddy'),
+  envoy: join(root, '.cache/envoy', versionsIn('envoy', 'envoy'), 'envoy'),
+};
 
 /** The folder, the files and the addresses of a proxy that is started. */
 interface Place {
@@ -31,6 +36,8 @@ interface Kind {
   readonly file: string;
   /** The texts of the configuration to replace: those for the port and the certificate. */
   readonly replaced: (place: Place) => Readonly<Record<string, string>>;
+  /** How the configuration has the name and the port of an instance; by default with a colon between them. */
+  readonly host?: (parts: readonly string[]) => string;
   /** Writes the configuration into the folder. Returns the command line. */
   readonly command: (place: Place, configuration: string) => readonly string[];
   /** The parts of the configuration to remove so that it does not check the health of the instances. */
@@ -88,6 +95,21 @@ const kinds = {
     },
     healthCheck: /^\t+health_.*\n/gm,
   },
+  envoy: {
+    file: 'envoy.yaml',
+    replaced: ({ port, certificate }) => ({
+      'address: 0.0.0.0, port_value: 443': `address: 127.0.0.1, port_value: ${port}`,
+      '/etc/envoy/plant-store.pem': certificate,
+    }),
+    host: ([name, port]) => `address: ${name}, port_value: ${port} }`,
+    command: ({ folder }, configuration) => {
+      const path = join(folder, 'envoy.yaml');
+      writeFileSync(path, configuration);
+      // Otherwise, several processes would share a socket.
+      return ['-c', path, '--disable-hot-restart', '--concurrency', '2', '-l', 'warn'];
+    },
+    healthCheck: /^ {6}health_checks:\n(?: {8}.*\n)+/gm,
+  },
 } satisfies Record<string, Kind>;
 
 /** The name of a proxy's program and of its package in Debian. */
@@ -99,10 +121,10 @@ export const proxyNames = Object.keys(kinds) as ProxyName[];
 /** The proxies that request `/readyz` of their instances. */
 export const checkers = proxyNames.filter((name) => 'healthCheck' in kinds[name]);
 
-/** Returns the path of the program: of Caddy where `.ci/caddy` builds it, of the others where they are installed. */
+/** Returns the path of the program: where a script of `.ci` has put it, or where it is installed. */
 export function findProxy(name: ProxyName): string | undefined {
-  if (name !== 'caddy') return findProgram(name, ['/usr/sbin']);
-  const path = join(CADDY, TESTED_CADDY, name);
+  const path = FETCHED[name];
+  if (path === undefined) return findProgram(name, ['/usr/sbin']);
   return existsSync(path) ? path : undefined;
 }
 
@@ -153,12 +175,14 @@ function commandOf(
   [one, two]: readonly [string, string],
   checksHealth: boolean,
 ): readonly string[] {
-  const { file, healthCheck, replaced, command }: Kind = kinds[name];
+  const { file, healthCheck, replaced, command, host = (it) => it.join(':') }: Kind = kinds[name];
   const text = readFileSync(join(root, 'deploy/proxies', file), 'utf8');
   const checked = checksHealth || healthCheck === undefined ? text : text.replace(healthCheck, '');
   if (!checksHealth && healthCheck !== undefined && checked === text)
     throw new Error(`${file} has no health check`);
-  const hosts = { 'plant-store-1:3000': one, 'plant-store-2:3000': two };
+  const hosts = Object.fromEntries(
+    [one, two].map((real, at) => [host([`plant-store-${at + 1}`, '3000']), host(real.split(':'))]),
+  );
   return command(place, withReal(checked, { ...replaced(place), ...hosts }));
 }
 
