@@ -12,8 +12,11 @@ const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
 const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
   AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
 
-/** A session that holds one row, such as a bulk load that is not committed, must not hold up the plants of others. */
-const WAITS_FOR_ROWS = `set_config('lock_timeout', '2s', true) = '2s'`;
+/**
+ * A session that holds one row, such as a bulk load that is not committed, must not hold up the plants of others. Shorter than
+ * the attempt timeout of the group commit.
+ */
+const WAITS_FOR_ROWS = `set_config('lock_timeout', '500ms', true) = '500ms'`;
 
 /**
  * Another session may have committed a plant without waiting for the disk or the standbys. This transaction writes a
