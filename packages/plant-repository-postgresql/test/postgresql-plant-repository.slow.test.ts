@@ -98,8 +98,8 @@ describeOnPostgresql('a store, when the server is slow', function () {
     const adding = (first: number, count: number, timeLimitMs: number) =>
       Array.from({ length: count }, (_, at) => repository.add(plant(first + at), timeLimitMs));
     await server.run(`BEGIN; INSERT INTO plant_store.plants
-      SELECT id, 'held', NULL, md5('')::uuid FROM generate_series(1001, 1003) AS id`);
-    const held = adding(1_001, 3, 50_000);
+      SELECT id, 'held', NULL, md5('')::uuid FROM generate_series(1001, 1012) AS id`);
+    const held = adding(1_001, 12, 50_000);
     await Promise.all([...adding(100, 80, 8_000), ...adding(200, 80, 8_000)]);
     await server.run('ROLLBACK');
     await Promise.all(held);
