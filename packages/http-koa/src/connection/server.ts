@@ -116,6 +116,7 @@ export function createServer(
   }, CHECK_INTERVAL_MS).unref();
   server.once('close', () => clearInterval(timer));
   return Object.assign(server, {
+    // Undocumented. Without it, a client that half-closes gets no response.
     httpAllowHalfOpen: true,
     drain(timeLimitMs: number): Promise<void> {
       isStopping = true;

@@ -2,12 +2,9 @@
 const MAX_WAIT_MS = 50;
 
 /**
- * Collects the requests that arrive in one turn of the event loop, on all connections of a server. All are parsed first,
- * and then carried out together. This takes less CPU time: the same code stays in the caches of the processor. Most bodies
- * have arrived by then.
- *
- * Node.js accepts one connection in each turn. Of many that wait, the last would wait for as many turns as there are
- * connections, so the requests of a turn wait until no more are accepted.
+ * Collects the requests of one turn of the event loop, on all connections. Carried out together, they take less CPU time: the
+ * same code stays in the caches of the processor, and most bodies have arrived. Node.js accepts one connection in each turn:
+ * requests wait until no more are accepted, or the last of many new clients would wait for all turns before.
  */
 export class Turn {
   #end: Promise<void> | undefined;

@@ -3,12 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError } from '@plant-store/domain';
 import { HttpError } from './failures.js';
 
-/**
- * Returns whether a request has more than one header of this name. The `headers` of Node.js have only the first
- * `Host`, `Content-Type` and `Authorization`, and join the values of most others with commas.
- *
- * @param name The name in lower case.
- */
+/** Returns whether a request has more than one header of this name, in lower case: `headers` may have only the first. */
 export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -23,10 +18,7 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/**
- * The most headers of a request. The limit of 16 KiB counts no separators: 60 KB of the shortest headers would use
- * 400 KiB of memory.
- */
+/** The most headers of a request. The limit of 16 KiB counts no separators: 60 KB of the shortest would use 400 KiB. */
 export const MAX_HEADERS = 1000;
 
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
