@@ -7,6 +7,8 @@ const MAX_WAITING_ON_ALL = 1000;
 
 /** The open connections of a server. */
 export class Connections {
+  /** How many connections there have been. */
+  accepted = 0;
   readonly #open = new Map<Socket, Connection>();
   /** How many requests wait on all connections. */
   #waiting = 0;
@@ -14,6 +16,7 @@ export class Connections {
   /** Adds a connection, until it is closed. */
   add(socket: Socket): void {
     const connection = new Connection(socket);
+    this.accepted += 1;
     this.#open.set(socket, connection);
     socket.once('close', () => this.#remove(connection));
   }

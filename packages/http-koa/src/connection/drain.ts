@@ -18,7 +18,12 @@ export async function drain(
   const closed = once(server, 'close');
   for (const connection of connections) connection.closeAfterResponse();
   // Closing the listener resets connections that wait to be accepted: after three turns without any, there are none.
-  for (let turns = 0; turns < 3; turns += 1) await turn.whenOver();
+  const until = performance.now() + timeLimitMs / 2;
+  for (let quiet = 0; quiet < 3 && performance.now() < until; ) {
+    const before = connections.accepted;
+    await turn.whenOver();
+    quiet = connections.accepted === before ? quiet + 1 : 0;
+  }
   // The `close` of HTTP would cut off idle connections at once, and responses that are not read yet.
   NetServer.prototype.close.call(server);
   const grace = setInterval(() => {
