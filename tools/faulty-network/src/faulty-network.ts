@@ -21,7 +21,7 @@ interface Link {
 export class FaultyNetwork {
   readonly #links = new Set<Link>();
   readonly #requests = new EventEmitter();
-  readonly #serverPort: number;
+  #serverPort: number;
   readonly #marker: Buffer;
   readonly #proxy = createServer((client) => this.#link(client));
   /** What {@link delayRequest} holds, by its connection to the server. */
@@ -66,6 +66,11 @@ export class FaultyNetwork {
   delayRequest(): void {
     this.#expectMarker();
     this.#delaysNext = true;
+  }
+
+  /** Lets new connections lead to another server. Open ones stay. */
+  leadTo(serverPort: number): void {
+    this.#serverPort = serverPort;
   }
 
   /** How many clients are connected. */

@@ -76,8 +76,8 @@ export class PostgresqlServer {
   /** Changes a setting of the running server during `work`, spelled as the server shows it. */
   async withSetting(name: string, value: string, work: () => Promise<void>): Promise<void> {
     const before = await this.#shown(name);
-    await this.#set(name, value);
-    await work().finally(() => this.#set(name, before));
+    await this.set(name, value);
+    await work().finally(() => this.set(name, before));
   }
 
   /** Resolves with the number of backends of a role. */
@@ -110,6 +110,11 @@ export class PostgresqlServer {
     return standby;
   }
 
+  /** Lets a standby become a primary. Resolves when it accepts writes. */
+  async promote(): Promise<void> {
+    await this.run('SELECT pg_promote()');
+  }
+
   /** Creates the table of plants in a schema of its own, and grants what the service needs. */
   async createTable(schema: string, statement = CREATE_TABLE): Promise<void> {
     await this.run(`CREATE SCHEMA ${schema}; SET search_path = ${schema}; ${statement};
@@ -121,9 +126,9 @@ export class PostgresqlServer {
   async useTls(file: string): Promise<void> {
     copyFileSync(file, this.#certificate);
     this.#own(this.#certificate);
-    await this.#set('ssl_cert_file', this.#certificate);
-    await this.#set('ssl_key_file', this.#certificate);
-    await this.#set('ssl', 'on');
+    await this.set('ssl_cert_file', this.#certificate);
+    await this.set('ssl_key_file', this.#certificate);
+    await this.set('ssl', 'on');
   }
 
   /** Starts the server again, with its data. Resolves when it accepts connections. */
@@ -198,8 +203,8 @@ export class PostgresqlServer {
     return `${(await this.rows(`SHOW ${name}`))[0]?.[name]}`;
   }
 
-  /** Resolves when new connections have the value. */
-  async #set(name: string, value: string): Promise<void> {
+  /** Changes a setting of the running server. Resolves when new connections have the value. */
+  async set(name: string, value: string): Promise<void> {
     await this.run(`ALTER SYSTEM SET ${name} = '${value}'`);
     await this.run('SELECT pg_reload_conf()');
     const end = performance.now() + RELOAD_WITHIN_MS;

@@ -1,14 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import {
+  newPlant,
   OutcomeUnknownError,
   PlantIdTakenError,
   type PlantRepository,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { expect } from 'chai';
-import { keptDocuments } from './open-store.js';
-import { plant } from './plant.js';
 
 type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'bug';
 
@@ -81,10 +80,8 @@ export class ConcurrentCreates {
     return this.all.filter((create) => create.outcome === outcome).length;
   }
 
-  /** Compares the reported outcomes with the documents that a majority has. */
-  async verify(uri: string, collection: string): Promise<void> {
-    const documents = await keptDocuments(uri, collection);
-    const kept = new Map<unknown, string>(documents.map(({ _id, name }) => [_id, name]));
+  /** Compares the reported outcomes with the names of the plants that are kept, by their ids. */
+  verify(kept: ReadonlyMap<bigint, string>): void {
     const isTrue = ({ id, name, outcome }: Create) =>
       ({
         stored: kept.get(id) === name,
@@ -101,7 +98,7 @@ export class ConcurrentCreates {
     const repository = this.#repositories[number % this.#repositories.length];
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
-    const adding = repository?.add(plant(id, name), this.#timeLimitMs) ?? Promise.reject();
+    const adding = repository?.add(newPlant({ id, name }), this.#timeLimitMs) ?? Promise.reject();
     const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
     this.all.push({ id, name, outcome });
     this.#emitter.emit('reported');
