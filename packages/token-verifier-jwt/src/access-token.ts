@@ -11,7 +11,7 @@ import {
   type JWTPayload,
   type ProtectedHeaderParameters,
 } from 'jose';
-import type { Scopes } from './jwt-token-verifier-options.js';
+import type { JwtTokenVerifierOptions } from './jwt-token-verifier-options.js';
 
 /** RFC 9068 requires `at+jwt`; most issuers send `JWT`, and some send no type. */
 const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
@@ -41,14 +41,17 @@ export function headerOf(token: string, algorithms: readonly string[]): JWSHeade
  *
  * @throws {InvalidTokenError} when it is not a bearer access token, with the reason `not an access token`.
  */
-export function clientOf(claims: JWTPayload, scopes: Scopes = {}): Client {
+export function clientOf(
+  claims: JWTPayload,
+  { scopes = {}, nameClaim = 'sub' }: Pick<JwtTokenVerifierOptions, 'scopes' | 'nameClaim'>,
+): Client {
   refuseOtherUses(claims);
   const granted = scopesOf(claims);
   const permissions = PERMISSIONS.filter((permission) => {
     const scope = scopes[permission];
     return scope === undefined ? DEFAULT_PERMISSIONS.includes(permission) : granted.includes(scope);
   });
-  return authenticatedClient(nameOf(claims), permissions);
+  return authenticatedClient(nameOf(claims, nameClaim), permissions);
 }
 
 /**
@@ -65,8 +68,9 @@ function refuseOtherUses(claims: JWTPayload): void {
 }
 
 /** Printable ASCII of limited length, so that no name of a client can break a log line. */
-function nameOf({ sub, client_id: clientId, azp }: JWTPayload): string {
-  const names = [sub, clientId, azp].filter((name) => typeof name === 'string');
+function nameOf(claims: JWTPayload, nameClaim: string): string {
+  const claimed = [nameClaim, 'sub', 'client_id', 'azp'].map((claim) => claims[claim]);
+  const names = claimed.filter((name) => typeof name === 'string');
   const name = names.find((candidate) => candidate.trim() !== '') ?? 'unnamed client';
   return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
 }

@@ -27,6 +27,8 @@ export interface JwtTokenVerifierOptions {
    * `DEFAULT_PERMISSIONS` of the domain, and no token otherwise.
    */
   readonly scopes?: Scopes | undefined;
+  /** The claim that names the client in logs. Without it, the name is `sub`, `client_id` or `azp`. */
+  readonly nameClaim?: string | undefined;
   /** Receives the events of the verifier, for logs and metrics. */
   readonly observer?: TokenObserver | undefined;
   /** Returns the time in milliseconds since the epoch, `Date.now` by default. */

@@ -80,14 +80,13 @@ export class JwtTokenVerifier implements TokenVerifier {
   }
 
   async #check(token: string, digest: string): Promise<Client> {
-    const { algorithms, scopes } = this.#options;
     const { verified } = this.#keys;
-    const header = headerOf(token, algorithms);
+    const header = headerOf(token, this.#options.algorithms);
     for await (const keys of this.#keys.fitting(header)) {
       for (const key of keys) {
         const claims = await this.#claims(key, token);
         if (claims === undefined) continue;
-        const client = clientOf(claims, scopes);
+        const client = clientOf(claims, this.#options);
         verified.set(digest, { client, until: (claims.exp ?? 0) * 1000 });
         return client;
       }

@@ -74,6 +74,13 @@ describe('JwtTokenVerifier', () => {
       });
     }
 
+    it('is named by the claim that is configured, if the token has it', async () => {
+      const verifier = issuer.verifier({ nameClaim: 'azp' });
+      const named = async (azp: unknown) =>
+        (await verifier.verify(await issuer.token({ azp }))).name;
+      expect([await named('party'), await named(7)]).to.deep.equal(['party', 'gardener']);
+    });
+
     const permitted: [claims: Record<string, unknown>, permitted: boolean][] = [
       [{ scope: 'plants:create' }, true],
       [{ scope: 'openid plants:create email' }, true],

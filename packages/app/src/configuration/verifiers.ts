@@ -88,6 +88,7 @@ const jwt = choice({
     },
     JWT_SCOPE: text('a scope', 'plants:create'),
     JWT_READ_SCOPE: text('a scope', 'plants:read'),
+    JWT_NAME_CLAIM: text('a claim', 'azp'),
   },
   required: ['JWT_ISSUER', 'JWT_AUDIENCE'],
   async configure(values): Promise<ConfiguredVerifier> {
@@ -98,6 +99,7 @@ const jwt = choice({
       jwksUrl: values.JWKS_URL,
       algorithms: values.JWT_ALGORITHMS.split(',').map((name) => name.trim()),
       scopes: { 'create plants': values.JWT_SCOPE, 'read plants': values.JWT_READ_SCOPE },
+      nameClaim: values.JWT_NAME_CLAIM,
     };
     const problems = jwtOptionProblems(options).map(
       ({ option, expected }) =>
