@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -21,6 +21,7 @@ function versionsIn(script: string, ...names: readonly string[]): string {
 const FETCHED: Readonly<Record<string, string>> = {
   caddy: join(root, '.cache/caddy', versionsIn('caddy', 'caddy', 'ratelimit'), 'caddy'),
   envoy: join(root, '.cache/envoy', versionsIn('envoy', 'envoy'), 'envoy'),
+  traefik: join(root, '.cache/traefik', versionsIn('traefik', 'traefik'), 'traefik'),
 };
 
 /** The folder, the files and the addresses of a proxy that is started. */
@@ -42,7 +43,12 @@ interface Kind {
   readonly command: (place: Place, configuration: string) => readonly string[];
   /** The parts of the configuration to remove so that it does not check the health of the instances. */
   readonly healthCheck?: RegExp;
+  /** The statuses of the proxy's own responses that stand for errors of the service, if it cannot have their form. */
+  readonly ownStatuses?: Readonly<Record<OwnError, number>>;
 }
+
+/** The errors of the service with which a proxy responds itself. */
+export type OwnError = 5031 | 5032;
 
 /** The proxies that have a configuration in `deploy/proxies`, by the names of their programs. */
 const kinds = {
@@ -110,6 +116,22 @@ const kinds = {
     },
     healthCheck: /^ {6}health_checks:\n(?: {8}.*\n)+/gm,
   },
+  traefik: {
+    file: 'traefik.yaml',
+    replaced: ({ folder, port, certificate }) => ({
+      "':443'": `127.0.0.1:${port}`,
+      '/etc/traefik/traefik.yaml': join(folder, 'traefik.yaml'),
+      '/etc/traefik/plant-store.pem': certificate,
+    }),
+    command: ({ folder }, configuration) => {
+      const path = join(folder, 'traefik.yaml');
+      writeFileSync(path, configuration);
+      return [`--configFile=${path}`];
+    },
+    // A service without a health check cannot fail over.
+    healthCheck: /(?<=service: ready)-or-all$|^ {8}healthCheck:\n(?: {10}.*\n)+/gm,
+    ownStatuses: { 5031: 502, 5032: 429 },
+  },
 } satisfies Record<string, Kind>;
 
 /** The name of a proxy's program and of its package in Debian. */
@@ -120,6 +142,12 @@ export const proxyNames = Object.keys(kinds) as ProxyName[];
 
 /** The proxies that request `/readyz` of their instances. */
 export const checkers = proxyNames.filter((name) => 'healthCheck' in kinds[name]);
+
+/** Returns the status of the proxy's own response that stands for this error, if it cannot have the form of the service. */
+export function ownStatus(name: ProxyName, error: OwnError): number | undefined {
+  const { ownStatuses }: Kind = kinds[name];
+  return ownStatuses?.[error];
+}
 
 /** Returns the path of the program: where a script of `.ci` has put it, or where it is installed. */
 export function findProxy(name: ProxyName): string | undefined {
@@ -135,7 +163,7 @@ export interface RunningProxy {
 }
 
 /**
- * Starts a proxy in front of these instances. Resolves when it listens.
+ * Starts a proxy in front of these instances. Resolves when it passes on requests.
  *
  * @param instances Host and port of each.
  * @param checksHealth Whether it may check the health of the instances, as far as it does.
@@ -148,6 +176,7 @@ export async function startProxy(
 ): Promise<RunningProxy> {
   const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
   const port = await freePort();
+  const origin = `https://127.0.0.1:${port}`;
   const place = { folder, certificate, port: `${port}` };
   const command = commandOf(name, place, instances, checksHealth);
   const child = spawn(findProxy(name) ?? name, command, {
@@ -157,10 +186,10 @@ export async function startProxy(
   const { stdout, stderr, ended } = watch(child);
   await until(() => {
     if (child.exitCode !== null) throw new Error(`${name} ended: ${stdout()}${stderr()}`);
-    return accepts(port);
+    return passesOn(origin);
   });
   return {
-    origin: `https://127.0.0.1:${port}`,
+    origin,
     async stop() {
       child.kill('SIGTERM');
       await ended;
@@ -186,10 +215,11 @@ function commandOf(
   return command(place, withReal(checked, { ...replaced(place), ...hosts }));
 }
 
-async function accepts(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  const connected = once(socket, 'connect').then(() => true);
-  return connected.catch(() => false).finally(() => socket.destroy());
+/** Whether the proxy passes on requests. Traefik listens before it has its routes: until then it responds with a 404. */
+async function passesOn(origin: string): Promise<boolean> {
+  const sent = request(`${origin}/readyz`, { agent: false, rejectUnauthorized: false }).end();
+  const response = once(sent, 'response').then(([{ statusCode }]) => statusCode !== 404);
+  return response.catch(() => false).finally(() => sent.destroy());
 }
 
 /** Resolves when the condition is true; rejects after a minute. */
