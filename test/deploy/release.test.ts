@@ -143,10 +143,10 @@ describe('A release', function () {
       expect(dependencies).to.include({ '@plant-store/domain': RELEASE });
       const place = { type: 'git', url: REPOSITORY_URL, directory: 'packages/app' };
       expect(repository).to.deep.equal(place);
-      const files = `](https://example.com/plants/plant-store/blob/${commit}/docs/`;
+      const files = `](https://example.com/plants/plant-store/blob/${commit}/`;
       const notes = read('release/notes.md');
-      expect(notes).to.include(files);
-      expect(notes.replaceAll(files, '](docs/').trim()).to.equal(changes.trim());
+      expect(notes).to.include(`${files}docs/`);
+      expect(notes.replaceAll(files, '](').trim()).to.equal(changes.trim());
     });
 
     it('leaves no version of the state before in any file', () => {

@@ -17,8 +17,10 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
 const STALLED = 'inserts get no response';
 
-/** Checks with a response after which a connection without a reply counts as lost. */
-const LOST_AFTER_CHECKS = 10;
+/** How long a reply may take while the server responds to checks. On a busy machine, ten checks take longer. */
+const LOST_AFTER_MS = 10_000;
+/** Longer steps between two checks show that the server was frozen, or this process. */
+const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
 
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
@@ -82,7 +84,7 @@ export class Availability {
     const hasResponded = await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    if (hasResponded) this.#connections.countCheck();
+    this.#connections.checked(clock.now(), hasResponded);
     const isRefused = this.#finding === 'credentials';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
@@ -141,25 +143,32 @@ export class Availability {
 
 /**
  * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a sign:
- * then the reply never comes. A server that is slow or frozen is waited for, so only checks with a response count.
+ * then the reply never comes. A server that is slow or frozen is waited for, so only time with responses to checks counts.
  */
 class LostConnections {
   /** For what is sent until the next of those checks. */
   #latest = sharedSignal();
-  readonly #earlier: AbortController[] = [];
+  readonly #earlier: { readonly respondingMs: number; readonly sent: AbortController }[] = [];
+  /** For how long the server has responded to checks. */
+  #respondingMs = 0;
+  #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
   get signal(): AbortSignal {
     return this.#latest.signal;
   }
 
-  /** The server has responded to a check, and accepts plants. */
-  countCheck(): void {
-    this.#earlier.push(this.#latest);
+  /** A check has ended. */
+  checked(now: number, hasResponded: boolean): void {
+    const step = Math.min(now - this.#checkedAt, MAX_STEP_MS);
+    this.#checkedAt = now;
+    if (!hasResponded) return;
+    this.#respondingMs += step;
+    this.#earlier.push({ respondingMs: this.#respondingMs, sent: this.#latest });
     this.#latest = sharedSignal();
-    if (this.#earlier.length > LOST_AFTER_CHECKS) {
-      this.#earlier.shift()?.abort(new NoResponseError());
-    }
+    const lostBefore = this.#respondingMs - LOST_AFTER_MS;
+    const firstKept = this.#earlier.findIndex(({ respondingMs }) => respondingMs > lostBefore);
+    for (const { sent } of this.#earlier.splice(0, firstKept)) sent.abort(new NoResponseError());
   }
 }
 

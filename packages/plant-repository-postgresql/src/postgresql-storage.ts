@@ -124,15 +124,17 @@ export class PostgresqlStorage implements PlantStorage {
 
   /** Inserts plants, except those with a field whose column is absent. */
   async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
-    const absent = ({ plant }: MarkedPlant) =>
-      this.#statements.absent.find((column) => plant[column] !== undefined);
-    const column = plants.map(absent).find((it) => it !== undefined);
+    // Once, since a check may find the column while the insert is on its way.
+    const absent = plants.map(({ plant }) =>
+      this.#statements.absent.find((column) => plant[column] !== undefined),
+    );
+    const column = absent.find((it) => it !== undefined);
     if (column === undefined) return { outcomes: await this.#insertRows(client, plants) };
-    const others = plants.filter((it) => absent(it) === undefined);
+    const others = plants.filter((_, at) => absent[at] === undefined);
     const inserted = await this.#insertRows(client, others);
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
-      outcomes: plants.map((it) => (absent(it) ? 'not permitted' : (rest.shift() ?? 'unclear'))),
+      outcomes: absent.map((it) => (it ? 'not permitted' : (rest.shift() ?? 'unclear'))),
       error: new PostgresqlError(absentColumn(column).message, 'unusable'),
     };
   }

@@ -14,7 +14,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** By the SQLSTATE of an error, and the function of the server that reports it. The first that matches counts. */
+/** By the SQLSTATE of an error, and the function of the server that reports it, or `(trigger)`. The first that matches counts. */
 const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // Constraints, triggers and row-level security of an administrator, limits of size.
   [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused'],
@@ -22,7 +22,7 @@ const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   [/^28/, 'credentials'],
   // Read-only, prepared statements, deadlock, a column that the next check misses, connections, disk full, locks, statement
   // timeout, startup, idle session.
-  [/^(?:25006|26000|40(?!003)|42703|42P05|53|55(?!000)|57014|57P0[35])/, 'not now'],
+  [/^(?:25006|26000|40(?!003)|42703 \w*$|42P05|53|55(?!000)|57014|57P0[35])/, 'not now'],
   // Database, schema, table, columns, permissions.
   [/^(?:0A|3D|3F|42|55000)/, 'unusable'],
 ];
@@ -99,11 +99,12 @@ export function withoutPlant(error: unknown): unknown {
   return error instanceof DatabaseError ? storageError(error) : error;
 }
 
-function storageError({ code = '', routine, message }: DatabaseError, reason?: string) {
+function storageError({ code = '', routine, where, message }: DatabaseError, reason?: string) {
   if (NOT_FORWARDED.test(`${code} ${message}`)) {
     return new PostgresqlError('PgBouncer has no connection to the server', 'not now', code);
   }
-  const kind = PATTERNS.find(([pattern]) => pattern.test(`${code} ${routine}`))?.[1] ?? 'unclear';
+  const source = where === undefined ? routine : `${routine} (trigger)`;
+  const kind = PATTERNS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? 'unclear';
   const text = reason ?? REASONS[code] ?? 'the database reports an error';
   return new PostgresqlError(`${text} (${code || 'no code'})`, kind, code);
 }

@@ -12,7 +12,7 @@ const PERHAPS = ['server conn crashed?', 'query timeout', 'insufficient data lef
 const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   'refused, unusable': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
   'not permitted, credentials': ['28P01'],
-  'not permitted, unusable': ['3D000', '42501', '55000'],
+  'not permitted, unusable': ['3D000', '42501', '55000', '42703 exec_eval_datum trigger'],
   'not written, not now': [
     '25006',
     '26000',
@@ -28,17 +28,18 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   'unclear, not now': ['08006', '40003', '57P01', 'XX000'],
 };
 
-function databaseError(code: string | undefined, message = '', routine = ''): DatabaseError {
-  return Object.assign(new DatabaseError(message, 1, 'error'), { code, routine });
+function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
+  const context = where === undefined ? {} : { where };
+  return Object.assign(new DatabaseError(message, 1, 'error'), { code, routine, ...context });
 }
 
 describe('An error of PostgreSQL', () => {
   for (const [meaning, errors] of Object.entries(MEANINGS)) {
     for (const error of errors) {
       it(`means ${meaning}, without the text of the server: ${error}`, () => {
-        const [code, routine] = error.split(' ');
+        const [code, routine, where] = error.split(' ');
         const [outcome, finding] = meaning.split(', ');
-        const known = withoutPlant(databaseError(code, 'Monstera', routine));
+        const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
         expect(known).to.be.instanceOf(PostgresqlError).and.include({ code, outcome, finding });
         expect(`${known}`).to.include(code).and.not.include('Monstera');
       });

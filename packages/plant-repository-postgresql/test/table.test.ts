@@ -1,4 +1,5 @@
 import { rejects } from 'node:assert/strict';
+import { until } from '@plant-store/contract-suite';
 import { type NewPlant, newPlant } from '@plant-store/domain';
 import {
   CREATE_TABLE,
@@ -8,6 +9,7 @@ import {
 import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { PostgresqlStorage } from '../src/postgresql-storage.js';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
@@ -99,13 +101,17 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   after(() => server.stop());
 
   async function open(statements: string) {
+    const uri = await created(statements);
+    events = [];
+    const observer = (event: StorageEvent) => events.push(event);
+    return postgresqlPlantRepository({ uri, observer });
+  }
+
+  async function created(statements: string): Promise<string> {
     await server.run(`ALTER ROLE plant_store RESET ALL; DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
       SET search_path = garden; ${statements};
       GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
-    events = [];
-    const observer = (event: StorageEvent) => events.push(event);
-    const uri = `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
-    return postgresqlPlantRepository({ uri, observer });
+    return `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
   }
 
   for (const [what, statements] of Object.entries(WORKS)) {
@@ -152,6 +158,36 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await rejects(add(newPlant({ ...tagged, id: 7n })), { message });
     expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
     await repository.close();
+  });
+
+  it('gives each plant its own outcome, when a check finds a new column while an insert is on its way', async () => {
+    const uri = await created(`
+      CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL);
+      CREATE TABLE gate (); GRANT SELECT ON gate TO plant_store;
+      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END';
+      CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
+    const administrator = new Client({ connectionString: server.uri('postgres') });
+    await administrator.connect();
+    const storage = new PostgresqlStorage(uri);
+    const { signal } = new AbortController();
+    await storage.check(signal);
+    await administrator.query('ALTER TABLE garden.plants ADD COLUMN tag text');
+    const plants = [{ tag: 'tropical' }, {}, {}].map((fields, at) => ({
+      plant: newPlant({ id: BigInt(at), name: 'Monstera', ...fields }),
+      mark: storage.newMark(),
+    }));
+    const inserted = storage.insert({ take: () => plants, timeLimitMs: 60_000 }, signal);
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
+    await until(
+      async () => (await administrator.query(waiting)).rowCount === 1,
+      () => 'no insert waits',
+    );
+    await storage.check(signal);
+    await administrator.query('INSERT INTO garden.gate DEFAULT VALUES');
+    const { outcomes } = await inserted;
+    await Promise.all([storage.close(), administrator.end()]);
+    expect(outcomes).to.deep.equal(['not permitted', 'stored', 'stored']);
   });
 
   it('is used again after the statements of the log', async () => {

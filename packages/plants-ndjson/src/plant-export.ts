@@ -31,10 +31,6 @@ const PAGE = 10_000;
 export async function* exportPages(options: PlantExportOptions): AsyncGenerator<ExportedPage> {
   const { readPlants, client, timeLimitMs, signal } = options;
   signal?.throwIfAborted();
-  const stopped = new Promise<never>((_, reject) => {
-    signal?.addEventListener('abort', () => reject(signal.reason));
-  });
-  stopped.catch(() => undefined);
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   const read = (after: PlantId | undefined): Promise<readonly NewPlant[]> => {
     const page = { after, limit: Math.min(PAGE, left) };
@@ -45,12 +41,27 @@ export async function* exportPages(options: PlantExportOptions): AsyncGenerator<
   };
   let reading: Promise<readonly NewPlant[]> | undefined = read(options.after);
   while (reading !== undefined) {
-    const page: readonly NewPlant[] = await Promise.race([stopped, reading]);
+    const page: readonly NewPlant[] = await unlessAborted(reading, signal);
     const last = page.at(-1)?.id;
     if (last === undefined) return;
     left -= page.length;
     reading = left > 0 ? read(last) : undefined;
     const lines = page.map((plant) => `${newPlantText(plant)}\n`).join('');
     yield { lines, plants: page.length, last };
+  }
+}
+
+/** Settles as the promise does, or rejects with the reason of the signal. One race for all pages would keep every page. */
+async function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  let abort = () => {};
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal?.reason);
+  });
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  try {
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal?.removeEventListener('abort', abort);
   }
 }

@@ -93,10 +93,15 @@ const IGNORED = 'ignored, since it is not a variable of this service';
 /** The variables that protect the service: one that is misspelt is a problem, since a default would replace it. */
 const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))];
 
-/** Whether a variable is probably meant for a token or for production, also one that this command does not use. */
+const OF_TOKENS = /^(?:JWT|JWKS|OIDC|OAUTH2?|ACCESS_TOKENS?|NODE_ENV[A-Z])/i;
+
+/** Whether a variable is probably meant for a token or for production, also one that this service does not use. */
 function namesToken(given: NodeJS.ProcessEnv, misspelt: readonly Misspelt[]): boolean {
   return (
-    !areUnset(given, 'ACCESS_TOKEN') || misspelt.some(({ meant }) => PROTECTING.includes(meant))
+    misspelt.some(({ meant }) => PROTECTING.includes(meant)) ||
+    Object.entries(given).some(([name, value]) => {
+      return OF_TOKENS.test(name) || (/ENV/i.test(name) && /^\s*prod/i.test(`${value}`));
+    })
   );
 }
 

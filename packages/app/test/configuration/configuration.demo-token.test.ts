@@ -18,6 +18,7 @@ const OTHERS: readonly Env[] = [
     ['node_env', 'Node_Env', 'NOD_ENV', 'NODE_ENVS', 'NODE_ENV_FILE', 'NODE_ENV_FIEL'].map(
       (name) => ({ [name]: 'production' }),
     ),
+    ...['ENV', 'APP_ENV', 'NODE_ENVIRONMENT'].map((name) => ({ [name]: 'production' })),
   );
 
 /** Every setting of a token verifier, and the one that is taken for it, in every form. */
@@ -25,6 +26,7 @@ const NAMED = [...Object.keys(settingsOf(verifiers)), 'ACCESS_TOKEN'].flatMap((n
   ...[sha256('a'), 'https://login.example.com', '', ' '].map((value) => ({ [name]: value })),
   ...['_FILE', '_FIEL', 'S', '_'].map((end) => ({ [`${name}${end}`]: '/none' })),
   ...[name.toLowerCase(), name.slice(1), name.replace('_', '')].map((it) => ({ [it]: '/none' })),
+  ...['JWT_ISSUER_URL', 'JWT_KEY', 'OIDC_ISSUER'].map((it) => ({ [it]: '/none' })),
 ]);
 
 const JWT = { JWT_ISSUER: 'https://login.example.com', JWT_AUDIENCE: 'plants' };
