@@ -22,7 +22,7 @@ const MAX_VERIFIED = 10_000;
 
 /** Time, which a test replaces by one that it advances itself. */
 export interface Clock {
-  /** Returns milliseconds of a clock that nobody sets back. */
+  /** Returns milliseconds of a monotonic clock. */
   now(): number;
   /** Calls `act` once, after some milliseconds. */
   after(ms: number, act: () => void): void;

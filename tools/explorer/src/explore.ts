@@ -17,7 +17,7 @@ export interface World {
   surprises(): readonly Event[];
   /** A text that two worlds share only when the same can happen in both. It is continued once. */
   readonly state: string;
-  /** What is wrong, such as `Ada has the seat, and was told that she has not`; `undefined` when nothing is. */
+  /** What is wrong, such as `Ada has the seat, but her response was that she has not`; `undefined` when nothing is. */
   readonly violation: string | undefined;
   /** Called at the end, before `violation` is read for the last time: what is still on its way arrives. */
   end?(): void | Promise<void>;
