@@ -118,7 +118,7 @@ describe('The documents', () => {
 
   it('give the lengths of the files to read first, to within a quarter', () => {
     const { prose } = readDocument(root, 'docs/architecture.md');
-    const rows = [...prose.matchAll(/^\| \d+ \| \[`([^`]+)`\]\S+ \| (\d+) \|/gm)];
+    const rows = [...prose.matchAll(/^\d+\. \[`([^`]+)`\]\S+, (\d+) lines:/gm)];
     expect(rows).to.have.lengthOf.within(1, 10);
     const far = rows.filter(([, file = '', lines]) => {
       const length = read(file).split('\n').length - 1;
