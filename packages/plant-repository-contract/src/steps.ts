@@ -79,10 +79,12 @@ export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[
 /** A store under test. Each `why` continues the sentence of a failure. */
 export class Store {
   readonly opened: OpenStore;
+  readonly #secrets: readonly string[];
   #closed = false;
 
   constructor(opened: OpenStore) {
     this.opened = opened;
+    this.#secrets = [...RARE, ...(opened.secrets ?? [])].flatMap(formsOf);
   }
 
   /** Opens another repository on the same storage. */
@@ -135,8 +137,7 @@ export class Store {
   /** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
   expectNothingRevealed(error: unknown, call: string): void {
     if (error === undefined) return;
-    const secrets = [...RARE, ...(this.opened.secrets ?? [])].flatMap(formsOf);
-    expectNoSecret(error, secrets, `the error of ${call}`);
+    expectNoSecret(error, this.#secrets, `the error of ${call}`);
   }
 
   /** Adds a plant. Rejects unless that is rejected as unavailable, and stores nothing. */
