@@ -9,12 +9,18 @@ import type {
   Problem,
   StorageObserver,
 } from '@plant-store/plant-repository-group-commit';
-import { Client, type PoolClient, type QueryConfig, type QueryResultRow } from 'pg';
+import {
+  Client,
+  type PoolClient,
+  type QueryConfig,
+  type QueryResult,
+  type QueryResultRow,
+} from 'pg';
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { PostgresqlError } from './server-error.js';
-import { LOOK_UP, statementsFor } from './statements.js';
-import { type Advice, absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
+import { INSERT, INSERT_NAME, INSERT_NOTHING, LOOK_UP, PAGE } from './statements.js';
+import { type Advice, ALL_COLUMNS, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
 /** A trigger of one plant may report it too. */
 const NO_PERMISSION = '42501';
@@ -48,8 +54,6 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #checks: Connections;
   /** A check repeats what is wrong every second. */
   readonly #advised = new Set<string>();
-  /** For the columns that the last check has found. */
-  #statements = statementsFor([]);
   /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
   #prepares = true;
 
@@ -70,9 +74,9 @@ export class PostgresqlStorage implements PlantStorage {
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     let plants: readonly MarkedPlant[] = [];
     try {
-      return await this.#inserts.run((client) => {
+      return await this.#inserts.run(async (client) => {
         plants = batch.take();
-        return this.#insert(client, plants);
+        return { outcomes: await this.#insert(client, plants) };
       }, signal);
     } catch (error) {
       if (!(error instanceof PostgresqlError)) throw error;
@@ -87,9 +91,8 @@ export class PostgresqlStorage implements PlantStorage {
 
   page({ after, limit }: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const values = [after ?? null, Math.min(limit, MAX_PAGE)];
-    const read = (client: PoolClient) =>
-      committed<PlantRow>(client, { text: this.#statements.page, values });
-    return this.#reads.run(read, signal).then((rows) => rows.map(plantOf));
+    const read = (client: PoolClient) => committed<PlantRow>(client, { text: PAGE, values });
+    return this.#reads.run(read, signal).then(({ rows }) => rows.map(plantOf));
   }
 
   async check(signal: AbortSignal): Promise<void> {
@@ -99,7 +102,7 @@ export class PostgresqlStorage implements PlantStorage {
         await this.#examine(client);
         responds = true;
         signal.throwIfAborted();
-        await client.query(this.#statements.insertNothing);
+        await client.query(INSERT_NOTHING);
       }, signal);
       // Other programs may have taken every other connection of the server.
       await this.#inserts.check(signal);
@@ -122,39 +125,20 @@ export class PostgresqlStorage implements PlantStorage {
     await Promise.all([this.#inserts.close(), this.#reads.close(), this.#checks.close()]);
   }
 
-  /** Inserts plants, except those with a field whose column is absent. */
-  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
-    // Once, since a check may find the column while the insert is on its way.
-    const absent = plants.map(({ plant }) =>
-      this.#statements.absent.find((column) => plant[column] !== undefined),
-    );
-    const column = absent.find((it) => it !== undefined);
-    if (column === undefined) return { outcomes: await this.#insertRows(client, plants) };
-    const others = plants.filter((_, at) => absent[at] === undefined);
-    const inserted = await this.#insertRows(client, others);
-    const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
-    return {
-      outcomes: absent.map((it) => (it ? 'not permitted' : (rest.shift() ?? 'unclear'))),
-      error: new PostgresqlError(absentColumn(column).message, 'unusable'),
-    };
-  }
-
-  async #insertRows(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
+  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
     if (plants.length === 0) return [];
-    const { columns, insert, insertName } = this.#statements;
     // In the order of their ids, inserts of several instances wait for each other without a deadlock.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
-    const values = columns.map((column) => rows.map((row) => row[column]));
-    const statement = { text: insert, values, name: this.#prepares ? insertName : undefined };
-    const rest = await committed<Pick<PlantRow, 'mark'>>(client, statement);
-    if (rest.length === 0) return 'stored';
-    const marks = new Set(rest.map(markOf));
-    const wasInserted = ({ mark }: MarkedPlant) => !marks.has(`${mark}`);
-    const ids = plants.filter((it) => !wasInserted(it)).map(({ plant }) => plant.id);
-    // When it fails, the group commit looks them up, and the others are stored.
-    const found = await lookUp(client, ids).catch(() => undefined);
-    if (ids.length === plants.length && found?.isKept === false) await this.#examine(client);
-    return plants.map((it) => (wasInserted(it) ? 'stored' : notInserted(it.plant.id, found)));
+    const values = ALL_COLUMNS.map((column) => rows.map((row) => row[column]));
+    const statement = { text: INSERT, values, name: this.#prepares ? INSERT_NAME : undefined };
+    const { rowCount } = await committed(client, statement);
+    if (rowCount === plants.length) return 'stored';
+    const found = await lookUp(
+      client,
+      plants.map(({ plant }) => plant.id),
+    ).catch(() => undefined);
+    if (rowCount === 0 && found?.isKept === false) await this.#examine(client);
+    return found ? plants.map((it) => outcomeOf(it, found)) : 'unclear';
   }
 
   /** Where one connection is lost without a sign, others are. The server responds to new ones. */
@@ -167,11 +151,9 @@ export class PostgresqlStorage implements PlantStorage {
   /** Rejects when the table cannot keep plants. */
   async #examine(client: PoolClient): Promise<void> {
     const { rows } = await client.query<TableState>(EXAMINE);
-    const { problem, torn, absent = [] } = rows[0] ?? {};
+    const { problem, torn } = rows[0] ?? {};
     if (problem) throw new PostgresqlError(problem, 'unusable');
     if (torn) this.#advise(TORN_PAGES);
-    this.#statements = statementsFor(absent);
-    for (const column of absent) this.#advise(absentColumn(column));
   }
 
   #advise({ message, command }: Advice): void {
@@ -197,17 +179,18 @@ interface LookedUp extends Pick<PlantRow, 'mark'> {
 }
 
 async function lookUp(client: PoolClient, ids: readonly bigint[]): Promise<Found> {
-  const rows = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
+  const { rows } = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
   const found = rows.flatMap((row) =>
     row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
   );
   return { marks: new Map(found), isKept: rows[0]?.is_kept === true };
 }
 
-function notInserted(id: bigint, found: Found | undefined): InsertOutcome {
-  if (found === undefined) return 'id exists';
-  if (!found.isKept) return 'not written';
-  if (found.marks.has(id)) return { committedMark: found.marks.get(id) };
+/** Returns the outcome of a plant of an insert that has not inserted every plant. */
+function outcomeOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Found): InsertOutcome {
+  if (marks.get(id) === mark) return 'stored';
+  if (!isKept) return 'not written';
+  if (marks.has(id)) return { committedMark: marks.get(id) };
   return { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
 }
 
@@ -228,16 +211,16 @@ function outcomesOf({ outcome, code }: PostgresqlError, plants: number): Outcome
 async function committed<Row extends QueryResultRow>(
   client: PoolClient,
   statement: QueryConfig<unknown[]>,
-): Promise<readonly Row[]> {
+): Promise<QueryResult<Row>> {
   let warned = false;
   const warn = ({ code, where }: Notice) => {
     warned ||= code !== NO_WARNING && where === undefined;
   };
   client.on('notice', warn);
   try {
-    const { rows } = await client.query<Row, unknown[]>(statement);
+    const result = await client.query<Row, unknown[]>(statement);
     if (warned) throw new Error('the server has warned about the commit');
-    return rows;
+    return result;
   } finally {
     client.off('notice', warn);
   }

@@ -170,7 +170,7 @@ describeOnPostgresql('a store', () => {
     await server.withSetting('synchronous_standby_names', 'none', async () => {
       const outcome = rejects(open().add(monstera, 4_500.5), { code: 'OUTCOME_UNKNOWN' });
       const cancel = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity
-        WHERE wait_event = 'SyncRep' AND query LIKE 'WITH inserted%'`;
+        WHERE wait_event = 'SyncRep' AND query LIKE 'INSERT INTO plants%'`;
       const cancelled = async () => (await server.rows(cancel)).length > 0;
       await until(cancelled, () => 'no insert waits for standbys');
       await outcome;
