@@ -22,7 +22,7 @@ const imports: readonly (readonly [file: string, specifier: string])[] = [
   ['http-koa/src/connection/server.ts', '../create-plant/create-plant.js'],
   ['http-koa/src/create-plant/create-plant.ts', '../connection/server.js'],
   ['http-koa/src/request/routes.ts', '../app.js'],
-  ['app/src/configuration/settings.ts', '../container.js'],
+  ['app/src/configuration/storages.ts', '../container.js'],
   ['app/src/telemetry/metrics.ts', '../commands/serve.js'],
   ['app/src/commands/serve.ts', '../telemetry/logger.js'],
 ];

@@ -37,10 +37,10 @@ const USAGES: Readonly<Record<string, string>> = {
 const VARIABLE = /^[A-Z][A-Z0-9]*(?:(?:_[A-Z0-9]+)+(?:=.*)?|=.*)$/;
 
 const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
-/** The commands of `plant-store`, from its source. */
-const commands = [
-  ...read('packages/app/src/main.ts').matchAll(/^ {2}(?:async )?'?([a-z-]+)'?(?:\([\w, ]*\)|:)/gm),
-].map(([, word = '']) => word);
+/** The commands of `plant-store`, from its `--help`. */
+const commands = [...read('packages/app/src/main.ts').matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(
+  ([, word = '']) => word,
+);
 const variables = new Set([...(await settingNames()), ...OTHERS]);
 
 const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({

@@ -1,6 +1,6 @@
 import { on } from 'node:events';
 import { build, SOURCE } from './build.js';
-import { expectNoArguments, UsageError, unknownWord } from './commands/arguments.js';
+import { type Arguments, parseCommandLine, UsageError } from './commands/arguments.js';
 import {
   type OwnProcess,
   printProblem,
@@ -8,10 +8,9 @@ import {
   stopSignal,
   urlOf,
 } from './commands/own-process.js';
-import { readConfiguration } from './configuration/configuration.js';
+import { readConfiguration, serviceSettings } from './configuration/configuration.js';
 import { ConfigurationError, readSettings } from './configuration/setting.js';
-import { serviceSettings } from './configuration/settings.js';
-import { sentenceOf } from './messages/sentence.js';
+import { sentenceOf } from './messages/wording.js';
 
 const USAGE = `Usage: plant-store [command]
 
@@ -52,7 +51,7 @@ in ${SOURCE}.
 `;
 
 /** Resolves with the exit code. */
-type Command = (process: OwnProcess, args: readonly string[]) => Promise<number>;
+type Command = (process: OwnProcess, given: Arguments) => Promise<number>;
 
 const commands: Readonly<Record<string, Command>> = {
   async serve(process) {
@@ -62,13 +61,13 @@ const commands: Readonly<Record<string, Command>> = {
     const { serve } = await import('./commands/serve.js');
     return serve(process, configuration, stopping, hangUps);
   },
-  async import(process, args) {
+  async import(process, given) {
     const { importPlants } = await import('./commands/import.js');
-    return importPlants(process, args);
+    return importPlants(process, given);
   },
-  async export(process, args) {
+  async export(process, given) {
     const { exportPlants } = await import('./commands/export.js');
-    return exportPlants(process, args);
+    return exportPlants(process, given);
   },
   async check(process) {
     const { check } = await import('./commands/check.js');
@@ -87,20 +86,9 @@ const commands: Readonly<Record<string, Command>> = {
     const { BASE_PATH } = readSettings(serviceSettings, process.env);
     return print(process, `${JSON.stringify(interfaceDescription(BASE_PATH, build), null, 2)}\n`);
   },
-  '--help': async (process) => print(process, USAGE),
-  '--version': async (process) => print(process, `${build.version}\n`),
+  help: async (process) => print(process, USAGE),
+  version: async (process) => print(process, `${build.version}\n`),
 };
-
-/** The commands that have arguments. The others refuse them. */
-const WITH_ARGUMENTS: ReadonlySet<string> = new Set(['import', 'export', '--help']);
-
-/** Other words for a command. */
-const ALIASES: ReadonlyMap<string, string> = new Map([
-  ['help', '--help'],
-  ['-h', '--help'],
-  ['version', '--version'],
-  ['-v', '--version'],
-]);
 
 const READY_LIMIT_MS = 5000;
 
@@ -123,17 +111,9 @@ const INVALID_USE = 2;
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
 export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
-  const [given = 'serve', ...rest] = args;
-  const word = ALIASES.get(given) ?? given;
-  const command = Object.hasOwn(commands, word) ? commands[word] : undefined;
   try {
-    if (command === undefined) {
-      const problem = `unknown ${word.startsWith('-') ? 'option' : 'command'}`;
-      throw unknownWord(problem, word, [...Object.keys(commands), 'help', 'version']);
-    }
-    if (rest.includes('--help') || rest.includes('-h')) return print(process, USAGE);
-    if (!WITH_ARGUMENTS.has(word)) expectNoArguments(word, rest);
-    return await command(process, rest);
+    const { command, ...given } = parseCommandLine(args, commands);
+    return await command(process, given);
   } catch (error) {
     const isInvalid = error instanceof UsageError || error instanceof ConfigurationError;
     if (!isInvalid && !(error instanceof StartError)) throw error;

@@ -24,7 +24,7 @@ export interface PlantImportOptions {
   readonly client: Client;
   /**
    * How long the outcome of a line is waited for, in milliseconds. A create keeps its mark for this time, so a pause of
-   * the storage costs time, not the outcome.
+   * the storage costs time, not the outcome. A longer outage ends the import.
    */
   readonly timeLimitMs: number;
   /** The largest line in bytes, without its line feed. */
@@ -82,7 +82,8 @@ export class PlantImport {
    * Imports the input. Resolves with the number of its last line when each line is accounted for. May be called once.
    *
    * Rejects when each line that was read is accounted for, with the reason of the signal or the error of the input. Rejects
-   * with `PermissionDeniedError`, or the error of `reject`, when the creates in progress have settled.
+   * when the creates in progress have settled, with `PermissionDeniedError`, the error of `reject`, or
+   * `StorageUnavailableError`: then `nextLine` is a line of which nothing is stored, and later ones may be stored.
    */
   async run(input: Readable): Promise<number> {
     const { fromLine = 1, maxLineBytes } = this.#options;
@@ -171,7 +172,9 @@ export class PlantImport {
 
   /** Reveals nothing of an unexpected error. */
   async #reject({ number, bytes }: Line, cause: unknown): Promise<void> {
-    if (cause instanceof PermissionDeniedError) throw cause;
+    const endsImport =
+      cause instanceof PermissionDeniedError || cause instanceof StorageUnavailableError;
+    if (endsImport) throw cause;
     const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
     const { error, message } = failures.get(code) ?? INTERNAL;
     const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';

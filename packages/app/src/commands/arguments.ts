@@ -1,51 +1,76 @@
 import { parseArgs } from 'node:util';
-import { nearest } from '../messages/nearest.js';
+import { nearest } from '../messages/wording.js';
 
 /** The command line is invalid. The message names the argument and the rule. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What follows a command on the command line. */
+export interface Arguments {
+  readonly file: string | undefined;
+  /** The values of the options, by name. */
+  readonly values: Readonly<Record<string, string | undefined>>;
+}
+
+/** The options of commands, which have a value each. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  import: ['from-line'],
+  export: ['after', 'limit'],
+};
+
+const WITH_FILE = ['import', 'help'];
+
+/** Options without a value. Each stands for the command of its name. */
+const FLAGS = {
+  help: { type: 'boolean', short: 'h' },
+  version: { type: 'boolean', short: 'v' },
+} as const;
+
 /** Where the commands and their arguments are listed. */
 const SEE = 'See plant-store --help';
 
-/** Returns the error of an unknown word, with the known one that was probably meant. */
-export function unknownWord(problem: string, word: string, known: readonly string[]): UsageError {
+/**
+ * Parses a command line. Returns the command that it names, and what follows it.
+ *
+ * @throws {UsageError}
+ */
+export function parseCommandLine<Command>(
+  args: readonly string[],
+  commands: Readonly<Record<string, Command>>,
+): Arguments & { readonly command: Command } {
+  const commandOf = (name: string) => {
+    const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
+    return command ?? unknownWord('command', name, Object.keys(commands));
+  };
+  const names = Object.values(OPTIONS).flat();
+  const valued = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
+  // A strict parser takes a negative id for another option.
+  const how = { options: { ...valued, ...FLAGS }, allowPositionals: true, strict: false };
+  const { positionals, values } = parseArgs({ args: [...args], ...how });
+  const [name = 'serve', file, another] = positionals;
+  const command = commandOf(name);
+  const known = [...(OPTIONS[name] ?? []), ...Object.keys(FLAGS)].map((it) => `--${it}`);
+  for (const [key, value] of Object.entries(values)) {
+    const option = `${key.length > 1 ? '--' : '-'}${key}`;
+    if (!known.includes(option)) unknownWord('option', option, known);
+    if (Object.hasOwn(FLAGS, key)) return { command: commandOf(key), file: undefined, values: {} };
+    if (typeof value !== 'string' || value.startsWith('--')) {
+      throw new UsageError(`${name}: ${option}: expected a value. ${SEE}`);
+    }
+  }
+  const [most, extra] = WITH_FILE.includes(name) ? ['one', another] : ['no', file];
+  if (extra !== undefined) {
+    throw new UsageError(`'${name}' takes ${most} argument, found '${extra}'. ${SEE}`);
+  }
+  return { command, file, values: values as Arguments['values'] };
+}
+
+/** @throws {UsageError} that names the known word that was probably meant. */
+function unknownWord(what: string, word: string, known: readonly string[]): never {
   const meant = nearest(word, known);
   const fix = meant === undefined ? SEE : `Did you mean ${meant}?`;
-  return new UsageError(`${problem} '${word}'. ${fix}`);
-}
-
-/** @throws {UsageError} when a command that takes no arguments has some. */
-export function expectNoArguments(command: string, [found]: readonly string[]): void {
-  if (found === undefined) return;
-  throw new UsageError(`'${command}' takes no argument, found '${found}'. ${SEE}`);
-}
-
-/**
- * Parses the arguments of a command: files, and options with a value each.
- *
- * @throws {UsageError} for another option, and for one without a value.
- */
-export function readArguments<const Name extends string>(
-  command: string,
-  names: readonly Name[],
-  args: readonly string[],
-): { readonly files: readonly string[]; readonly values: Partial<Record<Name, string>> } {
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  // A strict parser takes a negative id for another option.
-  const parsed = parseArgs({ args: [...args], options, allowPositionals: true, strict: false });
-  const known = names.map((name) => `--${name}`);
-  const values: Partial<Record<string, string>> = {};
-  for (const [name, value] of Object.entries(parsed.values)) {
-    const option = `${name.length > 1 ? '--' : '-'}${name}`;
-    if (!known.includes(option)) throw unknownWord(`${command}: unknown option`, option, known);
-    if (typeof value !== 'string' || value.startsWith('--')) {
-      throw new UsageError(`${command}: ${option}: expected a value. ${SEE}`);
-    }
-    values[name] = value;
-  }
-  return { files: parsed.positionals, values };
+  throw new UsageError(`unknown ${what} '${word}'. ${fix}`);
 }
 
 /** Returns the number that the text of an option writes; `undefined` without a text. @throws {UsageError} */

@@ -4,8 +4,8 @@ import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { createContainer, ids } from '../container.js';
-import { sentenceOf } from '../messages/sentence.js';
-import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
+import { sentenceOf } from '../messages/wording.js';
+import { type OwnProcess, printProblem } from './own-process.js';
 
 /** How long a part may take to connect, or to elect a primary. */
 const MAX_WAIT_MS = 4_000;
@@ -17,13 +17,13 @@ const PAUSE_MS = 500;
  * reached, otherwise 1. Does not wait until everything is closed: the caller ends the process, because closing a
  * connection to a server that hangs takes several seconds.
  *
- * Rejects with `ConfigurationError`, also when a variable is probably misspelt.
+ * Rejects with `ConfigurationError`, also for a variable that is probably meant for the service, but ignored.
  */
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
   const configuration = await readConfiguration(process.env, false);
-  if (configuration.misspelt.length > 0) throw new ConfigurationError(configuration.misspelt);
-  for (const line of advice(configuration, maxFiles())) warn(line);
+  if (configuration.ignored.length > 0) throw new ConfigurationError(configuration.ignored);
+  for (const line of advice(configuration)) warn(line);
   const { storage, verifier } = configuration;
   const warnOf = (event: StorageEvent) => {
     if (event.type !== 'storage warning') return;

@@ -2,52 +2,95 @@ import {
   type Client,
   InvalidTokenError,
   PermissionDeniedError,
+  StorageUnavailableError,
   TokenVerifierUnavailableError,
+  UnreadablePlantError,
 } from '@plant-store/domain';
 import type { Container } from 'inversify';
 import { type Configuration, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { createContainer, ids } from '../container.js';
-import { sentenceOf } from '../messages/sentence.js';
-import { type OwnProcess, StartError } from './own-process.js';
+import { sentenceOf } from '../messages/wording.js';
+import { type OwnProcess, printProblem, StartError, stopSignal } from './own-process.js';
 
 /** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
 export interface Session {
   readonly container: Container;
   readonly client: Client;
   readonly configuration: Configuration;
+  /** Stops the work. */
+  readonly signal: AbortSignal;
 }
 
+/** The work of a command that is a client. */
+export interface Work {
+  /** Returns the counts so far. */
+  readonly counts: () => string;
+  /** Returns the options that resume the work; an empty text when nothing is done yet. */
+  readonly resume: () => string;
+  /** Resolves with the exit code. Rejects when the work is not complete, such as with the reason of the signal. */
+  readonly run: () => Promise<number>;
+}
+
+const PROGRESS_MS = 5_000;
+
 /**
- * Runs a command that is a client of the service, with the token that the configuration has. Settles like `work`, after
- * it has closed everything.
+ * Runs a command that is a client of the service, with the token that the configuration has. Prints the counts to
+ * standard error, every five seconds and at the end, and then why the work is not complete, and how to resume it.
+ * Resolves with the exit code, when everything is closed.
  *
  * Rejects with `ConfigurationError` when the token is refused, or does not permit the work; with {@link StartError} when
  * it cannot be verified now.
  *
- * @param isReadOnly Whether nothing is changed in the database.
+ * @param command An export changes nothing in the database.
  */
-export async function asClient<T>(
-  { env, stderr }: OwnProcess,
-  isReadOnly: boolean,
-  work: (session: Session) => Promise<T>,
-): Promise<T> {
+export async function runAsClient(
+  process: OwnProcess,
+  command: 'import' | 'export',
+  begin: (session: Session) => Promise<Work>,
+): Promise<number> {
+  const signal = stopSignal(process);
+  const { env, stderr } = process;
   const given = await readConfiguration(env, true, true);
   // Without a problem, a command prints its own text only.
   const LOG_LEVEL = env.LOG_LEVEL === undefined ? 'warn' : given.LOG_LEVEL;
   const configuration = { ...given, LOG_LEVEL } as const;
-  const container = createContainer(configuration, stderr, isReadOnly);
+  const container = createContainer(configuration, stderr, command === 'export');
   try {
     const logger = await container.getAsync(ids.logger);
-    for (const line of [...given.misspelt, ...given.foreign]) logger.warn(line);
+    for (const line of given.ignored) logger.warn(line);
     const tokenVerifier = await container.getAsync(ids.tokenVerifier);
     const client = await tokenVerifier.verify(given.ACCESS_TOKEN ?? '');
-    return await work({ container, client, configuration });
+    const { counts, resume, run } = await begin({ container, client, configuration, signal });
+    const progress = () => stderr.write(`${[counts(), resume()].filter(Boolean).join(' | ')}\n`);
+    const timer = setInterval(progress, PROGRESS_MS);
+    signal.addEventListener('abort', () => {
+      progress();
+      stderr.write('waiting for what is in progress. Another signal ends it now\n');
+    });
+    const outcome = await run()
+      .catch((error: unknown) => problemOf(error, signal, given))
+      .finally(() => clearInterval(timer));
+    stderr.write(`${counts()}\n`);
+    if (typeof outcome === 'number') return outcome;
+    const hint = resume() === '' ? '' : `. To resume: ${resume()}`;
+    printProblem(process, `${command}: ${outcome}${hint}`);
+    return 1;
   } catch (error) {
     throw problemWithToken(error, given) ?? error;
   } finally {
     await container.unbindAllAsync();
   }
+}
+
+/** Returns why the work is not complete. Throws an error that is neither of the storage nor of a file. */
+function problemOf(error: unknown, { aborted, reason }: AbortSignal, given: Configuration): string {
+  if (aborted && error === reason) return `stopped by ${reason}`;
+  if (error instanceof StorageUnavailableError) return sentenceOf(error, given.storage.variables);
+  if (error instanceof UnreadablePlantError) return error.message;
+  // The errors of the system are about the input or the output.
+  if (error instanceof Error && 'syscall' in error) return error.message;
+  throw error;
 }
 
 function problemWithToken(error: unknown, { verifier }: Configuration): Error | undefined {

@@ -2,10 +2,9 @@ import { isPlantId, MAX_PLANT_ID, MIN_PLANT_ID, type PlantId } from '@plant-stor
 import { exportPages } from '@plant-store/plants-ndjson';
 import { ConfigurationError } from '../configuration/setting.js';
 import { ids } from '../container.js';
-import { countOf, readArguments, UsageError } from './arguments.js';
-import { asClient } from './client.js';
-import { type OwnProcess, stopSignal, writerTo } from './own-process.js';
-import { runResumable } from './resumable.js';
+import { type Arguments, countOf, UsageError } from './arguments.js';
+import { runAsClient } from './client.js';
+import { type OwnProcess, writerTo } from './own-process.js';
 
 /**
  * Runs an export. Writes the plants to standard output. Resolves with the exit code: 0 when every plant is written,
@@ -13,16 +12,11 @@ import { runResumable } from './resumable.js';
  *
  * Rejects with `UsageError`, `ConfigurationError` or `StartError` before a plant is written.
  */
-export async function exportPlants(process: OwnProcess, args: readonly string[]): Promise<number> {
-  const signal = stopSignal(process);
-  const { files, values } = readArguments('export', ['after', 'limit'], args);
-  if (files.length > 0) {
-    throw new UsageError(`export: expected no FILE, found '${files[0]}'. Redirect standard output`);
-  }
+export async function exportPlants(process: OwnProcess, { values }: Arguments): Promise<number> {
   const after = values.after === undefined ? undefined : idOf(values.after);
   const limit = countOf('export: --limit', values.limit);
   const write = writerTo(process.stdout);
-  return asClient(process, true, async ({ container, client, configuration }) => {
+  return runAsClient(process, 'export', async ({ container, client, configuration, signal }) => {
     const readPlants = await container.getAsync(ids.readPlants);
     if (readPlants === undefined) {
       throw new ConfigurationError([
@@ -31,22 +25,23 @@ export async function exportPlants(process: OwnProcess, args: readonly string[])
     }
     let plants = 0;
     let last = after;
-    const counts = () => `exported: ${plants}`;
-    const resume = () => {
-      const left = limit === undefined ? [] : [`--limit ${limit - plants}`];
-      return [...(last === undefined ? [] : [`--after ${last}`]), ...left].join(' ');
+    return {
+      counts: () => `exported: ${plants}`,
+      resume() {
+        const left = limit === undefined ? [] : [`--limit ${limit - plants}`];
+        return [...(last === undefined ? [] : [`--after ${last}`]), ...left].join(' ');
+      },
+      async run() {
+        const timeLimitMs = configuration.REQUEST_DEADLINE_MS;
+        const options = { readPlants, client, timeLimitMs, after, limit, signal };
+        for await (const page of exportPages(options)) {
+          await write(page.lines);
+          plants += page.plants;
+          last = page.last;
+        }
+        return 0;
+      },
     };
-    const run = async () => {
-      const timeLimitMs = configuration.REQUEST_DEADLINE_MS;
-      const options = { readPlants, client, timeLimitMs, after, limit, signal };
-      for await (const page of exportPages(options)) {
-        await write(page.lines);
-        plants += page.plants;
-        last = page.last;
-      }
-    };
-    const work = { command: 'export', signal, counts, resume, run };
-    return (await runResumable(process, work, configuration)) ? 0 : 1;
   });
 }
 

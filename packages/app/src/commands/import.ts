@@ -1,12 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { PlantImport } from '@plant-store/plants-ndjson';
 import { ids } from '../container.js';
-import { countOf, readArguments, UsageError } from './arguments.js';
-import { asClient } from './client.js';
-import { type OwnProcess, stopSignal, writerTo } from './own-process.js';
-import { runResumable } from './resumable.js';
+import { type Arguments, countOf, UsageError } from './arguments.js';
+import { runAsClient } from './client.js';
+import { type OwnProcess, writerTo } from './own-process.js';
 
-/** How long the outcome of a line is waited for: longer than a database usually pauses. */
+/** How long a line is tried to be stored: longer than a failover, a pause of the database, or a maintenance takes. */
 const PATIENCE_MS = 10 * 60_000;
 
 /**
@@ -15,16 +14,13 @@ const PATIENCE_MS = 10 * 60_000;
  *
  * Rejects with `UsageError`, `ConfigurationError` or `StartError` before anything is stored.
  */
-export async function importPlants(process: OwnProcess, args: readonly string[]): Promise<number> {
-  const signal = stopSignal(process);
-  const { files, values } = readArguments('import', ['from-line'], args);
-  const [file = '-', another] = files;
-  if (another !== undefined) {
-    throw new UsageError(`import: expected one FILE, found '${another}' too`);
-  }
+export async function importPlants(
+  process: OwnProcess,
+  { file = '-', values }: Arguments,
+): Promise<number> {
   const fromLine = countOf('import: --from-line', values['from-line']) ?? 1;
   const write = writerTo(process.stdout);
-  return asClient(process, false, async ({ container, client, configuration }) => {
+  return runAsClient(process, 'import', async ({ container, client, configuration, signal }) => {
     const logger = await container.getAsync(ids.logger);
     const plantImport = new PlantImport({
       createPlant: await container.getAsync(ids.createPlant),
@@ -38,20 +34,18 @@ export async function importPlants(process: OwnProcess, args: readonly string[])
         await write(`${JSON.stringify(reject)}\n`);
       },
     });
-    const counts = () => {
-      const errors = [...plantImport.rejected].map(([error, lines]) => `, ${error}: ${lines}`);
-      return `stored: ${plantImport.stored}${errors.join('')}`;
+    return {
+      counts() {
+        const errors = [...plantImport.rejected].map(([error, lines]) => `, ${error}: ${lines}`);
+        return `stored: ${plantImport.stored}${errors.join('')}`;
+      },
+      resume: () => `--from-line ${plantImport.nextLine}`,
+      async run() {
+        const last = await plantImport.run(file === '-' ? process.stdin : createReadStream(file));
+        if (fromLine <= last + 1) return plantImport.rejected.size === 0 ? 0 : 1;
+        const rule = `expected at most ${last + 1}, since the input has ${last} lines`;
+        throw new UsageError(`import: --from-line: ${rule}, found '${fromLine}'`);
+      },
     };
-    const resume = () => `--from-line ${plantImport.nextLine}`;
-    const run = async () => {
-      const input = file === '-' ? process.stdin : createReadStream(file);
-      const last = await plantImport.run(input);
-      if (fromLine <= last + 1) return;
-      const rule = `expected at most ${last + 1}, since the input has ${last} lines`;
-      throw new UsageError(`import: --from-line: ${rule}, found '${fromLine}'`);
-    };
-    const work = { command: 'import', signal, counts, resume, run };
-    const isComplete = await runResumable(process, work, configuration);
-    return isComplete && plantImport.rejected.size === 0 ? 0 : 1;
   });
 }

@@ -8,8 +8,8 @@ import { advice, type Configuration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import type { ReloadableVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids, type Log } from '../container.js';
-import { sentenceOf } from '../messages/sentence.js';
-import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
+import { sentenceOf } from '../messages/wording.js';
+import { type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
@@ -30,7 +30,7 @@ export async function serve(
     void rereadTokens(hangUps, await container.getAsync(ids.tokenVerifier), variables, logger);
     const addresses = await listen(configuration, container);
     announce(process.stdout, configuration, addresses, logger);
-    for (const line of advice(configuration, maxFiles())) logger.warn(line);
+    for (const line of advice(configuration)) logger.warn(line);
     if (!stopping.aborted) await once(stopping, 'abort');
     logger.info({ signal: stopping.reason }, 'stopping');
     (await container.getAsync(ids.health)).stop();
@@ -116,7 +116,7 @@ function announce(
   logger: Log,
 ): void {
   const storage = configuration.storage.note;
-  const { demoToken } = configuration.verifier;
+  const { demoToken } = configuration;
   if (demoToken === undefined && configuration.LOG_FORMAT === 'json') {
     logger.info({ ...build, address: api, management, storage }, 'listening');
     return;

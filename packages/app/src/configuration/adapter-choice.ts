@@ -1,6 +1,8 @@
+import { anyOf } from '../messages/wording.js';
 import {
   ConfigurationError,
   isTrial,
+  namesOf,
   readSettings,
   type Settings,
   type ValuesOf,
@@ -10,37 +12,27 @@ import {
 export interface AdapterChoice<Configured> {
   /** Its environment variables. Setting any of them chooses the adapter. */
   readonly settings: Settings;
-  /** The variables that the adapter requires. */
-  readonly required: readonly string[];
   /** Reads its variables, of which those of `given` are set. Rejects with `ConfigurationError`, with every problem. */
-  configure(env: NodeJS.ProcessEnv, given?: readonly string[]): Promise<Configured>;
+  configure(env: NodeJS.ProcessEnv, given: readonly string[]): Promise<Configured>;
 }
 
 /** The choices of one port, by the names of the adapters. */
 export type AdapterChoices<Configured> = Readonly<Record<string, AdapterChoice<Configured>>>;
 
 /** Defines a choice: `configure` gets the values of its variables, each with its own type. */
-export function choice<
-  Configured,
-  const Table extends Settings,
-  const Required extends keyof Table & string = never,
->(definition: {
+export function choice<Configured, const Table extends Settings>(definition: {
   readonly settings: Table;
-  readonly required: readonly Required[];
   /** May reject with `ConfigurationError` for problems that no single setting can find. */
   readonly configure: (
-    values: ValuesOf<Table, Required>,
+    values: ValuesOf<Table>,
     service: { readonly trial: boolean },
   ) => Configured | Promise<Configured>;
 }): AdapterChoice<Configured> {
-  const { settings, required } = definition;
+  const { settings, configure } = definition;
   return {
     settings,
-    required,
-    async configure(env, given) {
-      const values = readSettings(settings, env, required, given);
-      return definition.configure(values, { trial: isTrial(env) });
-    },
+    configure: async (env, given) =>
+      configure(readSettings(settings, env, given), { trial: isTrial(env) }),
   };
 }
 
@@ -74,11 +66,8 @@ export async function configureChosen<Configured>(
 
 /** Returns the variables that choose an adapter, as a text for messages. */
 export function variablesThatChoose(choices: AdapterChoices<unknown>): string {
-  const ways = Object.values(choices).map(({ required }) => required.join(' with '));
-  return ways
-    .filter((way) => way !== '')
-    .join(', ')
-    .replace(/, ([^,]+)$/, ' or $1');
+  const ways = Object.values(choices).map((it) => namesOf(it.settings, 'required').join(' with '));
+  return anyOf(ways.filter((way) => way !== ''));
 }
 
 /** Returns the variables of all adapters of a port. */

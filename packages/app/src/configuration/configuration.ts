@@ -1,16 +1,71 @@
-import { nearest } from '../messages/nearest.js';
+import { newToken, tokenDigest } from '@plant-store/token-verifier-static';
+import { anyOf, nearest } from '../messages/wording.js';
 import { configureChosen, settingsOf, variablesThatChoose } from './adapter-choice.js';
 import {
   ConfigurationError,
+  host,
   isTrial,
-  parseSettings,
-  secretsOf,
+  matching,
+  namesOf,
+  networks,
+  oneOf,
+  optionalWholeNumber,
+  origins,
+  readSettings,
+  type Settings,
+  text,
   type ValuesOf,
+  wholeNumber,
   withSecrets,
 } from './setting.js';
-import { serviceSettings, settings } from './settings.js';
-import { type ConfiguredStorage, DEMO_STORAGE, DRAWBACK, storages } from './storages.js';
-import { type ConfiguredVerifier, demoVerifier, verifiers } from './verifiers.js';
+import { type ConfiguredStorage, DEMO_STORAGE, storages } from './storages.js';
+import { type ConfiguredVerifier, verifiers } from './verifiers.js';
+
+const DAY_MS = 86_400_000;
+
+/** The environment variables that do not belong to an adapter. */
+export const serviceSettings = {
+  NODE_ENV: matching(
+    /^(?:production$|(?![Pp][Rr][Oo][Dd]).)/,
+    'production, or a name that does not begin with "prod"',
+    'production',
+  ),
+  HOST: host,
+  PORT: wholeNumber(0, 65_535, 3000),
+  BASE_PATH: matching(
+    /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/,
+    'a path of letters, digits, ".", "_", "~" and "-" that begins with a slash and does not end with one',
+    '/store/v1',
+  ),
+  STORAGE: oneOf(...Object.keys(storages)),
+  CORS_ALLOWED_ORIGINS: origins,
+  BODY_LIMIT: wholeNumber(1, 16_000_000, 16_384),
+  MAX_IN_FLIGHT: wholeNumber(1, 1_000_000, 1000),
+  REQUEST_DEADLINE_MS: wholeNumber(1, DAY_MS, 15_000),
+  MAX_CONNECTIONS: wholeNumber(1, 1_000_000, 10_000),
+  HEADERS_TIMEOUT_MS: wholeNumber(1, DAY_MS, 10_000),
+  REQUEST_TIMEOUT_MS: wholeNumber(1, DAY_MS, 15_000),
+  KEEP_ALIVE_TIMEOUT_MS: wholeNumber(1, DAY_MS, 72_000),
+  SHUTDOWN_DELAY_MS: wholeNumber(0, DAY_MS, 0),
+  SHUTDOWN_TIMEOUT_MS: wholeNumber(1, DAY_MS, 35_000),
+  DOCS: oneOf('on', 'off'),
+  MANAGEMENT_HOST: host,
+  MANAGEMENT_PORT: optionalWholeNumber(0, 65_535, 9090),
+  LOG_LEVEL: { ...oneOf('debug', 'info', 'warn', 'error'), default: 'info' },
+  LOG_FORMAT: oneOf('json', 'pretty'),
+  TRUSTED_PROXIES: networks,
+  ACCESS_TOKEN: {
+    ...text('a bearer token', '<the first line that `plant-store token` prints>'),
+    secret: true,
+  },
+} as const satisfies Settings;
+
+/** Every environment variable that the process reads. */
+export const settings: Settings = {
+  ...serviceSettings,
+  ...settingsOf(storages),
+  ...settingsOf(verifiers),
+};
 
 type ServiceValues = ValuesOf<typeof serviceSettings>;
 
@@ -18,14 +73,12 @@ type ServiceValues = ValuesOf<typeof serviceSettings>;
 export interface Configuration extends Omit<ServiceValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
   readonly DOCS: NonNullable<ServiceValues['DOCS']>;
   readonly LOG_FORMAT: NonNullable<ServiceValues['LOG_FORMAT']>;
-  readonly production: boolean;
-  /** A line for each variable that is probably a misspelt one of this service. */
-  readonly misspelt: readonly string[];
-  /** A line for each variable with which other programs name what is not chosen here. */
-  readonly foreign: readonly string[];
+  /** A line for each variable that is ignored, but probably meant for this service. */
+  readonly ignored: readonly string[];
   readonly storage: ConfiguredStorage & { readonly name: string };
-  /** With `demoToken`, a token that is made for this run, when none was chosen. */
   readonly verifier: ConfiguredVerifier & { readonly name: string };
+  /** The token that was made for this run, since no verifier was chosen. */
+  readonly demoToken: string | undefined;
 }
 
 /**
@@ -42,28 +95,31 @@ export async function readConfiguration(
   isClient = false,
 ): Promise<Configuration> {
   const { env, problems } = withSecrets(settings, given);
-  const misspelt = misspeltIn(env);
   const noStorage = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(storages)));
   const noVerifier = areUnset(given, ...Object.keys(settingsOf(verifiers)));
   const hasDefaults = isTrial(env) && !isClient;
-  const isDemo = hasDefaults && noVerifier && !namesToken(given, misspelt);
   const chosen = noStorage && hasDefaults ? { ...env, STORAGE: DEMO_STORAGE } : env;
-  const values = await collect(problems, () => serviceValues(env));
+  const values = await collect(problems, () =>
+    readSettings(serviceSettings, env, [], (valid) => brokenRules(valid, env)),
+  );
   const storage = await collect(problems, () => configureChosen(storages, chosen, 'STORAGE'));
-  const verifier = isDemo
-    ? demoVerifier()
-    : await collect(problems, () => configureChosen(verifiers, env));
+  const misspelt = misspeltIn(env, noStorage || storage === undefined);
+  const isDemo = hasDefaults && noVerifier && !namesToken(given, misspelt);
+  const demoToken = isDemo ? newToken() : undefined;
+  const tokens = demoToken ? { ...env, ACCESS_TOKEN_SHA256: tokenDigest(demoToken) } : env;
+  const verifier = await collect(problems, () => configureChosen(verifiers, tokens));
   if (noStorage && !hasDefaults) problems.push(NO_STORAGE);
   if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
-  const renames = misspelt.map(({ rename }) => rename);
-  const foreign = noStorage || storage === undefined ? foreignIn(env) : [];
+  const ignored = misspelt.map(
+    ({ name, meant }) =>
+      `${name}: ignored, since it is not a variable of this service. Rename it if ${anyOf(meant)} is meant`,
+  );
   const isComplete = values && storage && verifier && problems.length === 0;
-  if (!isComplete) throw new ConfigurationError([...problems, ...renames, ...foreign]);
-  const production = env.NODE_ENV === 'production';
+  if (!isComplete) throw new ConfigurationError([...problems, ...ignored]);
   return {
-    ...{ ...values, production, misspelt: renames, foreign, storage, verifier },
-    DOCS: values.DOCS ?? (production ? 'off' : 'on'),
+    ...{ ...values, ignored, storage, verifier, demoToken },
+    DOCS: values.DOCS ?? (env.NODE_ENV === 'production' ? 'off' : 'on'),
     LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
   };
 }
@@ -83,12 +139,10 @@ function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean 
   return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
-const NO_STORAGE = `STORAGE: expected to be set, since ${DRAWBACK}. Set ${variablesThatChoose(storages)}, or STORAGE=${DEMO_STORAGE} if that is intended`;
+const NO_STORAGE = `STORAGE: expected to be set, since memory loses every plant when the process ends. Set ${variablesThatChoose(storages)}, or STORAGE=${DEMO_STORAGE} if that is intended`;
 const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
 const NO_TOKEN =
   'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
-
-const IGNORED = 'ignored, since it is not a variable of this service';
 
 /** The variables that protect the service: one that is misspelt is a problem, since a default would replace it. */
 const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))];
@@ -98,96 +152,61 @@ const OF_TOKENS = /^(?:JWT|JWKS|OIDC|OAUTH2?|ACCESS_TOKENS?|NODE_ENV[A-Z])/i;
 /** Whether a variable is probably meant for a token or for production, also one that this service does not use. */
 function namesToken(given: NodeJS.ProcessEnv, misspelt: readonly Misspelt[]): boolean {
   return (
-    misspelt.some(({ meant }) => PROTECTING.includes(meant)) ||
+    misspelt.some(({ meant }) => meant.some((it) => PROTECTING.includes(it))) ||
     Object.entries(given).some(([name, value]) => {
       return OF_TOKENS.test(name) || (/ENV/i.test(name) && /^\s*prod/i.test(`${value}`));
     })
   );
 }
 
-/** A variable that is probably a misspelt one of the service, and the line that asks to rename it. */
+/** A variable that is ignored, and those of the service that are probably meant. */
 interface Misspelt {
-  /** The setting, without `_FILE`. */
-  readonly meant: string;
-  readonly rename: string;
+  readonly name: string;
+  readonly meant: readonly string[];
 }
 
-function misspeltIn(env: NodeJS.ProcessEnv): Misspelt[] {
-  const secrets = secretsOf(settings);
-  const files = new Map([...secrets, ...PROTECTING].map((name) => [`${name}_FILE`, name]));
-  const known = [...Object.keys(settings), ...files.keys()];
+/** @param noStorage Whether the name that another program has for a storage is probably meant for this service. */
+function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Misspelt[] {
+  const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
+  const known = [...Object.keys(settings), ...files];
   const unknown = Object.keys(env).filter((name) => !known.includes(name));
   return unknown.flatMap((name) => {
-    const found = nearest(name.toUpperCase(), known);
-    if (found === undefined) return [];
-    const meant = files.get(found) ?? found;
-    const valid = secrets.includes(meant) ? found : meant;
-    return [{ meant, rename: `${name}: ${IGNORED}. Rename it if ${valid} is meant` }];
+    const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.includes(name));
+    const similar = nearest(name.toUpperCase(), known);
+    const meant = similar === undefined ? aliased : [similar];
+    return meant.length > 0 && (noStorage || similar !== undefined) ? [{ name, meant }] : [];
   });
 }
 
-function foreignIn(env: NodeJS.ProcessEnv): string[] {
-  return Object.keys(env).flatMap((alias) => {
-    const meant = Object.keys(settings).filter((name) => settings[name]?.aliases?.includes(alias));
-    if (meant.length === 0) return [];
-    return [`${alias}: ${IGNORED}. Set ${meant.join(' or ')} if the storage is meant`];
-  });
-}
-
-/** @throws {ConfigurationError} with every problem: an invalid value hides no rule about the others. */
-function serviceValues(env: NodeJS.ProcessEnv): ServiceValues {
-  const { values, problems } = parseSettings(serviceSettings, env);
-  const found = [...problems, ...brokenRules(values, env)];
-  if (found.length > 0) throw new ConfigurationError(found);
-  // Each setting has parsed its own value.
-  return values as ServiceValues;
-}
-
+/** Returns the rules among the variables of the service that are broken. */
 function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
-  const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT } = values;
   const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;
-  const hosts = [HOST, MANAGEMENT_HOST];
-  const overlap = HOST === MANAGEMENT_HOST || hosts.includes('0.0.0.0') || hosts.includes('::');
-  const rules: (readonly [isBroken: boolean, problem: string])[] = [
-    [
-      HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS,
+  const problems: string[] = [];
+  if (HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS) {
+    problems.push(
       'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
-    ],
-    [
-      env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined,
+    );
+  }
+  if (env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined) {
+    problems.push(
       'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
-    ],
-    [
-      MANAGEMENT_PORT === PORT && PORT !== 0 && overlap,
-      'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
-    ],
-  ];
-  return rules.flatMap(([isBroken, problem]) => (isBroken ? [problem] : []));
+    );
+  }
+  return problems;
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */
 const LATENESS_MS = 1000;
 
-/** The most files that the process has open beside connections: those of the database, of the log, of Node.js. */
-const OWN_FILES = 100;
-
-/**
- * What is allowed but not recommended. Each line names the variable, what happens, and the fix.
- *
- * @param maxFiles How many files the process may open.
- */
-export function advice(configuration: Configuration, maxFiles: number): string[] {
-  const { production, REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
+/** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
+export function advice(configuration: Configuration): string[] {
+  const { REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
   const longestMs = configuration.REQUEST_TIMEOUT_MS + LATENESS_MS + requestDeadlineMs;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
-  const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
-  const files = `MAX_CONNECTIONS: the process may open ${maxFiles} files, and each connection takes one. Raise the limit to ${maxNeeded} (ulimit -n), or lower MAX_CONNECTIONS`;
   return [
-    ...configuration.misspelt,
-    ...configuration.foreign,
+    ...configuration.ignored,
     ...(configuration.SHUTDOWN_TIMEOUT_MS < longestMs ? [shutdown] : []),
-    ...(maxFiles < maxNeeded ? [files] : []),
-    ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
+    ...(storage.advice?.(requestDeadlineMs) ?? []),
     ...(verifier.advice?.() ?? []),
   ];
 }

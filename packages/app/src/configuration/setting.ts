@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import proxyAddress from 'proxy-addr';
 import * as v from 'valibot';
-import { sentenceOf } from '../messages/sentence.js';
+import { anyOf, sentenceOf } from '../messages/wording.js';
 
 /** The environment variables are invalid. */
 export class ConfigurationError extends Error {
@@ -28,6 +28,8 @@ export interface Setting<T> {
    * the name then names.
    */
   readonly secret?: true;
+  /** Whether it must be set when its adapter is chosen. */
+  readonly required?: true;
   /** Names that other programs use for it: one that is set, when this variable is not, is probably meant for it. */
   readonly aliases?: readonly string[];
   /** The rule for the text, and its conversion to the value. */
@@ -38,14 +40,12 @@ export interface Setting<T> {
 export type Settings = Readonly<Record<string, Setting<unknown>>>;
 
 /** The values of a table of settings: `undefined` for one that is not set, not required, and has no default. */
-export type ValuesOf<Table extends Settings, Required = never> = {
+export type ValuesOf<Table extends Settings> = {
   readonly [Name in keyof Table]:
     | v.InferOutput<Table[Name]['schema']>
-    | (Table[Name] extends { readonly default: string }
+    | (Table[Name] extends { readonly default: string } | { readonly required: true }
         ? never
-        : Name extends Required
-          ? never
-          : undefined);
+        : undefined);
 };
 
 /** Defines a setting for a whole number with a default. */
@@ -65,7 +65,7 @@ export function optionalWholeNumber(min: number, max: number, example: number) {
 /** Defines a setting for one of several words. */
 export function oneOf<const T extends string>(...choices: readonly T[]) {
   return {
-    expected: choices.join(', ').replace(/, ([^,]+)$/, ' or $1'),
+    expected: anyOf(choices),
     example: choices[0] ?? '',
     schema: v.picklist(choices),
   };
@@ -74,6 +74,11 @@ export function oneOf<const T extends string>(...choices: readonly T[]) {
 /** Defines a setting for a text that matches a pattern. */
 export function matching(pattern: RegExp, expected: string, example: string) {
   return { expected, example, schema: v.pipe(v.string(), v.regex(pattern)) };
+}
+
+/** Defines a setting that must be set when another one of its adapter is. */
+export function required<const T extends object>(setting: T) {
+  return { ...setting, required: true } as const;
 }
 
 /** Defines a setting for any text that is not empty. */
@@ -133,29 +138,21 @@ export const networks = {
 /**
  * Reads a table of settings from environment variables.
  *
- * @param required The variables that must be set, since those of `given` are.
+ * @param given The variables because of which the required ones must be set.
+ * @param rules Returns the problems of the valid values with each other: an invalid one hides none about the others.
  * @throws {ConfigurationError} with every problem. Each names the variable, the rule and the fix.
  */
-export function readSettings<Table extends Settings, Required extends keyof Table & string = never>(
+export function readSettings<Table extends Settings>(
   table: Table,
   env: NodeJS.ProcessEnv,
-  required: readonly Required[] = [],
   given: readonly string[] = [],
-): ValuesOf<Table, Required> {
+  rules: (values: Partial<ValuesOf<Table>>) => readonly string[] = () => [],
+): ValuesOf<Table> {
   const reason = `${given.join(', ')} ${given.length > 1 ? 'are' : 'is'} set`;
-  const missing = required
+  const problems = namesOf(table, 'required')
     .filter((name) => env[name] === undefined)
     .map((name) => `${name}: expected to be set, since ${reason}. Set it too, or neither`);
-  const { values, problems } = parseSettings(table, env);
-  if (missing.length + problems.length > 0) throw new ConfigurationError([...missing, ...problems]);
-  // Each setting has parsed its own value.
-  return values as ValuesOf<Table, Required>;
-}
-
-/** Parses a table of settings. Returns the valid values, and a problem for each of the others. */
-export function parseSettings<Table extends Settings>(table: Table, env: NodeJS.ProcessEnv) {
   const values: Record<string, unknown> = {};
-  const problems: string[] = [];
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
@@ -163,7 +160,11 @@ export function parseSettings<Table extends Settings>(table: Table, env: NodeJS.
     if (success && text.trim() === text) values[name] = output;
     else problems.push(problemOf(name, setting, text));
   }
-  return { values: values as Partial<ValuesOf<Table>>, problems };
+  // Each setting has parsed its own value.
+  const valid = values as ValuesOf<Table>;
+  problems.push(...rules(valid));
+  if (problems.length > 0) throw new ConfigurationError(problems);
+  return valid;
 }
 
 function problemOf(name: string, { expected, example, secret }: Setting<unknown>, text: string) {
@@ -208,7 +209,7 @@ export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
   return NODE_ENV === undefined || NODE_ENV === 'development' || NODE_ENV === 'test';
 }
 
-/** Returns the names of the settings that can be in a file. */
-export function secretsOf(table: Settings): string[] {
-  return Object.keys(table).filter((name) => table[name]?.secret);
+/** Returns the names of the settings that have this property. */
+export function namesOf(table: Settings, property: 'required' | 'secret'): string[] {
+  return Object.keys(table).filter((name) => table[name]?.[property]);
 }

@@ -1,8 +1,8 @@
 import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
-import { ConfigurationError, matching } from './setting.js';
+import { type AdapterChoices, choice } from './adapter-choice.js';
+import { ConfigurationError, matching, required } from './setting.js';
 
 /** The store of a storage. One that is not a `PlantReader` cannot be exported. */
 export type Store = PlantRepository & Partial<PlantReader>;
@@ -21,14 +21,8 @@ export interface ConfiguredStorage {
     isReadOnly?: boolean,
   ) => Promise<Store>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-  readonly advice?: (service: {
-    readonly production: boolean;
-    readonly requestDeadlineMs: number;
-  }) => readonly string[];
+  readonly advice?: (requestDeadlineMs: number) => readonly string[];
 }
-
-/** Why storage in memory must be chosen. */
-export const DRAWBACK = 'memory loses every plant when the process ends';
 
 /** The longest election of a replica set with default settings, and one second to notice its end. */
 const ELECTION_MS = 12_000;
@@ -40,23 +34,18 @@ function expectNone(problem: string | undefined, sentence: string): void {
 
 const memory = choice({
   settings: {},
-  required: [],
   configure: (): ConfiguredStorage => ({
     note: 'memory (plants are lost when the process ends)',
     async open(observer) {
       observer({ type: 'storage reachable' });
       return new MemoryPlantRepository();
     },
-    advice: ({ production }) =>
-      production
-        ? [`STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`]
-        : [],
   }),
 });
 
 const mongodb = choice({
   settings: {
-    MONGODB_URI: {
+    MONGODB_URI: required({
       ...matching(
         /^mongodb(?:\+srv)?:\/\/./,
         'a connection string of MongoDB',
@@ -64,13 +53,12 @@ const mongodb = choice({
       ),
       secret: true,
       aliases: ['MONGO_URL', 'DATABASE_URL'],
-    },
+    }),
     MONGODB_COLLECTION: {
       ...matching(/^(?!system\.|\.)[^$\0]{1,120}$/, 'the name of a collection', 'plants'),
       default: 'plants',
     },
   },
-  required: ['MONGODB_URI'],
   async configure({
     MONGODB_URI: uri,
     MONGODB_COLLECTION: collection,
@@ -86,7 +74,7 @@ const mongodb = choice({
         const createCollection = isReadOnly !== true;
         return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
-      advice: ({ requestDeadlineMs }) =>
+      advice: (requestDeadlineMs) =>
         requestDeadlineMs < ELECTION_MS
           ? [
               `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
@@ -98,7 +86,7 @@ const mongodb = choice({
 
 const postgresql = choice({
   settings: {
-    POSTGRESQL_URI: {
+    POSTGRESQL_URI: required({
       ...matching(
         /^postgres(?:ql)?:\/\/./,
         'a connection string of PostgreSQL',
@@ -106,9 +94,8 @@ const postgresql = choice({
       ),
       secret: true,
       aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],
-    },
+    }),
   },
-  required: ['POSTGRESQL_URI'],
   async configure({ POSTGRESQL_URI: uri }): Promise<ConfiguredStorage> {
     const { postgresqlPlantRepository, postgresqlUriProblem } = await import(
       '@plant-store/plant-repository-postgresql'

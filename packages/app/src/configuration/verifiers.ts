@@ -1,18 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { PERMISSIONS, type TokenVerifier } from '@plant-store/domain';
+import type { TokenVerifier } from '@plant-store/domain';
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import {
   InvalidTokensError,
-  newToken,
   parseTokensFile,
   parseTokensList,
   StaticTokenVerifier,
   type TokenDigest,
-  tokenDigest,
 } from '@plant-store/token-verifier-static';
-import { sentenceOf } from '../messages/sentence.js';
+import { sentenceOf } from '../messages/wording.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
-import { ConfigurationError, text } from './setting.js';
+import { ConfigurationError, required, text } from './setting.js';
 
 /** A token verifier whose variables have been read. */
 export interface ConfiguredVerifier {
@@ -21,8 +19,6 @@ export interface ConfiguredVerifier {
   readonly open: (observer: TokenObserver) => Promise<ReloadableVerifier>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
   readonly advice?: () => readonly string[];
-  /** The token that was made for this run, to be shown at startup. */
-  readonly demoToken?: string;
 }
 
 /** A token verifier that may have tokens to read again while the service runs. */
@@ -37,12 +33,11 @@ export interface ReloadableVerifier extends TokenVerifier {
 
 const list = choice({
   settings: {
-    ACCESS_TOKEN_SHA256: {
+    ACCESS_TOKEN_SHA256: required({
       ...text('SHA-256 digests', '<the second line that `plant-store token` prints>'),
       secret: true,
-    },
+    }),
   },
-  required: ['ACCESS_TOKEN_SHA256'],
   configure({ ACCESS_TOKEN_SHA256: digests }, { trial }): ConfiguredVerifier {
     const fix =
       'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
@@ -54,9 +49,8 @@ const list = choice({
 
 const file = choice({
   settings: {
-    ACCESS_TOKENS_FILE: text('the path of a file', '/etc/plant-store/tokens'),
+    ACCESS_TOKENS_FILE: required(text('the path of a file', '/etc/plant-store/tokens')),
   },
-  required: ['ACCESS_TOKENS_FILE'],
   configure({ ACCESS_TOKENS_FILE: path }, { trial }): ConfiguredVerifier {
     const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
     const parse = () => parseTokensFile(readFileSync(path, 'utf8'));
@@ -79,8 +73,8 @@ const file = choice({
 
 const jwt = choice({
   settings: {
-    JWT_ISSUER: text('the issuer of tokens', 'https://login.example.com/realms/plants'),
-    JWT_AUDIENCE: text('an audience', 'plant-store'),
+    JWT_ISSUER: required(text('the issuer of tokens', 'https://login.example.com/realms/plants')),
+    JWT_AUDIENCE: required(text('an audience', 'plant-store')),
     JWKS_URL: text('a URL', 'https://login.example.com/keys'),
     JWT_ALGORITHMS: {
       ...text('names of algorithms, separated by commas', 'RS256,ES256'),
@@ -90,7 +84,6 @@ const jwt = choice({
     JWT_READ_SCOPE: text('a scope', 'plants:read'),
     JWT_NAME_CLAIM: text('a claim', 'azp'),
   },
-  required: ['JWT_ISSUER', 'JWT_AUDIENCE'],
   async configure(values): Promise<ConfiguredVerifier> {
     const { JwtTokenVerifier, jwtOptionProblems } = await import('@plant-store/token-verifier-jwt');
     const options = {
@@ -125,13 +118,6 @@ export const verifiers: AdapterChoices<ConfiguredVerifier> = {
   file,
   jwt,
 };
-
-/** Returns a verifier with one token that is made for this run, for a trial. */
-export function demoVerifier(): ConfiguredVerifier & { readonly name: string } {
-  const demoToken = newToken();
-  const digests = [{ sha256: tokenDigest(demoToken), label: 'demo', permissions: PERMISSIONS }];
-  return { name: 'static', demoToken, open: async () => new StaticTokenVerifier(digests) };
-}
 
 /** The variables of the options of the JWT verifier. */
 const JWT_VARIABLES: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import { type EndedExchange, failures, type HttpObserver } from '@plant-store/ht
 import type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-group-commit';
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import proxyAddress from 'proxy-addr';
-import { messagesOf, sentenceOf } from '../messages/sentence.js';
+import { messagesOf, sentenceOf } from '../messages/wording.js';
 import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
 

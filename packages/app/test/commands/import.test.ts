@@ -80,12 +80,14 @@ describe('plant-store import', () => {
   });
 
   for (const [file, problem] of [
+    ['-- --help', "ENOENT: no such file or directory, open '--help'"],
     ['/none/\u001b[2J', "ENOENT: no such file or directory, open '/none/\\x1b[2J'"],
     ['/', 'EISDIR: illegal operation on a directory, read'],
   ] as const) {
     it(`ends with 1 when it cannot read its input: ${problem}`, async () => {
       const text = `plant-store: import: ${problem}. To resume: --from-line 1\n`;
-      expect(await imported([file])).to.deep.equal({ code: 1, out: '', err: `stored: 0\n${text}` });
+      const args = file.split(' ');
+      expect(await imported(args)).to.deep.equal({ code: 1, out: '', err: `stored: 0\n${text}` });
     });
   }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { settings } from '../../src/configuration/settings.js';
+import { settings } from '../../src/configuration/configuration.js';
 
 const page = readFileSync(new URL('../../../../../docs/configuration.md', import.meta.url), 'utf8');
 

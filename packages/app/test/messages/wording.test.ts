@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { sentenceOf } from '../../src/messages/sentence.js';
+import { sentenceOf } from '../../src/messages/wording.js';
 
 const caused = (message: string, cause?: unknown) => new Error(message, { cause });
 

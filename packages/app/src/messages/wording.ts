@@ -1,0 +1,47 @@
+/** Returns words as a text, such as "a, b or c". */
+export function anyOf(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
+}
+
+/** Returns the variables to check, what is wrong, and why, as one text. */
+export function sentenceOf(error: unknown, variables?: string): string {
+  const [problem, ...reasons] = messagesOf(error);
+  const sentence = reasons.length === 0 ? `${problem}` : `${problem} (${reasons.join(': ')})`;
+  return variables === undefined ? sentence : `${variables}: ${sentence}`;
+}
+
+/** Returns the messages of an error and its causes. None is empty, or a part of an earlier one. */
+export function messagesOf(error: unknown): string[] {
+  return chainOf(error).filter(
+    (it, index, all) => !all.slice(0, index).some((earlier) => earlier.includes(it)),
+  );
+}
+
+function chainOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return error === undefined ? [] : [String(error)];
+  const several: unknown[] = error instanceof AggregateError ? error.errors : [];
+  return [error.message, ...[error.cause, ...several].flatMap(chainOf)];
+}
+
+/** Returns the known name that was probably meant: the first one of those with the fewest edits, if they are few. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  for (let edits = 1; edits <= (name.length < 8 ? 1 : 2); edits += 1) {
+    const meant = known.find((candidate) => isWithin(edits, name, candidate));
+    if (meant !== undefined) return meant;
+  }
+  return undefined;
+}
+
+/** Returns whether so many edits make `b` of `a`: one inserts, removes or replaces a character, or swaps two. */
+function isWithin(edits: number, a: string, b: string): boolean {
+  if (a === b) return true;
+  if (a !== '' && a[0] === b[0]) return isWithin(edits, a.slice(1), b.slice(1));
+  if (edits === 0) return false;
+  const isSwapped = a.length > 1 && a[0] === b[1] && a[1] === b[0];
+  return (
+    isWithin(edits - 1, a.slice(1), b.slice(1)) ||
+    isWithin(edits - 1, a.slice(1), b) ||
+    isWithin(edits - 1, a, b.slice(1)) ||
+    (isSwapped && isWithin(edits - 1, a.slice(2), b.slice(2)))
+  );
+}
