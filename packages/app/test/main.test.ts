@@ -19,7 +19,7 @@ describe('The plant-store command', () => {
     const help = await result(['--help']);
     expect([help.code, help.err]).to.deep.equal([0, '']);
     const listed = [...help.out.matchAll(/^ {2}(\S+) {2,}/gm)].map(([, word]) => word);
-    const described = [...page.matchAll(/^\| `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
+    const described = [...page.matchAll(/^- `plant-store \[?([\w-]+)/gm)].map(([, word]) => word);
     expect(described).to.have.members(listed);
     expect(help.out.slice(-500)).to.include(`see docs/configuration.md\nin ${checkout}.\n`);
     for (const line of ['-h', 'help', 'help import', 'serve --help', 'import a.ndjson -h']) {
