@@ -4,9 +4,10 @@ export interface Group {
   readonly bars: readonly { readonly label: string; readonly value: number }[];
 }
 
-const WIDTH = 720;
-const LABELS = 200;
-const MAX_BAR = WIDTH - LABELS - 90;
+/** So narrow that the text is readable on a telephone. */
+const WIDTH = 560;
+const LABELS = 185;
+const MAX_BAR = WIDTH - LABELS - 70;
 const ROW = 28;
 const TITLE = 44;
 const STYLE =

@@ -2,7 +2,8 @@ import type { Create } from './clients.js';
 import type { Column, Happened, Run } from './demo.js';
 import { OUTCOMES, outcomeOf, tally, WRONG } from './outcomes.js';
 
-const WIDTH = 720;
+/** So narrow that the text is readable on a telephone. */
+const WIDTH = 560;
 const TOP = 38;
 const BOTTOM = 28;
 const ROW = 66;
@@ -31,7 +32,7 @@ export function picture({ began, happened, columns }: Run): string {
     `<style>${STYLE}</style>`,
     ...happened.map((fault) => band(fault, xOf, height - BOTTOM)),
     ...columns.map((column, row) => drawn(column, series[row] ?? [], row, most)),
-    `<text x="0" y="${height - 6}">bars: creates reported "stored" in a second; red, brown: others</text>`,
+    `<text x="0" y="${height - 6}">creates "stored" in a second; red, brown: others</text>`,
     `<text class="e" x="${WIDTH}" y="${height - 6}">${seconds} s</text>`,
     '</svg>\n',
   ].join('\n');
@@ -61,7 +62,7 @@ function band({ name, from, to }: Happened, xOf: (at: number) => number, height:
   const title = end - x < 100 ? `<text class="e" x="${WIDTH}"` : `<text x="${x.toFixed(1)}"`;
   return (
     `<rect class="fault" x="${x.toFixed(1)}" y="26" width="${(end - x).toFixed(1)}" height="${height - 26}"/>` +
-    `${title} y="18">primary ${name}</text>`
+    `${title} y="18">${name}</text>`
   );
 }
 
@@ -95,6 +96,6 @@ function verdict({ creates, ids }: Column): string {
   const unknown = counts.unknownStored + counts.unknownNotStored;
   return [
     wrong.length > 0 ? `<tspan class="wrong t">${wrong.join(', ')}</tspan>` : 'no wrong response',
-    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} reported "unknown"</tspan>`] : []),
+    ...(unknown > 0 ? [`<tspan class="unknown">${unknown} "unknown"</tspan>`] : []),
   ].join(', ');
 }
