@@ -36,3 +36,10 @@ export const published: readonly Package[] = ['packages', 'tools']
 export function tarballOf({ name }: Manifest, version: string): string {
   return `${name.replace('@', '').replace('/', '-')}-${version}.tgz`;
 }
+
+/** The files of a folder as relative paths; links are not followed. */
+export function filesIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((it) => it.isFile())
+    .map((it) => join(it.parentPath, it.name).slice(folder.length + 1));
+}

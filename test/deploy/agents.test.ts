@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { needsMongod } from '@plant-store/mongod';
 import { skipWithout } from '@plant-store/programs';
 import { expect } from 'chai';
 import { root } from '../root.js';
+import { run } from '../run.js';
 
 const agents = join(root, 'test/deploy/agents/node_modules');
 const FOLDER = 'packages/plant-repository-mongodb/dist/test';
@@ -37,7 +36,7 @@ describe('The store with a preloaded agent', function () {
     const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--no-color', '--exit'];
     const args = [...AGENT, ...mocha, '--timeout', '60000', ...TESTS, ...FILES];
     const env = { ...process.env, ...ENVIRONMENT };
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env });
+    const { stdout } = await run(process.execPath, args, { cwd: root, env });
     expect(stdout).to.match(/✔ .* the replies to its inserts are lost.*\n[\s\S]*\b9 passing/);
   });
 });

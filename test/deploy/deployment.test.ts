@@ -1,21 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
-import { root } from '../root.js';
+import { read, root, temporaryFolder } from '../root.js';
 import {
   documentedDefaults,
   FREE_ADDRESSES,
   longestStop,
   STOP_MARGIN_MS,
 } from './support/documented-settings.js';
-
-const read = (file: string): string => readFileSync(join(root, file), 'utf8');
-const PLANT_STORE = 'packages/app/bin/plant-store.js';
 
 /** Settings that exist, and the names of the files that they can be read from. */
 const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);
@@ -103,19 +99,16 @@ describe('The unit of systemd', () => {
     [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 
   it('starts a command that exists, and passes systemd-analyze verify', function () {
+    const command = '/usr/bin/node /opt/plant-store/packages/app/bin/plant-store.js serve';
+    expect(values('ExecStart')).to.deep.equal([command]);
     const path = findProgram('systemd-analyze');
-    expect(values('ExecStart')).to.deep.equal([
-      `/usr/bin/node /opt/plant-store/${PLANT_STORE} serve`,
-    ]);
     if (path === undefined) skipWithout(this, 'no systemd-analyze');
-    const folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
-    const file = join(folder, 'plant-store.service');
+    const file = join(temporaryFolder(), 'plant-store.service');
     const here = unit
       .replaceAll('/opt/plant-store', root)
       .replace('/usr/bin/node', process.execPath);
     writeFileSync(file, here);
     const { status, stderr } = spawnSync(path, ['verify', '--man=no', file], { encoding: 'utf8' });
-    rmSync(folder, { recursive: true });
     expect([status, stderr]).to.deep.equal([0, '']);
   });
 

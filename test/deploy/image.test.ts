@@ -1,24 +1,13 @@
-import { execFile, spawn } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
 import { ACCESS_TOKEN_SHA256, command, createPlant, watch } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { readManifest } from '../manifest.js';
-import { root } from '../root.js';
+import { filesIn, readManifest } from '../manifest.js';
+import { read, root, temporaryFolder } from '../root.js';
+import { run } from '../run.js';
 import { documentedDefaults } from './support/documented-settings.js';
-
-const run = promisify(execFile);
 
 /** Above that of the service today, so that an adapter with another driver fits. */
 const MAX_BYTES = 25_000_000;
@@ -35,7 +24,7 @@ const QUICK_NPM = {
 };
 
 function linesOf(file: string): string[] {
-  return readFileSync(join(root, file), 'utf8').replaceAll('\\\n', '').split('\n');
+  return read(file).replaceAll('\\\n', '').split('\n');
 }
 
 /** The instructions of a Dockerfile with this keyword, which they do not include. */
@@ -59,13 +48,6 @@ function context(): { included: string[]; leftOut: RegExp } {
   return { included, leftOut: new RegExp(`^(?:${sources.join('|')})$`) };
 }
 
-/** The files of a folder as relative paths; links are not followed. */
-function filesOf(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((it) => it.isFile())
-    .map((it) => join(it.parentPath, it.name).slice(folder.length + 1));
-}
-
 describe('The application in the image', function () {
   this.timeout(180_000);
   let app: string;
@@ -73,7 +55,7 @@ describe('The application in the image', function () {
   let env: Record<string, string>;
 
   before(async () => {
-    const place = mkdtempSync(join(tmpdir(), 'plant-store-image-'));
+    const place = temporaryFolder();
     app = join(place, 'app');
     const { included, leftOut } = context();
     for (const name of included) {
@@ -90,12 +72,11 @@ describe('The application in the image', function () {
       .matchAll(/ \/app\/(\S+)/g)) {
       renameSync(join(cwd, path), join(app, path));
     }
-    files = filesOf(app).filter((file) => /^(?:node_modules|packages)[\\/]/.test(file));
+    files = filesIn(app).filter((file) => /^(?:node_modules|packages)[\\/]/.test(file));
     const variables = instructions('ENV').join(' ').split(' ');
     env = { STORAGE: 'memory', ...Object.fromEntries(variables.map((it) => it.split('='))) };
     env.PATH = env.PATH?.replace('/app', app).replace('$PATH', HERE) ?? '';
   });
-  after(() => rmSync(dirname(app), { recursive: true }));
 
   it('is built from sources for a Node.js that it supports, and runs as a user that is not root', () => {
     expect(context().included).to.include.members(['tsconfig.base.json', 'tools/identify.js']);

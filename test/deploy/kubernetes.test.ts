@@ -1,6 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   ACCESS_TOKEN_SHA256,
@@ -11,9 +10,9 @@ import {
   serve,
 } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { type parse, parseAllDocuments } from 'yaml';
+import { parseAllDocuments } from 'yaml';
 import { withReal } from '../documents/support/snippet.js';
-import { root } from '../root.js';
+import { read, root, temporaryFolder } from '../root.js';
 import { type Checker, findChecker } from './support/checkers.js';
 import {
   documentedDefaults,
@@ -23,7 +22,7 @@ import {
 } from './support/documented-settings.js';
 
 const folder = join(root, 'deploy/kubernetes');
-const operations = readFileSync(join(root, 'docs/operations.md'), 'utf8');
+const operations = read('docs/operations.md');
 const COMPONENTS = readdirSync(join(folder, 'components'));
 /** Each overlay: the first one as it is, the other one with every component. */
 const OVERLAYS = { 'static-tokens': [], oidc: COMPONENTS } as const;
@@ -40,40 +39,26 @@ const ISSUER = {
 /** A variable of Node.js, not of the service. */
 const OF_NODE = 'NODE_EXTRA_CA_CERTS';
 
+type Built = ReturnType<typeof builtFrom>;
+
 /** The resources that an overlay builds. kubernetes-validate checks their types. */
-class Built {
-  readonly text: string;
-  readonly #resources: readonly ReturnType<typeof parse>[];
-
-  constructor(text: string) {
-    this.text = text;
-    this.#resources = parseAllDocuments(text).map((document) => document.toJS());
-  }
-
-  spec(kind: string, name = 'plant-store') {
-    return this.#resources.find((it) => it.kind === kind && it.metadata.name === name)?.spec;
-  }
-
-  get pod() {
-    return this.spec('Deployment').template.spec;
-  }
-
-  get container() {
-    return this.pod.containers[0];
-  }
-
+function builtFrom(text: string) {
+  const resources = parseAllDocuments(text).map((document) => document.toJS());
+  const spec = (kind: string, name = 'plant-store') =>
+    resources.find((it) => it.kind === kind && it.metadata.name === name)?.spec;
+  const pod = spec('Deployment').template.spec;
+  const [container] = pod.containers;
   /** The variables whose values are in the manifest. */
-  get environment(): Record<string, string> {
-    const { env } = this.container;
-    return Object.fromEntries(env.map((it: Record<string, string>) => [it.name, it.value]));
-  }
+  const environment: Record<string, string> = Object.fromEntries(
+    container.env.map((it: Record<string, string>) => [it.name, it.value]),
+  );
+  return { text, spec, pod, container, environment };
 }
 
 describe('The Kubernetes manifests', function () {
   this.timeout(60_000);
   let kubectl: Checker;
   let validate: Checker;
-  let copy: string;
   let help: string;
 
   const built = {} as Record<Overlay, Built>;
@@ -81,16 +66,14 @@ describe('The Kubernetes manifests', function () {
   before(async function () {
     kubectl = findChecker(this, 'kubectl');
     validate = findChecker(this, 'kubernetes-validate');
-    copy = mkdtempSync(join(tmpdir(), 'plant-store-'));
     help = execFileSync(process.execPath, [command, '--help'], { encoding: 'utf8' });
     for (const name of names) built[name] = await follow(name, OVERLAYS[name]);
   });
   afterEach(endAll);
-  after(() => copy && rmSync(copy, { recursive: true }));
 
   /** Edits a copy of the manifests as docs/operations.md describes it, and builds the overlay. */
   async function follow(overlay: Overlay, components: readonly string[]): Promise<Built> {
-    const place = mkdtempSync(join(copy, `${overlay}-`));
+    const place = temporaryFolder();
     cpSync(folder, place, { recursive: true });
     edit(join(place, 'base/kustomization.yaml'), {
       'newName: plant-store': `newName: ${REGISTRY}/plant-store`,
@@ -102,10 +85,9 @@ describe('The Kubernetes manifests', function () {
     ]);
     edit(join(place, 'overlays', overlay, 'kustomization.yaml'), Object.fromEntries(used));
     if (overlay === 'oidc') edit(join(place, 'overlays/oidc/issuer.yaml'), ISSUER);
-    const { passed, stdout, stderr } = await kubectl('kustomize', join(place, 'overlays', overlay));
+    const { stdout, stderr } = await kubectl('kustomize', join(place, 'overlays', overlay));
     expect(stderr).to.equal('');
-    expect(passed).to.equal(true);
-    return new Built(stdout);
+    return builtFrom(stdout);
   }
 
   for (const title of names) {
@@ -191,7 +173,7 @@ describe('The Kubernetes manifests', function () {
   });
 
   it('static-tokens has valid settings, with which the service creates a plant', async () => {
-    const tokens = join(copy, 'tokens');
+    const tokens = join(temporaryFolder(), 'tokens');
     writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
     const service = await start(built['static-tokens'], { ACCESS_TOKENS_FILE: tokens });
     expect((await createPlant(service.address, 1)).status).to.equal(200);
@@ -204,14 +186,13 @@ describe('The Kubernetes manifests', function () {
   });
 
   it('are valid for Kubernetes', async () => {
-    const files = Object.entries(built).map(([name, { text }]) => {
-      const file = join(copy, `${name}.yaml`);
+    const files = Object.values(built).map(({ text }) => {
+      const file = join(temporaryFolder(), 'built.yaml');
       writeFileSync(file, text);
       return file;
     });
-    const { passed, stdout, stderr } = await validate('--strict', ...files);
+    const { stdout, stderr } = await validate('--strict', ...files);
     expect(stdout + stderr).not.to.include('ERROR');
-    expect(passed).to.equal(true);
     const unknown = [...`${stdout}${stderr}`.matchAll(/WARN.*for kind (\w+)/g)];
     for (const [, kind] of unknown) expect(kind).to.equal('PodMonitor');
   });

@@ -1,14 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { anchorsOf, filesBelow } from '../markdown.js';
-import { root } from '../root.js';
+import { read, root, temporaryFolder } from '../root.js';
 import { type Checker, findChecker } from './support/checkers.js';
-
-const read = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 interface Rule {
   readonly alert: string;
@@ -184,18 +181,16 @@ describe('The monitoring of the service', () => {
 describe('The monitoring, in Prometheus', function () {
   this.timeout(60_000);
   let promtool: Checker;
-  let copies: string;
+  const copies = temporaryFolder();
   const copy = (name: string) => join(copies, name);
 
   before(function () {
     promtool = findChecker(this, 'promtool');
-    copies = mkdtempSync(join(tmpdir(), 'plant-store-'));
     for (const name of [RULES, CASES]) writeFileSync(copy(name), read(`${FOLDER}/${name}`));
   });
-  after(() => copies && rmSync(copies, { recursive: true }));
 
   it('has alerts that pass their cases', async () => {
-    expect(await promtool('test', 'rules', copy(CASES))).to.include({ passed: true });
+    await promtool('test', 'rules', copy(CASES));
   });
 
   it('has a scrape configuration that loads the alerts, and sets the address of the runbook', async () => {
@@ -209,8 +204,7 @@ describe('The monitoring, in Prometheus', function () {
     expect(kubernetes_sd_configs).to.have.length(1);
     const scrape_configs = [{ ...rest, static_configs: [{ targets: ['plant-store:9090'] }] }];
     writeFileSync(copy('scrape.yaml'), JSON.stringify({ ...configuration, scrape_configs }));
-    const { passed, stdout } = await promtool('check', 'config', copy('scrape.yaml'));
-    expect(passed).to.equal(true);
+    const { stdout } = await promtool('check', 'config', copy('scrape.yaml'));
     expect(stdout).to.include(`${rules.length} rules found`);
   });
 
@@ -221,7 +215,6 @@ describe('The monitoring, in Prometheus', function () {
     }));
     const groups = [{ name: 'dashboard', rules: records }];
     writeFileSync(copy('dashboard.yaml'), JSON.stringify({ groups }));
-    const verdict = await promtool('check', 'rules', copy('dashboard.yaml'));
-    expect(verdict).to.include({ passed: true });
+    await promtool('check', 'rules', copy('dashboard.yaml'));
   });
 });

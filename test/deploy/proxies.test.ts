@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
+import { until as untilTrue } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { failuresOfCreate } from '@plant-store/plant-json';
@@ -20,15 +21,13 @@ import {
   type Reply,
 } from './support/proxies/clients.js';
 import {
-  checkers,
   findProxy,
+  kinds,
   type OwnError,
-  ownStatus,
   type ProxyName,
   proxyNames,
   type RunningProxy,
   startProxy,
-  until,
 } from './support/proxies/running-proxy.js';
 
 /** The delay that all but nginx.conf require. */
@@ -50,6 +49,10 @@ function freshPlant(): string {
 
 const { OUTCOME_UNKNOWN } = failuresOfCreate('the body');
 
+/** Resolves when the condition is true. Rejects after a minute. */
+const until = (condition: () => Promise<boolean>) =>
+  untilTrue(condition, () => `does not come true: ${condition}`, 60_000);
+
 /** Starts an instance. Resolves when it is ready. */
 async function startReady(settings: Record<string, string>): Promise<Service> {
   const service = await serve(settings);
@@ -57,10 +60,12 @@ async function startReady(settings: Record<string, string>): Promise<Service> {
   return service;
 }
 
-/** Starts a server that imitates an instance. Resolves with its host and port. */
-async function imitate(servers: Server[], listener: RequestListener): Promise<string> {
+const imitations: Server[] = [];
+
+/** Starts a server that imitates an instance, for one test. Resolves with its host and port. */
+async function imitate(listener: RequestListener): Promise<string> {
   const server = createServer(listener).listen(0, '127.0.0.1');
-  servers.push(server);
+  imitations.push(server);
   await once(server, 'listening');
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
@@ -68,7 +73,6 @@ async function imitate(servers: Server[], listener: RequestListener): Promise<st
 describe('The proxies of deploy/proxies', function () {
   this.timeout(180_000);
 
-  let folder: CertificateFolder;
   let certificate: string;
   let ca: string;
   let set: ReplicaSet;
@@ -78,11 +82,10 @@ describe('The proxies of deploy/proxies', function () {
   /** In front of both instances, each proxy that is installed. */
   const proxies = new Map<ProxyName, RunningProxy>();
   const running: RunningProxy[] = [];
-  const imitations: Server[] = [];
 
   before(async function () {
     await needsMongod.call(this);
-    folder = await CertificateFolder.create();
+    const folder = await CertificateFolder.create();
     const subject = { subject: 'CN=plants', addresses: ['127.0.0.1'] };
     certificate = await folder.issue('server.pem', subject);
     ca = readFileSync(folder.authority, 'utf8');
@@ -139,7 +142,7 @@ describe('The proxies of deploy/proxies', function () {
 
   /** Checks a response of the proxy itself, which has the form of the service if the proxy can have it. */
   function expectOwn(name: ProxyName, reply: Reply, error: OwnError): void {
-    const status = ownStatus(name, error);
+    const status = kinds[name].ownStatuses?.[error];
     if (status !== undefined) return void expect(reply.status).to.equal(status);
     expectFailure(reply, error, 503);
     expect(reply.headers['retry-after']).to.equal('1');
@@ -175,7 +178,7 @@ describe('The proxies of deploy/proxies', function () {
         expect(status).to.equal(401);
         const id = `"requestId":"${headers['x-request-id']}"`;
         const log = () => instances.flatMap((it) => it.stdout().split('\n'));
-        await until(() => log().some((it) => it.includes(id)));
+        await until(async () => log().some((it) => it.includes(id)));
         const [line = ''] = log().filter((it) => it.includes(id));
         expect(JSON.parse(line)).to.include({ refusal: 'unknown token', address: ANOTHER });
       });
@@ -245,9 +248,9 @@ describe('The proxies of deploy/proxies', function () {
         }
       });
 
-      if (checkers.includes(name)) {
+      if (kinds[name].healthCheck !== undefined) {
         it('sends nothing to an instance that is not ready while the other one is ready', async () => {
-          const lost = await imitate(imitations, (_, response) => response.writeHead(503).end());
+          const lost = await imitate((_, response) => response.writeHead(503).end());
           const other = await start(name, [lost, hosts[0]]);
           await until(async () => {
             const all = Array.from({ length: 20 }, () =>
@@ -275,7 +278,7 @@ describe('The proxies of deploy/proxies', function () {
     const received: string[] = [];
     const used = new WeakSet<Socket>();
     const crash = (end: (socket: Socket) => void) =>
-      imitate(imitations, async (request, response) => {
+      imitate(async (request, response) => {
         if (request.url === '/readyz') return void response.end('{}');
         received.push(await text(request));
         const { socket } = request;
@@ -323,7 +326,8 @@ describe('The proxies of deploy/proxies', function () {
     it('no client sees an error while both instances restart one after the other', async () => {
       isRestarted = false;
       let created = 0;
-      const more = (plants: number, enough = created + plants) => until(() => created >= enough);
+      const more = (plants: number, enough = created + plants) =>
+        until(async () => created >= enough);
       const loads = [...proxies.values()].flatMap(({ origin }) => [
         http1Client({ origin, ca }),
         http1Client({ origin, ca }, false),

@@ -30,7 +30,6 @@ describe('A release', function () {
     git('add', '--all');
     git('commit', '--quiet', '--message', 'a state of the project');
   });
-  after(() => copy?.remove());
 
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd: copy.folder, encoding: 'utf8', env: env() }).trim();
@@ -65,31 +64,31 @@ describe('A release', function () {
     return JSON.parse(execFileSync('tar', args, { encoding: 'utf8' }));
   }
 
-  for (const [title, reason, file, change, ...args] of [
-    ['when the work tree has changes', /the work tree has changes/, 'README.md', () => 'Other.\n'],
+  const manifest = 'packages/plant-json/package.json';
+  for (const [title, version, reason, file, before, after] of [
+    ['when the work tree has changes', RELEASE, /the work tree has changes/, 'README.md', '#', ''],
     [
       'when a package has another version, or needs another one',
-      /@plant-store\/plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/,
-      'packages/plant-json/package.json',
-      (text: string) => text.replaceAll(`"${versionBefore}"`, '"0.9.0"'),
+      ...([RELEASE, /plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/] as const),
+      ...([manifest, `"${versionBefore}"`, '"0.9.0"'] as const),
     ],
     [
       'without changes in the changelog',
-      /CHANGELOG\.md has no changes under "Unreleased"/,
-      'CHANGELOG.md',
-      () => '# Changelog\n\n## Unreleased\n\n## 1.0.0 - 2026-11-23\n\nAll.\n',
+      ...([RELEASE, /CHANGELOG\.md has no changes under "Unreleased"/] as const),
+      ...(['CHANGELOG.md', /(?<=## Unreleased\n)[\s\S]*?(?=## )/g, ''] as const),
     ],
     [
       'with a version that npm does not know',
-      /v7 is not a version such as 2\.3\.0/,
-      'README.md',
-      (text: string) => text,
       'v7',
+      /v7 is not a version such as/,
+      manifest,
+      '',
+      '',
     ],
   ] as const) {
     it(`is refused ${title}`, () => {
-      writeFileSync(path(file), change(read(file)));
-      const { status, stderr } = release(...args);
+      writeFileSync(path(file), read(file).replaceAll(before, after));
+      const { status, stderr } = release(version);
       expect(stderr).to.match(reason);
       expect([status, git('tag')]).to.deep.equal([1, '']);
       git('checkout', '--quiet', '.');

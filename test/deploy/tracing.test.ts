@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
@@ -13,7 +12,7 @@ import {
 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { snippet, withReal } from '../documents/support/snippet.js';
-import { root } from '../root.js';
+import { root, temporaryFolder } from '../root.js';
 
 const PRELOAD = pathToFileURL(join(root, 'test/deploy/tracing/preload.js')).href;
 /** The flags of the command in docs/tracing.md that starts the service, with the exporter of this test. */
@@ -62,40 +61,33 @@ async function sendAll({ address }: Service): Promise<void> {
 
 describe('A service with instrumentation preloaded', function () {
   this.timeout(120_000);
-  let folder: string;
-
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-spans-'));
-  });
   afterEach(endAll);
-  after(() => rmSync(folder, { recursive: true }));
 
-  const spansFile = () => join(folder, 'spans.json');
+  const spansFile = join(temporaryFolder(), 'spans.json');
 
   function start(settings: Record<string, string> = {}): Promise<Service> {
-    const traced = { NODE_OPTIONS: FLAGS, SPANS_FILE: spansFile(), LOG_LEVEL: 'debug' };
+    const traced = { NODE_OPTIONS: FLAGS, SPANS_FILE: spansFile, LOG_LEVEL: 'debug' };
     return serve({ ...traced, ACCESS_TOKEN_SHA256, ...settings });
   }
 
   /** Stops the service. Resolves with its spans. */
   async function spansOf(service: Service): Promise<Span[]> {
     expect(await service.stop(), service.stderr()).to.equal(0);
-    return JSON.parse(readFileSync(spansFile(), 'utf8'));
+    return JSON.parse(readFileSync(spansFile, 'utf8'));
   }
 
   it('keeps many concurrent requests, and the lines of the log, in their own traces', async () => {
     const service = await start();
     await sendAll(service);
     const spans = await spansOf(service);
-    expectSame(
-      spans.filter(isServer).map((it) => [it.traceId, it.parentSpanId, it.name, routeOf(it)]),
-      all.map((at) => [traceOf(at), parentOf(at), 'POST /plants', '/plants']),
-    );
+    const servers = spans.filter(isServer);
+    expect(
+      servers.map((it) => [it.traceId, it.parentSpanId, it.name, routeOf(it)]),
+    ).to.have.deep.members(all.map((at) => [traceOf(at), parentOf(at), 'POST /plants', '/plants']));
     const log = service.stdout().match(/^.*"requestId".*$/gm) ?? [];
-    expectSame(
+    expect(
       log.map((line) => JSON.parse(line)).map((it) => [it.requestId, it.trace_id]),
-      all.map((at) => [`traced-${at}`, traceOf(at)]),
-    );
+    ).to.have.deep.members(all.map((at) => [`traced-${at}`, traceOf(at)]));
   });
 
   it('names its spans by method and route, also for failures', async () => {
@@ -128,10 +120,7 @@ describe('A service with instrumentation preloaded', function () {
     expect(batches.filter(({ parentSpanId }) => parentSpanId !== undefined)).to.deep.equal([]);
     // A plant that waits long for its insert is inserted again.
     const linked = new Set(batches.flatMap(({ links }) => links));
-    expectSame(
-      [...linked].map((trace) => [trace]),
-      all.filter(isPlant).map((index) => [traceOf(index)]),
-    );
+    expect([...linked]).to.have.members(all.filter(isPlant).map(traceOf));
     const inserts = spans.filter(({ scope, name }) => scope === MONGODB && /insert/.test(name));
     const parents = new Set(inserts.map(({ parentSpanId }) => parentSpanId));
     expect(parents).to.deep.equal(new Set(batches.map(({ spanId }) => spanId)));
@@ -144,10 +133,4 @@ function isServer({ kind }: Span): boolean {
 
 function routeOf({ attributes }: Span): unknown {
   return attributes['http.route'];
-}
-
-/** Compares rows in any order. */
-function expectSame(found: readonly unknown[][], expected: readonly unknown[][]): void {
-  const sorted = (rows: readonly unknown[][]) => rows.map((row) => row.join(' ')).sort();
-  expect(sorted(found)).to.deep.equal(sorted(expected));
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
@@ -13,13 +13,13 @@ import {
 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { BSON, type Document, MongoClient } from 'mongodb';
-import { root } from '../root.js';
+import { read, root } from '../root.js';
 
 /** What each release has written, when it got the plants of `plants.ndjson`. */
-const FIXTURES = join(root, 'test/deploy/upgrades');
-const plants = readFileSync(join(FIXTURES, 'plants.ndjson'), 'utf8').trim().split('\n');
+const FIXTURES = 'test/deploy/upgrades';
+const plants = read(`${FIXTURES}/plants.ndjson`).trim().split('\n');
 const newPlant = String.raw`{"id":-7,"name":"Ficus \u0000","tag":"\\0"}`;
-const releases = readdirSync(FIXTURES).filter((name) => name !== 'plants.ndjson');
+const releases = readdirSync(join(root, FIXTURES)).filter((name) => name !== 'plants.ndjson');
 
 type Environment = Record<string, string>;
 
@@ -40,7 +40,7 @@ function expectNoProblem({ stdout }: Service): void {
 }
 
 for (const release of releases) {
-  const fixture = (file: string) => readFileSync(join(FIXTURES, release, file), 'utf8');
+  const fixture = (file: string) => read(`${FIXTURES}/${release}/${file}`);
 
   describe(`What ${release} has written is read and written without a warning, as today`, function () {
     this.timeout(60_000);

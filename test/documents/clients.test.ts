@@ -1,24 +1,15 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { findProgram, skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { root } from '../root.js';
+import { root, temporaryFolder } from '../root.js';
 
 const run = promisify(execFile);
 const clients = join(root, 'examples/clients');
@@ -80,7 +71,7 @@ interface Client {
   /** The program without which it cannot be run. */
   readonly needs?: readonly [name: string, path: string | undefined];
   /** Resolves with its command. */
-  prepare(folder: string): Promise<readonly [command: string, ...args: string[]]>;
+  prepare(): Promise<readonly [command: string, ...args: string[]]>;
 }
 
 const CLIENTS: readonly Client[] = [
@@ -96,8 +87,8 @@ const CLIENTS: readonly Client[] = [
   {
     language: 'Go',
     needs: ['go', findProgram('go')],
-    async prepare(folder) {
-      const binary = join(folder, 'create-plant');
+    async prepare() {
+      const binary = join(temporaryFolder(), 'create-plant');
       await run('go', ['build', '-o', binary, 'create_plant.go'], { cwd: join(clients, 'go') });
       return [binary];
     },
@@ -133,9 +124,9 @@ class Run {
   readonly #steps: Step[];
   #client: ReturnType<typeof run> | undefined;
 
-  constructor(folder: string, steps: readonly Step[]) {
+  constructor(steps: readonly Step[]) {
     this.#steps = [...steps];
-    this.saved = join(mkdtempSync(join(folder, 'run-')), 'body.json');
+    this.saved = join(temporaryFolder(), 'body.json');
   }
 
   /** Runs the client, which a step may end. Resolves with what it prints. */
@@ -171,13 +162,11 @@ describe('The clients of docs/clients.md', function () {
   // The Kotlin compiler needs a minute, and more on a busy machine.
   this.timeout(300_000);
 
-  let folder: string;
   let front: Server;
   let service: string;
   const runs: Run[] = [];
 
   before(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-clients-'));
     service = (await serve({ ACCESS_TOKEN_SHA256 })).address;
     front = createServer(forward);
     await once(front.listen(0, '127.0.0.1'), 'listening');
@@ -186,7 +175,6 @@ describe('The clients of docs/clients.md', function () {
   after(() => {
     front?.close();
     endAll();
-    rmSync(folder, { recursive: true });
   });
 
   /** Does the next step of the run whose index begins the path. */
@@ -228,7 +216,7 @@ describe('The clients of docs/clients.md', function () {
         if (needs !== undefined && needs[1] === undefined) {
           skipWithout(this, `the client in ${language} needs ${needs[0]}`);
         }
-        command = await prepare(folder);
+        command = await prepare();
       });
 
       /** Runs the client with the steps of its requests. Resolves with what it prints. */
@@ -241,7 +229,7 @@ describe('The clients of docs/clients.md', function () {
       // All at the same time, because a client waits between its attempts.
       it('reports what became of the plant, and repeats only what may be repeated', async () => {
         const results = Object.entries(CASES).map(async ([title, [steps]]) => {
-          const run = new Run(folder, steps);
+          const run = new Run(steps);
           return [title, run.resultOf(await start(run))] as const;
         });
         const expected = Object.entries(CASES).map(([title, [, result]]) => [title, result]);
@@ -249,7 +237,7 @@ describe('The clients of docs/clients.md', function () {
       });
 
       it('sends the saved body again after a crash, and recognises its own plant', async () => {
-        const run = new Run(folder, ['crash after']);
+        const run = new Run(['crash after']);
         expect((await start(run)).stdout).to.equal('');
         // As an editor does.
         appendFileSync(run.saved, '\n');
@@ -258,7 +246,7 @@ describe('The clients of docs/clients.md', function () {
 
       it('sends nothing, and keeps the file, when the saved body is empty or cannot be read', async () => {
         for (const make of [(path: string) => writeFileSync(path, ''), mkdirSync]) {
-          const saving = new Run(folder, []);
+          const saving = new Run([]);
           make(saving.saved);
           const { stdout, stderr } = await start(saving);
           expect(stdout).to.equal('');
@@ -269,7 +257,7 @@ describe('The clients of docs/clients.md', function () {
       });
 
       it('prints why there was no response', async () => {
-        const { stderr } = await start(new Run(folder, ['cut after']));
+        const { stderr } = await start(new Run(['cut after']));
         expect(stderr).to.match(/^(?:.* )?no response: .*\w/m);
       });
     });

@@ -1,22 +1,12 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  cpSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { freePort } from '@plant-store/faulty-network';
 import { expect } from 'chai';
 import { readDocument } from '../markdown.js';
-import { root } from '../root.js';
-import { snippet } from './support/snippet.js';
+import { root, temporaryFolder } from '../root.js';
+import { run } from '../run.js';
+import { snippet, withReal } from './support/snippet.js';
+import { Terminal } from './support/terminal.js';
 
 const folder = join(root, 'examples/smallest');
 
@@ -40,53 +30,30 @@ describe('The smallest plant store', () => {
     this.timeout(60_000);
     const { prose } = readDocument(root, 'README.md');
     const [, sound = '', broken = ''] = /Replace `(.+?)` by `(.+?)`/.exec(prose) ?? [];
-    const copy = mkdtempSync(join(tmpdir(), 'plant-store-smallest-'));
+    const copy = temporaryFolder();
     for (const name of ['node_modules', 'package.json', 'tsconfig.base.json'])
       symlinkSync(join(root, name), join(copy, name));
     const own = join(copy, 'examples/smallest');
-    cpSync(folder, own, { recursive: true });
-    rmSync(join(own, 'dist'), { recursive: true });
+    cpSync(folder, own, { recursive: true, filter: (source) => !source.endsWith('dist') });
     const adapter = join(own, 'memory-plant-repository.ts');
-    const text = readFileSync(adapter, 'utf8');
-    expect(text.split(sound)).to.have.length(2);
-    writeFileSync(adapter, text.replace(sound, broken));
-    const command = snippet('README.md', 'npm run test:smallest');
-    const ran = promisify(execFile)('bash', ['-c', command], { cwd: copy });
+    writeFileSync(adapter, withReal(readFileSync(adapter, 'utf8'), { [sound]: broken }));
+    const ran = run('bash', ['-c', snippet('README.md', 'npm run test:smallest')], { cwd: copy });
     const { stdout } = await ran.catch((error) => error);
-    rmSync(copy, { recursive: true });
     const shown = stdout.replaceAll(/ \(\d+ms\)/g, '');
     expect(shown).to.include(snippet('README.md', '  MemoryPlantRepository'));
   });
 
-  describe('as a program', () => {
-    let program: ChildProcess;
-    let url: string;
-
-    before(async () => {
-      const port = await freePort();
-      url = `http://127.0.0.1:${port}/plants`;
-      const env = { ...process.env, PORT: String(port) };
-      program = spawn(process.execPath, [join(folder, 'dist/main.js')], { env, stdio: 'inherit' });
-      while (!(await isReached(url))) expect(program.exitCode).to.equal(null);
-    });
-
-    after(async () => {
-      program.kill();
-      await once(program, 'exit');
-    });
-
-    it('creates plants, and reports each failure in one form', async () => {
-      for (const [token, body, expected] of REQUESTS) {
-        const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-        const response = await fetch(url, { method: 'POST', headers, body });
-        expect(await response.json()).to.deep.equal(expected);
-      }
-    });
+  it('creates plants, and reports each failure in one form', async () => {
+    const terminal = new Terminal();
+    const port = await freePort();
+    terminal.start(`exec node ${folder}/dist/main.js`, { PORT: `${port}` });
+    const url = `http://127.0.0.1:${port}/plants`;
+    await terminal.run(`curl -s --retry 99 --retry-connrefused --retry-delay 1 ${url}`);
+    for (const [token, body, expected] of REQUESTS) {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      const response = await fetch(url, { method: 'POST', headers, body });
+      expect(await response.json()).to.deep.equal(expected);
+    }
+    await terminal.stop();
   });
 });
-
-const isReached = (url: string) =>
-  fetch(url).then(
-    () => true,
-    () => false,
-  );

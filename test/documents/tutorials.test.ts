@@ -32,7 +32,6 @@ describe('The tutorials, followed in one copy of the project', function () {
     await copy.run('tsc', '-b');
   });
   afterEach(() => terminal?.stop());
-  after(() => copy?.remove());
 
   /** Runs the commands of a tutorial that end by themselves. Resolves with those that run until they are stopped. */
   async function commandsOf(name: string): Promise<string> {

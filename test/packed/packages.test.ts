@@ -1,9 +1,6 @@
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
@@ -12,11 +9,10 @@ import { expect } from 'chai';
 import { publint } from 'publint';
 import { snippet, withReal } from '../documents/support/snippet.js';
 import { Terminal } from '../documents/support/terminal.js';
-import { published, readManifest, tarballOf } from '../manifest.js';
+import { filesIn, published, readManifest, tarballOf } from '../manifest.js';
 import { filesBelow, readDocument } from '../markdown.js';
-import { root } from '../root.js';
-
-const run = promisify(execFile);
+import { read, root, temporaryFolder } from '../root.js';
+import { run } from '../run.js';
 
 const TSC = join(root, 'node_modules/typescript/bin/tsc');
 const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
@@ -112,7 +108,7 @@ describe('The packages, installed from their tarballs', function () {
   let folder: string;
 
   before(async () => {
-    terminal = new Terminal(mkdtempSync(join(tmpdir(), 'plant-store-packed-')));
+    terminal = new Terminal();
     ({ folder } = terminal);
     await install();
     for (const format of formats) mkdirSync(join(folder, format));
@@ -121,11 +117,11 @@ describe('The packages, installed from their tarballs', function () {
       const entries = libraries.map(({ id }, at) => `export * as p${at} from '${id}';\n`);
       terminal.write(`${format}/types.ts`, entries.join(''));
       for (const [name] of EMBEDDING) {
-        const source = readFileSync(join(root, `examples/embedding/${name}.ts`), 'utf8');
+        const source = read(`examples/embedding/${name}.ts`);
         terminal.write(`${format}/${name}.ts`, source);
       }
     }
-    const classes = readFileSync(join(root, 'test/packed/foreign/classes.ts'), 'utf8');
+    const classes = read('test/packed/foreign/classes.ts');
     terminal.write('commonjs/classes.ts', classes);
     terminal.write('module/entries.js', SAME_ENTRIES);
     for (const { name } of libraries) {
@@ -135,7 +131,7 @@ describe('The packages, installed from their tarballs', function () {
     for (const format of formats) await compile(format, '--module', 'nodenext');
   });
 
-  after(() => terminal.close());
+  after(() => terminal.stop());
 
   /** Packs the packages, and installs them. Their dependencies come from the cache of npm, or from the registry. */
   async function install(): Promise<void> {
@@ -246,13 +242,12 @@ describe('The packages, installed from their tarballs', function () {
     }
 
     it('test a port of your own, as docs/own-port.md shows', async () => {
-      const seats = { '~/seats': `${folder}-seats` };
+      const seats = { '~/seats': join(temporaryFolder(), 'seats') };
       const install = withReal(snippet('docs/own-port.md', 'cp -r examples/own-port'), seats);
       const test = snippet('docs/own-port.md', 'npm test');
       const env = { ...process.env, ...PLAIN, npm_config_prefer_offline: 'true' };
       const ran = run('bash', ['-e', '-c', install + test], { cwd: root, env });
       const { stdout } = await ran.catch((error) => error);
-      rmSync(seats['~/seats'], { recursive: true });
       expect(stdout).to.match(/✔ catches an adapter that does not know its own reservation/);
       expect(stdout).to.match(/HttpSeats as a Seats[\s\S]*10 passing(?![\s\S]*failing)/);
     });
@@ -342,13 +337,6 @@ function blockOf(name: string, language: string): string {
   const block = blocks.find((it) => it.language === language);
   if (block === undefined) throw new Error(`${path} has no block of ${language}`);
   return block.text;
-}
-
-/** The files of a folder as relative paths. */
-function filesIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
 }
 
 /** Returns the files that the tarball of a package must have. */

@@ -1,11 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { root } from '../root.js';
+import { read } from '../root.js';
 
 describe('npm ci --omit=dev --omit=optional', () => {
   it('does not install TypeScript, an optional peer dependency of valibot', () => {
-    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
+    const { packages } = JSON.parse(read('package-lock.json'));
     const compilers = Object.entries<{ dev?: boolean; devOptional?: boolean }>(packages).filter(
       ([path]) => /(?:^|\/)node_modules\/typescript$/.test(path),
     );

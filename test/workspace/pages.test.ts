@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect } from 'chai';
@@ -10,7 +10,7 @@ import {
   readDocument,
   readDocuments,
 } from '../markdown.js';
-import { root } from '../root.js';
+import { read, root } from '../root.js';
 
 const documents = readDocuments(root);
 
@@ -262,8 +262,4 @@ async function settingNames(): Promise<string[]> {
   );
   const secrets = Object.keys(module.settings).filter((name) => module.settings[name].secret);
   return [...Object.keys(module.settings), ...secrets.map((name) => `${name}_FILE`)];
-}
-
-function read(path: string): string {
-  return readFileSync(join(root, path), 'utf8');
 }

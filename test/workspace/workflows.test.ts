@@ -1,16 +1,12 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { root } from '../root.js';
+import { read, root } from '../root.js';
 
 const FOLDER = '.github/workflows';
 const PINNED = /^[\w.-]+\/[\w./-]+@[\da-f]{40} # v\d+\.\d+\.\d+$/;
 
 const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
-
-function read(file: string): string {
-  return readFileSync(join(root, file), 'utf8');
-}
 
 for (const name of readdirSync(join(root, FOLDER))) {
   describe(`The workflow ${name}`, () => {

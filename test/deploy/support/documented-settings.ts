@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { root } from '../../root.js';
+import { read } from '../../root.js';
 
-const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8');
+const page = read('docs/configuration.md');
 
 /** The defaults by variable, from the table in the documentation, which another test compares with the code. */
 export const documentedDefaults: ReadonlyMap<string, string> = new Map(

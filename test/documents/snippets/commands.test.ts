@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
 import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
 import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { root } from '../../root.js';
+import { read } from '../../root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 
@@ -23,7 +21,7 @@ describe('The commands of a page', function () {
   beforeEach(() => {
     terminal = Terminal.atRoot();
   });
-  afterEach(() => terminal.close());
+  afterEach(() => terminal.stop());
 
   it('start the service, and run the tests: README.md', async () => {
     const commands = snippet('README.md', 'npm ci && npm start').trimEnd().split('\n');
@@ -79,7 +77,7 @@ describe('The commands of a page', function () {
   });
 
   it('create a plant with a signed token: examples/oidc-provider.mjs', async () => {
-    const text = readFileSync(join(root, 'examples/oidc-provider.mjs'), 'utf8');
+    const text = read('examples/oidc-provider.mjs');
     // In its comments, they are indented by three spaces.
     const blocks = text.match(/(?:^\/\/ {3}.*\n)+/gm) ?? [];
     const commands = blocks.map((block) => block.replaceAll(/^\/\/ {3}/gm, ''));

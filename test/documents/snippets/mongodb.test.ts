@@ -71,7 +71,6 @@ describe('MongoDB in production', () => {
     } finally {
       endAll();
       await terminal.stop('SIGKILL');
-      await terminal.close();
     }
   });
 });

@@ -1,18 +1,7 @@
-import { execFile } from 'node:child_process';
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { promisify } from 'node:util';
-
-const run = promisify(execFile);
+import { temporaryFolder } from '../../root.js';
+import { run } from '../../run.js';
 
 const NOT_COPIED = /[\\/]\.git$/;
 /** Large, and not changed by a tutorial: the libraries of a folder, and the programs of the tests. */
@@ -21,10 +10,9 @@ const SCOPE = '@plant-store';
 
 /** A copy of the project in which a tutorial is followed. Nothing is written to the project itself. */
 export class ProjectCopy {
-  readonly folder: string;
+  readonly folder = temporaryFolder();
 
   constructor(root: string) {
-    this.folder = mkdtempSync(join(tmpdir(), 'plant-store-tutorial-'));
     // With the times of the built files, only what a tutorial changes is built again.
     const libraries = join(root, 'node_modules');
     const linked: string[] = [];
@@ -74,16 +62,7 @@ export class ProjectCopy {
 
   /** Runs a tool of the project and resolves with its output. Rejects with the output when it fails. */
   async run(tool: string, ...args: string[]): Promise<string> {
-    try {
-      const command = join(this.folder, 'node_modules', '.bin', tool);
-      return (await run(command, args, { cwd: this.folder })).stdout;
-    } catch (error) {
-      const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
-      throw new Error(`${tool} ${args.join(' ')}\n${stdout}${stderr}`, { cause: error });
-    }
-  }
-
-  remove(): void {
-    rmSync(this.folder, { recursive: true });
+    const command = join(this.folder, 'node_modules', '.bin', tool);
+    return (await run(command, args, { cwd: this.folder })).stdout;
   }
 }

@@ -1,16 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import {
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { type Running, watch } from '@plant-store/service-process';
-import { root } from '../../root.js';
+import { root, temporaryFolder } from '../../root.js';
 
 const LEFT_OUT = new Set(['.git', '.cache']);
 const ADDRESS = /http:\/\/127\.0\.0\.1:[1-9]\d*(?=\D)/;
@@ -52,7 +44,7 @@ export class Terminal {
   readonly folder: string;
   readonly #started: Running[] = [];
 
-  constructor(folder = mkdtempSync(join(tmpdir(), 'plant-store-snippets-'))) {
+  constructor(folder = temporaryFolder()) {
     this.folder = folder;
   }
 
@@ -107,11 +99,5 @@ export class Terminal {
   async stop(name: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     for (const { child } of this.#started) if (running.has(child)) signal(child, name);
     await Promise.all(this.#started.splice(0).map(({ ended }) => ended));
-  }
-
-  /** Stops everything that was started, and removes the folder. */
-  async close(): Promise<void> {
-    await this.stop();
-    rmSync(this.folder, { recursive: true });
   }
 }

@@ -1,19 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
+import { fail, until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
 import { findProgram } from '@plant-store/programs';
 import { watch } from '@plant-store/service-process';
 import { withReal } from '../../../documents/support/snippet.js';
-import { root } from '../../../root.js';
+import { read, root, temporaryFolder } from '../../../root.js';
 
 /** Returns the values of variables in a script of `.ci`: the versions of what it makes. */
 function versionsIn(script: string, ...names: readonly string[]): string {
-  const text = readFileSync(join(root, '.ci', script), 'utf8');
+  const text = read(`.ci/${script}`);
   return names.map((name) => new RegExp(`^${name}=(\\S+)$`, 'm').exec(text)?.[1]).join('-');
 }
 
@@ -50,8 +49,11 @@ interface Kind {
 /** The errors of the service with which a proxy responds itself. */
 export type OwnError = 5031 | 5032;
 
-/** The proxies that have a configuration in `deploy/proxies`, by the names of their programs. */
-const kinds = {
+/** The name of a proxy's program and of its package in Debian. */
+export type ProxyName = 'nginx' | 'haproxy' | 'caddy' | 'envoy' | 'traefik';
+
+/** The proxies that have a configuration in `deploy/proxies`. */
+export const kinds: Readonly<Record<ProxyName, Kind>> = {
   nginx: {
     file: 'nginx.conf',
     replaced: ({ port, certificate }) => ({
@@ -132,22 +134,9 @@ const kinds = {
     healthCheck: /(?<=service: ready)-or-all$|^ {8}healthCheck:\n(?: {10}.*\n)+/gm,
     ownStatuses: { 5031: 502, 5032: 429 },
   },
-} satisfies Record<string, Kind>;
+};
 
-/** The name of a proxy's program and of its package in Debian. */
-export type ProxyName = keyof typeof kinds;
-
-/** All proxies, by the names of their programs. */
 export const proxyNames = Object.keys(kinds) as ProxyName[];
-
-/** The proxies that request `/readyz` of their instances. */
-export const checkers = proxyNames.filter((name) => 'healthCheck' in kinds[name]);
-
-/** Returns the status of the proxy's own response that stands for this error, if it cannot have the form of the service. */
-export function ownStatus(name: ProxyName, error: OwnError): number | undefined {
-  const { ownStatuses }: Kind = kinds[name];
-  return ownStatuses?.[error];
-}
 
 /** Returns the path of the program: where a script of `.ci` has put it, or where it is installed. */
 export function findProxy(name: ProxyName): string | undefined {
@@ -174,7 +163,7 @@ export async function startProxy(
   certificate: string,
   checksHealth = true,
 ): Promise<RunningProxy> {
-  const folder = mkdtempSync(join(tmpdir(), `plant-store-${name}-`));
+  const folder = temporaryFolder();
   const port = await freePort();
   const origin = `https://127.0.0.1:${port}`;
   const place = { folder, certificate, port: `${port}` };
@@ -184,16 +173,14 @@ export async function startProxy(
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const { stdout, stderr, ended } = watch(child);
-  await until(() => {
-    if (child.exitCode !== null) throw new Error(`${name} ended: ${stdout()}${stderr()}`);
-    return passesOn(origin);
-  });
+  const printed = () => `${name} passes on nothing: ${stdout()}${stderr()}`;
+  const passes = () => (child.exitCode === null ? passesOn(origin) : fail(printed()));
+  await until(passes, printed, 60_000);
   return {
     origin,
     async stop() {
       child.kill('SIGTERM');
       await ended;
-      rmSync(folder, { recursive: true });
     },
   };
 }
@@ -204,8 +191,8 @@ function commandOf(
   [one, two]: readonly [string, string],
   checksHealth: boolean,
 ): readonly string[] {
-  const { file, healthCheck, replaced, command, host = (it) => it.join(':') }: Kind = kinds[name];
-  const text = readFileSync(join(root, 'deploy/proxies', file), 'utf8');
+  const { file, healthCheck, replaced, command, host = (it) => it.join(':') } = kinds[name];
+  const text = read(`deploy/proxies/${file}`);
   const checked = checksHealth || healthCheck === undefined ? text : text.replace(healthCheck, '');
   if (!checksHealth && healthCheck !== undefined && checked === text)
     throw new Error(`${file} has no health check`);
@@ -220,13 +207,4 @@ async function passesOn(origin: string): Promise<boolean> {
   const sent = request(`${origin}/readyz`, { agent: false, rejectUnauthorized: false }).end();
   const response = once(sent, 'response').then(([{ statusCode }]) => statusCode !== 404);
   return response.catch(() => false).finally(() => sent.destroy());
-}
-
-/** Resolves when the condition is true; rejects after a minute. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 60_000;
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`does not come true: ${condition}`);
-    await pause(20);
-  }
 }

@@ -1,0 +1,126 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newPlantParser } from '@plant-store/plant-json';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { findChecker } from '../../deploy/support/checkers.js';
+import { snippet, withReal } from '../support/snippet.js';
+import { Terminal } from '../support/terminal.js';
+
+const NUMBER = /\d+$/;
+const ID = '9007199254740993';
+/** More lines than an import reads ahead. */
+const LINES = 5000;
+const parseNewPlant = newPlantParser('the line');
+
+describe('The commands of docs/files.md', function () {
+  this.timeout(60_000);
+  const block = (beginning: string) => snippet('docs/files.md', beginning);
+  const line = block('{"id"');
+  const another = line.replace(ID, '7');
+  let terminal: Terminal;
+
+  beforeEach(() => {
+    terminal = Terminal.atRoot();
+    terminal.write('token', TOKEN);
+  });
+  afterEach(() => terminal.stop());
+
+  describe('for an import', () => {
+    const memory = { STORAGE: 'memory', ACCESS_TOKEN_SHA256 };
+    const run = block('ACCESS_TOKEN_FILE=token plant-store import plants.ndjson >');
+
+    it('import a file, and show what was not stored', async function () {
+      findChecker(this, 'jq');
+      const invalid = block('{"line":2');
+      const { text } = JSON.parse(invalid);
+      terminal.write('plants.ndjson', `${line}${text}\n${line}`);
+      const imported = terminal.start(run, memory);
+      expect(await imported.ended, imported.stdout()).to.equal(1);
+      expect(terminal.read('rejects.ndjson')).to.include(invalid);
+      await terminal.run(block("jq -r 'select(.error !="));
+      expect(terminal.read('corrected.ndjson')).to.equal(`${text}\n`);
+    });
+
+    it('resume an import that was stopped', async () => {
+      const [shown = ''] = block('plant-store: import: stopped').split('\n');
+      const lines = Array.from({ length: LINES }, (_, at) => withReal(line, { [ID]: `${at}` }));
+      await terminal.run('mkfifo plants.ndjson');
+      const imported = terminal.start(run, memory);
+      const file = createWriteStream(join(terminal.folder, 'plants.ndjson'));
+      file.write(lines.join(''));
+      await imported.printed(/\| --from-line \d+/);
+      const { pid = 0 } = imported.child;
+      process.kill(-pid, 'SIGINT');
+      await imported.printed(/waiting for what is in progress/);
+      file.destroy();
+      await imported.ended;
+      const [stopped = ''] = /^plant-store: import: .*$/m.exec(imported.stdout()) ?? [];
+      expect(stopped.replace(NUMBER, '')).to.equal(shown.replace(NUMBER, ''));
+      const resume = block('ACCESS_TOKEN_FILE=token plant-store import plants.ndjson --');
+      const [number = ''] = NUMBER.exec(stopped) ?? [];
+      await terminal.run('rm plants.ndjson');
+      terminal.write('plants.ndjson', lines.join('') + line);
+      await terminal.run(withReal(resume, { 412401: number }), memory);
+    });
+  });
+
+  describe('for an export', () => {
+    let uris: readonly string[];
+
+    before(needsMongod);
+    beforeEach(async () => {
+      const { uri } = await sharedReplicaSet();
+      uris = ['old', 'new'].map((name) => uri.replace('/?', `/${name}-${randomUUID()}?`));
+      terminal.write('old.env', `MONGODB_URI=${uris[0]}\nMONGODB_COLLECTION=plants\n`);
+      terminal.write('new.env', `MONGODB_URI=${uris[1]}\nMONGODB_COLLECTION=moved\n`);
+    });
+
+    const run = (commands: string, env = {}) =>
+      terminal.run(commands, { ACCESS_TOKEN_SHA256, LOG_LEVEL: 'error', ...env });
+
+    /** Stores plants in the old storage. */
+    async function create(lines: string): Promise<void> {
+      const plants = mongoPlantRepository({ uri: uris[0] ?? '' });
+      for (const text of lines.trim().split('\n')) {
+        await plants.add(parseNewPlant(Buffer.from(text)), 10_000);
+      }
+      await plants.close();
+    }
+
+    it('export a file, and one plant, and resume', async () => {
+      await create(another + line);
+      const env = { MONGODB_URI: uris[0] };
+      await run(block('ACCESS_TOKEN_FILE=token plant-store export > plants.p'), env);
+      expect(terminal.read('plants.ndjson')).to.equal(another + line);
+      const one = await run(block('ACCESS_TOKEN_FILE=token plant-store export --limit'), env);
+      expect(one.match(/^\{.*$/gm)).to.deep.equal([line.trim()]);
+      terminal.write('plants.part', `${another}${line.slice(0, 9)}`);
+      await run(block('sed ').replaceAll(/\d{5,}/g, '7'), env);
+      expect(terminal.read('plants.ndjson')).to.equal(another + line);
+    });
+
+    it('move all plants to another storage, and compare both', async () => {
+      const token = { ACCESS_TOKEN_FILE: 'token' };
+      await create(another);
+      await run(block('env $(cat old.env) plant-store export > first'), token);
+      await create(line);
+      await run(block('env $(cat old.env) plant-store export > second'), token);
+      expect(terminal.read('rest.ndjson')).to.equal(line);
+      const compared = await run(block('env $(cat new.env) plant-store export > copy'), token);
+      expect(compared).to.include('the storages are equal');
+      expect(terminal.read('copy.ndjson')).to.equal(another + line);
+    });
+
+    it('name the variables of both storages', async () => {
+      await run(block('umask 077'));
+      expect(terminal.read('old.env')).to.equal('MONGODB_URI_FILE=mongodb-uri\n');
+      expect(terminal.read('new.env')).to.equal('POSTGRESQL_URI_FILE=postgresql-uri\n');
+      expect(terminal.read('mongodb-uri')).to.match(/^mongodb:/);
+      expect(statSync(join(terminal.folder, 'postgresql-uri')).mode & 0o077).to.equal(0);
+    });
+  });
+});
