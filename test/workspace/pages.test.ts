@@ -258,7 +258,7 @@ function shellLines(blocks: readonly CodeBlock[]): string[] {
 /** The names of all settings, from the built code. */
 async function settingNames(): Promise<string[]> {
   const module = await import(
-    pathToFileURL(join(root, 'packages/app/dist/src/configuration/settings.js')).href
+    pathToFileURL(join(root, 'packages/app/dist/src/configuration/configuration.js')).href
   );
   const secrets = Object.keys(module.settings).filter((name) => module.settings[name].secret);
   return [...Object.keys(module.settings), ...secrets.map((name) => `${name}_FILE`)];

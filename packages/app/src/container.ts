@@ -61,7 +61,8 @@ export function createContainer(
   container
     .bind(ids.logger)
     .toResolvedValue(
-      (metrics) => openLog(configuration, output, () => metrics?.logLineLost()),
+      (metrics) =>
+        openLog(configuration, output, () => metrics?.count('plant_store_log_lines_lost_total')),
       [ids.metrics],
     );
   container
@@ -152,7 +153,7 @@ async function openServer(
     maxConnections: configuration.MAX_CONNECTIONS,
     observer,
   });
-  server.on('drop', () => metrics?.connectionRefused());
+  server.on('drop', () => metrics?.count('plant_store_connections_refused_total'));
   // For the log: after a connection was closed, its address is known only if it was read before.
   return server.on('connection', (socket) => socket.remoteAddress);
 }

@@ -3,7 +3,6 @@ import type { TokenVerifier } from '@plant-store/domain';
 import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
-import { createContainer, ids } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
 import { type OwnProcess, printProblem } from './own-process.js';
 
@@ -30,17 +29,14 @@ export async function check(process: OwnProcess): Promise<number> {
     warn(event.message);
     if (event.command) printProblem(process, `run: ${event.command}`);
   };
-  const open: typeof storage.open = (_, tracer) => storage.open(warnOf, tracer, true);
+  const plants = await storage.open(warnOf, undefined, true);
   // An outage is reported below.
-  const quiet = { ...configuration, storage: { ...storage, open }, LOG_LEVEL: 'error' as const };
-  const container = createContainer(quiet, process.stderr);
-  const plants = await container.getAsync(ids.plantRepository);
-  const tokens = await container.getAsync(ids.tokenVerifier);
+  const tokens = await verifier.open(() => undefined);
   const reached = await Promise.all([
     report(process, `storage (${storage.name})`, plants, storage.variables),
     report(process, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
-  void container.unbindAllAsync();
+  void Promise.allSettled([plants.close(), tokens.close()]);
   process.stdout.write('checked by connecting: nothing was created or changed\n');
   return reached.every(Boolean) ? 0 : 1;
 }

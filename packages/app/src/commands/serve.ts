@@ -28,8 +28,14 @@ export async function serve(
   try {
     const { variables } = configuration.verifier;
     void rereadTokens(hangUps, await container.getAsync(ids.tokenVerifier), variables, logger);
-    const addresses = await listen(configuration, container);
-    announce(process.stdout, configuration, addresses, logger);
+    const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
+    const server = await container.getAsync(ids.server);
+    const managementServer = await container.getAsync(ids.managementServer);
+    const management =
+      managementServer &&
+      (await listen(managementServer, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT));
+    const api = await listen(server, '', HOST, PORT);
+    announce(process.stdout, configuration, { api, management }, logger);
     for (const line of advice(configuration)) logger.warn(line);
     if (!stopping.aborted) await once(stopping, 'abort');
     logger.info({ signal: stopping.reason }, 'stopping');
@@ -71,31 +77,14 @@ async function rereadTokens(
   }
 }
 
-/** Starts to listen. Resolves with the URLs. Rejects with {@link StartError} when an address cannot be used. */
-async function listen(
-  { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 }: Configuration,
-  container: Container,
-) {
-  const server = await container.getAsync(ids.server);
-  const managementServer = await container.getAsync(ids.managementServer);
-  const management =
-    managementServer &&
-    (await listenOn(managementServer, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT));
-  return { api: await listenOn(server, '', HOST, PORT), management };
-}
-
 /**
  * The most connections that wait to be accepted. Node.js accepts one in each turn of the event loop, and the system
  * resets further ones. Linux allows at most 4,096 by default (`net.core.somaxconn`).
  */
 const BACKLOG = 4096;
 
-async function listenOn(
-  server: Server,
-  prefix: string,
-  host: string,
-  port: number,
-): Promise<string> {
+/** Starts to listen. Resolves with the URL. Rejects with {@link StartError} when the address cannot be used. */
+async function listen(server: Server, prefix: string, host: string, port: number) {
   server.listen({ port, host, backlog: BACKLOG });
   try {
     await once(server, 'listening');

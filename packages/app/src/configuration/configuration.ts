@@ -5,7 +5,6 @@ import {
   ConfigurationError,
   host,
   isTrial,
-  matching,
   namesOf,
   networks,
   oneOf,
@@ -18,24 +17,24 @@ import {
   wholeNumber,
   withSecrets,
 } from './setting.js';
-import { type ConfiguredStorage, DEMO_STORAGE, storages } from './storages.js';
+import { type ConfiguredStorage, storages } from './storages.js';
 import { type ConfiguredVerifier, verifiers } from './verifiers.js';
 
 const DAY_MS = 86_400_000;
 
 /** The environment variables that do not belong to an adapter. */
 export const serviceSettings = {
-  NODE_ENV: matching(
-    /^(?:production$|(?![Pp][Rr][Oo][Dd]).)/,
+  NODE_ENV: text(
     'production, or a name that does not begin with "prod"',
     'production',
+    /^(?:production$|(?![Pp][Rr][Oo][Dd]).)/,
   ),
   HOST: host,
   PORT: wholeNumber(0, 65_535, 3000),
-  BASE_PATH: matching(
-    /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/,
+  BASE_PATH: text(
     'a path of letters, digits, ".", "_", "~" and "-" that begins with a slash and does not end with one',
     '/store/v1',
+    /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/,
   ),
   STORAGE: oneOf(...Object.keys(storages)),
   CORS_ALLOWED_ORIGINS: origins,
@@ -48,11 +47,11 @@ export const serviceSettings = {
   KEEP_ALIVE_TIMEOUT_MS: wholeNumber(1, DAY_MS, 72_000),
   SHUTDOWN_DELAY_MS: wholeNumber(0, DAY_MS, 0),
   SHUTDOWN_TIMEOUT_MS: wholeNumber(1, DAY_MS, 35_000),
-  DOCS: oneOf('on', 'off'),
+  DOCS: { ...oneOf('on', 'off'), default: 'on' },
   MANAGEMENT_HOST: host,
   MANAGEMENT_PORT: optionalWholeNumber(0, 65_535, 9090),
   LOG_LEVEL: { ...oneOf('debug', 'info', 'warn', 'error'), default: 'info' },
-  LOG_FORMAT: oneOf('json', 'pretty'),
+  LOG_FORMAT: { ...oneOf('json', 'pretty'), default: 'json' },
   TRUSTED_PROXIES: networks,
   ACCESS_TOKEN: {
     ...text('a bearer token', '<the first line that `plant-store token` prints>'),
@@ -70,9 +69,7 @@ export const settings: Settings = {
 type ServiceValues = ValuesOf<typeof serviceSettings>;
 
 /** The configuration of the service, complete and consistent. */
-export interface Configuration extends Omit<ServiceValues, 'STORAGE' | 'DOCS' | 'LOG_FORMAT'> {
-  readonly DOCS: NonNullable<ServiceValues['DOCS']>;
-  readonly LOG_FORMAT: NonNullable<ServiceValues['LOG_FORMAT']>;
+export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
   /** A line for each variable that is ignored, but probably meant for this service. */
   readonly ignored: readonly string[];
   readonly storage: ConfiguredStorage & { readonly name: string };
@@ -98,30 +95,31 @@ export async function readConfiguration(
   const noStorage = areUnset(given, 'STORAGE', ...Object.keys(settingsOf(storages)));
   const noVerifier = areUnset(given, ...Object.keys(settingsOf(verifiers)));
   const hasDefaults = isTrial(env) && !isClient;
-  const chosen = noStorage && hasDefaults ? { ...env, STORAGE: DEMO_STORAGE } : env;
+  const chosen = noStorage && hasDefaults ? { ...env, STORAGE: 'memory' } : env;
+  const service = {
+    ...(env.NODE_ENV === 'production' ? { DOCS: 'off' } : {}),
+    ...(terminal ? { LOG_FORMAT: 'pretty' } : {}),
+    ...env,
+  };
   const values = await collect(problems, () =>
-    readSettings(serviceSettings, env, [], (valid) => brokenRules(valid, env)),
+    readSettings(serviceSettings, service, [], (valid) => brokenRules(valid, env)),
   );
   const storage = await collect(problems, () => configureChosen(storages, chosen, 'STORAGE'));
   const misspelt = misspeltIn(env, noStorage || storage === undefined);
-  const isDemo = hasDefaults && noVerifier && !namesToken(given, misspelt);
+  const isDemo = hasDefaults && noVerifier && !namesToken(given, [...misspelt.values()].flat());
   const demoToken = isDemo ? newToken() : undefined;
   const tokens = demoToken ? { ...env, ACCESS_TOKEN_SHA256: tokenDigest(demoToken) } : env;
   const verifier = await collect(problems, () => configureChosen(verifiers, tokens));
   if (noStorage && !hasDefaults) problems.push(NO_STORAGE);
   if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
-  const ignored = misspelt.map(
-    ({ name, meant }) =>
+  const ignored = [...misspelt].map(
+    ([name, meant]) =>
       `${name}: ignored, since it is not a variable of this service. Rename it if ${anyOf(meant)} is meant`,
   );
   const isComplete = values && storage && verifier && problems.length === 0;
   if (!isComplete) throw new ConfigurationError([...problems, ...ignored]);
-  return {
-    ...{ ...values, ignored, storage, verifier, demoToken },
-    DOCS: values.DOCS ?? (env.NODE_ENV === 'production' ? 'off' : 'on'),
-    LOG_FORMAT: values.LOG_FORMAT ?? (terminal ? 'pretty' : 'json'),
-  };
+  return { ...values, ignored, storage, verifier, demoToken };
 }
 
 /** Resolves as the step does; with `undefined` after adding its problems. */
@@ -139,7 +137,7 @@ function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean 
   return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
-const NO_STORAGE = `STORAGE: expected to be set, since memory loses every plant when the process ends. Set ${variablesThatChoose(storages)}, or STORAGE=${DEMO_STORAGE} if that is intended`;
+const NO_STORAGE = `STORAGE: expected to be set, since memory loses every plant when the process ends. Set ${variablesThatChoose(storages)}, or STORAGE=memory if that is intended`;
 const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
 const NO_TOKEN =
   'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
@@ -150,32 +148,31 @@ const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifi
 const OF_TOKENS = /^(?:JWT|JWKS|OIDC|OAUTH2?|ACCESS_TOKENS?|NODE_ENV[A-Z])/i;
 
 /** Whether a variable is probably meant for a token or for production, also one that this service does not use. */
-function namesToken(given: NodeJS.ProcessEnv, misspelt: readonly Misspelt[]): boolean {
+function namesToken(given: NodeJS.ProcessEnv, meant: readonly string[]): boolean {
   return (
-    misspelt.some(({ meant }) => meant.some((it) => PROTECTING.includes(it))) ||
+    meant.some((name) => PROTECTING.includes(name)) ||
     Object.entries(given).some(([name, value]) => {
       return OF_TOKENS.test(name) || (/ENV/i.test(name) && /^\s*prod/i.test(`${value}`));
     })
   );
 }
 
-/** A variable that is ignored, and those of the service that are probably meant. */
-interface Misspelt {
-  readonly name: string;
-  readonly meant: readonly string[];
-}
-
-/** @param noStorage Whether the name that another program has for a storage is probably meant for this service. */
-function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Misspelt[] {
+/**
+ * Returns the variables that are ignored, with those of the service that are probably meant.
+ *
+ * @param noStorage Whether the name that another program has for a storage is probably meant for this service.
+ */
+function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, readonly string[]> {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
   const known = [...Object.keys(settings), ...files];
-  const unknown = Object.keys(env).filter((name) => !known.includes(name));
-  return unknown.flatMap((name) => {
-    const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.includes(name));
+  const misspelt = new Map<string, readonly string[]>();
+  for (const name of Object.keys(env).filter((it) => !known.includes(it))) {
     const similar = nearest(name.toUpperCase(), known);
-    const meant = similar === undefined ? aliased : [similar];
-    return meant.length > 0 && (noStorage || similar !== undefined) ? [{ name, meant }] : [];
-  });
+    const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.includes(name));
+    if (similar !== undefined) misspelt.set(name, [similar]);
+    else if (noStorage && aliased.length > 0) misspelt.set(name, aliased);
+  }
+  return misspelt;
 }
 
 /** Returns the rules among the variables of the service that are broken. */

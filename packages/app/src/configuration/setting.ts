@@ -71,19 +71,14 @@ export function oneOf<const T extends string>(...choices: readonly T[]) {
   };
 }
 
-/** Defines a setting for a text that matches a pattern. */
-export function matching(pattern: RegExp, expected: string, example: string) {
+/** Defines a setting for a text that matches a pattern: by default for any that is not empty. */
+export function text(expected: string, example: string, pattern = /./) {
   return { expected, example, schema: v.pipe(v.string(), v.regex(pattern)) };
 }
 
 /** Defines a setting that must be set when another one of its adapter is. */
 export function required<const T extends object>(setting: T) {
   return { ...setting, required: true } as const;
-}
-
-/** Defines a setting for any text that is not empty. */
-export function text(expected: string, example: string) {
-  return { expected, example, schema: v.pipe(v.string(), v.nonEmpty()) };
 }
 
 /** Has a letter: digits and dots alone are an invalid address. */

@@ -2,7 +2,7 @@ import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice } from './adapter-choice.js';
-import { ConfigurationError, matching, required } from './setting.js';
+import { ConfigurationError, required, text } from './setting.js';
 
 /** The store of a storage. One that is not a `PlantReader` cannot be exported. */
 export type Store = PlantRepository & Partial<PlantReader>;
@@ -46,16 +46,16 @@ const memory = choice({
 const mongodb = choice({
   settings: {
     MONGODB_URI: required({
-      ...matching(
-        /^mongodb(?:\+srv)?:\/\/./,
+      ...text(
         'a connection string of MongoDB',
         'mongodb://127.0.0.1:27017/?replicaSet=plants',
+        /^mongodb(?:\+srv)?:\/\/./,
       ),
       secret: true,
       aliases: ['MONGO_URL', 'DATABASE_URL'],
     }),
     MONGODB_COLLECTION: {
-      ...matching(/^(?!system\.|\.)[^$\0]{1,120}$/, 'the name of a collection', 'plants'),
+      ...text('the name of a collection', 'plants', /^(?!system\.|\.)[^$\0]{1,120}$/),
       default: 'plants',
     },
   },
@@ -87,10 +87,10 @@ const mongodb = choice({
 const postgresql = choice({
   settings: {
     POSTGRESQL_URI: required({
-      ...matching(
-        /^postgres(?:ql)?:\/\/./,
+      ...text(
         'a connection string of PostgreSQL',
         'postgresql://plant_store:password@127.0.0.1:5432/plants',
+        /^postgres(?:ql)?:\/\/./,
       ),
       secret: true,
       aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],
@@ -118,6 +118,3 @@ export const storages: AdapterChoices<ConfiguredStorage> = {
   mongodb,
   postgresql,
 };
-
-/** The name of the storage outside of production when none is chosen. */
-export const DEMO_STORAGE = 'memory';

@@ -21,15 +21,11 @@ export interface ConfiguredVerifier {
   readonly advice?: () => readonly string[];
 }
 
-/** A token verifier that may have tokens to read again while the service runs. */
-export interface ReloadableVerifier extends TokenVerifier {
-  /**
-   * Reads the tokens again. Returns how many there are.
-   *
-   * @throws {ConfigurationError} when they are invalid; the old tokens stay accepted.
-   */
-  reload?(): number;
-}
+/**
+ * A token verifier. One whose tokens can change has `reload`, which reads them again, and returns how many there are. It
+ * throws {@link ConfigurationError} when they are invalid; the old tokens stay accepted.
+ */
+export type ReloadableVerifier = TokenVerifier & { readonly reload?: () => number };
 
 const list = choice({
   settings: {

@@ -18,10 +18,21 @@ export interface LogConfiguration {
 /** Standard output, or standard error. */
 export type LogOutput = DestinationStream & { readonly fd?: number };
 
-/** Opens a log that writes one JSON object a line, or a form for people. */
-async function openLogger(
+/** What is kept, in bytes, while the output accepts nothing. Further lines are lost. */
+const MAX_KEPT = 2 ** 20;
+
+const RETRY_MS = 100;
+
+/**
+ * Opens the log of the service or of a command: one JSON object a line, or a form for people. A disk that is full, or a reader that has stopped, stops neither: lines
+ * that cannot be kept are lost, and a later line has their number.
+ *
+ * @param lost Called for each line that is lost.
+ */
+export async function openLog(
   { LOG_FORMAT, LOG_LEVEL }: LogConfiguration,
-  output: DestinationStream,
+  stream: LogOutput,
+  lost: () => void,
 ): Promise<Log> {
   const options: LoggerOptions = {
     level: LOG_LEVEL,
@@ -29,36 +40,17 @@ async function openLogger(
     formatters: { level: (level) => ({ level }) },
     timestamp: stdTimeFunctions.isoTime,
   };
-  if (LOG_FORMAT === 'json') return pino(options, output);
-  const { prettyFactory } = await import('pino-pretty');
-  const pretty = prettyFactory({});
-  return pino(options, { write: (line) => output.write(pretty(JSON.parse(line))) });
-}
-
-/** What is kept, in bytes, while the output accepts nothing. Further lines are lost. */
-const MAX_KEPT = 2 ** 20;
-
-const RETRY_MS = 100;
-
-/**
- * Opens the log of the service or of a command. A disk that is full, or a reader that has stopped, stops neither: lines
- * that cannot be kept are lost, and a later line has their number.
- *
- * @param lost Called for each line that is lost.
- */
-export async function openLog(
-  configuration: LogConfiguration,
-  stream: LogOutput,
-  lost: () => void,
-): Promise<Log> {
+  const pretty = LOG_FORMAT === 'pretty' && (await import('pino-pretty')).prettyFactory({});
+  const open = (output: DestinationStream) =>
+    pino(options, pretty ? { write: (line) => output.write(pretty(JSON.parse(line))) } : output);
   // A process manager such as PM2 replaces `write`, to collect what a worker of a cluster prints.
   const { fd } = stream;
-  if (fd === undefined || Object.hasOwn(stream, 'write')) return openLogger(configuration, stream);
+  if (fd === undefined || Object.hasOwn(stream, 'write')) return open(stream);
   const output = destination({
     ...{ dest: fd, sync: true, maxLength: MAX_KEPT },
     retryEAGAIN: () => false,
   });
-  const logger = await openLogger(configuration, output);
+  const logger = open(output);
   let lines = 0;
   let problem: NodeJS.ErrnoException | undefined;
   const retry = () => {

@@ -16,11 +16,43 @@ const OUTCOMES: ReadonlyMap<string, string> = new Map([
   ['OUTCOME_UNKNOWN', 'unknown'],
 ]);
 
-/**
- * The metrics of the service, in Prometheus text format. Every label has few values, whatever clients send.
- */
+/** The counters: what each counts, and its label with the values that are shown from the start. */
+const COUNTERS = {
+  plant_store_requests_refused_total: ['Requests refused with a 5032: too many in flight.'],
+  plant_store_bugs_total: ['Requests that failed with a 5000: a bug of the service.'],
+  plant_store_connections_refused_total: ['Connections closed because of too many open ones.'],
+  plant_store_plants_refused_by_database_total: [
+    'Plants that a validator or a unique index of the database refused.',
+  ],
+  plant_store_log_lines_lost_total: [
+    'Lines of the log that were lost, because its disk is full or its reader has stopped.',
+  ],
+  plant_store_tokens_refused_total: ['Requests whose token was refused, by reason.', 'reason'],
+  plant_store_token_checks_total: [
+    'Signed tokens that were in the cache (hit) or had to be verified (miss).',
+    ...['cache', 'hit', 'miss'],
+  ],
+  plant_store_key_fetches_total: [
+    "Fetches of the issuer's keys, by result.",
+    ...['result', 'success', 'failure'],
+  ],
+  plant_store_plants_total: [
+    'Creates that reached the storage, by outcome.',
+    ...['outcome', 'stored', ...OUTCOMES.values()],
+  ],
+} as const satisfies Record<string, readonly [help: string, label?: string, ...values: string[]]>;
+
+/** The metrics of the service, in Prometheus text format. Every label has few values, whatever clients send. */
 export class Metrics {
   readonly #registry = new Registry();
+  readonly #counters: ReadonlyMap<string, Counter> = new Map(
+    Object.entries(COUNTERS).map(([name, [help, label, ...values]]) => {
+      const labelNames = label === undefined ? [] : [label];
+      const counter = new Counter({ name, help, labelNames, registers: [this.#registry] });
+      for (const value of values) counter.inc({ [`${label}`]: value }, 0);
+      return [name, counter];
+    }),
+  );
   readonly #duration = this.#histogram(
     'http_server_request_duration_seconds',
     'Time from the end of the headers to the response.',
@@ -28,18 +60,6 @@ export class Metrics {
     ['http_request_method', 'http_route', 'http_response_status_code'],
   );
   readonly #active = this.#gauge('http_server_active_requests', 'Requests in progress.');
-  readonly #refused = this.#counter(
-    'plant_store_requests_refused_total',
-    'Requests refused with a 5032: too many in flight.',
-  );
-  readonly #bugs = this.#counter(
-    'plant_store_bugs_total',
-    'Requests that failed with a 5000: a bug of the service.',
-  );
-  readonly #refusedConnections = this.#counter(
-    'plant_store_connections_refused_total',
-    'Connections closed because of too many open ones.',
-  );
   readonly #batchSize = this.#histogram(
     'plant_store_batch_size',
     'Plants in one insert.',
@@ -54,34 +74,6 @@ export class Metrics {
     'plant_store_storage_reachable',
     '1 while a server that accepts writes is known and accepts the credentials, otherwise 0.',
   );
-  readonly #refusedPlants = this.#counter(
-    'plant_store_plants_refused_by_database_total',
-    'Plants that a validator or a unique index of the database refused.',
-  );
-  readonly #tokenChecks = this.#counter(
-    'plant_store_token_checks_total',
-    'Signed tokens that were in the cache (hit) or had to be verified (miss).',
-    { cache: ['hit', 'miss'] },
-  );
-  readonly #refusedTokens = this.#counter(
-    'plant_store_tokens_refused_total',
-    'Requests whose token was refused, by reason.',
-    { reason: [] },
-  );
-  readonly #keyFetches = this.#counter(
-    'plant_store_key_fetches_total',
-    "Fetches of the issuer's keys, by result.",
-    { result: ['success', 'failure'] },
-  );
-  readonly #lostLines = this.#counter(
-    'plant_store_log_lines_lost_total',
-    'Lines of the log that were lost, because its disk is full or its reader has stopped.',
-  );
-  readonly #plants = this.#counter(
-    'plant_store_plants_total',
-    'Creates that reached the storage, by outcome.',
-    { outcome: ['stored', ...OUTCOMES.values()] },
-  );
 
   constructor({ version, commit = 'unknown' }: Build) {
     collectDefaultMetrics({ register: this.#registry });
@@ -89,6 +81,10 @@ export class Metrics {
       'Always 1. The labels have the version and the commit of the service, and the version of Node.js.';
     const labels = { version, commit, node: process.version };
     this.#gauge('plant_store_build_info', help, Object.keys(labels)).set(labels, 1);
+  }
+
+  count(name: keyof typeof COUNTERS, labels: Readonly<Record<string, string>> = {}): void {
+    this.#counters.get(name)?.inc(labels);
   }
 
   requestBegun(): void {
@@ -99,9 +95,11 @@ export class Metrics {
     this.#active.dec();
     const labels = { http_request_method: method, http_route: route ?? '' };
     this.#duration.observe({ ...labels, http_response_status_code: status }, durationMs / 1000);
-    if (error === failures.OVERLOADED.error) this.#refused.inc();
-    if (refusal !== undefined) this.#refusedTokens.inc({ reason: refusal });
-    if (error === failures.INTERNAL.error) this.#bugs.inc();
+    if (error === failures.OVERLOADED.error) this.count('plant_store_requests_refused_total');
+    if (refusal !== undefined) {
+      this.count('plant_store_tokens_refused_total', { reason: refusal });
+    }
+    if (error === failures.INTERNAL.error) this.count('plant_store_bugs_total');
   }
 
   /** Returns the repository with an `add` that counts the outcome of each plant, also when no client waits for it. */
@@ -110,21 +108,17 @@ export class Metrics {
       add: async (plant, timeLimitMs) => {
         try {
           await plants.add(plant, timeLimitMs);
-          this.#plants.inc({ outcome: 'stored' });
+          this.count('plant_store_plants_total', { outcome: 'stored' });
         } catch (error) {
           const code = error instanceof Error && 'code' in error ? `${error.code}` : '';
           const outcome = OUTCOMES.get(code);
-          if (outcome !== undefined) this.#plants.inc({ outcome });
+          if (outcome !== undefined) this.count('plant_store_plants_total', { outcome });
           throw error;
         }
       },
       ready: () => plants.ready(),
       close: () => plants.close(),
     };
-  }
-
-  logLineLost(): void {
-    this.#lostLines.inc();
   }
 
   storageEvent(event: StorageEvent): void {
@@ -134,19 +128,16 @@ export class Metrics {
     }
     if (event.type === 'storage reachable') this.#storageReachable.set(1);
     if (event.type === 'storage unreachable') this.#storageReachable.set(0);
-    if (event.type === 'plant refused') this.#refusedPlants.inc();
+    if (event.type === 'plant refused') this.count('plant_store_plants_refused_by_database_total');
   }
 
   tokenEvent(event: TokenEvent): void {
     if (event.type === 'token checked') {
-      this.#tokenChecks.inc({ cache: event.cached ? 'hit' : 'miss' });
+      this.count('plant_store_token_checks_total', { cache: event.cached ? 'hit' : 'miss' });
+    } else {
+      const result = event.type === 'issuer reached' ? 'success' : 'failure';
+      this.count('plant_store_key_fetches_total', { result });
     }
-    if (event.type === 'issuer reached') this.#keyFetches.inc({ result: 'success' });
-    if (event.type === 'issuer not reached') this.#keyFetches.inc({ result: 'failure' });
-  }
-
-  connectionRefused(): void {
-    this.#refusedConnections.inc();
   }
 
   /** Adds a metric with the readiness of the service, which is determined at each scrape. */
@@ -169,16 +160,6 @@ export class Metrics {
   /** Resolves with all metrics and their current values. */
   text(): Promise<string> {
     return this.#registry.metrics();
-  }
-
-  /** @param labels The values of each label that are shown from the start. */
-  #counter(name: string, help: string, labels: Record<string, readonly string[]> = {}): Counter {
-    const labelNames = Object.keys(labels);
-    const counter = new Counter({ name, help, labelNames, registers: [this.#registry] });
-    for (const [label, values] of Object.entries(labels)) {
-      for (const value of values) counter.inc({ [label]: value }, 0);
-    }
-    return counter;
   }
 
   #gauge(name: string, help: string, labelNames: readonly string[] = []): Gauge {

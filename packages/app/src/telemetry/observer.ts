@@ -6,7 +6,7 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type EndedExchange, failures, type HttpObserver } from '@plant-store/http-koa';
-import type { StorageEvent, StorageObserver } from '@plant-store/plant-repository-group-commit';
+import type { StorageObserver } from '@plant-store/plant-repository-group-commit';
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import proxyAddress from 'proxy-addr';
 import { messagesOf, sentenceOf } from '../messages/wording.js';
@@ -53,7 +53,16 @@ export function observe(
     },
     storage(event) {
       metrics?.storageEvent(event);
-      logStorageEvent(logger, event, storage.variables);
+      const { variables } = storage;
+      if (event.type === 'storage reachable' && variables !== undefined) {
+        logger.info(`${variables}: the storage is reachable`);
+      }
+      if (event.type === 'storage unreachable') logger.warn(sentenceOf(event.error, variables));
+      if (event.type === 'storage warning') logger.warn({ command: event.command }, event.message);
+      if (event.type === 'plant refused') {
+        const { code, reason } = event;
+        logger.error({ code, reason }, 'the database refused a plant');
+      }
     },
     tokens(event) {
       metrics?.tokenEvent(event);
@@ -86,20 +95,4 @@ function describe(cause: unknown): { reason: string } | { err: unknown } {
     cause instanceof OutcomeUnknownError ||
     cause instanceof TokenVerifierUnavailableError;
   return outage ? { reason: messagesOf(cause).join(': ') } : { err: cause };
-}
-
-function logStorageEvent(logger: Log, event: StorageEvent, variables: string | undefined): void {
-  switch (event.type) {
-    case 'storage reachable':
-      if (variables !== undefined) logger.info(`${variables}: the storage is reachable`);
-      return;
-    case 'storage unreachable':
-      logger.warn(sentenceOf(event.error, variables));
-      return;
-    case 'storage warning':
-      logger.warn({ command: event.command }, event.message);
-      return;
-    case 'plant refused':
-      logger.error({ code: event.code, reason: event.reason }, 'the database refused a plant');
-  }
 }
