@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
-import type { JSONWebKeySet } from 'jose';
 import { type Clock, IssuerKeys } from '../src/issuer-keys.js';
+import { KeySet } from '../src/key-set.js';
 import { type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 const SECOND = 1_000;
@@ -25,7 +25,7 @@ class Issuer implements Clock {
   readonly #timers = new Set<{ readonly at: number; act(): void }>();
 
   /** Responds with the keys that it has when the fetch begins. */
-  async load(signal: AbortSignal): Promise<JSONWebKeySet> {
+  async load(signal: AbortSignal): Promise<KeySet> {
     this.loads += 1;
     const keys = this.keys.map(({ published }) => published);
     await new Promise<void>((resolve, reject) => {
@@ -34,7 +34,7 @@ class Issuer implements Clock {
       else this.after(this.delayMs, resolve);
     });
     if (this.failure !== undefined) throw this.failure;
-    return { keys };
+    return KeySet.of({ keys }, ['ES256']);
   }
 
   now(): number {
@@ -79,8 +79,10 @@ describe("An issuer's keys", () => {
   function open(prepared: Partial<Issuer> = {}): void {
     issuer = Object.assign(new Issuer(), { keys: [first] }, prepared);
     closing = new AbortController();
+    const { signal } = closing;
     const observer = (event: TokenEvent) => issuer.events.push(event);
-    keys = new IssuerKeys((signal) => issuer.load(signal), issuer, observer, closing.signal);
+    const load = () => issuer.load(AbortSignal.any([signal]));
+    keys = new IssuerKeys({ load, clock: issuer, observer, closing: signal });
   }
 
   /** Opens them, and lets a minute pass. */
@@ -95,8 +97,8 @@ describe("An issuer's keys", () => {
   function token(kid: string): { verdict: unknown } {
     const found = { verdict: undefined as unknown };
     const decide = async () => {
-      for await (const fitting of keys.fitting({ alg: 'ES256', kid }))
-        if (fitting.length > 0) return 'accepted';
+      for await (const keySet of keys.latest())
+        if ((await keySet.fitting({ alg: 'ES256', kid })).length > 0) return 'accepted';
       return 'refused';
     };
     decide().then(
@@ -110,9 +112,9 @@ describe("An issuer's keys", () => {
     open({ failure: RESET });
     await issuer.pass(20 * SECOND - 1);
     issuer.failure = undefined;
-    expect([keys.areTrusted, issuer.loads]).to.deep.equal([false, 2]);
+    expect([keys.trusted !== undefined, issuer.loads]).to.deep.equal([false, 2]);
     await issuer.pass(1);
-    expect([keys.areTrusted, issuer.loads]).to.deep.equal([true, 3]);
+    expect([keys.trusted !== undefined, issuer.loads]).to.deep.equal([true, 3]);
     await issuer.pass(10 * MINUTE);
     expect(issuer.loads).to.equal(5);
     expect(issuer.causes()).to.deep.equal([RESET, RESET]);
@@ -124,14 +126,14 @@ describe("An issuer's keys", () => {
     await issuer.pass(58 * MINUTE);
     const known = token('first');
     await issuer.pass(MINUTE - 1);
-    expect([known.verdict, keys.areTrusted]).to.deep.equal(['accepted', true]);
-    await keys.ready();
+    expect([known.verdict, keys.trusted !== undefined]).to.deep.equal(['accepted', true]);
+    await keys.latest().next();
     await issuer.pass(1);
-    expect(keys.areTrusted).to.equal(false);
-    await rejects(keys.ready(), { cause: RESET });
+    expect(keys.trusted !== undefined).to.equal(false);
+    await rejects(keys.latest().next(), { cause: RESET });
     issuer.failure = undefined;
     await issuer.pass(10 * SECOND);
-    expect(keys.areTrusted).to.equal(true);
+    expect(keys.trusted !== undefined).to.equal(true);
   });
 
   it('are fetched at once for the first unknown key, and then once a second for all of them', async () => {
@@ -198,24 +200,27 @@ describe("An issuer's keys", () => {
   it('delay no call for more than 1.5 seconds, and are used when they come later', async () => {
     open({ delayMs: 4 * SECOND });
     const late = new Error('no response within 1500 ms');
-    const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });
+    const ready = rejects(keys.latest().next(), {
+      name: 'TokenVerifierUnavailableError',
+      cause: late,
+    });
     const early = token('first');
     await issuer.pass(1_500);
     await ready;
     expect(early.verdict).to.deep.equal(late);
     await issuer.pass(2_500);
-    await keys.ready();
+    await keys.latest().next();
     expect([issuer.loads, issuer.causes()]).to.deep.equal([1, []]);
   });
 
   it('keep the clients of verified tokens until they change', async () => {
     await opened();
-    const { verified } = keys;
+    const { trusted } = keys;
     await issuer.pass(5 * MINUTE);
-    expect([keys.verified === verified, issuer.loads]).to.deep.equal([true, 2]);
+    expect([keys.trusted === trusted, issuer.loads]).to.deep.equal([true, 2]);
     issuer.keys = [first, second];
     await issuer.pass(5 * MINUTE);
-    expect(keys.verified).to.not.equal(verified);
+    expect(keys.trusted).to.not.equal(trusted);
   });
 
   it('are no longer fetched after the end, which ends the fetch under way', async () => {
