@@ -21,7 +21,7 @@ const kotlin = join(root, '.cache/kotlinc');
 const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xshare:auto'];
 
 /** What the fake in front of the service does with a request: an error number, or one of these. */
-type Step = number | 'cut after' | 'cut within' | 'crash after' | 'pass on' | Answer;
+type Step = number | 'cut after' | 'cut within' | 'crash after' | 'pass on' | ProxyResponse;
 
 const NAME = 'Ficus "elastica" \u{1F33F}';
 
@@ -38,15 +38,15 @@ const SUCCESSES = {
 } as const;
 
 /** Responses that a proxy makes itself. */
-const ANSWERS = {
+const PROXY_RESPONSES = {
   ...SUCCESSES,
   'bad gateway': [502, { 'Retry-After': 'Wed, 21 Oct 2026 07:28:00 GMT' }, '{"error":"Bad"}'],
   'negative pause': [503, { 'Retry-After': '-30' }, ''],
   'rate limit': [429, { 'Retry-After': '0' }, '<h1>Too Many Requests</h1>'],
   'redirect to a login page': [302, { Location: '/login' }, ''],
 } as const;
-type Answer = keyof typeof ANSWERS;
-const successes = Object.keys(SUCCESSES) as Answer[];
+type ProxyResponse = keyof typeof PROXY_RESPONSES;
+const successes = Object.keys(SUCCESSES) as ProxyResponse[];
 
 const UNAVAILABLE = [5030, 5030, 5030, 5030] as const;
 
@@ -188,8 +188,8 @@ describe('The clients of docs/clients.md', function () {
       response.writeHead(Math.floor(step / 10), { 'Retry-After': '0' });
       return void response.end(JSON.stringify({ error: step, message: 'a fake' }));
     }
-    if (step in ANSWERS) {
-      const [status, headers, page] = ANSWERS[step as Answer];
+    if (step in PROXY_RESPONSES) {
+      const [status, headers, page] = PROXY_RESPONSES[step as ProxyResponse];
       return void response.writeHead(status, headers).end(page);
     }
     const headers = {

@@ -91,7 +91,7 @@ const broken = (how: string, next: Open['next']) =>
 broken('correct', async () => 1);
 broken('hanging', () => new Promise((resolve) => setTimeout(resolve, 1_500)));
 broken('rejecting', () => Promise.reject(new Error('out of numbers')));
-broken('forgetting', async () => void Promise.reject(new Error('nobody waits')));
+broken('forgetting', async () => void Promise.reject(new Error('not awaited')));
 `;
 
 const { version, engines } = readManifest(root);
@@ -236,7 +236,7 @@ describe('The packages, installed from their tarballs', function () {
           correct: 'ok',
           ...{ hanging: 'not ok', rejecting: 'not ok', forgetting: 'not ok' },
         });
-        for (const why of [/500 ?ms/, 'out of numbers', 'nobody waits'])
+        for (const why of [/500 ?ms/, 'out of numbers', 'not awaited'])
           expect(stdout).to.match(new RegExp(why));
       });
     }

@@ -36,7 +36,7 @@ export const seatsCases = {
     const guests = ['Ada', 'Grace', 'Mary'];
     const reserved = await Promise.all(guests.map((guest) => reserve(open, guest)));
     const owners = guests.filter((_, index) => reserved[index]);
-    expect(owners, 'the guests who were told that they have the seat').to.have.length(1);
+    expect(owners, 'the guests whose reservation succeeded').to.have.length(1);
     expect(await open.seats.guestOf('A1'), 'the guest of A1').to.equal(owners[0]);
     expect(await open.seats.guestOf('A2'), 'the guest of the free seat A2').to.equal(undefined);
   }),

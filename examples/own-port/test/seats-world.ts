@@ -19,7 +19,7 @@ export class SeatsWorld implements World {
   readonly #underWay = new Set<Message>();
   /** What has happened to each guest: that decides what the adapter does next. */
   readonly #seen = new Map<string, string>();
-  readonly #told = new Map<string, boolean | string>();
+  readonly #results = new Map<string, boolean | string>();
 
   /** @param seatsWith Returns the adapter under test, which has this world for a network. */
   constructor(seatsWith: (exchange: Exchange) => Seats) {
@@ -30,8 +30,8 @@ export class SeatsWorld implements World {
         }),
     );
     for (const guest of ['Ada', 'Grace']) {
-      const told = seats.reserve('A1', guest).catch(({ name }: Error) => name);
-      void told.then((it) => this.#told.set(guest, it));
+      const result = seats.reserve('A1', guest).catch(({ name }: Error) => name);
+      void result.then((it) => this.#results.set(guest, it));
     }
   }
 
@@ -52,10 +52,10 @@ export class SeatsWorld implements World {
   }
 
   end(): void {
-    for (const [guest, told] of this.#told) {
+    for (const [guest, result] of this.#results) {
       const isOwner = this.#owner === guest;
-      if (told === !isOwner)
-        this.violation = `reserve is ${told} for ${guest}, but A1 is ${this.#owner}'s`;
+      if (result === !isOwner)
+        this.violation = `reserve is ${result} for ${guest}, but A1 is ${this.#owner}'s`;
     }
   }
 

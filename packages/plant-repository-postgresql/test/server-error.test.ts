@@ -59,7 +59,7 @@ describe('An error of PostgreSQL', () => {
     expect(['23505', '57014'].map(ends)).to.deep.equal([false, false]);
   });
 
-  it('is told from one of the network', () => {
+  it('is distinguished from one of the network', () => {
     const cause = new Error('read ECONNRESET');
     expect(withoutPlant(cause)).to.equal(cause);
   });

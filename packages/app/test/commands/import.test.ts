@@ -110,7 +110,7 @@ describe('plant-store import', () => {
       ['a-secret', 'the token is not known'],
       [CLIENT.ACCESS_TOKEN, 'the token does not permit creating plants'],
     ] as const) {
-      // A timer that is left behind would keep the process alive.
+      // A timer that is left would keep the process alive.
       const it = run(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
       expect([await it.ended, it.stdout()]).to.deep.equal([2, '']);
       expect(it.stderr()).to.equal(
