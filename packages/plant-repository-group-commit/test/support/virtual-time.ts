@@ -8,7 +8,8 @@ interface Timer {
 
 /** Time that advances to the next timer when nothing else is left to do: hours take milliseconds, and a run is reproducible. */
 export class VirtualTime implements Clock {
-  readonly #timers = new Set<Timer>();
+  /** In the order in which they fire. */
+  readonly #timers: Timer[] = [];
   #now = 0;
 
   now(): number {
@@ -18,8 +19,11 @@ export class VirtualTime implements Clock {
   after(ms: number, act: () => void): () => void {
     // A timer of Node.js takes at least a millisecond.
     const timer = { at: this.#now + Math.max(1, ms), act };
-    this.#timers.add(timer);
-    return () => this.#timers.delete(timer);
+    this.#timers.splice(this.#timers.findLastIndex(({ at }) => at <= timer.at) + 1, 0, timer);
+    return () => {
+      const index = this.#timers.indexOf(timer);
+      if (index >= 0) this.#timers.splice(index, 1);
+    };
   }
 
   wait(ms: number): Promise<void> {
@@ -28,10 +32,8 @@ export class VirtualTime implements Clock {
 
   /** Advances the time to the next timer, and fires this one only. */
   step(): void {
-    const [first, ...others] = this.#timers;
-    if (first === undefined) return;
-    const next = others.reduce((next, it) => (it.at < next.at ? it : next), first);
-    this.#timers.delete(next);
+    const next = this.#timers.shift();
+    if (next === undefined) return;
     this.#now = Math.max(this.#now, next.at);
     next.act();
   }
@@ -42,18 +44,18 @@ export class VirtualTime implements Clock {
     for (;;) {
       await nextTurn();
       await nextTurn();
-      if (this.#timers.size === 0) return;
-      const earliest = Math.min(...[...this.#timers].map(({ at }) => at));
-      if (earliest > end) throw new Error('there is no end to it');
-      this.#now = earliest;
+      const [next] = this.#timers;
+      if (next === undefined) return;
+      if (next.at > end) throw new Error('there is no end to it');
+      this.#now = next.at;
       await this.#fireDue();
     }
   }
 
   /** Fires timers as Node.js does: in one turn, with the promises of one timer settled before the next one. */
   async #fireDue(): Promise<void> {
-    for (const timer of [...this.#timers].filter(({ at }) => at === this.#now)) {
-      if (this.#timers.delete(timer)) timer.act();
+    while (this.#timers[0]?.at === this.#now) {
+      this.step();
       await new Promise<void>((resolve) => process.nextTick(resolve));
     }
   }
