@@ -8,7 +8,8 @@ const title = 'The suite for every PlantRepository';
 describeSuiteItself(title, contractCases, openStore, honestStores, liars);
 
 describe('The cases of the suites', function () {
-  this.timeout(60_000);
+  // One case after the other, so that the timers of one are not counted in another.
+  this.timeout(120_000);
 
   it('close the repositories that they open again', async () => {
     const open = new Set();
