@@ -23,7 +23,12 @@ export class Attempt implements PlantBatch {
   stopTimer: () => void = () => undefined;
   readonly #onTake: (attempt: Attempt) => void;
 
-  constructor({ plants, timeLimitMs, releaseSlot, onTake }: AttemptOptions) {
+  constructor(
+    plants: readonly PendingPlant[],
+    timeLimitMs: number,
+    releaseSlot: () => void,
+    onTake: (attempt: Attempt) => void,
+  ) {
     this.plants = plants;
     this.timeLimitMs = timeLimitMs;
     this.releaseSlot = releaseSlot;
@@ -37,10 +42,6 @@ export class Attempt implements PlantBatch {
     this.#onTake(this);
     return this.taken;
   }
-}
-
-interface AttemptOptions extends Pick<Attempt, 'plants' | 'timeLimitMs' | 'releaseSlot'> {
-  readonly onTake: (attempt: Attempt) => void;
 }
 
 /**

@@ -50,12 +50,10 @@ export class Availability {
   readonly #connections = new LostConnections();
   /** What every read rejects with now; `undefined` when the storage was available at the last check. */
   problem: StorageUnavailableError | undefined;
-  /** What every `add` rejects with at once; `undefined` when plants are sent, or wait for a server. */
-  rejection: StorageUnavailableError | undefined;
   /** Whether the storage has accepted plants before, or would have accepted them slowly. */
   wasReached = false;
   #finding: Finding | undefined;
-  #checking: Promise<boolean> | undefined;
+  #checking: Promise<void> | undefined;
   /** What the observer knows, and whether with the reason: a host that is down may be silent, and refuse a later check. */
   #reported: string | undefined;
   #hasReason = false;
@@ -73,6 +71,11 @@ export class Availability {
     return this.#connections.signal;
   }
 
+  /** What every `add` rejects with at once; `undefined` when plants are sent, or wait for a server. */
+  get rejection(): StorageUnavailableError | undefined {
+    return this.#finding && isForAdministrator(this.#finding) ? this.problem : undefined;
+  }
+
   /** Like `PlantRepository.ready`. Concurrent calls share one check. Does not log in more often than this object. */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials') await this.#check();
@@ -81,25 +84,23 @@ export class Availability {
 
   /** Checks now, and again after a pause: a refused login is retried after 1, 2, 4 and 8 s. */
   async #keepChecking(logInPause: number): Promise<void> {
-    const hasResponded = await this.#check();
+    await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    this.#connections.checked(clock.now(), hasResponded);
     const isRefused = this.#finding === 'credentials';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
     this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
   }
 
-  #check(): Promise<boolean> {
+  #check(): Promise<void> {
     this.#checking ??= this.#checkOnce().finally(() => {
       this.#checking = undefined;
     });
     return this.#checking;
   }
 
-  /** Returns whether the server has responded, and accepts plants. */
-  async #checkOnce(): Promise<boolean> {
+  async #checkOnce(): Promise<void> {
     const { storage, clock } = this.#options;
     const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
       () => undefined,
@@ -107,7 +108,7 @@ export class Availability {
     );
     this.wasReached ||= problem === undefined || problem.finding === 'slow';
     this.#become(problem ?? this.#stall());
-    return problem === undefined;
+    this.#connections.checked(clock.now(), problem === undefined);
   }
 
   /** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
@@ -120,7 +121,6 @@ export class Availability {
     if (closing.aborted) return;
     this.#finding = found?.finding;
     this.problem = found && this.#unavailable(found);
-    this.rejection = found && isForAdministrator(found) ? this.problem : undefined;
     const state = this.problem?.message ?? 'reachable';
     const hasReason = found?.cause.message !== SILENT;
     if (state === this.#reported && (this.#hasReason || !hasReason)) return;
@@ -146,11 +146,10 @@ export class Availability {
  * then the reply never comes. A server that is slow or frozen is waited for, so only time with responses to checks counts.
  */
 class LostConnections {
-  /** For what is sent until the next of those checks. */
+  /** For what is sent until the next check with a response. */
   #latest = sharedSignal();
-  readonly #earlier: { readonly respondingMs: number; readonly sent: AbortController }[] = [];
-  /** For how long the server has responded to checks. */
-  #respondingMs = 0;
+  /** For what was sent before, the earliest first, and for how long the server has responded to checks since then. */
+  readonly #earlier: { readonly sent: AbortController; respondingMs: number }[] = [];
   #checkedAt = Number.NEGATIVE_INFINITY;
 
   /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
@@ -163,12 +162,11 @@ class LostConnections {
     const step = Math.min(now - this.#checkedAt, MAX_STEP_MS);
     this.#checkedAt = now;
     if (!hasResponded) return;
-    this.#respondingMs += step;
-    this.#earlier.push({ respondingMs: this.#respondingMs, sent: this.#latest });
+    for (const it of this.#earlier) it.respondingMs += step;
+    const kept = this.#earlier.findIndex(({ respondingMs }) => respondingMs < LOST_AFTER_MS);
+    for (const { sent } of this.#earlier.splice(0, kept)) sent.abort(new NoResponseError());
+    this.#earlier.push({ sent: this.#latest, respondingMs: 0 });
     this.#latest = sharedSignal();
-    const lostBefore = this.#respondingMs - LOST_AFTER_MS;
-    const firstKept = this.#earlier.findIndex(({ respondingMs }) => respondingMs > lostBefore);
-    for (const { sent } of this.#earlier.splice(0, firstKept)) sent.abort(new NoResponseError());
   }
 }
 

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
 import {
   InvalidNewPlantError,
@@ -14,7 +15,7 @@ import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
 import { GroupCommit } from './group-commit.js';
 import { isForAdministrator, type PlantStorage } from './plant-storage.js';
-import type { BatchTracer, StorageObserver } from './telemetry.js';
+import { type BatchTracer, NO_TRACER, type StorageObserver } from './telemetry.js';
 
 /** The pause before a page is read again. */
 const RETRY_PAUSE_MS = 100;
@@ -51,7 +52,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   #closed: Promise<void> | undefined;
 
   constructor(storage: PlantStorage, options: GroupCommitPlantRepositoryOptions = {}) {
-    const { observer = () => undefined, tracer } = options;
+    const { observer = () => undefined, tracer = NO_TRACER } = options;
     const { signal: closing } = this.#closing;
     const isStalled = () => this.#plants.isStalled;
     const availability = new Availability({ storage, observer, closing, isStalled, clock: CLOCK });
@@ -67,10 +68,10 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   async read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectOpen();
     if (timeLimitMs <= 0) throw new StorageUnavailableError('there is no time left');
-    const closing = this.#closing.signal;
-    return withTimeLimit(timeLimitMs, CLOCK, (limit) =>
-      this.#readUntil(AbortSignal.any([limit, closing]), page, timeLimitMs / 2),
+    const plants = await withTimeLimit(timeLimitMs, CLOCK, (limit) =>
+      this.#readUntil(AbortSignal.any([limit, this.#closing.signal]), page, timeLimitMs / 2),
     );
+    return plants.map(readable);
   }
 
   /** Settles within 1.5 seconds. Concurrent calls share one check of the storage. */
@@ -94,34 +95,28 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     for (;;) {
       try {
         // A primary can be frozen: an attempt leaves time for another one.
-        const plants = await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
+        return await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
           this.#storage.page(page, AbortSignal.any([timeout, end])),
         );
-        return plants.map(readable);
       } catch (error) {
         if (error instanceof UnreadablePlantError) throw error;
         if (!end.aborted) latest = error;
       }
-      const problem = this.#storage.explain(latest);
-      const isFinal = isForAdministrator(problem);
+      const { finding, cause } = this.#storage.explain(latest);
+      const isFinal = isForAdministrator(finding);
       if (!isFinal) await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
       if (!isFinal && !end.aborted) continue;
-      const failed = new StorageUnavailableError('the plants could not be read', {
-        cause: problem.cause,
-      });
-      throw this.#availability.problem ?? failed;
+      const message = 'the plants could not be read';
+      throw this.#availability.problem ?? new StorageUnavailableError(message, { cause });
     }
   }
 
   async #close(): Promise<void> {
     await this.#plants.close();
     this.#closing.abort();
-    const timeout = new AbortController();
-    await Promise.race([
-      this.#storage.close().catch(() => undefined),
-      wait(CLOSE_TIMEOUT_MS, undefined, { signal: timeout.signal }),
-    ]);
-    timeout.abort();
+    await withTimeLimit(CLOSE_TIMEOUT_MS, CLOCK, (limit) =>
+      Promise.race([this.#storage.close().catch(() => undefined), once(limit, 'abort')]),
+    );
   }
 }
 

@@ -6,14 +6,20 @@ import type { PendingPlant } from './pending-plant.js';
 const MAX_PLANTS = 1_000;
 const MAX_BYTES = 2 ** 22;
 
+/**
+ * While fewer inserts are in flight, the next one starts when it has this share of their plants. Compared with one insert at
+ * a time, this gives a tenth more creates a second with the database on the same machine, and two thirds more with the
+ * database 10 ms away. A share of a quarter gives no more. (Measured interleaved over HTTP, with 50 connections.)
+ */
+const EAGER = 4;
+const MIN_SHARE = 1 / 2;
+
 /** When inserts start, how many, and how. */
 interface InsertQueueOptions {
-  /** The most inserts that start as soon as they are large enough. */
-  readonly eager: number;
-  /** The plants of such an insert, at least, as a share of all plants in flight. */
-  readonly minShare: number;
   /** The most inserts in flight. */
   readonly slots: number;
+  /** Whether an insert waits for more plants, instead of starting as soon as a slot is free. */
+  readonly waits: boolean;
   /** Milliseconds after which an insert starts, whatever its size is, while a slot is free. */
   readonly pauseMs: () => number;
   /** Starts an insert. Calls `releaseSlot` when it has ended, or earlier, or both. */
@@ -30,7 +36,7 @@ export class InsertQueue {
   readonly #options: InsertQueueOptions;
   /** An insert has plants of many callers: a tracing agent must not count it as a part of the first one's request. */
   readonly #context = new AsyncResource('InsertQueue');
-  #plants: PendingPlant[] = [];
+  #plants = new Set<PendingPlant>();
   #inFlight = 0;
   #plantsInFlight = 0;
   #startedAt = Number.NEGATIVE_INFINITY;
@@ -44,21 +50,21 @@ export class InsertQueue {
   }
 
   push(plant: PendingPlant): void {
-    this.#plants.push(plant);
+    this.#plants.add(plant);
     this.#startSoon();
   }
 
   /** Queues plants before all others. */
   pushFront(plants: readonly PendingPlant[]): void {
     if (plants.length === 0) return;
-    this.#plants.unshift(...plants);
+    this.#plants = new Set([...plants, ...this.#plants]);
     this.#startSoon();
   }
 
-  /** Forgets settled plants: while a frozen server takes every slot, the queue must not keep what has expired. */
-  dropSettled(): void {
-    this.#plants = this.#plants.filter(({ isSettled }) => !isSettled);
-    if (this.#plants.length === 0) this.#endPause();
+  /** Forgets a plant that is settled: while a frozen server takes every slot, the queue must not keep what has expired. */
+  remove(plant: PendingPlant): void {
+    this.#plants.delete(plant);
+    if (this.#plants.size === 0) this.#endPause();
   }
 
   /** An idle queue waits until the promises of the turn have settled, another one for the end of the turn. */
@@ -93,18 +99,16 @@ export class InsertQueue {
   }
 
   #start(): void {
-    while (this.#isDue()) {
-      const plants = this.#take();
-      if (plants.length > 0) void this.#context.runInAsyncScope(this.#run, this, plants);
-    }
-    if (this.#plants.length > 0) this.#startLater();
+    while (this.#isDue()) void this.#context.runInAsyncScope(this.#run, this, this.#take());
+    if (this.#plants.size > 0) this.#startLater();
   }
 
   #isDue(): boolean {
-    const { eager, minShare, slots, pauseMs, clock } = this.#options;
-    const waiting = this.#plants.length;
+    const { slots, waits, pauseMs, clock } = this.#options;
+    const waiting = this.#plants.size;
     if (waiting === 0 || this.#inFlight >= slots) return false;
-    if (this.#inFlight < eager && waiting >= this.#plantsInFlight * minShare) return true;
+    if (!waits) return true;
+    if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
     return clock.now() - this.#startedAt >= pauseMs();
   }
 
@@ -116,24 +120,20 @@ export class InsertQueue {
     await new Promise<void>((releaseSlot) => insert(plants, releaseSlot));
     this.#inFlight -= 1;
     this.#plantsInFlight -= plants.length;
-    if (this.#plants.length > 0) this.#start();
+    if (this.#plants.size > 0) this.#start();
   }
 
   #take(): PendingPlant[] {
     const plants: PendingPlant[] = [];
     let bytes = 0;
-    let taken = 0;
     let max = MAX_PLANTS;
     for (const plant of this.#plants) {
-      if (!plant.isSettled) {
-        bytes += plant.call.size;
-        max = Math.min(max, plant.maxTogether);
-        if (plants.length > 0 && (plants.length >= max || bytes > MAX_BYTES)) break;
-        plants.push(plant);
-      }
-      taken += 1;
+      bytes += plant.call.size;
+      max = Math.min(max, plant.maxTogether);
+      if (plants.length > 0 && (plants.length >= max || bytes > MAX_BYTES)) break;
+      plants.push(plant);
+      this.#plants.delete(plant);
     }
-    this.#plants.splice(0, taken);
     return plants;
   }
 }

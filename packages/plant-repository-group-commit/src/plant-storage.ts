@@ -66,7 +66,7 @@ export interface InsertResult {
 export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'unusable';
 
 /** Whether the storage accepts no plants until an administrator changes something. */
-export function isForAdministrator({ finding }: Pick<Problem, 'finding'>): boolean {
+export function isForAdministrator(finding: Finding): boolean {
   return finding === 'credentials' || finding === 'unusable';
 }
 

@@ -55,7 +55,7 @@ describe('A group commit repository', () => {
     expect(timers()).to.equal(running);
   });
 
-  it('inserts at most 1,000 plants and 4 MiB together, and lets at most 10,000 plants wait', async () => {
+  it('inserts at most 1,000 plants and 4 MiB together', async () => {
     const sizes: number[] = [];
     let reply: () => void = () => undefined;
     const replied = new Promise<void>((resolve) => {
@@ -68,11 +68,8 @@ describe('A group commit repository', () => {
         return { outcomes: 'stored' };
       },
     });
-    const names = Array.from({ length: 10_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
+    const names = Array.from({ length: 2_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
     const adding = names.map((name, id) => repository.add(plant(BigInt(id), name), 60_000));
-    await rejects(repository.add(monstera, 60_000), {
-      message: '10000 plants are already waiting to be stored',
-    });
     reply();
     await Promise.all(adding);
     expect([Math.max(...sizes), ...sizes.slice(0, 3)]).to.deep.equal([1_000, 3, 3, 1_000]);

@@ -1,6 +1,6 @@
 import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
-import { GroupCommit } from '../src/group-commit.js';
+import type { GroupCommit } from '../src/group-commit.js';
 import type {
   InsertOutcome,
   InsertResult,
@@ -8,7 +8,7 @@ import type {
   PlantBatch,
   PlantStorage,
 } from '../src/plant-storage.js';
-import { AVAILABLE, LIMITS, plant, storageWith } from './support/storage-with.js';
+import { groupCommitWith, LIMITS, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const MINUTE = 60_000;
@@ -88,8 +88,7 @@ describe('A slow storage', function () {
   });
 
   function open(storage: PlantStorage): void {
-    const options = { storage, availability: AVAILABLE, clock: time };
-    plants = new GroupCommit({ ...options, observer: () => undefined });
+    plants = groupCommitWith({ storage, clock: time });
   }
 
   /** Until the end, adds a plant with an odd id, and the next one when its outcome is known. */

@@ -10,10 +10,10 @@ import {
 } from '@plant-store/domain';
 import type { BatchTracer, StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
-import { GroupCommit, type GroupCommitOptions } from '../src/group-commit.js';
+import type { GroupCommitOptions } from '../src/group-commit.js';
 import type { PlantStorage } from '../src/plant-storage.js';
 import { FakePlantStorage } from './support/fake-plant-storage.js';
-import { AVAILABLE, plant, storageWith } from './support/storage-with.js';
+import { AVAILABLE, groupCommitWith, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const LIMIT_MS = 5_000;
@@ -33,8 +33,8 @@ function open(given: Partial<GroupCommitOptions & PlantStorage> = {}) {
   const fake = new FakePlantStorage();
   const clock = new VirtualTime();
   const events: StorageEvent[] = [];
-  const plants = new GroupCommit({
-    ...{ storage: { ...fake.storage, ...given }, availability: AVAILABLE, clock },
+  const plants = groupCommitWith({
+    ...{ storage: { ...fake.storage, ...given }, clock },
     observer: (event) => events.push(event),
     ...given,
   });
@@ -193,10 +193,7 @@ describe('The asynchronous context of a caller', () => {
         return new Map(ids.map((id) => [id, ANOTHER]));
       },
     });
-    const plants = new GroupCommit({
-      ...{ storage, availability: AVAILABLE, clock: new VirtualTime() },
-      observer: () => undefined,
-    });
+    const plants = groupCommitWith({ storage });
     const names = ['request 1', 'request 2', 'request 3', 'request 4'];
     const after = names.map((name, id) =>
       context.run(name, async () => {
@@ -234,27 +231,6 @@ describe('A tracer', () => {
       ['look up plants', 1],
     ]);
   });
-
-  const noSpan = () => {
-    throw new Error('no span');
-  };
-  const faults: Record<string, BatchTracer> = {
-    throws: { caller: noSpan, run: noSpan },
-    rejects: { caller: () => 1, run: async () => noSpan() },
-    'calls late': { caller: () => 1, run: (_name, _callers, call) => nextTurn().then(call) },
-    'never calls': { caller: () => 1, run: () => new Promise(() => undefined) },
-  };
-
-  for (const [fault, tracer] of Object.entries(faults)) {
-    it(`that ${fault} costs nothing but the trace`, async () => {
-      const { fake, add } = open({ tracer });
-      const adding = add(1n);
-      (await fake.insert(0)).reply();
-      await adding;
-      await nextTurn();
-      expect(fake.inserts).to.have.length(1);
-    });
-  }
 });
 
 describe('A plant that is added', () => {
@@ -363,10 +339,7 @@ describe('Without a reply for a second, a plant', () => {
         return { outcomes: 'stored' };
       },
     });
-    const plants = new GroupCommit({
-      ...{ storage, availability: AVAILABLE, clock },
-      observer: () => undefined,
-    });
+    const plants = groupCommitWith({ storage, clock });
     const added = [1, 500, 1_800, 2_000, 2_500, 3_100, 3_300];
     for (const [id, at] of added.entries()) {
       clock.after(at, () => void plants.add(plant(BigInt(id)), LIMIT_MS));

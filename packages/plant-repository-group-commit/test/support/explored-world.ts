@@ -5,11 +5,11 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { type Event, settled, type World } from '@plant-store/explorer';
-import { GroupCommit } from '../../src/group-commit.js';
+import type { GroupCommit } from '../../src/group-commit.js';
 import type { InsertLimits } from '../../src/plant-storage.js';
 import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
 import { Condition, ExploredServer, type Happening } from './explored-server.js';
-import { AVAILABLE, storageWith } from './storage-with.js';
+import { AVAILABLE, groupCommitWith, storageWith } from './storage-with.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** One `add`. */
@@ -195,7 +195,7 @@ export class ExploredWorld implements World {
       });
     const clock = { now: () => this.#time.now(), after };
     const availability = this.#availability();
-    return new GroupCommit({ storage, availability, clock, observer: () => undefined });
+    return groupCommitWith({ storage, availability, clock });
   }
 
   #availability() {

@@ -1,6 +1,8 @@
 import { newPlant } from '@plant-store/domain';
-import type { GroupCommitOptions } from '../../src/group-commit.js';
+import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
 import type { PlantStorage } from '../../src/plant-storage.js';
+import { NO_TRACER } from '../../src/telemetry.js';
+import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
 export const LIMITS = { ordinary: 20, again: 20, stragglers: 60 };
@@ -36,6 +38,18 @@ export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
     close: async () => undefined,
     ...methods,
   };
+}
+
+/** Returns a group commit with these options. Its storage is available, and its time passes only in a test that gives one. */
+export function groupCommitWith(options: Partial<GroupCommitOptions> = {}): GroupCommit {
+  return new GroupCommit({
+    storage: storageWith(),
+    availability: AVAILABLE,
+    observer: () => undefined,
+    tracer: NO_TRACER,
+    clock: new VirtualTime(),
+    ...options,
+  });
 }
 
 /** A plant with this id, for tests that look at nothing else. */
