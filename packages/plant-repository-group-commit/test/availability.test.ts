@@ -86,7 +86,7 @@ describe('The availability of a storage', () => {
     expect(reported()).to.deep.equal(['storage reachable']);
   });
 
-  it('counts connections as lost after ten checks with a response, and those of a frozen server never', async () => {
+  it('counts connections as lost after ten seconds with responses, and those of a frozen server never', async () => {
     open();
     const before = availability.lost;
     const at = async (ms: number, next: typeof check) => {
@@ -110,6 +110,26 @@ describe('The availability of a storage', () => {
     ]);
     expect(before.reason).to.have.property('message', 'the server does not respond');
   });
+
+  for (const [checks, checkMs, askedMs] of [
+    ['fewer checks, which take long', 1_400, undefined],
+    ['more checks, because `ready` is called often', 0, 100],
+  ] as const) {
+    it(`counts connections as lost after ten seconds of responses, not after ten checks: ${checks}`, async () => {
+      check = () => (checkMs > 0 ? time.wait(checkMs) : Promise.resolve());
+      open();
+      const { lost: sent } = availability;
+      for (let at = 1; askedMs && at < 13_000; at += askedMs) {
+        time.after(at, () => void availability.ready());
+      }
+      let lostAt = Number.POSITIVE_INFINITY;
+      sent.addEventListener('abort', () => {
+        lostAt = time.now();
+      });
+      await runUntil(30_000);
+      expect(lostAt).to.be.within(10_000, 13_400);
+    });
+  }
 
   it('is slow while inserts get no replies, although a check does', async () => {
     open();
