@@ -4,7 +4,7 @@ import type { Availability } from './availability.js';
 import type { Clock } from './clock.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
-import type { InsertResult, PlantStorage, Refusal } from './plant-storage.js';
+import type { InsertResult, PlantStorage } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 /** The pause before plants are inserted again. */
@@ -43,7 +43,7 @@ export class GroupCommit {
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
   #isClosed = false;
-  #drained: () => void = () => undefined;
+  #drained: (() => void) | undefined;
 
   constructor(options: GroupCommitOptions) {
     this.#options = options;
@@ -68,7 +68,8 @@ export class GroupCommit {
       this.#expectAcceptable(size, timeLimitMs);
       const addedAt = clock.now();
       const settled = (error?: Error) => {
-        this.#forget(pending);
+        for (const it of [this.#pending, this.#ordinary, this.#again]) it.delete(pending);
+        if (this.#pending.size === 0) this.#drained?.();
         if (error) reject(error);
         else resolve();
       };
@@ -104,13 +105,6 @@ export class GroupCommit {
     if (size > maxPlantBytes) {
       throw new RangeError(`a plant must not take more than ${maxPlantBytes} bytes`);
     }
-  }
-
-  #forget(plant: PendingPlant): void {
-    this.#ordinary.remove(plant);
-    this.#again.remove(plant);
-    this.#pending.delete(plant);
-    if (this.#pending.size === 0) this.#drained();
   }
 
   /** One timer is enough for all plants: few live until their deadlines. */
@@ -180,14 +174,12 @@ export class GroupCommit {
       if (outcome === 'unclear' || outcome === 'refused with others') plant.bisect(taken.length);
       if (outcome === 'not permitted') this.#reject(plant);
       const refusal = typeof outcome === 'object' && 'reason' in outcome ? outcome : undefined;
-      if (refusal && plant.isSettled) this.#report(plant, refusal);
+      if (refusal && plant.isSettled) {
+        this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
+      }
       if ((refusal || outcome === 'id exists') && !plant.isSettled) existing.push(plant);
     }
     return existing;
-  }
-
-  #report({ plant: { id } }: PendingPlant, refusal: Refusal): void {
-    this.#options.observer({ type: 'plant refused', id, ...refusal });
   }
 
   #reject(plant: PendingPlant): void {

@@ -62,7 +62,7 @@ export class InsertQueue {
   }
 
   /** Forgets a plant that is settled: while a frozen server takes every slot, the queue must not keep what has expired. */
-  remove(plant: PendingPlant): void {
+  delete(plant: PendingPlant): void {
     this.#plants.delete(plant);
     if (this.#plants.size === 0) this.#endPause();
   }
