@@ -1,14 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import {
-  newPlant,
-  OutcomeUnknownError,
-  PlantIdTakenError,
-  type PlantRepository,
-  StorageUnavailableError,
-} from '@plant-store/domain';
+import { errorOf } from '@plant-store/contract-suite';
+import { newPlant, type PlantRepository } from '@plant-store/domain';
+import { type Outcome as NamedOutcome, outcomeOf } from './steps.js';
 
-type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'bug';
+/** A bug is an error that the port does not name. */
+type Outcome = NamedOutcome | 'bug';
 
 interface Create {
   readonly id: bigint;
@@ -21,16 +18,6 @@ interface Create {
 const CREATES_PER_ID = 3;
 /** How long callers wait until the storage works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
-
-const OUTCOMES = [
-  [PlantIdTakenError, 'taken'],
-  [StorageUnavailableError, 'unavailable'],
-  [OutcomeUnknownError, 'unknown'],
-] as const;
-
-function outcomeOf(error: unknown): Outcome {
-  return OUTCOMES.find(([type]) => error instanceof type)?.[1] ?? 'bug';
-}
 
 /** Creates of callers that compete for ids while the database is disrupted, and their outcomes. */
 export class ConcurrentCreates {
@@ -58,14 +45,14 @@ export class ConcurrentCreates {
       }
     };
     const calling = Array.from({ length: callers }, call);
-    await disruption()
-      .catch((error: unknown) => {
-        failed = true;
-        throw error;
-      })
-      .finally(() => {
-        over = true;
-      });
+    try {
+      await disruption();
+    } catch (error) {
+      failed = true;
+      throw error;
+    } finally {
+      over = true;
+    }
     await Promise.all(calling);
   }
 
@@ -97,8 +84,10 @@ export class ConcurrentCreates {
     const repository = this.#repositories[number % this.#repositories.length];
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
-    const adding = repository?.add(newPlant({ id, name }), this.#timeLimitMs) ?? Promise.reject();
-    const outcome = await adding.then((): Outcome => 'stored', outcomeOf);
+    const adding =
+      repository?.add(newPlant({ id, name }), this.#timeLimitMs) ??
+      Promise.reject(new Error('no repository'));
+    const outcome = outcomeOf(await errorOf(adding)) ?? 'bug';
     this.all.push({ id, name, outcome });
     this.#emitter.emit('reported');
     return outcome;

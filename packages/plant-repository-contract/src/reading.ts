@@ -12,6 +12,7 @@ import {
   BEFORE,
   expectSame,
   FAULTS,
+  failedOtherwise,
   plantOf,
   plants,
   SHORT_LIMIT_MS,
@@ -83,7 +84,7 @@ class Reader extends Store {
   async canRead(): Promise<boolean> {
     const error = await errorOf(this.page());
     if (error === undefined || error instanceof StorageUnavailableError) return error === undefined;
-    return fail(`read was rejected with an error that is not of the port: ${error}`);
+    return failedOtherwise('read', error);
   }
 }
 

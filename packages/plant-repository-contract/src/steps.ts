@@ -118,7 +118,7 @@ export class Store {
     const adding = this.opened.repository.add(newPlant(plant), timeLimitMs);
     const error = await errorOf(inTime(adding, timeLimitMs, what));
     this.expectNothingRevealed(error, what);
-    return { plant, outcome: outcomeOf(error, what), error };
+    return { plant, outcome: outcomeOf(error) ?? failedOtherwise(what, error), error };
   }
 
   /** Adds plants at the same time, and resolves with what is reported of each. */
@@ -205,7 +205,7 @@ export class Store {
     const error = await errorOf(inTime(this.opened.repository.ready(), READY_WITHIN_MS, 'ready'));
     this.expectNothingRevealed(error, 'ready');
     if (error === undefined || error instanceof StorageUnavailableError) return error;
-    return fail(`ready was rejected with an error that is not of the port: ${error}`);
+    return failedOtherwise('ready', error);
   }
 
   async #expectTrue(reports: readonly Report[]): Promise<void> {
@@ -232,12 +232,17 @@ export function sentencesAbout<Opened extends OpenStore, Tested extends Store>(
 /** Declares a sentence of `PlantRepository`. */
 export const given = sentencesAbout((opened: OpenStore) => new Store(opened));
 
-function outcomeOf(error: unknown, what: string): Outcome {
+/** Returns what an add that was rejected with this error reports. `undefined` when the port does not name the error. */
+export function outcomeOf(error: unknown): Outcome | undefined {
   if (error === undefined) return 'stored';
   if (error instanceof PlantIdTakenError) return 'taken';
   if (error instanceof StorageUnavailableError) return 'unavailable';
-  if (error instanceof OutcomeUnknownError) return 'unknown';
-  return fail(`${what} was rejected with an error that is not of the port: ${error}`);
+  return error instanceof OutcomeUnknownError ? 'unknown' : undefined;
+}
+
+/** Fails because a call was rejected with an error that the port does not name. */
+export function failedOtherwise(call: string, error: unknown): never {
+  return fail(`${call} was rejected with an error that is not of the port: ${error}`);
 }
 
 /** Fails unless an add has reported one of these outcomes. `why` continues the sentence of the failure. */
