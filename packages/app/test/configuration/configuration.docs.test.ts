@@ -34,6 +34,6 @@ describe('docs/operations.md', () => {
       .map((file) => readFileSync(new URL(file, folder), 'utf8'));
     const lines = [...source.join('').matchAll(/logger\.error\([^']*'([^']+)'\)/g)];
     expect(lines).not.to.have.length(0);
-    for (const [, line] of lines) expect(operations).to.include(`| \`error\` | \`${line}\` |`);
+    for (const [, line] of lines) expect(operations).to.include(`\n- \`${line}\`: `);
   });
 });
