@@ -30,7 +30,6 @@ const PAGE = 10_000;
 /** Yields all plants as newline-delimited JSON, in the order of their ids. Rejects as `ReadPlants` does. */
 export async function* exportPages(options: PlantExportOptions): AsyncGenerator<ExportedPage> {
   const { readPlants, client, timeLimitMs, signal } = options;
-  signal?.throwIfAborted();
   let left = options.limit ?? Number.POSITIVE_INFINITY;
   const read = (after: PlantId | undefined): Promise<readonly NewPlant[]> => {
     const page = { after, limit: Math.min(PAGE, left) };

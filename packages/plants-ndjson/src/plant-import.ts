@@ -33,9 +33,9 @@ export interface PlantImportOptions {
   readonly fromLine?: number | undefined;
   /**
    * Called with each line that was not stored, in order, and with the cause if that is a bug. When it rejects, the import
-   * ends. Without it, such lines are counted only.
+   * ends.
    */
-  readonly reject?: ((reject: Reject, bug?: unknown) => Promise<void>) | undefined;
+  readonly reject: (reject: Reject, bug?: unknown) => Promise<void>;
   /** Stops the import: it reads no further, waits for the creates in progress, and tries nothing again. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -68,8 +68,6 @@ export class PlantImport {
   readonly #options: PlantImportOptions;
   readonly #failing = new AbortController();
   readonly #ending: AbortSignal;
-  #pauseMs = FIRST_PAUSE_MS;
-  #pause: Promise<void> | undefined;
 
   constructor(options: PlantImportOptions) {
     this.#options = options;
@@ -144,30 +142,17 @@ export class PlantImport {
   async #store(plant: NewPlant): Promise<void> {
     const { createPlant, client, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
-    for (;;) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
         await createPlant.execute(client, plant, end - performance.now());
-        this.#pauseMs = FIRST_PAUSE_MS;
         return;
       } catch (error) {
         const isStorable = error instanceof StorageUnavailableError && performance.now() < end;
-        if (isStorable) await this.#backOff();
-        if (!isStorable || this.#ending.aborted) throw error;
+        if (!isStorable) throw error;
+        await setTimeout(pauseMs, undefined, { signal: this.#ending }).catch(() => undefined);
+        if (this.#ending.aborted) throw error;
       }
     }
-  }
-
-  /** Pauses once for all lines that wait: twice as long each time. The end of the import ends the pause. */
-  #backOff(): Promise<void> {
-    if (this.#pause === undefined) {
-      const ended = () => {
-        this.#pause = undefined;
-      };
-      const pause = setTimeout(this.#pauseMs, undefined, { signal: this.#ending });
-      this.#pause = pause.then(ended, ended);
-      this.#pauseMs = Math.min(2 * this.#pauseMs, MAX_PAUSE_MS);
-    }
-    return this.#pause;
   }
 
   /** Reveals nothing of an unexpected error. */
@@ -184,7 +169,7 @@ export class PlantImport {
       message: namesTheRule && cause instanceof Error ? cause.message : message,
       ...(bytes !== undefined && isUtf8(bytes) ? { text: `${bytes}` } : {}),
     };
-    await this.#options.reject?.(reject, error === INTERNAL.error ? cause : undefined);
+    await this.#options.reject(reject, error === INTERNAL.error ? cause : undefined);
     this.rejected.set(error, (this.rejected.get(error) ?? 0) + 1);
   }
 }

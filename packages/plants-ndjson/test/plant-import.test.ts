@@ -210,14 +210,6 @@ describe('An import', () => {
     ]);
   });
 
-  it('needs neither `reject` nor a signal: what it rejects is counted', async () => {
-    const createPlant = new CreatePlant(new MemoryPlantRepository());
-    const options = { createPlant, client: gardener, timeLimitMs: 1000, maxLineBytes: 64 };
-    const it = new PlantImport(options);
-    expect(await it.run(Readable.from([Buffer.from(`[]\n${line(1)}`)]))).to.equal(2);
-    expect([it.stored, ...it.rejected]).to.deep.equal([1, [4005, 1]]);
-  });
-
   it('ends when the client may not create plants', async () => {
     const it = importInto({ client: authenticatedClient('visitor', []) });
     await rejects(it.run(Readable.from(endless())), PermissionDeniedError);

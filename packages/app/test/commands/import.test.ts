@@ -106,17 +106,16 @@ describe('plant-store import', () => {
     const file = await files.write(numbered(2));
     const ACCESS_TOKENS_FILE = files.newPath();
     writeFileSync(ACCESS_TOKENS_FILE, `${CLIENT.ACCESS_TOKEN_SHA256} reader [read plants]\n`);
-    for (const [ACCESS_TOKEN, problem] of [
-      ['a-secret', 'the token is not known'],
-      [CLIENT.ACCESS_TOKEN, 'the token does not permit creating plants'],
-    ] as const) {
-      // A timer that is left would keep the process alive.
-      const it = run(['import', file], { ...MEMORY, ACCESS_TOKEN, ACCESS_TOKENS_FILE });
-      expect([await it.ended, it.stdout()]).to.deep.equal([2, '']);
-      expect(it.stderr()).to.equal(
-        `plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that the service accepts (${problem}). Set it to another one\n`,
-      );
-    }
+    const refused = (why: string) =>
+      `plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that the service accepts (${why}). Set it to another one\n`;
+    const env = { ...MEMORY, ACCESS_TOKENS_FILE };
+    const unknown = await result(['import', file], { ...env, ACCESS_TOKEN: 'a-secret' });
+    const err = refused('the token is not known');
+    expect(unknown).to.deep.equal({ code: 2, out: '', err });
+    // A timer that is left would keep the process alive.
+    const it = run(['import', file], { ...env, ACCESS_TOKEN: CLIENT.ACCESS_TOKEN });
+    expect([await it.ended, it.stdout()]).to.deep.equal([2, '']);
+    expect(it.stderr()).to.equal(refused('the token does not permit creating plants'));
   });
 
   it('ends with 1 when the token cannot be verified now', async () => {
