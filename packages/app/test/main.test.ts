@@ -64,6 +64,7 @@ describe('The plant-store command', () => {
     ['serve 3000', "'serve' takes no argument, found '3000'. See plant-store --help"],
     ['import --form-line 3', "unknown option '--form-line'. Did you mean --from-line?"],
     ['import -r a', "unknown option '-r'. See plant-store --help"],
+    ['export --from-line 3', "unknown option '--from-line'. See plant-store --help"],
     [
       'import a b\u001b[2J',
       "'import' takes one argument, found 'b\\x1b[2J'. See plant-store --help",
