@@ -6,6 +6,7 @@ import {
   type CreatePlant,
   type NewPlant,
   PermissionDeniedError,
+  PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
 import { type CreateFailure, failuresOfCreate, newPlantParser } from '@plant-store/plant-json';
@@ -24,7 +25,7 @@ export interface PlantImportOptions {
   readonly client: Client;
   /**
    * How long the outcome of a line is waited for, in milliseconds. A create keeps its mark for this time, so a pause of
-   * the storage costs time, not the outcome. A longer outage ends the import.
+   * the storage costs time, not the outcome. The import ends when no plant is stored, or found to be taken, in this time.
    */
   readonly timeLimitMs: number;
   /** The largest line in bytes, without its line feed. */
@@ -66,6 +67,8 @@ export class PlantImport {
   /** Where to resume: each line before this one that was to be imported is stored or was rejected. */
   nextLine: number;
   readonly #options: PlantImportOptions;
+  /** How many plants the storage has stored or found to be taken, also in lines that are not accounted for yet. */
+  #settled = 0;
   readonly #failing = new AbortController();
   readonly #ending: AbortSignal;
 
@@ -81,7 +84,8 @@ export class PlantImport {
    *
    * Rejects when each line that was read is accounted for, with the reason of the signal or the error of the input. Rejects
    * when the creates in progress have settled, with `PermissionDeniedError`, the error of `reject`, or
-   * `StorageUnavailableError`: then `nextLine` is a line of which nothing is stored, and later ones may be stored.
+   * `StorageUnavailableError`: then nothing was stored since `nextLine` was first tried, also not its plant. Later plants can
+   * be stored when the storage returns at that moment.
    */
   async run(input: Readable): Promise<number> {
     const { fromLine = 1, maxLineBytes } = this.#options;
@@ -115,11 +119,12 @@ export class PlantImport {
 
   /** Begins to create the plant of a line at once. Resolves when it is accounted for, after those `before` it. */
   async #import(line: Line, before: Promise<void>): Promise<void> {
+    const settled = this.#settled;
     const created = await this.#create(line).catch((cause: unknown) => ({ cause }));
     await before;
     if (this.#failing.signal.aborted) return;
     try {
-      if (typeof created === 'object') await this.#reject(line, created.cause);
+      if (typeof created === 'object') await this.#reject(line, created.cause, settled);
       else if (created) this.stored += 1;
       this.nextLine = line.number + 1;
     } catch (error) {
@@ -145,8 +150,10 @@ export class PlantImport {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
         await createPlant.execute(client, plant, end - performance.now());
+        this.#settled += 1;
         return;
       } catch (error) {
+        if (error instanceof PlantIdTakenError) this.#settled += 1;
         const isStorable = error instanceof StorageUnavailableError && performance.now() < end;
         if (!isStorable) throw error;
         await setTimeout(pauseMs, undefined, { signal: this.#ending }).catch(() => undefined);
@@ -155,11 +162,15 @@ export class PlantImport {
     }
   }
 
-  /** Reveals nothing of an unexpected error. */
-  async #reject({ number, bytes }: Line, cause: unknown): Promise<void> {
-    const endsImport =
-      cause instanceof PermissionDeniedError || cause instanceof StorageUnavailableError;
-    if (endsImport) throw cause;
+  /**
+   * Reveals nothing of an unexpected error. A line that is unavailable while others are not, such as on a lost shard, does
+   * not end the import.
+   *
+   * @param settled How many plants were settled when the line was read.
+   */
+  async #reject({ number, bytes }: Line, cause: unknown, settled: number): Promise<void> {
+    const isOutage = cause instanceof StorageUnavailableError && settled === this.#settled;
+    if (isOutage || cause instanceof PermissionDeniedError) throw cause;
     const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
     const { error, message } = failures.get(code) ?? INTERNAL;
     const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';

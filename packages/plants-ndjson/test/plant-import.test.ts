@@ -19,6 +19,7 @@ const LIMIT_BYTES = 64;
 const STOPPED = new Error('stopped');
 /** More lines than are imported concurrently. */
 const MANY = 10_000;
+const MAX_LINES = 4_000;
 
 const line = (id: number | bigint) => `{"id":${id},"name":"plant ${id}"}\n`;
 /** Lines without end, of plants that no test has otherwise. */
@@ -210,6 +211,12 @@ describe('An import', () => {
     ]);
   });
 
+  it('needs no signal', async () => {
+    const it = importInto({ signal: undefined });
+    expect(await it.run(`[]\n${line(1)}`)).to.equal(2);
+    expect(it.outcomes()).to.deep.equal({ stored: 1, 4005: 1 });
+  });
+
   it('ends when the client may not create plants', async () => {
     const it = importInto({ client: authenticatedClient('visitor', []) });
     await rejects(it.run(Readable.from(endless())), PermissionDeniedError);
@@ -259,31 +266,74 @@ describe('An import', () => {
       });
     }
 
-    it('while plants are unavailable, tries them no more, and can be resumed at the first of them', async () => {
-      const plants = storing(async ({ id }) => {
-        if (id === 1n || id === 3n) throw outage;
+    for (const [what, isDown, outcomes, nextLine] of [
+      ['a plant is', (id: bigint) => id === 1n, { stored: 3, 5030: 1 }, 5],
+      ['all plants are', () => true, { stored: 0 }, 1],
+    ] as const) {
+      it(`while ${what} unavailable, tries nothing again, and can be resumed at line ${nextLine}`, async () => {
+        let attempts = 0;
+        const plants = storing(async ({ id }) => {
+          attempts += 1;
+          if (isDown(id)) throw outage;
+        });
+        const it = importInto({ plants, timeLimitMs: 60_000 });
+        const running = rejects(it.run(lines(4)), STOPPED);
+        while (attempts < 4) await new Promise(setImmediate);
+        it.stop();
+        await running;
+        expect(it.outcomes()).to.deep.equal(outcomes);
+        expect(it.nextLine()).to.equal(nextLine);
+        expect(attempts).to.equal(4);
       });
-      const it = importInto({ plants });
-      const running = rejects(it.run(lines(4)), STOPPED);
-      while (it.nextLine() < 2) await new Promise(setImmediate);
-      it.stop();
-      await running;
-      expect(it.outcomes()).to.deep.equal({ stored: 1 });
-      expect(it.nextLine()).to.equal(2);
-    });
+    }
   });
 
-  it('tries a plant again until its time limit, and then ends, to be resumed at its line', async () => {
+  it('ends when nothing is stored in the time limit of a line, and can be resumed at this line', async () => {
+    let isDown = false;
+    const stored = new Map<bigint, NewPlant>();
+    const memory = new MemoryPlantRepository(stored);
+    const plants = storing(async (plant, timeLimitMs) => {
+      if (plant.id === BigInt(MANY)) isDown = true;
+      if (isDown) throw outage;
+      await memory.add(plant, timeLimitMs);
+    });
+    const first = importInto({ plants, timeLimitMs: 100 });
+    await rejects(first.run(lines(2 * MANY)), outage);
+    const nextLine = first.nextLine();
+    expect(first.rejected.every(({ error }) => error === 5030)).to.equal(true);
+    expect(first.outcomes().stored + first.rejected.length).to.equal(nextLine - 1);
+    expect(nextLine).to.be.within(MANY + 1, MANY + MAX_LINES + 1);
+
+    const second = importInto({ plants: memory, fromLine: nextLine });
+    await second.run(lines(2 * MANY));
+    expect(second.outcomes()).to.deep.equal({ stored: 2 * MANY - nextLine + 1 });
+    expect(stored.size).to.equal(2 * MANY - first.rejected.length);
+  });
+
+  for (const [what, add] of [
+    ['stored', async () => undefined],
+    ['taken', () => Promise.reject(new PlantIdTakenError())],
+  ] as const) {
+    it(`rejects a line that stays unavailable while others are ${what}, and continues`, async () => {
+      const plants = storing(async ({ id }) => (id === 1n ? Promise.reject(outage) : add()));
+      const it = importInto({ plants, timeLimitMs: 100 });
+      expect(await it.run(lines(MANY))).to.equal(MANY);
+      const others = what === 'stored' ? { stored: MANY - 1 } : { stored: 0, 4006: MANY - 1 };
+      expect(it.outcomes()).to.deep.equal({ ...others, 5030: 1 });
+      expect(it.rejected.find(({ error }) => error === 5030)?.line).to.equal(2);
+    });
+  }
+
+  it('gives each plant the time limit once, also when it tries again, and not forever', async () => {
     const limits: number[] = [];
-    const plants = storing(async ({ id }, timeLimitMs) => {
-      if (id !== 1n) return;
+    const plants = storing(async (_, timeLimitMs) => {
       limits.push(timeLimitMs);
       throw outage;
     });
     const it = importInto({ plants, timeLimitMs: 500 });
-    await rejects(it.run(Readable.from(endless(lines(2)))), outage);
-    expect(it.outcomes()).to.deep.equal({ stored: 1 });
-    expect(it.nextLine()).to.equal(2);
+    await rejects(it.run(line(1)), outage);
+    expect(it.outcomes()).to.deep.equal({ stored: 0 });
+    expect(it.nextLine()).to.equal(1);
     expect(limits[0]).to.be.within(1, 500);
     // The pauses are 100, 200 and 400 ms, and longer on a busy machine: a further attempt would come after the end.
     expect(limits).to.have.lengthOf.within(2, 4);
