@@ -163,7 +163,7 @@ describe('The monitoring of the service', () => {
       .flatMap(([, line = '']) => line.split(/ … | \(|: …\)?|\)$/))
       .filter(Boolean);
     expect(lines).to.have.length.above(15);
-    expect(reasons).to.have.length(6);
+    expect(reasons).to.have.length(5);
     expect(parts).to.have.length.above(2);
     const printed = read('docs/operations.md') + read('docs/authentication.md') + sources();
     const named = [...lines.map((it) => it.slice(1, -1)), ...reasons, ...parts];
