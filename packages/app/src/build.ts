@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Build } from '@plant-store/http-koa';
 
 const read = (path: string) => JSON.parse(readFileSync(new URL(path, import.meta.url), 'utf8'));
@@ -12,7 +13,9 @@ export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
   : { version: read('../../package.json').version };
 
 const { repository } = read('../../package.json');
+const checkout = join(import.meta.dirname, '../../../..');
 
 /** Where the documentation is, which is in no package. A release writes the URL of the repository into the manifest. */
 export const SOURCE: string =
-  repository?.url.replace(/^git\+|\.git$/g, '') ?? `the source of version ${build.version}`;
+  repository?.url.replace(/^git\+|\.git$/g, '') ??
+  (existsSync(`${checkout}/docs`) ? checkout : `the source of version ${build.version}`);

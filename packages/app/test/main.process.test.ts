@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -5,6 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { ACCESS_TOKEN_SHA256, command, endAll, run, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 
@@ -25,6 +27,17 @@ describe('The process of plant-store', () => {
   afterEach(() => {
     endAll();
     rmSync(folder, { recursive: true });
+  });
+
+  it('warns when it may open fewer files than MAX_CONNECTIONS needs', async () => {
+    const limited = `ulimit -n 300; '${process.execPath}' '${command}' check`;
+    const MAX_CONNECTIONS = '201';
+    const { stderr } = await promisify(execFile)('sh', ['-c', limited], {
+      env: { PATH: process.env.PATH, MAX_CONNECTIONS },
+    });
+    expect(stderr).to.equal(
+      'plant-store: warning: MAX_CONNECTIONS: the process may open 300 files, and each connection takes one. Raise the limit to 301 (ulimit -n), or lower MAX_CONNECTIONS\n',
+    );
   });
 
   it('loads only what it needs', async () => {
@@ -65,9 +78,14 @@ describe('The process of plant-store', () => {
   });
 
   it('has the same exit code when nothing reads its outputs', async () => {
-    const { child, ended } = run(['bake']);
-    for (const output of [child.stdout, child.stderr]) output?.destroy();
-    expect(await ended).to.equal(2);
+    for (const [args, code] of [
+      [['bake'], 2],
+      [['--help'], 0],
+    ] as const) {
+      const { child, ended } = run(args);
+      for (const output of [child.stdout, child.stderr]) output?.destroy();
+      expect(await ended).to.equal(code);
+    }
   });
 
   it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {

@@ -41,19 +41,21 @@ export function parseCommandLine<Command>(
 ): Arguments & { readonly command: Command } {
   const commandOf = (name: string) => {
     const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-    return command ?? unknownWord('command', name, Object.keys(commands));
+    return command ?? unknownWord('unknown command', name, Object.keys(commands));
   };
   const names = Object.values(OPTIONS).flat();
   const valued = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
   // A strict parser takes a negative id for another option.
   const how = { options: { ...valued, ...FLAGS }, allowPositionals: true, strict: false };
   const { positionals, values } = parseArgs({ args: [...args], ...how });
-  const [name = 'serve', file, another] = positionals;
+  const [given, file, another] = positionals;
+  const name = given ?? 'serve';
+  const prefix = given === undefined ? '' : `${given}: `;
   const command = commandOf(name);
   const known = [...(OPTIONS[name] ?? []), ...Object.keys(FLAGS)].map((it) => `--${it}`);
   for (const [key, value] of Object.entries(values)) {
     const option = `${key.length > 1 ? '--' : '-'}${key}`;
-    if (!known.includes(option)) unknownWord('option', option, known);
+    if (!known.includes(option)) unknownWord(`${prefix}unknown option`, option, known);
     if (Object.hasOwn(FLAGS, key)) return { command: commandOf(key), file: undefined, values: {} };
     if (typeof value !== 'string' || value.startsWith('--')) {
       throw new UsageError(`${name}: ${option}: expected a value. ${SEE}`);
@@ -61,16 +63,17 @@ export function parseCommandLine<Command>(
   }
   const [most, extra] = WITH_FILE.includes(name) ? ['one', another] : ['no', file];
   if (extra !== undefined) {
-    throw new UsageError(`'${name}' takes ${most} argument, found '${extra}'. ${SEE}`);
+    const fix = name === 'export' ? 'Redirect standard output' : SEE;
+    throw new UsageError(`'${name}' takes ${most} argument, found '${extra}'. ${fix}`);
   }
   return { command, file, values: values as Arguments['values'] };
 }
 
 /** @throws {UsageError} that names the known word that was probably meant. */
-function unknownWord(what: string, word: string, known: readonly string[]): never {
+function unknownWord(problem: string, word: string, known: readonly string[]): never {
   const meant = nearest(word, known);
   const fix = meant === undefined ? SEE : `Did you mean ${meant}?`;
-  throw new UsageError(`unknown ${what} '${word}'. ${fix}`);
+  throw new UsageError(`${problem} '${word}'. ${fix}`);
 }
 
 /** Returns the number that the text of an option writes; `undefined` without a text. @throws {UsageError} */

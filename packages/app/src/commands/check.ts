@@ -4,7 +4,7 @@ import type { StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { advice, readConfiguration } from '../configuration/configuration.js';
 import { ConfigurationError } from '../configuration/setting.js';
 import { sentenceOf } from '../messages/wording.js';
-import { type OwnProcess, printProblem } from './own-process.js';
+import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
 
 /** How long a part may take to connect, or to elect a primary. */
 const MAX_WAIT_MS = 4_000;
@@ -22,7 +22,7 @@ export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
   const configuration = await readConfiguration(process.env, false);
   if (configuration.ignored.length > 0) throw new ConfigurationError(configuration.ignored);
-  for (const line of advice(configuration)) warn(line);
+  for (const line of advice(configuration, maxFiles())) warn(line);
   const { storage, verifier } = configuration;
   const warnOf = (event: StorageEvent) => {
     if (event.type !== 'storage warning') return;

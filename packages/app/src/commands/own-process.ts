@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'node:events';
-import { fstatSync, writeFile, writeFileSync } from 'node:fs';
+import { existsSync, fstatSync, readFileSync, writeFile, writeFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
@@ -55,6 +55,13 @@ export function writerTo(stdout: Output): (text: string) => Promise<void> {
   }
   const writeAll = promisify<number, string>(writeFile);
   return async (text) => (text.length < LONG ? writeFileSync(fd, text) : writeAll(fd, text));
+}
+
+/** Returns how many files the process may open, which Linux shows. */
+export function maxFiles(): number {
+  const path = '/proc/self/limits';
+  const limits = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
 }
 
 /** Returns the URL of a server for clients on this machine: on loopback when it listens on every address. */

@@ -9,7 +9,7 @@ import { ConfigurationError } from '../configuration/setting.js';
 import type { ReloadableVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids, type Log } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
-import { type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
+import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
  * Runs the service until it is stopped. Resolves with the exit code.
@@ -36,7 +36,7 @@ export async function serve(
       (await listen(managementServer, 'MANAGEMENT_', MANAGEMENT_HOST, MANAGEMENT_PORT));
     const api = await listen(server, '', HOST, PORT);
     announce(process.stdout, configuration, { api, management }, logger);
-    for (const line of advice(configuration)) logger.warn(line);
+    for (const line of advice(configuration, maxFiles())) logger.warn(line);
     if (!stopping.aborted) await once(stopping, 'abort');
     logger.info({ signal: stopping.reason }, 'stopping');
     (await container.getAsync(ids.health)).stop();

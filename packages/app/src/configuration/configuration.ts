@@ -1,4 +1,4 @@
-import { newToken, tokenDigest } from '@plant-store/token-verifier-static';
+import { newToken } from '@plant-store/token-verifier-static';
 import { anyOf, nearest } from '../messages/wording.js';
 import { configureChosen, settingsOf, variablesThatChoose } from './adapter-choice.js';
 import {
@@ -17,8 +17,8 @@ import {
   wholeNumber,
   withSecrets,
 } from './setting.js';
-import { type ConfiguredStorage, storages } from './storages.js';
-import { type ConfiguredVerifier, verifiers } from './verifiers.js';
+import { type ConfiguredStorage, DRAWBACK, storages } from './storages.js';
+import { type ConfiguredVerifier, demoVerifier, verifiers } from './verifiers.js';
 
 const DAY_MS = 86_400_000;
 
@@ -108,8 +108,9 @@ export async function readConfiguration(
   const misspelt = misspeltIn(env, noStorage || storage === undefined);
   const isDemo = hasDefaults && noVerifier && !namesToken(given, [...misspelt.values()].flat());
   const demoToken = isDemo ? newToken() : undefined;
-  const tokens = demoToken ? { ...env, ACCESS_TOKEN_SHA256: tokenDigest(demoToken) } : env;
-  const verifier = await collect(problems, () => configureChosen(verifiers, tokens));
+  const verifier = demoToken
+    ? demoVerifier(demoToken)
+    : await collect(problems, () => configureChosen(verifiers, env));
   if (noStorage && !hasDefaults) problems.push(NO_STORAGE);
   if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
@@ -137,7 +138,7 @@ function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean 
   return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
-const NO_STORAGE = `STORAGE: expected to be set, since memory loses every plant when the process ends. Set ${variablesThatChoose(storages)}, or STORAGE=memory if that is intended`;
+const NO_STORAGE = `STORAGE: expected to be set, since ${DRAWBACK}. Set ${variablesThatChoose(storages)}, or STORAGE=memory if that is intended`;
 const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
 const NO_TOKEN =
   'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
@@ -177,6 +178,7 @@ function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, rea
 
 /** Returns the rules among the variables of the service that are broken. */
 function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
+  const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT } = values;
   const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;
   const problems: string[] = [];
   if (HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS) {
@@ -189,21 +191,39 @@ function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): st
       'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
     );
   }
+  const hosts = [HOST, MANAGEMENT_HOST];
+  const overlap = HOST === MANAGEMENT_HOST || hosts.includes('0.0.0.0') || hosts.includes('::');
+  if (MANAGEMENT_PORT === PORT && PORT !== 0 && overlap) {
+    problems.push(
+      'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
+    );
+  }
   return problems;
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */
 const LATENESS_MS = 1000;
 
-/** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-export function advice(configuration: Configuration): string[] {
+/** The most files that the process has open beside connections: those of the database, of the log, of Node.js. */
+const OWN_FILES = 100;
+
+/**
+ * What is allowed but not recommended. Each line names the variable, what happens, and the fix.
+ *
+ * @param maxFiles How many files the process may open.
+ */
+export function advice(configuration: Configuration, maxFiles: number): string[] {
+  const production = configuration.NODE_ENV === 'production';
   const { REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
   const longestMs = configuration.REQUEST_TIMEOUT_MS + LATENESS_MS + requestDeadlineMs;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
+  const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
+  const files = `MAX_CONNECTIONS: the process may open ${maxFiles} files, and each connection takes one. Raise the limit to ${maxNeeded} (ulimit -n), or lower MAX_CONNECTIONS`;
   return [
     ...configuration.ignored,
     ...(configuration.SHUTDOWN_TIMEOUT_MS < longestMs ? [shutdown] : []),
-    ...(storage.advice?.(requestDeadlineMs) ?? []),
+    ...(maxFiles < maxNeeded ? [files] : []),
+    ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
     ...(verifier.advice?.() ?? []),
   ];
 }

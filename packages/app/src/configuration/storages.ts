@@ -1,7 +1,7 @@
 import type { PlantReader, PlantRepository } from '@plant-store/domain';
 import type { BatchTracer, StorageObserver } from '@plant-store/plant-repository-group-commit';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
-import { type AdapterChoices, choice } from './adapter-choice.js';
+import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, required, text } from './setting.js';
 
 /** The store of a storage. One that is not a `PlantReader` cannot be exported. */
@@ -21,8 +21,14 @@ export interface ConfiguredStorage {
     isReadOnly?: boolean,
   ) => Promise<Store>;
   /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-  readonly advice?: (requestDeadlineMs: number) => readonly string[];
+  readonly advice?: (service: {
+    readonly production: boolean;
+    readonly requestDeadlineMs: number;
+  }) => readonly string[];
 }
+
+/** Why storage in memory must be chosen. */
+export const DRAWBACK = 'memory loses every plant when the process ends';
 
 /** The longest election of a replica set with default settings, and one second to notice its end. */
 const ELECTION_MS = 12_000;
@@ -40,6 +46,10 @@ const memory = choice({
       observer({ type: 'storage reachable' });
       return new MemoryPlantRepository();
     },
+    advice: ({ production }) =>
+      production
+        ? [`STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`]
+        : [],
   }),
 });
 
@@ -74,7 +84,7 @@ const mongodb = choice({
         const createCollection = isReadOnly !== true;
         return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
-      advice: (requestDeadlineMs) =>
+      advice: ({ requestDeadlineMs }) =>
         requestDeadlineMs < ELECTION_MS
           ? [
               `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { TokenVerifier } from '@plant-store/domain';
+import { PERMISSIONS, type TokenVerifier } from '@plant-store/domain';
 import type { TokenObserver } from '@plant-store/token-verifier-jwt';
 import {
   InvalidTokensError,
@@ -7,6 +7,7 @@ import {
   parseTokensList,
   StaticTokenVerifier,
   type TokenDigest,
+  tokenDigest,
 } from '@plant-store/token-verifier-static';
 import { sentenceOf } from '../messages/wording.js';
 import { type AdapterChoices, choice } from './adapter-choice.js';
@@ -114,6 +115,12 @@ export const verifiers: AdapterChoices<ConfiguredVerifier> = {
   file,
   jwt,
 };
+
+/** Returns a verifier of one token, whose client the log calls `demo`. */
+export function demoVerifier(token: string): ConfiguredVerifier & { readonly name: string } {
+  const digests = [{ sha256: tokenDigest(token), label: 'demo', permissions: PERMISSIONS }];
+  return { name: 'static', open: async () => new StaticTokenVerifier(digests) };
+}
 
 /** The variables of the options of the JWT verifier. */
 const JWT_VARIABLES: Readonly<Record<string, string>> = {

@@ -50,8 +50,9 @@ describe('The start of the service', () => {
     const settings = { NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' };
     const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
     const service = new Command([], env, true);
-    await service.printed(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request/);
+    await service.printed(/WARN.*: .*STORAGE: memory loses/);
     expect(service.out).to.match(/^Plant Store .*\nStorage: memory .*\n.*WARN/);
+    expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request/);
     expect(await service.stop()).to.equal(0);
     expect(service.out).to.match(/INFO.*: .*stopping/);
   });

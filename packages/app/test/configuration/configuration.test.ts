@@ -14,6 +14,7 @@ const ISSUER = 'https://login.example.com';
 const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
 /** A tutorial adds one. */
 const STORES = variablesThatChoose(storages);
+const FORGETS = 'memory loses every plant when the process ends';
 
 /** Values that no variable of this name takes. */
 const INVALID: Readonly<Record<string, readonly string[]>> = {
@@ -120,6 +121,12 @@ describe('The configuration', () => {
     expect(CORS_ALLOWED_ORIGINS).to.deep.equal(origins);
   });
 
+  it('names the client of a demo token', async () => {
+    const { demoToken = '', verifier } = await configured({});
+    const opened = await verifier.open(() => undefined);
+    expect((await opened.verify(demoToken)).name).to.equal('demo');
+  });
+
   it('has the names and the variables of its adapters', async () => {
     const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
     expect(own.storage).to.include({ name: 'memory' }).and.not.to.have.property('variables');
@@ -139,7 +146,7 @@ describe('A problem of the configuration', () => {
     }
   });
 
-  const NO_STORAGE = `STORAGE: expected to be set, since memory loses every plant when the process ends. Set ${STORES}, or STORAGE=memory if that is intended`;
+  const NO_STORAGE = `STORAGE: expected to be set, since ${FORGETS}. Set ${STORES}, or STORAGE=memory if that is intended`;
   const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
   const FRAGMENT = 'fragment. Correct it, or unset it';
@@ -148,6 +155,8 @@ describe('A problem of the configuration', () => {
     'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS';
   const NO_MANAGEMENT =
     'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it';
+  const SAME_PORT =
+    'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one';
   const one = (variable: string, since: string) =>
     `${variable}: expected to be set, since ${since} set. Set it too, or neither`;
 
@@ -227,6 +236,10 @@ describe('A problem of the configuration', () => {
       'jwt_issuer: ignored, since it is not a variable of this service. Rename it if JWT_ISSUER is meant',
     ],
     [{ NODE_ENV: 'staging' }, NO_STORAGE, NO_VERIFIER],
+    [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
+    [{ MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
+    [{ MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' }],
+    [{ PORT: '0', MANAGEMENT_PORT: '0' }],
     [{ NODE_ENV: 'production' }, NO_STORAGE, NO_VERIFIER],
     [{ NODE_ENV: 'production', MONGODB_URI: 'mongodb://a', ACCESS_TOKEN_SHA256: DIGEST }],
     [
@@ -316,6 +329,7 @@ describe('Advice', () => {
   const cases: readonly (readonly [Env, ...string[]])[] = [
     [
       { NODE_ENV: 'production', STORAGE: 'memory', ...JWT },
+      `STORAGE: ${FORGETS}. Set ${STORES} to keep plants`,
       'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
     ],
     [{ ...JWT, JWT_SCOPE: 'plants', SHUTDOWN_DELAY: '1', HOME: '1' }],
@@ -339,7 +353,7 @@ describe('Advice', () => {
 
   for (const [env, ...expected] of cases) {
     it(`is complete sentences, for ${JSON.stringify(env)}`, async () => {
-      expect(advice(await configured(env))).to.deep.equal(expected);
+      expect(advice(await configured(env), 10_100)).to.deep.equal(expected);
     });
   }
 
