@@ -9,13 +9,7 @@ import type {
 import { type Db, type Document, MongoWriteConcernError, ObjectId } from 'mongodb';
 import { CollectionCheck, type CollectionOptions } from './collection/collection-check.js';
 import { insertResult } from './collection/insert-outcome.js';
-import {
-  DURABLE,
-  expectCollection,
-  MAX_DOCUMENT_BYTES,
-  readPage,
-  toDocument,
-} from './collection/plant-collection.js';
+import { DURABLE, readPage, toDocument } from './collection/plant-collection.js';
 import { problemOf, type Topology } from './connection/connection-problem.js';
 import { createMongoClient, databaseOf, shownHosts } from './connection/mongo-client.js';
 import {
@@ -40,7 +34,8 @@ const STANDALONE =
 export class MongoPlantStorage implements PlantStorage {
   readonly place: string;
   readonly limits = { ordinary: 20, again: 20, stragglers: 60 };
-  readonly maxPlantBytes = MAX_DOCUMENT_BYTES;
+  /** The largest document that MongoDB accepts. */
+  readonly maxPlantBytes = 2 ** 24;
   readonly #db: Db;
   readonly #options: CollectionOptions;
   readonly #check: CollectionCheck;
@@ -120,8 +115,7 @@ export class MongoPlantStorage implements PlantStorage {
   async page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const { collection, createCollection } = this.#options;
     const plants = await readPage(this.#db, collection, page, signal);
-    const mayBeAbsent = plants.length === 0 && !createCollection;
-    if (mayBeAbsent) await expectCollection(this.#db, collection, signal);
+    if (plants.length === 0 && !createCollection) await this.#check.expectCollection(signal);
     return plants;
   }
 

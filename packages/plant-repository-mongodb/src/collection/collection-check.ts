@@ -1,6 +1,7 @@
+import { once } from 'node:events';
 import { isDeepStrictEqual } from 'node:util';
 import { NoResponseError, type StorageObserver } from '@plant-store/plant-repository-group-commit';
-import { type Db, type Document, type MongoClient, MongoServerError } from 'mongodb';
+import { type Db, type Document, MongoServerError } from 'mongodb';
 import { CollectionError, codeOf, UNAUTHORIZED } from '../connection/server-code.js';
 import { DURABLE, FIELD_TYPES } from './plant-collection.js';
 
@@ -77,6 +78,14 @@ export class CollectionCheck {
     }
   }
 
+  /** Rejects with {@link CollectionError} when there is no such collection. Needs only the permission to read it. */
+  async expectCollection(signal: AbortSignal): Promise<void> {
+    if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
+    throw new CollectionError(
+      `there is no collection "${this.#options.collection}" in the database "${this.#db.databaseName}"`,
+    );
+  }
+
   /** Reports what an administrator should know, once. */
   warn(message: string, step?: Document): void {
     if (this.#reported.has(message)) return;
@@ -102,7 +111,9 @@ export class CollectionCheck {
   }
 
   async #status(signal: AbortSignal): Promise<Document> {
-    await connected(this.#db.client, signal);
+    // A client that could not connect, or was closed, does not connect again by itself.
+    await Promise.race([this.#db.client.connect(), once(signal, 'abort')]);
+    signal.throwIfAborted();
     return this.#command({ connectionStatus: 1, showPrivileges: true }, signal);
   }
 
@@ -143,9 +154,7 @@ export class CollectionCheck {
   /** Resolves with whether the collection exists. Rejects when it does not keep what it acknowledges. */
   async #exists(signal: AbortSignal): Promise<boolean> {
     const { collection: name } = this.#options;
-    const list = { listCollections: 1, filter: { name } };
-    const { cursor } = await this.#command(list, signal);
-    const [collection] = cursor.firstBatch;
+    const collection = await this.#find(signal);
     if (collection === undefined) return false;
     const { type = 'collection', options = {} } = collection;
     const kind = options.capped ? 'capped collection' : type;
@@ -154,6 +163,12 @@ export class CollectionCheck {
     if (isOwn(options.validator)) this.#reported.delete(OTHER_VALIDATOR);
     else this.warn(OTHER_VALIDATOR, { collMod: name, ...VALIDATION });
     return true;
+  }
+
+  async #find(signal: AbortSignal, options: Document = {}): Promise<Document | undefined> {
+    const filter = { name: this.#options.collection };
+    const { cursor } = await this.#command({ listCollections: 1, filter, ...options }, signal);
+    return cursor.firstBatch[0];
   }
 
   /** Writes nothing, but waits like an insert, if the user may update: for locks, the journal and a majority. */
@@ -170,29 +185,26 @@ export class CollectionCheck {
     if (!isPermitted) throw new CollectionError(DENIED);
   }
 
-  #may(action: string, status: Document, collection = this.#options.collection): boolean {
-    return may(action, status, this.#db.databaseName, collection);
+  /**
+   * Returns whether the user may do something, from the reply to `connectionStatus`. Returns true for a server that
+   * requires no credentials, or that does not report privileges. Source: MongoDB manual, "Resource Document".
+   */
+  #may(action: string, { authInfo }: Document, collection = this.#options.collection): boolean {
+    const { authenticatedUsers = [], authenticatedUserPrivileges } = authInfo ?? {};
+    if (authenticatedUsers.length === 0 || !authenticatedUserPrivileges) return true;
+    // An empty name in a resource matches every name.
+    const isCovered = ({ db, collection: name }: Document) =>
+      ['', this.#db.databaseName].includes(db) && ['', collection].includes(name);
+    return authenticatedUserPrivileges.some(
+      ({ resource, actions }: Document) =>
+        (resource.anyResource || isCovered(resource)) &&
+        (actions.includes(action) || actions.includes('anyAction')),
+    );
   }
 
   #command(command: Document, signal: AbortSignal): Promise<Document> {
     return this.#db.command(command, { signal });
   }
-}
-
-/**
- * Returns whether the user may do something, from the reply to `connectionStatus` with `showPrivileges`. Returns true
- * for a server that requires no credentials, or that does not report privileges. Source: MongoDB manual, "Resource Document".
- */
-export function may(action: string, status: Document, db: string, collection: string): boolean {
-  const { authenticatedUsers = [], authenticatedUserPrivileges } = status.authInfo ?? {};
-  if (authenticatedUsers.length === 0 || !authenticatedUserPrivileges) return true;
-  return authenticatedUserPrivileges.some(({ resource, actions }: Document) => {
-    // An empty name in a resource matches every name.
-    const isCovered =
-      ['', db].includes(resource.db) && ['', collection].includes(resource.collection);
-    const isPermitted = actions.includes(action) || actions.includes('anyAction');
-    return (resource.anyResource || isCovered) && isPermitted;
-  });
 }
 
 /** Whether a validator is that of this version, or of another one, whose plants have more or fewer optional fields. */
@@ -208,12 +220,4 @@ function isOwn(validator: Document | undefined): boolean {
 function slowly(error: unknown): never {
   const isSlow = codeOf(error) === MAX_TIME_MS_EXPIRED || error instanceof NoResponseError;
   throw isSlow ? new CollectionError(SLOW, 'slow') : error;
-}
-
-/** A client that could not connect does not try it again by itself. Resolves at once when it is connected. */
-async function connected(client: MongoClient, signal: AbortSignal): Promise<void> {
-  const aborted = new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-  await Promise.race([client.connect(), aborted]);
 }

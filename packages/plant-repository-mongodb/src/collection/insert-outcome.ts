@@ -1,45 +1,33 @@
-import type {
-  InsertOutcome,
-  InsertResult,
-  Refusal,
-} from '@plant-store/plant-repository-group-commit';
+import type { InsertOutcome, InsertResult } from '@plant-store/plant-repository-group-commit';
 import type { Document } from 'mongodb';
 import { NOT_SUPPORTED_ON_VIEW, ServerReplyError } from '../connection/server-code.js';
-
-/** Why one document of an insert was not written. */
-interface WriteError {
-  /** The position of the document in the insert. */
-  readonly index: number;
-  readonly code: number;
-  /** The fields of the violated unique index. */
-  readonly keyPattern?: Readonly<Record<string, unknown>>;
-}
 
 const DUPLICATE_KEY = 11000;
 const INVALID = 121;
 
 /** Returns the outcomes of the `size` documents of an unordered insert, from the server's reply. */
 export function insertResult(reply: Document, size: number): InsertResult {
-  const { n, writeConcernError: unmet } = reply;
-  const writeErrors: readonly WriteError[] = reply.writeErrors ?? [];
+  const { n, writeErrors = [], writeConcernError: unmet } = reply;
   const isDurable = n + writeErrors.length === size && unmet === undefined;
   const outcomes = Array<InsertOutcome>(size).fill(isDurable ? 'stored' : 'unclear');
+  let cause = unmet;
   for (const error of writeErrors) {
     const outcome = outcomeOf(error);
+    if (outcome === 'unclear' || outcome === 'not permitted') cause ??= error;
     // A met write concern proves that a majority has journalled what is looked up then, whatever the set's defaults are.
     outcomes[error.index] = outcome !== 'unclear' && unmet ? 'not written' : outcome;
   }
-  const needsCause = (error: WriteError) =>
-    ['unclear', 'not permitted'].includes(`${outcomeOf(error)}`);
-  const cause = unmet ?? writeErrors.find(needsCause);
   return cause
     ? { outcomes, error: new ServerReplyError(cause.code, cause.codeName) }
     : { outcomes };
 }
 
-/** The outcome of one document. Most codes are unclear, because a router reports network errors in this way. */
-function outcomeOf(error: WriteError): 'id exists' | 'not permitted' | 'unclear' | Refusal {
-  const { code, keyPattern = {} } = error;
+/**
+ * The outcome of one document. Most codes are unclear, because a router reports network errors in this way.
+ *
+ * @param error `keyPattern` has the fields of the violated unique index.
+ */
+function outcomeOf({ code, keyPattern = {} }: Document): InsertOutcome {
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };
   }

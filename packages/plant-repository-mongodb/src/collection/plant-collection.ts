@@ -5,8 +5,8 @@ import {
   UnreadablePlantError,
 } from '@plant-store/domain';
 import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
-import { type Db, type Document, Long, ObjectId, type Timestamp } from 'mongodb';
-import { CollectionError, codeOf } from '../connection/server-code.js';
+import { type Db, type Document, Long, ObjectId } from 'mongodb';
+import { codeOf } from '../connection/server-code.js';
 
 /** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
 export const DURABLE = { w: 'majority', j: true };
@@ -25,9 +25,6 @@ export interface PlantDocument extends Plant {
   readonly mark: ObjectId;
 }
 
-/** The largest document that MongoDB accepts, in bytes. */
-export const MAX_DOCUMENT_BYTES = 2 ** 24;
-
 /** Returns the document of a plant. */
 export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): PlantDocument {
   return { _id: id, ...fields, mark: new ObjectId(mark) };
@@ -45,7 +42,7 @@ export async function readPage(
 ): Promise<readonly NewPlantFields[]> {
   const find = async (query: Document): Promise<Document> =>
     db.command({ find: name, ...query, singleBatch: true }, { signal, promoteLongs: false });
-  const time = await latestTime(find);
+  const time = await find(CONFIRMATION).then(({ operationTime }) => operationTime, ofStandalone);
   const { cursor } = await find({
     filter: { _id: after === undefined ? { $gte: Long.MIN_VALUE } : { $gt: after } },
     projection: Object.fromEntries(Object.keys(FIELD_TYPES).map((field) => [field, 1])),
@@ -58,43 +55,22 @@ export async function readPage(
 }
 
 /**
- * Resolves with a time that is not before any plant that was acknowledged until now.
+ * Its reply has a time that is not before any plant that was acknowledged until now.
  *
  * Majority reads alone may miss such plants: on a primary that was replaced and has not noticed it, and on a new
  * primary that does not know yet what a majority has. A linearizable read waits until a majority confirms the
  * primary. MongoDB guarantees it for one document, so its time is used for the page.
  */
-async function latestTime(
-  find: (query: Document) => Promise<Document>,
-): Promise<Timestamp | undefined> {
-  try {
-    const reply = await find({
-      filter: { _id: Long.ZERO },
-      projection: { _id: 1 },
-      limit: 1,
-      readConcern: { level: 'linearizable' },
-    });
-    return reply.operationTime;
-  } catch (error) {
-    // A standalone server has no other one that could know more.
-    if (codeOf(error) === NOT_A_REPLICA_SET) return undefined;
-    throw error;
-  }
-}
+const CONFIRMATION = {
+  filter: { _id: Long.ZERO },
+  projection: { _id: 1 },
+  limit: 1,
+  readConcern: { level: 'linearizable' },
+};
 
-/** Rejects with {@link CollectionError} when there is no such collection. */
-export async function expectCollection(db: Db, name: string, signal: AbortSignal): Promise<void> {
-  const list = {
-    listCollections: 1,
-    filter: { name },
-    nameOnly: true,
-    authorizedCollections: true,
-  };
-  const { cursor } = await db.command(list, { signal });
-  if (cursor.firstBatch.length > 0) return;
-  throw new CollectionError(
-    `there is no collection "${name}" in the database "${db.databaseName}"`,
-  );
+/** A standalone server has no other one that could know more. */
+function ofStandalone(error: unknown): undefined {
+  if (codeOf(error) !== NOT_A_REPLICA_SET) throw error;
 }
 
 function toPlant({ _id, name, tag }: Document): Required<NewPlantFields> {

@@ -35,23 +35,23 @@ export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
     }
   }
 
-  async function late(host: string): Promise<LookupAddress[]> {
-    await wait(NAME_TIMEOUT_MS, undefined, { ref: false });
-    const known = latest.get(host);
-    if (known) return known;
-    const error = new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
-    throw Object.assign(error, { code: TEMPORARY });
-  }
-
   return (host, options, callback) => {
     const lookUp = pending.get(host) ?? start(host, options);
     pending.set(host, lookUp);
-    Promise.race([lookUp, late(host)]).then(
+    const late = wait(NAME_TIMEOUT_MS, latest.get(host), { ref: false });
+    Promise.race([lookUp, late]).then(
       (addresses) => {
-        if (options.all) callback(null, addresses);
-        else callback(null, addresses[0]?.address ?? '', addresses[0]?.family);
+        const [first] = addresses ?? [];
+        if (first === undefined) callback(lateError(host), []);
+        else if (options.all) callback(null, addresses ?? []);
+        else callback(null, first.address, first.family);
       },
       (error) => callback(error, []),
     );
   };
+}
+
+function lateError(host: string): Error {
+  const error = new Error(`the name ${host} was not resolved within ${NAME_TIMEOUT_MS} ms`);
+  return Object.assign(error, { code: TEMPORARY });
 }

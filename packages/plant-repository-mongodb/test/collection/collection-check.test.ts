@@ -3,7 +3,7 @@ import { sharedReplicaSet } from '@plant-store/mongod';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
-import { CollectionCheck, may, VALIDATION } from '../../src/collection/collection-check.js';
+import { CollectionCheck, VALIDATION } from '../../src/collection/collection-check.js';
 import { describeOnMongod } from '../support/describe-on-mongod.js';
 import { DATABASE, freshCollection } from '../support/open-store.js';
 import { StorageEvents } from '../support/storage-events.js';
@@ -50,7 +50,10 @@ describeOnMongod('The collection', () => {
   });
 
   /** A check, before one of whose commands something happens. */
-  function checkWith(name: 'create' | 'update', before: () => Promise<Document | undefined>) {
+  function checkWith(
+    name: 'create' | 'update' | 'connectionStatus',
+    before: () => Promise<Document | undefined>,
+  ) {
     const command = async (sent: Document, options: RunCommandOptions) =>
       (name in sent ? await before() : undefined) ?? db.command(sent, options);
     const other: Db = Object.assign(Object.create(db), { command });
@@ -130,28 +133,30 @@ describeOnMongod('The collection', () => {
       await db.command({ collMod: collection, ...VALIDATION });
     }
   });
-});
 
-describe('The permission to insert', () => {
-  const on = (resource: object, ...actions: string[]) => ({
+  const on = (resource: object, action: string) => ({
     authInfo: {
       authenticatedUsers: [{ user: 'plant-store', db: 'admin' }],
-      authenticatedUserPrivileges: [{ resource, actions }],
+      authenticatedUserPrivileges: [
+        { resource, actions: [action] },
+        { resource: { db: DATABASE, collection }, actions: ['find', 'update'] },
+      ],
     },
   });
-  const rows: readonly [string, Document, boolean][] = [
-    ['insert on the collection', on({ db: 'garden', collection: 'plants' }, 'insert'), true],
-    ['insert on every database', on({ db: '', collection: '' }, 'insert'), true],
-    ['every action on every resource', on({ anyResource: true }, 'anyAction'), true],
-    ['find alone', on({ db: 'garden', collection: 'plants' }, 'find'), false],
-    ['insert on another collection', on({ db: 'garden', collection: 'weeds' }, 'insert'), false],
-    ['insert on another database', on({ db: 'park', collection: 'plants' }, 'insert'), false],
-    ['a server that reports no privileges', {}, true],
-    ['a server without authentication', { authInfo: { authenticatedUsers: [] } }, true],
+  const permissions: readonly [string, () => Document, isEnough: boolean][] = [
+    ['insert into the collection', () => on({ db: DATABASE, collection }, 'insert'), true],
+    ['insert everywhere', () => on({ db: '', collection: '' }, 'insert'), true],
+    ['every action on every resource', () => on({ anyResource: true }, 'anyAction'), true],
+    ['only read', () => on({ db: DATABASE, collection }, 'find'), false],
+    ['insert into another', () => on({ db: DATABASE, collection: 'weeds' }, 'insert'), false],
+    ['insert into another database', () => on({ db: 'park', collection }, 'insert'), false],
+    ['do what the server does not report', () => ({}), true],
   ];
-  for (const [what, status, expected] of rows) {
-    it(`is ${expected ? 'found' : 'missing'} with ${what}`, () => {
-      expect(may('insert', status, 'garden', 'plants')).to.equal(expected);
+  for (const [what, status, isEnough] of permissions) {
+    it(`${isEnough ? 'stores' : 'refuses'} plants of a user who may ${what}`, async () => {
+      const checking = checkWith('connectionStatus', async () => status());
+      if (isEnough) await checking;
+      else await rejects(checking, { finding: 'unusable', message: /permissions/ });
     });
   }
 });

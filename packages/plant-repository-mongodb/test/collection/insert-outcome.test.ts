@@ -60,6 +60,13 @@ describe('The outcomes of an insert of two documents', () => {
       ['unclear', 'stored'],
       'the server reports error 189',
     ],
+    ['that error, and the write concern not met', unmet(first(189)), ['unclear', 'unclear'], UNMET],
+    [
+      'that error after a duplicate',
+      { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
+      ['id exists', 'unclear'],
+      'the server reports error 189',
+    ],
   ];
   for (const [what, reply, outcomes, message] of rows) {
     it(`follow from the reply, without its text: ${what}`, () => {

@@ -62,7 +62,10 @@ describe('The look-up of the names of servers', () => {
     deepEqual(await failing, [ADDRESSES]);
   });
 
-  it('fails when there is no such name', async () => {
+  it('fails when there is no such name any more', async () => {
+    const found = lookUp();
+    respond();
+    await found;
     const gone = lookUp();
     respond(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
     await rejects(gone, { code: 'ENOTFOUND' });
