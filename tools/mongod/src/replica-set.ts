@@ -69,9 +69,10 @@ export class ReplicaSet {
 
   /** The second of two members applies each write this much later from now on, and so acknowledges it. */
   async delaySecondary(seconds: number): Promise<void> {
-    await this.#configure(({ members: [first, second] }) => ({
-      members: [first, { ...second, secondaryDelaySecs: seconds }],
-    }));
+    await this.#configure(({ members: [first, second] }) => {
+      const option = 'slaveDelay' in second ? 'slaveDelay' : 'secondaryDelaySecs'; // Until MongoDB 4.4, and since 5.0.
+      return { members: [first, { ...second, [option]: seconds }] };
+    });
   }
 
   /** Resolves when every member is primary or secondary. */

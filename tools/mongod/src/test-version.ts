@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { olderServer, SERVERS } from './older-server.js';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const SUITES = 'packages/plant-repository-mongodb/dist/test/mongo-plant-repository*.test.js';
+const SUITES = 'packages/plant-repository-mongodb/dist/test/**/*.test.js';
 
 const [version = ''] = process.argv.slice(2);
 const wheel = SERVERS[version];
