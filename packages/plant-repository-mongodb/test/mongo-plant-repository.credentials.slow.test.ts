@@ -1,15 +1,14 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
 import { until } from '@plant-store/contract-suite';
-import { StorageUnavailableError } from '@plant-store/domain';
+import { type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, DATABASE, untilReady } from './support/open-store.js';
+import { clientOf, closeClient, DATABASE, repositories, untilReady } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
+import type { StorageEvents } from './support/storage-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
@@ -23,9 +22,10 @@ const ACTIONS = { inserter: ['insert'], frugal: ['insert', 'find'] };
 describeOnMongod('The credentials of the service', () => {
   let server: MongodServer;
   let network: FaultyNetwork;
-  let repository: ReturnType<typeof mongoPlantRepository>;
+  let repository: PlantRepository;
   let events: StorageEvents;
   let ids = 0n;
+  const openAt = repositories();
 
   before(async () => {
     server = await MongodServer.start({ args: ['--auth'] });
@@ -42,13 +42,11 @@ describeOnMongod('The credentials of the service', () => {
   });
 
   beforeEach(async () => {
-    events = new StorageEvents();
     network = await FaultyNetwork.before(server.port, 'saslContinue');
     await change({ createUser: 'writer', pwd: PASSWORD, roles: ROLES });
   });
 
   afterEach(async () => {
-    await repository.close();
     await network.close();
     await change({ dropUser: 'writer' }).catch(() => undefined);
   });
@@ -59,7 +57,7 @@ describeOnMongod('The credentials of the service', () => {
   const change = (command: object) => clientOf(rootUri()).db('admin').command(command);
 
   function open(connectionString = uri()): void {
-    repository = mongoPlantRepository({ uri: connectionString, observer: events.observer });
+    ({ repository, events } = openAt(connectionString, 'plants'));
   }
 
   function add(): Promise<void> {

@@ -1,21 +1,20 @@
 import { rejects } from 'node:assert/strict';
 import { PlantIdTakenError, type PlantRepository } from '@plant-store/domain';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   DATABASE,
   databaseAt,
-  freshCollection,
   keptDocuments,
   networkInFrontOf,
+  repositories,
   untilReady,
   uriThrough,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
+import type { StorageEvents } from './support/storage-events.js';
 
 const LONG_LIMIT_MS = 60_000;
 
@@ -24,30 +23,16 @@ describeOnMongod('A plant', () => {
   let collection: string;
   let repository: PlantRepository;
   let events: StorageEvents;
+  const open = repositories();
 
   beforeEach(async () => {
     set = await sharedReplicaSet();
-    collection = freshCollection();
-    events = new StorageEvents();
-    repository = open(set.uri);
+    ({ repository, events, collection } = open(set.uri));
     await repository.add(plant(-1n), LONG_LIMIT_MS);
   });
 
-  afterEach(() => repository.close());
-
-  function open(uri: string): PlantRepository {
-    return mongoPlantRepository({ uri, collection, observer: events.observer });
-  }
-
   async function names(): Promise<string[]> {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
-  }
-
-  /** Resolves when the collection has the validator of the repository, which is set after the first plants. */
-  async function setUp(): Promise<void> {
-    const infos = () =>
-      databaseAt(set.uri).listCollections({ name: collection }, { nameOnly: false });
-    while ((await infos().next())?.options?.validator === undefined);
   }
 
   /** Adds one plant, which is inserted alone, and then the others in one batch. */
@@ -73,22 +58,21 @@ describeOnMongod('A plant', () => {
 
   it('is stored, not taken, when the replies to its inserts are lost or do not arrive', async () => {
     const network = await networkInFrontOf(set.members[0]?.port ?? 0);
-    const proxied = open(uriThrough(network));
+    const { repository: proxied } = open(uriThrough(network), collection);
     try {
       await untilReady(proxied);
       network.loseResponses('cut', 'cut', 'silence');
       await proxied.add(plant(1n), LONG_LIMIT_MS);
       await rejects(proxied.add(plant(-1n, 'late'), LONG_LIMIT_MS), PlantIdTakenError);
     } finally {
-      await proxied.close();
       await network.close();
     }
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
   });
 
   it('takes one insert, and a look-up when its id exists: journalled, and of a majority, whatever the connection string says', async () => {
-    await repository.close();
-    repository = open(`${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`);
+    const weakened = `${set.uri}&w=1&journal=false&readPreference=secondary&retryWrites=true`;
+    ({ repository } = open(weakened, collection));
     const profile = databaseAt(set.uri);
     await profile.command({ profile: 2 });
     try {
@@ -111,7 +95,7 @@ describeOnMongod('A plant', () => {
 
   it('is refused by a validator, with an alert and without the others of its batch', async () => {
     const validator = { $jsonSchema: { properties: { name: { pattern: '^plant' } } } };
-    await setUp();
+    await untilReady(repository);
     await databaseAt(set.uri).command({ collMod: collection, validator });
     const good = repository.add(plant(1n), LONG_LIMIT_MS);
     const bad = repository.add(plant(2n, 'weed'), LONG_LIMIT_MS);

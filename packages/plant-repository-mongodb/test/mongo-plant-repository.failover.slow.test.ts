@@ -1,9 +1,8 @@
 import { ReplicaSet } from '@plant-store/mongod';
 import { ConcurrentCreates } from '@plant-store/plant-repository-contract';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { closeClient, freshCollection, keptDocuments } from './support/open-store.js';
+import { closeClient, freshCollection, keptDocuments, repositories } from './support/open-store.js';
 
 const CALLERS = 30;
 /** Longer than the driver waits for a primary, so that a store must try again. */
@@ -19,7 +18,7 @@ describeOnMongod('Three nodes', function () {
   this.timeout(90_000);
   let set: ReplicaSet;
   let collection: string;
-  let closing: (() => Promise<unknown>)[];
+  const open = repositories();
 
   before(async () => {
     set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
@@ -33,22 +32,14 @@ describeOnMongod('Three nodes', function () {
   beforeEach(async () => {
     await set.settled();
     collection = freshCollection();
-    closing = [];
   });
-
-  afterEach(() => Promise.all(closing.map((close) => close())));
-
-  function open(): ReturnType<typeof mongoPlantRepository> {
-    const repository = mongoPlantRepository({ uri: set.uri, collection });
-    closing.push(() => repository.close());
-    return repository;
-  }
 
   async function createDuring(
     timeLimitMs: number,
     disruption: (creates: ConcurrentCreates) => Promise<void>,
   ): Promise<ConcurrentCreates> {
-    const creates = new ConcurrentCreates([open(), open()], timeLimitMs);
+    const stores = [1, 2].map(() => open(set.uri, collection).repository);
+    const creates = new ConcurrentCreates(stores, timeLimitMs);
     await creates.during(CALLERS, async () => {
       await creates.reported(MIN_STORED, 'stored');
       await disruption(creates);

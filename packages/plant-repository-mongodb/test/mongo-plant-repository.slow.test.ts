@@ -1,14 +1,12 @@
 import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
-import { OutcomeUnknownError, StorageSlowError } from '@plant-store/domain';
+import { OutcomeUnknownError, type PlantRepository, StorageSlowError } from '@plant-store/domain';
 import { ReplicaSet } from '@plant-store/mongod';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { clientOf, closeClient, databaseAt, freshCollection } from './support/open-store.js';
+import { clientOf, closeClient, databaseAt, repositories } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
 
 /** The default of `REQUEST_DEADLINE_MS`. */
 const LIMIT_MS = 15_000;
@@ -20,9 +18,7 @@ const MAX_CONNECTIONS = 50;
 describeOnMongod('A majority that acknowledges late', function () {
   this.timeout(120_000);
   let set: ReplicaSet;
-  let collection: string;
-  let events: StorageEvents;
-  let repository: ReturnType<typeof mongoPlantRepository>;
+  let repository: PlantRepository;
   let id = 0n;
 
   before(async () => {
@@ -34,19 +30,9 @@ describeOnMongod('A majority that acknowledges late', function () {
     await set.stop();
   });
 
-  beforeEach(() => {
-    collection = freshCollection();
-    events = new StorageEvents();
-  });
+  afterEach(() => set.delaySecondary(0));
 
-  afterEach(async () => {
-    await repository.close();
-    await set.delaySecondary(0);
-  });
-
-  function open(): void {
-    repository = mongoPlantRepository({ uri: set.uri, collection, observer: events.observer });
-  }
+  const open = repositories();
 
   const add = () => {
     id += 1n;
@@ -56,7 +42,7 @@ describeOnMongod('A majority that acknowledges late', function () {
   const status = () => clientOf(set.uri).db('admin').command({ serverStatus: 1 });
 
   it('by 8 s costs 100 clients no create, and few connections', async () => {
-    open();
+    ({ repository } = open(set.uri));
     await add();
     await set.delaySecondary(8);
     const before = await status();
@@ -70,7 +56,8 @@ describeOnMongod('A majority that acknowledges late', function () {
   });
 
   it('that never acknowledges lets the inserts of 500 clients be in flight, and one is unknown', async () => {
-    open();
+    const opened = open(set.uri);
+    repository = opened.repository;
     await add();
     const [, secondary] = set.members;
     const { opcounters } = await status();
@@ -84,15 +71,16 @@ describeOnMongod('A majority that acknowledges late', function () {
       secondary?.thaw();
     }
     await Promise.all(adding);
-    const documents = databaseAt(set.uri).collection<{ _id: Long }>(collection);
+    const documents = databaseAt(set.uri).collection<{ _id: Long }>(opened.collection);
     expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
   });
 
   it('lets an instance that starts create plants, and the log says so', async () => {
     await set.delaySecondary(4);
-    open();
+    const opened = open(set.uri);
+    repository = opened.repository;
     await add();
-    const slow = events.of('storage unreachable').at(-1)?.error;
+    const slow = opened.events.of('storage unreachable').at(-1)?.error;
     expect(slow).to.be.instanceOf(StorageSlowError);
     expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
   });

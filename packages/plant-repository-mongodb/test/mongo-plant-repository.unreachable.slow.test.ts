@@ -11,9 +11,8 @@ import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { freshCollection, networkInFrontOf, untilReady, uriThrough } from './support/open-store.js';
+import { networkInFrontOf, repositories, untilReady, uriThrough } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
 
 const LONG_LIMIT_MS = 50_000;
 const STALL_MS = 1_500;
@@ -55,10 +54,8 @@ describe('Without a server that responds', () => {
 
 describeOnMongod('With a server that is killed or locked, or a busy process', () => {
   let server: MongodServer;
-  let collection: string;
   let network: FaultyNetwork;
-  let repository: ReturnType<typeof mongoPlantRepository>;
-  let events: StorageEvents;
+  const open = repositories();
 
   before(async () => {
     server = await MongodServer.stopped();
@@ -68,22 +65,12 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
 
   beforeEach(async () => {
     network = await networkInFrontOf(server.port);
-    collection = freshCollection();
-    events = new StorageEvents();
   });
 
-  afterEach(async () => {
-    await repository.close();
-    await network.close();
-  });
-
-  function open(): void {
-    const { observer } = events;
-    repository = mongoPlantRepository({ uri: uriThrough(network), collection, observer });
-  }
+  afterEach(() => network.close());
 
   it('a plant that was added before the start of the server is stored, durable and read without a replica set', async () => {
-    open();
+    const { repository, events } = open(uriThrough(network));
     const adding = repository.add(plant(1n), LONG_LIMIT_MS);
     await events.first('storage unreachable');
     await rejects(repository.ready(), StorageUnavailableError);
@@ -104,7 +91,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
   it('a plant is stored whose reply arrives while the event loop is stalled past its time limit', async () => {
     if (server.pid === 0) await server.restart();
     // Not through the network, which is a part of this process.
-    repository = mongoPlantRepository({ uri: server.uri, collection });
+    const { repository } = open(server.uri);
     await untilReady(repository);
     const stall = () => {
       const end = performance.now() + STALL_MS;
@@ -116,7 +103,7 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
 
   it('the repository is slow while the server reads but does not write', async () => {
     if (server.pid === 0) await server.restart();
-    open();
+    const { repository, events } = open(uriThrough(network));
     await untilReady(repository);
     await server.command({ fsync: 1, lock: true });
     await rejects(repository.ready(), (error: unknown) => {

@@ -2,19 +2,18 @@ import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
 import { StorageUnavailableError } from '@plant-store/domain';
 import { sharedReplicaSet } from '@plant-store/mongod';
-import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   DATABASE,
   databaseAt,
   freshCollection,
+  repositories,
   succeeds,
   untilNotReady,
   untilReady,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
-import { StorageEvents } from './support/storage-events.js';
 
 // Longer than a test may take, so that a create that waits for its deadline fails the test.
 const LONG_LIMIT_MS = 300_000;
@@ -22,9 +21,7 @@ const LONG_LIMIT_MS = 300_000;
 const REFUSED = 'plants are refused: ';
 
 describeOnMongod('A collection that cannot store plants', () => {
-  let repository: ReturnType<typeof mongoPlantRepository>;
-
-  afterEach(() => repository?.close());
+  const open = repositories();
 
   for (const [kind, options] of Object.entries({
     view: { viewOn: 'others', pipeline: [] },
@@ -34,9 +31,8 @@ describeOnMongod('A collection that cannot store plants', () => {
       const { uri } = await sharedReplicaSet();
       const db = databaseAt(uri);
       const collection = freshCollection();
-      const events = new StorageEvents();
       await db.createCollection(collection, options);
-      repository = mongoPlantRepository({ uri, collection, observer: events.observer });
+      const { repository, events } = open(uri, collection);
       const reason = `${REFUSED}"${collection}" is a ${kind}, not a collection`;
       await untilNotReady(repository, reason);
       await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
@@ -60,7 +56,7 @@ describeOnMongod('A collection that cannot store plants', () => {
       const uri = new URL((await sharedReplicaSet()).uri);
       await databaseAt(uri.href).createCollection(freshCollection());
       uri.pathname = database;
-      repository = mongoPlantRepository({ uri: uri.href, collection });
+      const { repository } = open(uri.href, collection);
       await untilNotReady(repository, REFUSED);
       await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
     });
@@ -69,8 +65,7 @@ describeOnMongod('A collection that cannot store plants', () => {
   it('refuses plants at once when a view replaces it', async () => {
     const { uri } = await sharedReplicaSet();
     const db = databaseAt(uri);
-    const collection = freshCollection();
-    repository = mongoPlantRepository({ uri, collection });
+    const { repository, collection } = open(uri);
     await repository.add(plant(1n), LONG_LIMIT_MS);
     await db.dropCollection(collection);
     await db.createCollection(collection, { viewOn: 'others', pipeline: [] });

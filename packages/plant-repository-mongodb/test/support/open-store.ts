@@ -1,7 +1,9 @@
 import { until } from '@plant-store/contract-suite';
 import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
+import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { type Db, type Document, MongoClient } from 'mongodb';
+import { StorageEvents } from './storage-events.js';
 
 export const DATABASE = 'plant-store';
 
@@ -14,6 +16,18 @@ after(() => Promise.all([...clients.keys()].map(closeClient)));
 export function freshCollection(): string {
   collections += 1;
   return `plants-${collections}`;
+}
+
+/** Returns how to open a repository, by default on a fresh collection. It is closed after the test. */
+export function repositories() {
+  const opened: PlantRepository[] = [];
+  afterEach(() => Promise.all(opened.splice(0).map((it) => it.close())));
+  return (uri: string, collection = freshCollection()) => {
+    const events = new StorageEvents();
+    const repository = mongoPlantRepository({ uri, collection, observer: events.observer });
+    opened.push(repository);
+    return { repository, events, collection };
+  };
 }
 
 /** Closes the client of {@link clientOf}, before its server is stopped. */
