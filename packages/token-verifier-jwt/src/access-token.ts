@@ -5,7 +5,12 @@ import {
   InvalidTokenError,
   PERMISSIONS,
 } from '@plant-store/domain';
-import { decodeProtectedHeader, type JWSHeaderParameters, type JWTPayload } from 'jose';
+import {
+  decodeProtectedHeader,
+  type JWSHeaderParameters,
+  type JWTPayload,
+  type ProtectedHeaderParameters,
+} from 'jose';
 import type { JwtTokenVerifierOptions } from './jwt-token-verifier-options.js';
 
 /** RFC 9068 requires `at+jwt`; most issuers send `JWT`, and some send no type. */
@@ -14,20 +19,21 @@ const TYPES: readonly unknown[] = ['at+jwt', 'jwt', undefined];
 const MAX_NAME_LENGTH = 128;
 
 /**
- * Returns the header of a token. Its `alg` and `kid` select a key. Its other parameters, such as `jku`, do not: a token
- * must not choose its own keys.
+ * Reads the algorithm and the key name from the header of a token. Ignores parameters with the place of
+ * keys, such as `jku`: a token must not choose its own keys.
  *
  * @throws {InvalidTokenError} when the header is not that of an access token, whatever the signature.
  */
 export function headerOf(token: string, algorithms: readonly string[]): JWSHeaderParameters {
-  const header = decoded(token);
-  const { alg = '', typ } = header;
+  const { alg = '', kid, typ, crit } = protectedHeader(token);
   const type = typeof typ === 'string' ? typ.toLowerCase().replace(/^application\//, '') : typ;
   if (!algorithms.includes(alg)) {
     throw new InvalidTokenError('the algorithm is not accepted', { reason: 'algorithm' });
   }
   if (!TYPES.includes(type)) throw notAnAccessToken('the type is not that of access tokens');
-  return header;
+  if (crit !== undefined) throw notAnAccessToken('the header has critical extensions');
+  if (kid !== undefined && typeof kid !== 'string') throw malformed();
+  return kid === undefined ? { alg } : { alg, kid };
 }
 
 /**
@@ -76,7 +82,7 @@ function scopesOf({ scope, scp }: JWTPayload): unknown[] {
   );
 }
 
-function decoded(token: string): JWSHeaderParameters {
+function protectedHeader(token: string): ProtectedHeaderParameters {
   if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw malformed();
   try {
     return decodeProtectedHeader(token);
@@ -85,8 +91,7 @@ function decoded(token: string): JWSHeaderParameters {
   }
 }
 
-/** Returns the error for a token that cannot be read. */
-export function malformed(): InvalidTokenError {
+function malformed(): InvalidTokenError {
   return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }
 

@@ -1,14 +1,24 @@
-import { TokenVerifierUnavailableError } from '@plant-store/domain';
-import type { KeySet } from './key-set.js';
+import { type Client, TokenVerifierUnavailableError } from '@plant-store/domain';
+import {
+  type CryptoKey,
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type JSONWebKeySet,
+  type JWSHeaderParameters,
+  type RemoteJWKSet,
+} from 'jose';
 import type { TokenObserver } from './token-event.js';
 
 const REFRESH_INTERVAL_MS = 5 * 60 * 1_000;
 const RETRY_INTERVAL_MS = 10_000;
 /** Between fetches for tokens with unknown keys. */
 const MIN_INTERVAL_MS = 1_000;
+const MAX_FETCH_MS = 12_000;
 /** How long a call waits for fetches, so that it takes less than 2 seconds. */
 const MAX_WAIT_MS = 1_500;
 const MAX_KEY_AGE_MS = 60 * 60 * 1_000;
+const MAX_VERIFIED = 10_000;
 
 /** Time, which a test replaces by one that it advances itself. */
 export interface Clock {
@@ -18,87 +28,130 @@ export interface Clock {
   after(ms: number, act: () => void): void;
 }
 
-/** How the keys of one issuer are fetched. */
-interface Fetching {
-  /** Fetches the keys that can be used. Rejects when there are none, and soon after `closing` is aborted. */
-  load(): Promise<KeySet>;
-  readonly clock: Clock;
-  /** Receives the outcome of each fetch. */
-  readonly observer: TokenObserver;
-  /** Ends all fetches. */
-  readonly closing: AbortSignal;
+/** The clients of the latest tokens that were verified with some keys, by digests, never by tokens. */
+export class VerifiedClients extends Map<string, { client: Client; until: number }> {
+  override set(digest: string, verified: { client: Client; until: number }): this {
+    const [oldest] = this.size < MAX_VERIFIED ? [] : this.keys();
+    if (oldest !== undefined) this.delete(oldest);
+    return super.set(digest, verified);
+  }
 }
 
 /**
- * The keys of one issuer. They are fetched when constructed, in the background, and for tokens with unknown keys. They are
- * trusted for an hour, even if every later fetch fails.
+ * The keys of one issuer, which jose imports and selects. They are fetched when constructed, in the background, and for
+ * tokens with unknown keys. They are trusted for an hour, even if every later fetch fails.
  */
 export class IssuerKeys {
-  readonly #how: Fetching;
-  /** The same one until the keys have changed. */
-  #keySet: KeySet | undefined;
+  /** Another map as soon as the keys have changed. */
+  verified = new VerifiedClients();
+  readonly #clock: Clock;
+  readonly #observer: TokenObserver;
+  readonly #closing: AbortSignal;
+  readonly #keys: RemoteJWKSet;
+  /** The keys of {@link verified}, as JSON. */
+  #json = '';
   #fetchedAt = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
+  /** Ends the fetch under way. `AbortSignal.any` would leak memory on Node.js 20. */
+  #abort = new AbortController();
   /** The next fetch for tokens, until it begins, and the earliest time for it. */
   #next: Promise<void> | undefined;
-  #nextAt = 0;
+  #nextAt = Number.NEGATIVE_INFINITY;
   /** Why the latest fetch failed. */
   #failure: TokenVerifierUnavailableError | undefined;
 
-  constructor(how: Fetching) {
-    this.#how = how;
+  /**
+   * @param load Fetches the keys that can be used. Rejects when there are none, and soon after an abort.
+   * @param observer Receives the outcome of each fetch.
+   * @param closing Ends the fetch under way, and all later ones.
+   */
+  constructor(
+    load: (signal: AbortSignal) => Promise<JSONWebKeySet>,
+    clock: Clock,
+    observer: TokenObserver,
+    closing: AbortSignal,
+  ) {
+    this.#clock = clock;
+    this.#observer = observer;
+    this.#closing = closing;
+    this.#keys = createRemoteJWKSet(new URL('keys:of-the-issuer'), {
+      cacheMaxAge: Number.POSITIVE_INFINITY,
+      cooldownDuration: Number.POSITIVE_INFINITY,
+      [customFetch]: async () => Response.json(await load(this.#fetchSignal())),
+    });
+    closing.addEventListener('abort', () => this.#abort.abort(closing.reason));
     this.#fetchRegularly();
   }
 
-  /** The keys that were fetched less than an hour ago. */
-  get trusted(): KeySet | undefined {
-    return this.#how.clock.now() - this.#fetchedAt < MAX_KEY_AGE_MS ? this.#keySet : undefined;
+  get areTrusted(): boolean {
+    return this.#clock.now() - this.#fetchedAt < MAX_KEY_AGE_MS;
+  }
+
+  /** Resolves when there are trusted keys. Otherwise rejects like {@link fitting}. */
+  async ready(): Promise<void> {
+    if (this.areTrusted) return;
+    await Promise.race([this.#fetching ?? this.#fetchForTokens(), this.#late()]);
   }
 
   /**
-   * Yields the trusted keys, if there are any. Then fetches them, and yields them again, until a fetch has ended that
-   * began after the call: then there is no other key.
+   * Yields the trusted keys that fit a token: several when it or the issuer names none. Fetches the keys, and yields
+   * again, until a fetch has ended that began after the call: then there is no other key.
    *
    * Rejects with `TokenVerifierUnavailableError` when a fetch fails, or takes too long.
    */
-  async *latest(): AsyncGenerator<KeySet> {
-    const underWay = this.#fetching;
-    if (this.trusted !== undefined) yield this.trusted;
+  async *fitting(header: JWSHeaderParameters): AsyncGenerator<readonly CryptoKey[]> {
+    const earlier = this.#fetching;
+    yield this.#select(header);
     const late = this.#late();
-    for (const fetch of [async () => underWay, () => this.#fetchForTokens()]) {
-      await Promise.race([fetch(), late]);
-      if (this.trusted !== undefined) yield this.trusted;
+    if (earlier !== undefined) {
+      await Promise.race([earlier, late]);
+      yield this.#select(header);
     }
+    await Promise.race([this.#fetchForTokens(), late]);
+    yield this.#select(header);
+  }
+
+  async #select(header: JWSHeaderParameters): Promise<readonly CryptoKey[]> {
+    const keys: CryptoKey[] = [];
+    try {
+      if (this.areTrusted) keys.push(await this.#keys(header));
+    } catch (error) {
+      if (error instanceof errors.JWKSMultipleMatchingKeys)
+        for await (const key of error) keys.push(key);
+      else if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+    }
+    return keys;
   }
 
   async #fetchRegularly(): Promise<void> {
     const pauseMs = await this.#fetch().then(
       () => REFRESH_INTERVAL_MS,
-      () => Math.max(0, this.#nextAt - this.#how.clock.now()),
+      () => Math.max(0, this.#nextAt - this.#clock.now()),
     );
-    if (!this.#how.closing.aborted) this.#how.clock.after(pauseMs, () => this.#fetchRegularly());
+    if (!this.#closing.aborted) this.#clock.after(pauseMs, () => this.#fetchRegularly());
   }
 
   /** At most once a second, and in 10 seconds once while they fail. All tokens that wait share one fetch. */
   #fetchForTokens(): Promise<void> {
-    const waitMs = Math.max(0, this.#nextAt - this.#how.clock.now());
+    const waitMs = this.#nextAt - this.#clock.now();
     if (waitMs > 0 && this.#failure !== undefined) return Promise.reject(this.#failure);
-    const due = new Promise<void>((resolve) => this.#how.clock.after(waitMs, resolve));
-    this.#next ??= due.then(() => {
+    this.#next ??= new Promise<void>((resolve) => {
+      if (waitMs > 0) this.#clock.after(waitMs, resolve);
+      else resolve();
+    }).then(() => {
       this.#next = undefined;
-      this.#nextAt = this.#how.clock.now() + MIN_INTERVAL_MS;
+      this.#nextAt = this.#clock.now() + MIN_INTERVAL_MS;
       return this.#fetch();
     });
     return this.#next;
   }
 
-  /** Fetches the keys, or waits for the fetch under way. */
   #fetch(): Promise<void> {
-    const since = this.#how.clock.now();
-    this.#fetching ??= this.#how
-      .load()
+    const since = this.#clock.now();
+    this.#fetching ??= this.#keys
+      .reload()
       .then(
-        (keySet) => this.#succeeded(keySet),
+        () => this.#succeeded(),
         (cause) => this.#failed(cause, since),
       )
       .finally(() => {
@@ -107,28 +160,42 @@ export class IssuerKeys {
     return this.#fetching;
   }
 
-  #succeeded(keySet: KeySet): void {
-    if (keySet.json !== this.#keySet?.json) this.#keySet = keySet;
+  #fetchSignal(): AbortSignal {
+    this.#closing.throwIfAborted();
+    const abort = new AbortController();
+    this.#clock.after(MAX_FETCH_MS, () => abort.abort(noResponse(MAX_FETCH_MS)));
+    this.#abort = abort;
+    return abort.signal;
+  }
+
+  #succeeded(): void {
+    const json = JSON.stringify(this.#keys.jwks());
+    if (json !== this.#json) this.verified = new VerifiedClients();
+    this.#json = json;
     this.#failure = undefined;
-    this.#fetchedAt = this.#how.clock.now();
-    this.#how.observer({ type: 'issuer reached' });
+    this.#fetchedAt = this.#clock.now();
+    this.#observer({ type: 'issuer reached' });
   }
 
   #failed(cause: unknown, since: number): never {
-    this.#how.closing.throwIfAborted();
+    this.#closing.throwIfAborted();
     this.#failure = unavailable(cause);
     this.#nextAt = since + RETRY_INTERVAL_MS;
-    this.#how.observer({ type: 'issuer not reached', error: this.#failure });
+    this.#observer({ type: 'issuer not reached', error: this.#failure });
     throw this.#failure;
   }
 
   /** Rejects after the time that a call may wait. */
   #late(): Promise<never> {
     return new Promise((_, reject) => {
-      const error = unavailable(new Error(`no response within ${MAX_WAIT_MS} ms`));
-      this.#how.clock.after(MAX_WAIT_MS, () => reject(this.#failure ?? error));
+      const error = unavailable(noResponse(MAX_WAIT_MS));
+      this.#clock.after(MAX_WAIT_MS, () => reject(this.#failure ?? error));
     });
   }
+}
+
+function noResponse(ms: number): Error {
+  return new Error(`no response within ${ms} ms`);
 }
 
 function unavailable(cause: unknown): TokenVerifierUnavailableError {

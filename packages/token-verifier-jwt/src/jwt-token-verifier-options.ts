@@ -1,7 +1,6 @@
 import { PERMISSIONS, type Permission } from '@plant-store/domain';
 import type { TokenObserver } from './token-event.js';
 
-/** Without `none` and HMAC: with those, anyone who knows the public key could sign. */
 const SIGNATURE_ALGORITHMS: readonly string[] = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -9,6 +8,9 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
 
 /** The signature algorithms that are accepted by default. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
+/** The scope that each permission needs. */
+export type Scopes = Readonly<Partial<Record<Permission, string | undefined>>>;
 
 /** The options of a `JwtTokenVerifier`: whose tokens it accepts, and for whom. */
 export interface JwtTokenVerifierOptions {
@@ -24,7 +26,7 @@ export interface JwtTokenVerifierOptions {
    * The scope that each permission needs. Without one, every valid token has the permission if it is among
    * `DEFAULT_PERMISSIONS` of the domain, and no token otherwise.
    */
-  readonly scopes?: Readonly<Partial<Record<Permission, string | undefined>>> | undefined;
+  readonly scopes?: Scopes | undefined;
   /** The claim that names the client in logs. Without it, the name is `sub`, `client_id` or `azp`. */
   readonly nameClaim?: string | undefined;
   /** Receives the events of the verifier, for logs and metrics. */
@@ -53,7 +55,7 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
     ['jwksUrl', jwksUrl === undefined || trustedUrl(jwksUrl) !== undefined, `${url} or a fragment`],
     [
       'algorithms',
-      algorithms.length > 0 && algorithms.every((it) => SIGNATURE_ALGORITHMS.includes(it)),
+      areSignatureAlgorithms(algorithms),
       `some of ${SIGNATURE_ALGORITHMS.join(', ')}`,
     ],
     ...PERMISSIONS.map(
@@ -65,6 +67,15 @@ export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProbl
     ),
   ];
   return checks.flatMap(([option, passed, expected]) => (passed ? [] : [{ option, expected }]));
+}
+
+/** `none` and HMAC are not among them: with those, anyone who knows the public key could sign. */
+function areSignatureAlgorithms(algorithms: readonly string[]): boolean {
+  return (
+    algorithms.length > 0 &&
+    new Set(algorithms).size === algorithms.length &&
+    algorithms.every((algorithm) => SIGNATURE_ALGORITHMS.includes(algorithm))
+  );
 }
 
 function isScope(scope: string | undefined): boolean {

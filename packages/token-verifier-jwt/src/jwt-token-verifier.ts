@@ -7,24 +7,23 @@ import {
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
-import { clientOf, headerOf, malformed } from './access-token.js';
-import { fetchKeySet } from './fetch-key-set.js';
+import { clientOf, headerOf } from './access-token.js';
+import { IssuerDocuments } from './issuer-documents.js';
 import { type Clock, IssuerKeys } from './issuer-keys.js';
 import {
   DEFAULT_ALGORITHMS,
   type JwtTokenVerifierOptions,
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
-import { KeySet } from './key-set.js';
 
 const CLOCK_TOLERANCE_S = 30;
 
 /** Why a token is invalid, by its invalid claim. */
-const REASONS: Readonly<Record<string, InvalidTokenReason>> = {
-  iss: 'issuer',
-  aud: 'audience',
-  nbf: 'not yet valid',
-};
+const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
+  ['iss', 'issuer'],
+  ['aud', 'audience'],
+  ['nbf', 'not yet valid'],
+]);
 
 /**
  * Accepts signed access tokens (RFC 9068) of one issuer, verified with the keys that it publishes.
@@ -56,23 +55,24 @@ export class JwtTokenVerifier implements TokenVerifier {
     const { observer = () => undefined, now = Date.now } = options;
     const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
     this.#options = { ...options, observer, now, algorithms };
-    const { signal } = this.#closing;
-    const load = async () => KeySet.of(await fetchKeySet(options, signal), algorithms);
+    const documents = new IssuerDocuments(options);
+    const load = (signal: AbortSignal) => documents.keys(algorithms, signal);
     const clock = { now: options.now ?? (() => performance.now()), after };
-    this.#keys = new IssuerKeys({ load, clock, observer, closing: signal });
+    this.#keys = new IssuerKeys(load, clock, observer, this.#closing.signal);
   }
 
   async verify(token: string): Promise<Client> {
     this.#closing.signal.throwIfAborted();
     const digest = hash('sha256', token, 'base64');
-    const client = this.#keys.trusted?.verified(digest, this.#options.now());
-    this.#options.observer({ type: 'token checked', cached: client !== undefined });
-    return client ?? this.#check(token, digest);
+    const { client, until = 0 } = this.#keys.verified.get(digest) ?? {};
+    const cached = client !== undefined && this.#options.now() < until && this.#keys.areTrusted;
+    this.#options.observer({ type: 'token checked', cached });
+    return cached ? client : this.#check(token, digest);
   }
 
   async ready(): Promise<void> {
     this.#closing.signal.throwIfAborted();
-    await this.#keys.latest().next();
+    await this.#keys.ready();
   }
 
   async close(): Promise<void> {
@@ -80,14 +80,14 @@ export class JwtTokenVerifier implements TokenVerifier {
   }
 
   async #check(token: string, digest: string): Promise<Client> {
+    const { verified } = this.#keys;
     const header = headerOf(token, this.#options.algorithms);
-    for await (const keySet of this.#keys.latest()) {
-      const keys = await keySet.fitting(header);
+    for await (const keys of this.#keys.fitting(header)) {
       for (const key of keys) {
         const claims = await this.#claims(key, token);
         if (claims === undefined) continue;
         const client = clientOf(claims, this.#options);
-        keySet.keep(digest, client, (claims.exp ?? 0) * 1000);
+        verified.set(digest, { client, until: (claims.exp ?? 0) * 1000 });
         return client;
       }
       if (keys.length > 0 && header.kid !== undefined) {
@@ -119,10 +119,14 @@ export class JwtTokenVerifier implements TokenVerifier {
 
 /** Has no cause, since jose's errors contain the claims of the token. */
 function invalidToken(error: errors.JOSEError): InvalidTokenError {
-  const isExpired = error instanceof errors.JWTExpired;
-  if (!isExpired && !(error instanceof errors.JWTClaimValidationFailed)) return malformed();
-  const reason = isExpired ? 'expired' : (REASONS[error.claim] ?? 'malformed');
-  return new InvalidTokenError(`the claim ${error.claim} is not as it must be`, { reason });
+  if (error instanceof errors.JWTExpired) {
+    return new InvalidTokenError('the token has expired', { reason: 'expired' });
+  }
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const reason = REASONS.get(error.claim) ?? 'malformed';
+    return new InvalidTokenError(`the claim ${error.claim} is not as it must be`, { reason });
+  }
+  return new InvalidTokenError('the token is malformed', { reason: 'malformed' });
 }
 
 /** A timer that keeps no process alive. */

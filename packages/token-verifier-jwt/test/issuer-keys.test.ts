@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { TokenEvent } from '@plant-store/token-verifier-jwt';
 import { expect } from 'chai';
+import type { JSONWebKeySet } from 'jose';
 import { type Clock, IssuerKeys } from '../src/issuer-keys.js';
-import { KeySet } from '../src/key-set.js';
 import { type IssuerKey, issuerKey } from './support/fake-issuer.js';
 
 const SECOND = 1_000;
@@ -25,7 +25,7 @@ class Issuer implements Clock {
   readonly #timers = new Set<{ readonly at: number; act(): void }>();
 
   /** Responds with the keys that it has when the fetch begins. */
-  async load(signal: AbortSignal): Promise<KeySet> {
+  async load(signal: AbortSignal): Promise<JSONWebKeySet> {
     this.loads += 1;
     const keys = this.keys.map(({ published }) => published);
     await new Promise<void>((resolve, reject) => {
@@ -34,7 +34,7 @@ class Issuer implements Clock {
       else this.after(this.delayMs, resolve);
     });
     if (this.failure !== undefined) throw this.failure;
-    return KeySet.of({ keys }, ['ES256']);
+    return { keys };
   }
 
   now(): number {
@@ -79,10 +79,8 @@ describe("An issuer's keys", () => {
   function open(prepared: Partial<Issuer> = {}): void {
     issuer = Object.assign(new Issuer(), { keys: [first] }, prepared);
     closing = new AbortController();
-    const { signal } = closing;
     const observer = (event: TokenEvent) => issuer.events.push(event);
-    const load = () => issuer.load(AbortSignal.any([signal]));
-    keys = new IssuerKeys({ load, clock: issuer, observer, closing: signal });
+    keys = new IssuerKeys((signal) => issuer.load(signal), issuer, observer, closing.signal);
   }
 
   /** Opens them, and lets a minute pass. */
@@ -97,8 +95,8 @@ describe("An issuer's keys", () => {
   function token(kid: string): { verdict: unknown } {
     const found = { verdict: undefined as unknown };
     const decide = async () => {
-      for await (const keySet of keys.latest())
-        if ((await keySet.fitting({ alg: 'ES256', kid })).length > 0) return 'accepted';
+      for await (const fitting of keys.fitting({ alg: 'ES256', kid }))
+        if (fitting.length > 0) return 'accepted';
       return 'refused';
     };
     decide().then(
@@ -112,9 +110,9 @@ describe("An issuer's keys", () => {
     open({ failure: RESET });
     await issuer.pass(20 * SECOND - 1);
     issuer.failure = undefined;
-    expect([keys.trusted !== undefined, issuer.loads]).to.deep.equal([false, 2]);
+    expect([keys.areTrusted, issuer.loads]).to.deep.equal([false, 2]);
     await issuer.pass(1);
-    expect([keys.trusted !== undefined, issuer.loads]).to.deep.equal([true, 3]);
+    expect([keys.areTrusted, issuer.loads]).to.deep.equal([true, 3]);
     await issuer.pass(10 * MINUTE);
     expect(issuer.loads).to.equal(5);
     expect(issuer.causes()).to.deep.equal([RESET, RESET]);
@@ -126,14 +124,14 @@ describe("An issuer's keys", () => {
     await issuer.pass(58 * MINUTE);
     const known = token('first');
     await issuer.pass(MINUTE - 1);
-    expect([known.verdict, keys.trusted !== undefined]).to.deep.equal(['accepted', true]);
-    await keys.latest().next();
+    expect([known.verdict, keys.areTrusted]).to.deep.equal(['accepted', true]);
+    await keys.ready();
     await issuer.pass(1);
-    expect(keys.trusted !== undefined).to.equal(false);
-    await rejects(keys.latest().next(), { cause: RESET });
+    expect(keys.areTrusted).to.equal(false);
+    await rejects(keys.ready(), { cause: RESET });
     issuer.failure = undefined;
     await issuer.pass(10 * SECOND);
-    expect(keys.trusted !== undefined).to.equal(true);
+    expect(keys.areTrusted).to.equal(true);
   });
 
   it('are fetched at once for the first unknown key, and then once a second for all of them', async () => {
@@ -200,27 +198,24 @@ describe("An issuer's keys", () => {
   it('delay no call for more than 1.5 seconds, and are used when they come later', async () => {
     open({ delayMs: 4 * SECOND });
     const late = new Error('no response within 1500 ms');
-    const ready = rejects(keys.latest().next(), {
-      name: 'TokenVerifierUnavailableError',
-      cause: late,
-    });
+    const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });
     const early = token('first');
     await issuer.pass(1_500);
     await ready;
     expect(early.verdict).to.deep.equal(late);
     await issuer.pass(2_500);
-    await keys.latest().next();
+    await keys.ready();
     expect([issuer.loads, issuer.causes()]).to.deep.equal([1, []]);
   });
 
   it('keep the clients of verified tokens until they change', async () => {
     await opened();
-    const { trusted } = keys;
+    const { verified } = keys;
     await issuer.pass(5 * MINUTE);
-    expect([keys.trusted === trusted, issuer.loads]).to.deep.equal([true, 2]);
+    expect([keys.verified === verified, issuer.loads]).to.deep.equal([true, 2]);
     issuer.keys = [first, second];
     await issuer.pass(5 * MINUTE);
-    expect(keys.trusted).to.not.equal(trusted);
+    expect(keys.verified).to.not.equal(verified);
   });
 
   it('are no longer fetched after the end, which ends the fetch under way', async () => {

@@ -39,6 +39,7 @@ describe('The options of a JwtTokenVerifier', () => {
     { jwksUrl: 'https://issuer.example/#key' },
     { algorithms: ['none'] },
     { algorithms: ['RS256', 'HS512'] },
+    { algorithms: ['RS256', 'RS256'] },
     { scopes: { 'create plants': 'plants:create plants:read' } },
     { scopes: { 'create plants': 'plants"' } },
   ];

@@ -105,7 +105,7 @@ export class FakeIssuer extends LoopbackServer {
     const { alg, kid } = key.published;
     return new SignJWT({ ...this.claims(), ...claims })
       .setProtectedHeader({ alg, kid, typ: 'at+jwt', ...header } as JWTHeaderParameters)
-      .sign(key.privateKey, { crit: { plants: true } });
+      .sign(key.privateKey);
   }
 }
 

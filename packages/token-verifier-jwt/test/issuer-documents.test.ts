@@ -3,12 +3,15 @@ import { TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
 import { type FakeIssuer, issuerKey, METADATA, startEach } from './support/fake-issuer.js';
 
+const { fetch } = globalThis;
 const LIMIT = 256 * 1024;
 
 describe("The issuer's documents", () => {
   let issuer: FakeIssuer;
 
   startEach((started) => (issuer = started));
+
+  afterEach(() => Object.assign(globalThis, { fetch }));
 
   /** Publishes metadata that differ from the right ones, at the place of the configured issuer or another one. */
   function publishMetadata(changed: object, place = METADATA): void {
@@ -58,25 +61,30 @@ describe("The issuer's documents", () => {
       }
     });
 
-    it('also when the keys have moved', async () => {
+    it('also when the keys have moved, and the latest one while the metadata cannot be used', async () => {
       const verifier = issuer.verifier();
       await verifier.ready();
       publishMetadata({ jwks_uri: `${issuer.url}/moved` });
-      const second = await issuerKey('second');
-      issuer.publish('/moved', { keys: [second.published] });
-      await verifier.verify(await issuer.token({}, {}, second));
-      expect(issuer.requests.at(-1)).to.equal('/moved');
+      const keys = [await issuerKey('second'), await issuerKey('third')];
+      const accepted = async (key = keys[0]) =>
+        verifier.verify(await issuer.token({}, {}, key)).then(() => issuer.requests.at(-1));
+      issuer.publish('/moved', { keys: [keys[0]?.published] });
+      expect(await accepted()).to.equal('/moved');
+
+      const another = { issuer: 'https://another.example', jwks_uri: `${issuer.url}/jwks` };
+      issuer.publish(METADATA, another);
+      issuer.publish('/moved', { keys: keys.map(({ published }) => published) });
+      issuer.now += 1_000;
+      expect(await accepted(keys[1])).to.equal('/moved');
+
+      issuer.handlers.set('/moved', (_, response) => response.writeHead(410).end());
+      issuer.now += 1_000;
+      const error = await accepted(await issuerKey('fourth')).catch((failure: unknown) => failure);
+      expect(textOf(error)).to.include('is not the metadata of the configured issuer');
     });
   });
 
-  for (const body of [null, [], { keys: {} }, { keys: [null] }]) {
-    it(`are no key set: ${JSON.stringify(body)}`, async () => {
-      issuer.publish('/jwks', body);
-      await expectNotFetched('JSON Web Key Set malformed');
-    });
-  }
-
-  for (const body of [{ keys: [] }, { keys: [{}, { kty: 'EC' }] }]) {
+  for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
     it(`hold no key: ${JSON.stringify(body)}`, async () => {
       issuer.publish('/jwks', body);
       await expectNotFetched('holds no key that can be used: public, for RS256, PS256');
@@ -98,6 +106,18 @@ describe("The issuer's documents", () => {
     await issuer.verifier().ready();
     issuer.handlers.set('/jwks', (_, response) => response.end(`${largest} `));
     await expectNotFetched(`the response is larger than ${LIMIT} bytes`);
+  });
+
+  it('come from a server whose certificate is trusted', async () => {
+    const codes = ['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'];
+    const unable = ['VERIFY_LEAF_SIGNATURE', 'GET_ISSUER_CERT', 'GET_ISSUER_CERT_LOCALLY'];
+    for (const code of [...codes, ...unable.map((it) => `UNABLE_TO_${it}`), 'ENOTFOUND']) {
+      const cause = Object.assign(new Error('in the words of OpenSSL'), { code });
+      Object.assign(globalThis, {
+        fetch: () => Promise.reject(new TypeError('failed', { cause })),
+      });
+      await expectNotFetched(code === 'ENOTFOUND' ? cause.message : 'NODE_EXTRA_CA_CERTS');
+    }
   });
 });
 
