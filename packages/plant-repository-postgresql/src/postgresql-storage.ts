@@ -19,8 +19,8 @@ import {
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { PostgresqlError } from './server-error.js';
-import { INSERT, INSERT_NAME, INSERT_NOTHING, LOOK_UP, PAGE } from './statements.js';
-import { type Advice, ALL_COLUMNS, EXAMINE, type TableState, TORN_PAGES } from './table.js';
+import { LOOK_UP, statementsFor } from './statements.js';
+import { type Advice, absentColumn, EXAMINE, type TableState, TORN_PAGES } from './table.js';
 
 /** A trigger of one plant may report it too. */
 const NO_PERMISSION = '42501';
@@ -54,6 +54,8 @@ export class PostgresqlStorage implements PlantStorage {
   readonly #checks: Connections;
   /** A check repeats what is wrong every second. */
   readonly #advised = new Set<string>();
+  /** For the columns that the last check has found. */
+  #statements = statementsFor([]);
   /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
   #prepares = true;
 
@@ -74,9 +76,9 @@ export class PostgresqlStorage implements PlantStorage {
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     let plants: readonly MarkedPlant[] = [];
     try {
-      return await this.#inserts.run(async (client) => {
+      return await this.#inserts.run((client) => {
         plants = batch.take();
-        return { outcomes: await this.#insert(client, plants) };
+        return this.#insert(client, plants);
       }, signal);
     } catch (error) {
       if (!(error instanceof PostgresqlError)) throw error;
@@ -91,7 +93,8 @@ export class PostgresqlStorage implements PlantStorage {
 
   page({ after, limit }: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]> {
     const values = [after ?? null, Math.min(limit, MAX_PAGE)];
-    const read = (client: PoolClient) => committed<PlantRow>(client, { text: PAGE, values });
+    const read = (client: PoolClient) =>
+      committed<PlantRow>(client, { text: this.#statements.page, values });
     return this.#reads.run(read, signal).then(({ rows }) => rows.map(plantOf));
   }
 
@@ -102,7 +105,7 @@ export class PostgresqlStorage implements PlantStorage {
         await this.#examine(client);
         responds = true;
         signal.throwIfAborted();
-        await client.query(INSERT_NOTHING);
+        await client.query(this.#statements.insertNothing);
       }, signal);
       // Other programs may have taken every other connection of the server.
       await this.#inserts.check(signal);
@@ -125,12 +128,30 @@ export class PostgresqlStorage implements PlantStorage {
     await Promise.all([this.#inserts.close(), this.#reads.close(), this.#checks.close()]);
   }
 
-  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
+  /** Inserts plants, except those with a field whose column is absent. */
+  async #insert(client: PoolClient, plants: readonly MarkedPlant[]): Promise<InsertResult> {
+    // Once, since a check may find the column while the insert is on its way.
+    const absent = plants.map(({ plant }) =>
+      this.#statements.absent.find((column) => plant[column] !== undefined),
+    );
+    const column = absent.find((it) => it !== undefined);
+    if (column === undefined) return { outcomes: await this.#insertRows(client, plants) };
+    const others = plants.filter((_, at) => absent[at] === undefined);
+    const inserted = await this.#insertRows(client, others);
+    const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
+    return {
+      outcomes: absent.map((it) => (it ? 'not permitted' : (rest.shift() ?? 'unclear'))),
+      error: new PostgresqlError(absentColumn(column).message, 'unusable'),
+    };
+  }
+
+  async #insertRows(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
     if (plants.length === 0) return [];
+    const { columns, insert, insertName } = this.#statements;
     // In the order of their ids, inserts of several instances wait for each other without a deadlock.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
-    const values = ALL_COLUMNS.map((column) => rows.map((row) => row[column]));
-    const statement = { text: INSERT, values, name: this.#prepares ? INSERT_NAME : undefined };
+    const values = columns.map((column) => rows.map((row) => row[column]));
+    const statement = { text: insert, values, name: this.#prepares ? insertName : undefined };
     const { rowCount } = await committed(client, statement);
     if (rowCount === plants.length) return 'stored';
     const found = await lookUp(
@@ -151,9 +172,11 @@ export class PostgresqlStorage implements PlantStorage {
   /** Rejects when the table cannot keep plants. */
   async #examine(client: PoolClient): Promise<void> {
     const { rows } = await client.query<TableState>(EXAMINE);
-    const { problem, torn } = rows[0] ?? {};
+    const { problem, torn, absent = [] } = rows[0] ?? {};
     if (problem) throw new PostgresqlError(problem, 'unusable');
     if (torn) this.#advise(TORN_PAGES);
+    this.#statements = statementsFor(absent);
+    for (const column of absent) this.#advise(absentColumn(column));
   }
 
   #advise({ message, command }: Advice): void {

@@ -59,8 +59,7 @@ export class PostgresqlError extends Error {
 
   /** The statements that an administrator can correct it with. */
   get command(): string | undefined {
-    const [pattern, command = ''] = COMMANDS.find(([it]) => it.test(this.message)) ?? [];
-    return pattern && this.message.match(pattern)?.[0].replace(pattern, command);
+    return COMMANDS.find(([pattern]) => pattern.test(this.message))?.[1];
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ALL_COLUMNS, COLUMNS } from './table.js';
+import { ALL_COLUMNS, COLUMNS, type OptionalColumn } from './table.js';
 
 /**
  * For this transaction, so that a connection pooler can lend the connection to others: no default of the server, the
@@ -31,33 +31,38 @@ export const LOOK_UP = `SELECT id, mark, is_kept, ${FLUSH}
   FROM (SELECT ${DURABLY} AS durable, ${IS_KEPT} AS is_kept) AS settings
   LEFT JOIN plants ON id = ANY ($1::bigint[])`;
 
-/**
- * Inserts plants whose ids are not taken. Its command tag has their number: with rows of their own, the server and the
- * driver would take half as long again.
- */
-export const INSERT = `INSERT INTO plants (${ALL_COLUMNS})
-  SELECT ${ALL_COLUMNS.map((it, at) => `unnest($${at + 1}::${COLUMNS[it]}[])`)}
-  WHERE ${DURABLY} AND ${IS_KEPT} AND ${WAITS_FOR_ROWS}
-  ON CONFLICT (id) DO NOTHING`;
-
-/**
- * As a prepared statement, an insert of one plant takes as long as a plain one, and a half of the time otherwise. Its name
- * is that of its text, because the sessions of a connection pooler have the statements of others.
- */
-export const INSERT_NAME = `insert plants ${createHash('sha256').update(INSERT).digest('hex').slice(0, 32)}`;
-
-const TEXTS = ALL_COLUMNS.filter((it) => COLUMNS[it] === 'text');
-
-/** Reads a page, which ends with the plant that reaches 4 MiB. `octet_length` does not read the value of a large column. */
-export const PAGE = `SELECT page.*, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, (
-    SELECT ${ALL_COLUMNS}, sum(${TEXTS.map((it) => `coalesce(octet_length(${it}), 0)`).join(' + ')})
-      OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-    FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
-  ) AS page
-  WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`;
-
-/** Fails when an insert would fail, and waits when its commit would wait: for a lock, or for standbys. */
-export const INSERT_NOTHING = `SELECT ${DURABLY};
-  INSERT INTO plants (${ALL_COLUMNS}) SELECT ${ALL_COLUMNS} FROM plants WHERE false ON CONFLICT (id) DO NOTHING;
-  SELECT CASE WHEN current_setting('synchronous_standby_names', true) <> ''
-    THEN pg_logical_emit_message(true, 'plant-store', '') END`;
+/** Returns the statements for a table without these columns. */
+export function statementsFor(absent: readonly OptionalColumn[]) {
+  const columns = ALL_COLUMNS.filter((it) => !absent.some((column) => column === it));
+  // Its command tag has the number of the plants that it has inserted: with rows of their own, the server and the driver
+  // would take half as long again.
+  const insert = `INSERT INTO plants (${columns})
+    SELECT ${columns.map((it, at) => `unnest($${at + 1}::${COLUMNS[it]}[])`)}
+    WHERE ${DURABLY} AND ${IS_KEPT} AND ${WAITS_FOR_ROWS}
+    ON CONFLICT (id) DO NOTHING`;
+  const texts = columns.filter((it) => COLUMNS[it] === 'text');
+  // A page ends with the plant that reaches 4 MiB. `octet_length` does not read the value of a large column.
+  const bytes = texts.map((it) => `coalesce(octet_length(${it}), 0)`).join(' + ');
+  const shown = [...columns, ...absent.map((it) => `NULL AS ${it}`)];
+  return {
+    absent,
+    columns,
+    insert,
+    /**
+     * As a prepared statement, an insert of one plant takes as long as a plain one, and a half of the time otherwise. Its
+     * name is that of its text, because the sessions of a connection pooler have the statements of others.
+     */
+    insertName: `insert plants ${createHash('sha256').update(insert).digest('hex').slice(0, 32)}`,
+    page: `SELECT page.*, ${FLUSH} FROM (SELECT ${DURABLY} AS durable) AS settings, (
+        SELECT ${shown}, sum(${bytes})
+          OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+        FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
+      ) AS page
+      WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`,
+    /** Fails when an insert would fail, and waits when its commit would wait: for a lock, or for standbys. */
+    insertNothing: `SELECT ${DURABLY};
+      INSERT INTO plants (${columns}) SELECT ${columns} FROM plants WHERE false ON CONFLICT (id) DO NOTHING;
+      SELECT CASE WHEN current_setting('synchronous_standby_names', true) <> ''
+        THEN pg_logical_emit_message(true, 'plant-store', '') END`,
+  };
+}

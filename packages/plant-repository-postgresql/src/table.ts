@@ -2,12 +2,19 @@ import type { PlantRow } from './plant-row.js';
 
 type Column = keyof PlantRow;
 
+/** A table of an older version may lack one that was added later. */
+export type OptionalColumn = Exclude<Column, 'id' | 'name' | 'mark'>;
+
 /** The types of the columns. Does not compile without a field of the domain. */
 export const COLUMNS: Readonly<Record<Column, string>> = {
   ...{ id: 'bigint', name: 'text', tag: 'text', mark: 'uuid' },
 };
 
 export const ALL_COLUMNS = Object.keys(COLUMNS) as Column[];
+
+const REQUIRED_COLUMNS = ['id', 'name', 'mark'];
+
+const OPTIONAL_COLUMNS = ALL_COLUMNS.filter((it) => !REQUIRED_COLUMNS.includes(it));
 
 /** Run once by an administrator. */
 export const CREATE_TABLE = `CREATE TABLE plants (
@@ -27,20 +34,23 @@ const listed = (columns: readonly string[]) => columns.map((it) => `'${it}'`).jo
 
 const WANTED = Object.entries(COLUMNS).map(([name, type]) => `(${listed([name, type])})`);
 
-const WRONG_TYPE = `SELECT CASE WHEN attname IS NULL
-    THEN format('the column %s of the table plants is missing. Add it as %s', name, type)
-    ELSE format('the column %s of the table plants is %s. Change it to %s', name, format_type(atttypid, atttypmod), type)
-  END
+const WRONG_TYPE = `SELECT format('the column %s of the table plants is %s. Change it to %s', name,
+    coalesce(format_type(atttypid, atttypmod), 'missing'), type)
   FROM (VALUES ${WANTED.join(', ')}) AS wanted (name, type)
   LEFT JOIN pg_attribute ON attrelid = plants.oid AND attname = name AND NOT attisdropped
-  WHERE coalesce(format_type(atttypid, atttypmod), '')
-    NOT IN (type, replace(type, 'text', 'character varying')) LIMIT 1`;
+  WHERE (attname IS NOT NULL OR name IN (${listed(REQUIRED_COLUMNS)}))
+    AND coalesce(format_type(atttypid, atttypmod), '')
+      NOT IN (type, replace(type, 'text', 'character varying')) LIMIT 1`;
 
-/** An optional field may be absent. The service writes no further columns, which a trigger may fill. */
+const ABSENT = `ARRAY(SELECT name FROM unnest(ARRAY[${listed(OPTIONAL_COLUMNS)}]) AS name
+  WHERE NOT EXISTS (SELECT FROM pg_attribute
+    WHERE attrelid = plants.oid AND attname = name AND NOT attisdropped))`;
+
+/** Optional fields may be absent. The service writes no further columns, which a trigger may fill. */
 const REQUIRED = `SELECT format('the column %I of the table plants is NOT NULL. Let it be null', attname)
   FROM pg_attribute WHERE attrelid = plants.oid AND attnum > 0 AND NOT attisdropped AND attnotnull
-    AND NOT relhastriggers AND attname NOT IN ('id', 'name', 'mark')
-    AND (attname IN (${listed(ALL_COLUMNS)}) OR NOT atthasdef AND attidentity = '') LIMIT 1`;
+    AND NOT relhastriggers AND (attname IN (${listed(OPTIONAL_COLUMNS)})
+      OR attname NOT IN (${listed(REQUIRED_COLUMNS)}) AND NOT atthasdef AND attidentity = '') LIMIT 1`;
 
 /** Policies that refuse or hide some rows cannot be recognized. */
 const WITHOUT_POLICY = `SELECT format(
@@ -64,7 +74,7 @@ const SEQUENCE = `SELECT format('the permission USAGE on the sequence %s is miss
     THEN NOT has_sequence_privilege(pg_class.oid, 'USAGE, UPDATE') END LIMIT 1`;
 
 /** Reads a {@link TableState}. Waits for no lock of the table. */
-export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, CASE
+export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off' AS torn, ${ABSENT} AS absent, CASE
     WHEN current_setting('fsync', true) = 'off'
       THEN 'fsync is off, so a crash loses plants. Set it to on'
     WHEN current_setting('server_encoding') <> 'UTF8'
@@ -80,6 +90,8 @@ export const EXAMINE = `SELECT current_setting('full_page_writes', true) = 'off'
 export interface TableState {
   /** Whether a crash can damage pages. */
   readonly torn: boolean | null;
+  /** The optional columns that the table does not have. */
+  readonly absent: readonly OptionalColumn[];
   /** Why the table cannot keep plants. */
   readonly problem: string | null;
 }
@@ -90,16 +102,17 @@ export const TORN_PAGES: Advice = {
   command: 'ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf();',
 };
 
+export const absentColumn = (column: OptionalColumn): Advice => ({
+  message: `the table plants has no column ${column}. Plants with a ${column} are refused until it is added`,
+  command: `ALTER TABLE plants ADD COLUMN ${column} ${COLUMNS[column]};`,
+});
+
 const GRANT = 'GRANT SELECT, INSERT ON plants TO $USER;';
 
-/** By the message of an error, with its groups. `$USER` is the role of the service. */
+/** By the message of an error. `$USER` is the role of the service. */
 export const COMMANDS: readonly (readonly [RegExp, string])[] = [
   [/table plants does not exist/, `${CREATE_TABLE};\n${GRANT}`],
   [/^permissions on the table/, GRANT],
-  [
-    /^the column (\w+) of the table plants is missing. Add it as (\w+)/,
-    'ALTER TABLE plants ADD COLUMN $1 $2;',
-  ],
   [/is not unique/, 'ALTER TABLE plants ADD PRIMARY KEY (id);'],
   [/is unlogged/, 'ALTER TABLE plants SET LOGGED;'],
 ];

@@ -1,5 +1,7 @@
 import { rejects } from 'node:assert/strict';
-import { newPlant } from '@plant-store/domain';
+import { randomUUID } from 'node:crypto';
+import { until } from '@plant-store/contract-suite';
+import { type NewPlant, type NewPlantFields, newPlant } from '@plant-store/domain';
 import {
   CREATE_TABLE,
   postgresqlPlantRepository,
@@ -8,8 +10,18 @@ import {
 import { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
+import { PostgresqlStorage } from '../src/postgresql-storage.js';
 import { describeOnPostgresql } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
+
+/** Plants with the ids 0, 1, and so on. */
+function batch(...fields: readonly Partial<NewPlantFields>[]) {
+  const plants = fields.map((it, at) => ({
+    plant: newPlant({ id: BigInt(at), name: 'Monstera', ...it }),
+    mark: randomUUID(),
+  }));
+  return { take: () => plants, timeLimitMs: 60_000 };
+}
 
 const monstera = newPlant({ id: 1n, name: 'Monstera' });
 
@@ -49,10 +61,6 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
   'an id of 32 bits': [
     `CREATE TABLE plants (id int PRIMARY KEY, ${COLUMNS})`,
     /the column id of the table plants is integer\. Change it to bigint/,
-  ],
-  'no tag': [
-    'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL)',
-    /the column tag of the table plants is missing\. Add it as text/,
   ],
   'a limit of the name': [
     'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(200), tag text, mark uuid)',
@@ -103,13 +111,17 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   after(() => server.stop());
 
   async function open(statements: string) {
-    await server.run(`ALTER ROLE plant_store RESET ALL; DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
-      SET search_path = garden; ${statements};
-      GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
-    const uri = `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
+    const uri = await created(statements);
     events = [];
     const observer = (event: StorageEvent) => events.push(event);
     return postgresqlPlantRepository({ uri, observer });
+  }
+
+  async function created(statements: string): Promise<string> {
+    await server.run(`ALTER ROLE plant_store RESET ALL; DROP SCHEMA IF EXISTS garden CASCADE; CREATE SCHEMA garden;
+      SET search_path = garden; ${statements};
+      GRANT USAGE ON SCHEMA garden TO plant_store; GRANT SELECT, INSERT ON plants TO plant_store`);
+    return `${server.uri('plant_store')}?options=-c%20search_path%3Dgarden`;
   }
 
   for (const [what, statements] of Object.entries(WORKS)) {
@@ -132,24 +144,80 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     });
   }
 
-  const FIXES = {
-    'is unlogged': 'ALTER TABLE plants SET UNLOGGED',
-    'column tag of the table plants is missing': 'ALTER TABLE plants DROP COLUMN tag',
-  };
+  it('may lack the column of an optional field, and only plants with it are refused until it is added', async () => {
+    const repository = await open(
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL)',
+    );
+    const [first, ...others] = [1n, 2n, 3n, 4n].map((id) => newPlant({ ...monstera, id }));
+    const tagged = newPlant({ ...monstera, id: 5n, tag: '' });
+    const add = (plant: NewPlant) => repository.add(plant, 60_000);
+    await add(first as NewPlant);
+    const message = /the table plants has no column tag/;
+    await Promise.all([
+      ...others.map(add),
+      rejects(add(tagged), { code: 'STORAGE_UNAVAILABLE', message }),
+    ]);
+    await untilReady(repository);
+    const commands = events.flatMap((it) => (it.type === 'storage warning' ? it.command : []));
+    expect(commands).to.deep.equal(['ALTER TABLE plants ADD COLUMN tag text;']);
+    await server.run(`${commands}`);
+    await untilReady(repository);
+    await add(tagged);
+    await server.run('ALTER TABLE plants DROP COLUMN tag');
+    await add(newPlant({ ...monstera, id: 6n }));
+    await rejects(add(newPlant({ ...tagged, id: 7n })), { message });
+    expect(await repository.read({ limit: 10 }, 60_000)).to.have.length(6);
+    await repository.close();
+  });
 
-  for (const [what, fault] of Object.entries(FIXES)) {
-    it(`is used again after the statements of the log, when it ${what}`, async () => {
-      const repository = await open(`${CREATE_TABLE};
-        INSERT INTO plants (id, name, tag, mark) VALUES (1, 'Monstera', NULL, md5('')::uuid); ${fault}`);
-      await untilNotReady(repository, new RegExp(what));
-      const commands = events.flatMap((it) => (it.type === 'storage warning' ? it.command : []));
-      expect(commands).to.have.length(1);
-      await server.run(`${commands}`);
-      await untilReady(repository);
-      expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([monstera]);
-      await repository.close();
-    });
-  }
+  it('gives each plant its own outcome, when a check finds a new column while an insert is on its way', async () => {
+    const uri = await created(`
+      CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, mark uuid NOT NULL);
+      CREATE TABLE gate (); GRANT SELECT ON gate TO plant_store;
+      CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END';
+      CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
+    const administrator = new Client({ connectionString: server.uri('postgres') });
+    await administrator.connect();
+    const storage = new PostgresqlStorage(uri);
+    const { signal } = new AbortController();
+    await storage.check(signal);
+    await administrator.query('ALTER TABLE garden.plants ADD COLUMN tag text');
+    const inserted = storage.insert(batch({ tag: 'tropical' }, {}, {}), signal);
+    const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
+    await until(
+      async () => (await administrator.query(waiting)).rowCount === 1,
+      () => 'no insert waits',
+    );
+    await storage.check(signal);
+    await administrator.query('INSERT INTO garden.gate DEFAULT VALUES');
+    const { outcomes } = await inserted;
+    await Promise.all([storage.close(), administrator.end()]);
+    expect(outcomes).to.deep.equal(['not permitted', 'stored', 'stored']);
+  });
+
+  it('may skip one plant of an insert with a trigger, and only the others are reported as stored', async () => {
+    const uri = await created(`${CREATE_TABLE};
+      CREATE FUNCTION skip() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+      CREATE TRIGGER skip BEFORE INSERT ON plants FOR EACH ROW WHEN (NEW.id = 1) EXECUTE FUNCTION skip()`);
+    const storage = new PostgresqlStorage(uri);
+    const { outcomes } = await storage.insert(batch({}, {}, {}), new AbortController().signal);
+    await storage.close();
+    const skipped = { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
+    expect(outcomes).to.deep.equal(['stored', skipped, 'stored']);
+  });
+
+  it('is used again after the statements of the log', async () => {
+    const repository = await open(`${CREATE_TABLE};
+      INSERT INTO plants (id, name, tag, mark) VALUES (1, 'Monstera', NULL, md5('')::uuid);
+      ALTER TABLE plants SET UNLOGGED`);
+    await untilNotReady(repository, /unlogged/);
+    const [warning] = events.filter(({ type }) => type === 'storage warning');
+    await server.run(warning && 'command' in warning ? `${warning.command}` : '');
+    await untilReady(repository);
+    expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([monstera]);
+    await repository.close();
+  });
 
   it('is refused in a database that cannot keep every text', async () => {
     await server.run(`CREATE DATABASE garden ENCODING 'LATIN1' TEMPLATE template0`);
