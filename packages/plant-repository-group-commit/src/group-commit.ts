@@ -205,9 +205,17 @@ export class GroupCommit {
     }
   }
 
+  /** Runs a command for plants, once and at once. A tracer that fails, or calls it late or never, loses its trace only. */
   #traced<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
     const callers = plants.map(({ call }) => call.caller);
-    return this.#options.tracer.run(name, callers, command);
+    let running: Promise<T> | undefined;
+    const once = () => {
+      running ??= command();
+      return running;
+    };
+    // The async function turns what `run` throws into a rejection.
+    (async () => this.#options.tracer.run(name, callers, once))().catch(() => undefined);
+    return once();
   }
 
   /** The plants of an insert without a reply may get their outcomes from another one. */

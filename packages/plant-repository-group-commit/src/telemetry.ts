@@ -43,10 +43,10 @@ export type StorageObserver = (event: StorageEvent) => void;
 
 /**
  * Shows batches to a tracing system. A batch carries the plants of several callers, so it runs in the
- * asynchronous context of none of them. It can only be linked to them. It must not throw.
+ * asynchronous context of none of them. It can only be linked to them.
  */
 export interface BatchTracer<Caller = unknown> {
-  /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. */
+  /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. Must not throw. */
   caller(): Caller;
   /** Runs one command for the plants of these callers, at once. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;

@@ -231,6 +231,32 @@ describe('A tracer', () => {
       ['look up plants', 1],
     ]);
   });
+
+  const noSpan = () => {
+    throw new Error('no span');
+  };
+  const faults: Record<string, BatchTracer['run']> = {
+    'throws before the command': noSpan,
+    'throws after the command': (_name, _callers, call) => call().finally(noSpan),
+    'rejects during the command': async (_name, _callers, call) => {
+      void call();
+      return noSpan();
+    },
+    'calls twice': (_name, _callers, call) => call().then(call),
+    'calls late': (_name, _callers, call) => nextTurn().then(call),
+    'never calls': () => new Promise(() => undefined),
+  };
+
+  for (const [fault, run] of Object.entries(faults)) {
+    it(`that ${fault} costs nothing but the trace`, async () => {
+      const { fake, add } = open({ tracer: { caller: () => 1, run } });
+      const adding = add(1n);
+      (await fake.insert(0)).reply();
+      await adding;
+      await nextTurn();
+      expect(fake.inserts).to.have.length(1);
+    });
+  }
 });
 
 describe('A plant that is added', () => {
