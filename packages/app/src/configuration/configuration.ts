@@ -144,7 +144,9 @@ const NO_TOKEN =
   'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
 
 /** The variables that protect the service: one that is misspelt is a problem, since a default would replace it. */
-const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))];
+const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))].flatMap(
+  (name) => [name, `${name}_FILE`],
+);
 
 const OF_TOKENS = /^(?:JWT|JWKS|OIDC|OAUTH2?|ACCESS_TOKENS?|NODE_ENV[A-Z])/i;
 
@@ -165,13 +167,15 @@ function namesToken(given: NodeJS.ProcessEnv, meant: readonly string[]): boolean
  */
 function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, readonly string[]> {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
-  const known = [...Object.keys(settings), ...files];
+  const valid = [...Object.keys(settings), ...files];
+  const known = [...valid, ...PROTECTING];
   const misspelt = new Map<string, readonly string[]>();
   for (const name of Object.keys(env).filter((it) => !known.includes(it))) {
     const similar = nearest(name.toUpperCase(), known);
     const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.includes(name));
-    if (similar !== undefined) misspelt.set(name, [similar]);
-    else if (noStorage && aliased.length > 0) misspelt.set(name, aliased);
+    if (similar !== undefined) {
+      misspelt.set(name, [valid.includes(similar) ? similar : similar.replace(/_FILE$/, '')]);
+    } else if (noStorage && aliased.length > 0) misspelt.set(name, aliased);
   }
   return misspelt;
 }

@@ -18,6 +18,7 @@ const OTHERS: readonly Env[] = [
     ['node_env', 'Node_Env', 'NOD_ENV', 'NODE_ENVS', 'NODE_ENV_FILE', 'NODE_ENV_FIEL'].map(
       (name) => ({ [name]: 'production' }),
     ),
+    ...['node_env_file', 'NDE_ENV_FILE'].map((name) => ({ [name]: '/none' })),
     ...['ENV', 'APP_ENV', 'NODE_ENVIRONMENT'].map((name) => ({ [name]: 'production' })),
   );
 
@@ -25,7 +26,10 @@ const OTHERS: readonly Env[] = [
 const NAMED = [...Object.keys(settingsOf(verifiers)), 'ACCESS_TOKEN'].flatMap((name): Env[] => [
   ...[sha256('a'), 'https://login.example.com', '', ' '].map((value) => ({ [name]: value })),
   ...['_FILE', '_FIEL', 'S', '_'].map((end) => ({ [`${name}${end}`]: '/none' })),
-  ...[name.toLowerCase(), name.slice(1), name.replace('_', '')].map((it) => ({ [it]: '/none' })),
+  ...[name.toLowerCase(), name.slice(1), name.replace('_', '')].flatMap((it) => [
+    { [it]: '/none' },
+    { [`${it}_FILE`]: '/none' },
+  ]),
   ...['JWT_ISSUER_URL', 'JWT_KEY', 'OIDC_ISSUER'].map((it) => ({ [it]: '/none' })),
 ]);
 
