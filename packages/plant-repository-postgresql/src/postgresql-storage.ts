@@ -159,7 +159,9 @@ export class PostgresqlStorage implements PlantStorage {
       plants.map(({ plant }) => plant.id),
     ).catch(() => undefined);
     if (rowCount === 0 && found?.isKept === false) await this.#examine(client);
-    return found ? plants.map((it) => outcomeOf(it, found)) : 'unclear';
+    if (found) return plants.map((it) => outcomeOf(it, found));
+    // Then the group commit looks them up.
+    return rowCount === 0 ? 'id exists' : 'unclear';
   }
 
   /** Where one connection is lost without a sign, others are. The server responds to new ones. */

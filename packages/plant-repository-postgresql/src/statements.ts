@@ -59,9 +59,13 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
         FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
       ) AS page
       WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`,
-    /** Fails when an insert would fail, and waits when its commit would wait: for a lock, or for standbys. */
+    /**
+     * Fails when an insert would fail, or when a rule would discard it, by `RETURNING`. Waits when its commit would wait:
+     * for a lock, or for standbys.
+     */
     insertNothing: `SELECT ${DURABLY};
-      INSERT INTO plants (${columns}) SELECT ${columns} FROM plants WHERE false ON CONFLICT (id) DO NOTHING;
+      INSERT INTO plants (${columns}) SELECT ${columns} FROM plants WHERE false
+        ON CONFLICT (id) DO NOTHING RETURNING mark;
       SELECT CASE WHEN current_setting('synchronous_standby_names', true) <> ''
         THEN pg_logical_emit_message(true, 'plant-store', '') END`,
   };

@@ -74,6 +74,10 @@ const REFUSED: Readonly<Record<string, readonly [statements: string, reason: Reg
     `CREATE TABLE plants (id bigint PRIMARY KEY, ${COLUMNS}, owner text NOT NULL)`,
     /the column owner of the table plants is NOT NULL\. Let it be null/,
   ],
+  'a rule that discards inserts': [
+    `${CREATE_TABLE}; CREATE RULE discard AS ON INSERT TO plants DO INSTEAD NOTHING`,
+    /the database reports an error \(0A000\)/,
+  ],
   'row-level security without a policy': [
     `${CREATE_TABLE}; ALTER TABLE plants ENABLE ROW LEVEL SECURITY`,
     /row-level security of the table plants has no policy for INSERT\. Create one/,
@@ -205,6 +209,17 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     await storage.close();
     const skipped = { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
     expect(outcomes).to.deep.equal(['stored', skipped, 'stored']);
+  });
+
+  it('has nothing unclear after an insert of no row, also when its ids cannot be looked up', async () => {
+    const uri = await created(`${CREATE_TABLE};
+      INSERT INTO plants (id, name, mark) VALUES (0, 'Fern', md5('')::uuid)`);
+    await server.run(`REVOKE SELECT ON garden.plants FROM plant_store;
+      GRANT SELECT (id) ON garden.plants TO plant_store`);
+    const storage = new PostgresqlStorage(uri);
+    const { outcomes } = await storage.insert(batch({}), new AbortController().signal);
+    await storage.close();
+    expect(outcomes).to.equal('id exists');
   });
 
   it('is used again after the statements of the log', async () => {
