@@ -65,6 +65,7 @@ describeOnMongod('A plant', () => {
       await proxied.add(plant(1n), LONG_LIMIT_MS);
       await rejects(proxied.add(plant(-1n, 'late'), LONG_LIMIT_MS), PlantIdTakenError);
     } finally {
+      await proxied.close();
       await network.close();
     }
     expect(await names()).to.deep.equal(['plant -1', 'plant 1']);
