@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { setMaxListeners } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import {
@@ -77,6 +78,8 @@ export class PlantImport {
     this.nextLine = options.fromLine ?? 1;
     const { signal: failing } = this.#failing;
     this.#ending = options.signal ? AbortSignal.any([options.signal, failing]) : failing;
+    // Every line that pauses listens.
+    setMaxListeners(0, this.#ending);
   }
 
   /**

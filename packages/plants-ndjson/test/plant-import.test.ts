@@ -310,6 +310,16 @@ describe('An import', () => {
     expect(stored.size).to.equal(2 * MANY - first.rejected.length);
   });
 
+  it('lets many lines wait for the storage without a warning of Node.js', async () => {
+    const warnings: Error[] = [];
+    const warn = (warning: Error) => warnings.push(warning);
+    process.on('warning', warn);
+    const it = importInto({ plants: failing(outage), timeLimitMs: 60_000 });
+    await it.run(lines(MAX_LINES)).finally(() => process.off('warning', warn));
+    expect(it.outcomes()).to.deep.equal({ stored: MAX_LINES });
+    expect(warnings).to.deep.equal([]);
+  });
+
   for (const [what, add] of [
     ['stored', async () => undefined],
     ['taken', () => Promise.reject(new PlantIdTakenError())],
