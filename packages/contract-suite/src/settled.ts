@@ -29,8 +29,8 @@ export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: str
 }
 
 /**
- * Resolves with what a call rejects with, and with `undefined` when it resolves. Rejects when an assertion fails, as
- * that of {@link inTime}, or one of Chai or `node:assert`.
+ * Resolves with what a call rejects with, an `Error` if that is nothing, and with `undefined` when it resolves. Rejects
+ * when an assertion fails, as that of {@link inTime}, or one of Chai or `node:assert`.
  */
 export async function errorOf(call: Promise<unknown>): Promise<unknown> {
   try {
@@ -38,7 +38,7 @@ export async function errorOf(call: Promise<unknown>): Promise<unknown> {
     return undefined;
   } catch (error) {
     if (error instanceof Error && error.name.startsWith('AssertionError')) throw error;
-    return error;
+    return error ?? new Error(`a rejection without an error: ${error}`);
   }
 }
 

@@ -10,6 +10,7 @@ describe('A call', () => {
     const error = new Error('why');
     expect(await errorOf(inTime(Promise.reject(error), 1, 'it'))).to.equal(error);
     expect(await errorOf(Promise.resolve('a result'))).to.equal(undefined);
+    expect(await errorOf(Promise.reject(undefined))).to.be.an('error');
     expect(timers()).to.be.at.most(before);
   });
 
