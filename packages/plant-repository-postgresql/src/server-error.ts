@@ -14,7 +14,10 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/** By the SQLSTATE of an error, and the function of the server that reports it, or `(trigger)`. The first that matches counts. */
+/**
+ * By the SQLSTATE of an error, and the function of the server that reports it, in a trigger with `(trigger)`. The first
+ * that matches counts.
+ */
 const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // Constraints, triggers and row-level security of an administrator, limits of size.
   [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused'],

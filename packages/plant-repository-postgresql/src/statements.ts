@@ -34,8 +34,8 @@ export const LOOK_UP = `SELECT id, mark, is_kept, ${FLUSH}
 /** Returns the statements for a table without these columns. */
 export function statementsFor(absent: readonly OptionalColumn[]) {
   const columns = ALL_COLUMNS.filter((it) => !absent.some((column) => column === it));
-  // Its command tag has the number of the plants that it has inserted: with rows of their own, the server and the driver
-  // would take half as long again.
+  // Its command tag has the number of the plants that it has inserted, so that neither the server nor the driver handles
+  // rows of a reply.
   const insert = `INSERT INTO plants (${columns})
     SELECT ${columns.map((it, at) => `unnest($${at + 1}::${COLUMNS[it]}[])`)}
     WHERE ${DURABLY} AND ${IS_KEPT} AND ${WAITS_FOR_ROWS}

@@ -21,7 +21,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
 
 const WITH_FILE = ['import', 'help'];
 
-/** Options without a value. Each stands for the command of its name. */
+/** Options without a value. Each runs the command of its name. */
 const FLAGS = {
   help: { type: 'boolean', short: 'h' },
   version: { type: 'boolean', short: 'v' },

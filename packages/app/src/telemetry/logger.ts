@@ -24,8 +24,8 @@ const MAX_KEPT = 2 ** 20;
 const RETRY_MS = 100;
 
 /**
- * Opens the log of the service or of a command: one JSON object a line, or a form for people. A disk that is full, or a reader that has stopped, stops neither: lines
- * that cannot be kept are lost, and a later line has their number.
+ * Opens the log of the service or of a command: one JSON object a line, or a form for people. A disk that is full, or a
+ * reader that has stopped, stops neither: lines that cannot be kept are lost, and a later line has their number.
  *
  * @param lost Called for each line that is lost.
  */
