@@ -2,16 +2,24 @@ import { type ContractCases, fail } from '@plant-store/contract-suite';
 import { expect } from 'chai';
 import { describe, it } from 'mocha';
 
-/** What is expected of an adapter that breaks a sentence of its port. */
+/** What is expected of the case that catches an adapter. */
 export interface Expected {
-  /** A part of the failure of the case. */
+  /** A part of the failure. */
   readonly failure?: string | undefined;
-  /** Whether the case fails after seconds. These cases run at the same time, after all others. */
-  readonly hangs?: true | undefined;
+  /** The same, when the case fails after seconds. These cases run at the same time, after all others. */
+  readonly lateFailure?: string | undefined;
 }
 
-/** What adapters do that break a sentence, by the title of the case that must fail for them, and in words. */
-export type Liars<Lie> = Readonly<Record<string, Readonly<Record<string, Lie>>>>;
+/** Returns what an adapter does instead of a correct one. A further parameter with a default value is what it remembers. */
+export type Difference<Correct> = (correct: Correct) => Partial<Correct> & Expected;
+
+/** A difference that breaks a sentence of the port. */
+export type Lie<Correct> = (
+  correct: Correct,
+) => Partial<Correct> & ({ readonly failure: string } | { readonly lateFailure: string });
+
+/** Lies, by the title of the case that must fail for them, and in words. */
+export type Liars<Correct> = Readonly<Record<string, Readonly<Record<string, Lie<Correct>>>>>;
 
 /**
  * Declares the tests of a suite itself: every case passes for honest adapters, and fails for the liars that
@@ -19,12 +27,12 @@ export type Liars<Lie> = Readonly<Record<string, Readonly<Record<string, Lie>>>>
  *
  * @param open Opens an adapter that does what a lie, or an honest adapter, does.
  */
-export function describeSuiteItself<Opened extends object, Honest, Lie extends Honest>(
+export function describeSuiteItself<Opened extends object, Correct>(
   title: string,
   cases: ContractCases<Opened>,
-  open: (difference: Honest) => Opened & Expected,
-  honest: Readonly<Record<string, Honest>>,
-  liars: Liars<Lie>,
+  open: (difference: Difference<Correct>) => Opened & Expected,
+  honest: Readonly<Record<string, Difference<Correct>>>,
+  liars: Liars<Correct>,
 ): void {
   const lies = Object.entries(liars).flatMap(([name, all]) =>
     Object.entries(all).map(([lie, difference]) => {
@@ -34,9 +42,10 @@ export function describeSuiteItself<Opened extends object, Honest, Lie extends H
 
   async function expectCaught({ name, what, opened }: (typeof lies)[number]) {
     const { run } = cases[name] ?? fail(`there is no case "${name}"`);
-    const failure = await run(opened).then(() => 'nothing: the case passes', String);
-    if (!opened.failure || !failure.includes(opened.failure))
-      fail(`${what}\nexpected a failure with: ${opened.failure}\ngot: ${failure}`);
+    const got = await run(opened).then(() => 'nothing: the case passes', String);
+    const expected = opened.failure ?? opened.lateFailure;
+    if (!expected || !got.includes(expected))
+      fail(`${what}\nexpected a failure with: ${expected}\ngot: ${got}`);
   }
 
   describe(title, () => {
@@ -46,13 +55,13 @@ export function describeSuiteItself<Opened extends object, Honest, Lie extends H
       }
     }
 
-    for (const lie of lies.filter(({ opened }) => !opened.hangs)) {
+    for (const lie of lies.filter(({ opened }) => opened.lateFailure === undefined)) {
       it(`fails for ${lie.what}`, () => expectCaught(lie));
     }
 
     it('fails for each adapter that settles late or never', async function () {
       this.timeout(60_000);
-      await Promise.all(lies.filter(({ opened }) => opened.hangs).map(expectCaught));
+      await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
     });
 
     it('has a liar for each case', () => {

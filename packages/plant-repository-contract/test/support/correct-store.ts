@@ -6,26 +6,12 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import type { Expected } from '@plant-store/liars';
+import type { Difference, Expected } from '@plant-store/liars';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
-/** The methods of a correct store, and the steps of which they consist. */
+/** A correct store: its storage, its past, its methods, and the steps of which they consist. A lie replaces some. */
 export type CorrectStore = ReturnType<typeof correctStore>;
-
-/**
- * Returns what a store does instead of the correct one on the same storage. Reopening calls it again. A further
- * parameter with a default value is what the store remembers.
- */
-export type Difference = (
-  correct: CorrectStore,
-  storage: SimulatedStorage,
-) => Partial<CorrectStore> & Expected;
-
-/** A difference that breaks a sentence, with a part of the failure that shows it. */
-export type Lie = (
-  ...given: Parameters<Difference>
-) => ReturnType<Difference> & { readonly failure: string };
 
 /** What a store is given that no error may contain. */
 export const CONNECTION_STRING = 'store://plant-store:a-pass%2Fword@127.0.0.1/';
@@ -47,100 +33,120 @@ async function within<T>(timeLimitMs: number, promise: Promise<T>, late: () => E
 }
 
 function correctStore(storage: SimulatedStorage) {
-  let closed = false;
-  const underWay = new Set<Promise<void>>();
+  const past = {
+    adds: 0,
+    underWay: new Map<NewPlant, Promise<void>>(),
+    /** The ids of the adds that have failed, and `undefined` when another call has. */
+    failed: new Set<bigint | undefined>(),
+    closed: false,
+  };
 
-  function expectUsable(timeLimitMs = 1): void {
-    if (closed || timeLimitMs <= 0)
-      throw new StorageUnavailableError(closed ? 'closed' : 'no time');
+  function expectUsable(timeLimitMs: number, plant?: NewPlant): void {
+    const error = store.refuse(plant);
+    if (error) throw error;
+    if (past.closed) throw new StorageUnavailableError('closed');
+    if (timeLimitMs <= 0) throw new StorageUnavailableError('no time');
   }
 
   /** Tries again with the same mark as long as acknowledgements are lost. */
   async function write(plant: NewPlant): Promise<void> {
     const mark = Symbol('mark');
     for (let sent = false; ; sent = true) {
-      try {
-        if (await store.attempt(plant, mark)) return;
-        throw new PlantIdTakenError('taken');
-      } catch (error) {
-        if (!(error instanceof WriteError)) throw error;
-        if (!error.sent && sent) throw new OutcomeUnknownError('unknown');
-        if (!error.sent) throw new StorageUnavailableError('refused');
-      }
+      const attempt = store.attempt(plant, mark);
+      const end = await attempt.catch((error: WriteError) => store.lost(error, plant, mark));
+      if (end === true) return;
+      if (end === false) throw new PlantIdTakenError('taken');
+      if (!(end instanceof WriteError)) throw end;
+      if (!end.sent && sent) throw new OutcomeUnknownError('unknown');
+      if (!end.sent) throw new StorageUnavailableError('refused');
     }
   }
 
   async function add(plant: NewPlant, timeLimitMs: number): Promise<void> {
-    expectUsable(timeLimitMs);
-    const adding = within(timeLimitMs, write(plant), () => {
+    past.adds += 1;
+    const limit = store.limit(timeLimitMs);
+    expectUsable(limit, plant);
+    await within(limit, write({ ...plant, ...store.change(plant) }), () => {
       if (storage.fault === 'disconnected') storage.fault = undefined;
       return new OutcomeUnknownError('no response');
     });
-    underWay.add(adding);
-    await adding.finally(() => underWay.delete(adding));
   }
 
   async function read(page: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
-    expectUsable(timeLimitMs);
+    const limit = store.limit(timeLimitMs);
+    expectUsable(limit);
     const reading = storage.read().catch(() => {
       throw new StorageUnavailableError('refused');
     });
     const late = () => new StorageUnavailableError('no response');
-    const found = store.select(await within(timeLimitMs, reading, late), page);
+    const found = store.select(store.see(await within(limit, reading, late)), page);
     const invalid = found.find(({ name }) => name === undefined);
     if (invalid !== undefined) throw new UnreadablePlantError(`row ${invalid.id} is no plant`);
     return found;
   }
 
   async function ready(): Promise<void> {
-    expectUsable();
+    if (past.closed) throw new StorageUnavailableError('closed');
     if (['unreachable', 'refusing', 'read-only', 'silent'].includes(storage.fault ?? ''))
       throw new StorageUnavailableError('refused');
   }
 
   const failing = (plant?: NewPlant) => (error: Error) => {
+    past.failed.add(plant?.id);
     throw store.failed(error, plant);
   };
 
   const store = {
+    storage,
+    past,
+    /** Returns the error of a call that does not ask the storage. */
+    refuse: (_plant?: NewPlant): Error | false | undefined => false,
+    limit: (timeLimitMs: number) => timeLimitMs,
+    /** Returns fields that an add changes. */
+    change: (_plant: NewPlant): object => ({}),
     /** Tries once to add a plant. Resolves with whether the row of its id has this mark, when it is durable. */
     attempt: (plant: NewPlant, mark: symbol) => storage.insert(plant, mark),
+    /** Returns how an attempt without a response ends: like one that resolves, or with an error. */
+    lost: (error: WriteError, _plant: NewPlant, _mark: symbol): boolean | Error => error,
+    /** Returns what it takes for the plants of the storage. */
+    see: (plants: readonly NewPlant[]) => plants,
     /** Selects the plants of a page from all. */
     select: pageOf,
     /** Returns what a call rejects with. */
     failed: (error: Error, _plant?: NewPlant) => error,
-    add: (plant: NewPlant, timeLimitMs: number) => add(plant, timeLimitMs).catch(failing(plant)),
+    add(plant: NewPlant, timeLimitMs: number): Promise<void> {
+      const adding = add(plant, timeLimitMs).catch(failing(plant));
+      past.underWay.set(plant, adding);
+      return adding.finally(() => past.underWay.delete(plant));
+    },
     read: (page: PageRequest, timeLimitMs: number) => read(page, timeLimitMs).catch(failing()),
     ready: () => ready().catch(failing()),
     async close() {
-      closed = true;
-      await Promise.allSettled(underWay);
+      past.closed = true;
+      await Promise.allSettled(past.underWay.values());
     },
   };
   return store;
 }
 
-/** Opens a store with a storage of its own. It differs from the correct one in what a lie does. */
-export function openStore(lie: Difference): OpenReader & Expected {
+/** Opens a store with a storage of its own. It differs from the correct one, also when it is reopened. */
+export function openStore(difference: Difference<CorrectStore>): OpenReader & Expected {
   const storage = new SimulatedStorage();
   const open = () => {
     const store = correctStore(storage);
-    return Object.assign(store, lie({ ...store }, storage));
+    return Object.assign(store, difference({ ...store }));
   };
   const repository = open();
-  const { failure, hangs } = repository;
+  const { failure, lateFailure } = repository;
   const reopen = async () => open();
   const secrets = [CONNECTION_STRING, PASSWORD];
-  return { ...storage, repository, reopen, secrets, failure, hangs };
+  return { ...storage, repository, reopen, secrets, failure, lateFailure };
 }
 
 /** Stores that keep every promise. */
-export const honestStores: Readonly<Record<string, Difference>> = {
+export const honestStores: Readonly<Record<string, Difference<CorrectStore>>> = {
   'keeps every promise': () => ({}),
-  'never tries again': (_, storage) => ({
-    attempt: (plant, mark) =>
-      storage.insert(plant, mark).catch((error: WriteError) => {
-        throw error.sent ? new OutcomeUnknownError('lost') : error;
-      }),
+  'never tries again': () => ({
+    lost: (error) => (error.sent ? new OutcomeUnknownError('lost') : error),
   }),
 };

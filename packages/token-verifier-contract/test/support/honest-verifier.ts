@@ -3,10 +3,9 @@ import {
   authenticatedClient,
   type Client,
   InvalidTokenError,
-  type TokenVerifier,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Expected } from '@plant-store/liars';
+import type { Difference, Expected } from '@plant-store/liars';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
 /** The first has parts of 7, 21 and 8 characters. Only a part of more than 8 must stay secret. */
@@ -33,48 +32,76 @@ class SimulatedIssuer {
   }
 }
 
-/** Returns what a verifier does instead of an honest one with the same issuer. */
-export type Difference = (
-  honest: TokenVerifier,
-  issuer: SimulatedIssuer,
-) => Partial<TokenVerifier> & Expected;
+/** An honest verifier: its issuer, its past, its methods, and the steps of which they consist. A lie replaces some. */
+export type HonestVerifier = ReturnType<typeof honestVerifier>;
 
-function honestVerifier(issuer: SimulatedIssuer): TokenVerifier {
-  let closed = false;
-  const expectOpen = () => {
-    if (closed) throw new TokenVerifierUnavailableError('closed');
+function honestVerifier(issuer: SimulatedIssuer) {
+  const past = {
+    accepted: new Map<string, Client>(),
+    latest: '',
+    outage: undefined as Error | undefined,
+    closed: false,
   };
-  return {
-    async verify(token) {
-      expectOpen();
-      if (!/^[\w.~+/-]{8,}=*$/.test(token))
-        throw new InvalidTokenError('malformed', { reason: 'malformed' });
-      const client = await issuer.clientOf(token);
-      if (client === undefined) throw new InvalidTokenError('unknown');
-      return client;
-    },
+
+  function expectOpen(): void {
+    if (past.closed) throw new TokenVerifierUnavailableError('closed');
+  }
+
+  async function verify(given: string): Promise<Client> {
+    past.latest = given;
+    const response = verifier.respond(given);
+    if (response instanceof Error) throw response;
+    if (response) return response;
+    const token = await verifier.take(given);
+    expectOpen();
+    if (!/^[\w.~+/-]{8,}=*$/.test(token))
+      throw new InvalidTokenError('malformed', { reason: 'malformed' });
+    const client = await issuer.clientOf(token);
+    if (client === undefined) throw new InvalidTokenError('unknown');
+    past.accepted.set(given, client);
+    return verifier.nameOf(client);
+  }
+
+  const verifier = {
+    issuer,
+    past,
+    /** Returns what `verify` does without the issuer. */
+    respond: (_token: string): Client | Error | false | undefined => undefined,
+    /** Returns the token that it takes for this one. */
+    take: (token: string): string | Promise<string> => token,
+    /** Returns the client that it reports for that of the issuer. */
+    nameOf: (client: Client) => client,
+    /** Returns what `verify` rejects with. */
+    failed: (error: Error, _token: string) => error,
+    verify: (token: string) =>
+      verify(token).catch((error: Error) => {
+        if (error instanceof TokenVerifierUnavailableError) past.outage = error;
+        throw verifier.failed(error, token);
+      }),
     async ready() {
       expectOpen();
       await issuer.clientOf('');
     },
     async close() {
-      closed = true;
+      past.closed = true;
     },
   };
+  return verifier;
 }
 
-/** Opens a verifier whose issuer can fail. It differs from an honest one in what a lie does. */
-export function openVerifier(lie: Difference): OpenVerifier & Expected {
+/** Opens a verifier whose issuer can fail. It differs from an honest one. */
+export function openVerifier(difference: Difference<HonestVerifier>): OpenVerifier & Expected {
   const issuer = new SimulatedIssuer();
   const honest = honestVerifier(issuer);
-  const { failure, hangs, ...changed } = lie(honest, issuer);
+  const verifier = Object.assign(honest, difference({ ...honest }));
+  const { failure, lateFailure } = verifier;
   const failing = (fault: SimulatedIssuer['fault']) => async () => {
     issuer.fault = fault;
   };
   return {
     failure,
-    hangs,
-    verifier: { ...honest, ...changed },
+    lateFailure,
+    verifier,
     accepted: [
       { token: GARDENER, name: 'gardener', permissions: ['create plants'] },
       { token: VISITOR, name: 'visitor', permissions: [] },
@@ -90,34 +117,27 @@ export function openVerifier(lie: Difference): OpenVerifier & Expected {
 
 /** Looks at its issuer only when a token arrives. The first token after an outage is rejected with `error`. */
 export const hesitating =
-  (error: Error): Difference =>
-  (honest, issuer) => {
-    let failed = false;
-    return {
-      async verify(token) {
-        const recovers = failed && issuer.fault === undefined;
-        failed = issuer.fault !== undefined;
-        if (recovers) throw error;
-        return honest.verify(token);
-      },
-      async ready() {
-        if (failed) throw new TokenVerifierUnavailableError('no token has arrived');
-        await honest.ready();
-      },
-    };
-  };
+  (error: Error): Difference<HonestVerifier> =>
+  ({ issuer, ready }, failed = false) => ({
+    respond() {
+      const recovers = failed && issuer.fault === undefined;
+      failed = issuer.fault !== undefined;
+      return recovers && error;
+    },
+    ready: () =>
+      failed ? Promise.reject(new TokenVerifierUnavailableError('no token has arrived')) : ready(),
+  });
 
 /** Verifiers that keep every promise. */
-export const honestVerifiers: Readonly<Record<string, Difference>> = {
+export const honestVerifiers: Readonly<Record<string, Difference<HonestVerifier>>> = {
   'keeps every promise': () => ({}),
   'hesitates after an outage': hesitating(new TokenVerifierUnavailableError('not yet')),
   'bridges outages, because it does not ask its issuer': () =>
     honestVerifier(new SimulatedIssuer()),
-  'names the format of its tokens in its errors': ({ verify }) => ({
-    verify: (token) =>
-      verify(token).catch((error: Error) => {
-        error.message += ': a token begins with a-token and "that-was-given-to-the"';
-        throw error;
-      }),
+  'names the format of its tokens in its errors': () => ({
+    failed(error) {
+      error.message += ': a token begins with a-token and "that-was-given-to-the"';
+      return error;
+    },
   }),
 };

@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto';
 import {
   authenticatedClient,
-  type Client,
   InvalidTokenError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Liars } from '@plant-store/liars';
-import { type Difference, EXPIRED, GARDENER, hesitating, PASSWORD } from './honest-verifier.js';
-
-/** A difference that breaks a sentence, with a part of the failure that shows it. */
-type Lie = (
-  ...given: Parameters<Difference>
-) => ReturnType<Difference> & { readonly failure: string };
+import type { Liars, Lie } from '@plant-store/liars';
+import { EXPIRED, GARDENER, type HonestVerifier, hesitating, PASSWORD } from './honest-verifier.js';
 
 /** What a verifier may take for the token of the gardener, and what that is called in the failure. */
 const FOREIGN: Readonly<Record<string, string>> = {
@@ -46,143 +40,92 @@ const NAMES = [
 /** Verifiers that accept each of some tokens as that of the gardener, once that was verified, or always. */
 const accepting = (tokens: Readonly<Record<string, string>>, isAlways: boolean) =>
   Object.fromEntries(
-    Object.entries(tokens).map(([what, accepted]): [string, Lie] => [
+    Object.entries(tokens).map(([what, accepted]): [string, Lie<HonestVerifier>] => [
       `accepts ${what}`,
-      ({ verify }, _, known = new Set(isAlways ? [GARDENER] : [])) => ({
+      ({ past }) => ({
         failure: `${what}: expected InvalidTokenError, got the client "gardener"`,
-        verify: (token) =>
-          verify(known.add(token).has(GARDENER) && token === accepted ? GARDENER : token),
+        take: (token) =>
+          token === accepted && (isAlways || past.accepted.has(GARDENER)) ? GARDENER : token,
       }),
     ]),
   );
 
-/** A verifier whose `verify` rejects with another error than one of this kind. */
-const failing =
-  (
-    failure: string,
-    change: (token: string) => Error,
-    kind: new (message: string) => Error = TokenVerifierUnavailableError,
-  ): Lie =>
-  ({ verify }) => ({
-    failure,
-    verify: (token) =>
-      verify(token).catch((error: Error) => {
-        throw error instanceof kind ? change(token) : error;
-      }),
-  });
-
 const digestOf = (token: string) => createHash('sha256').update(token).digest('hex');
 
-const inEveryFault: Record<string, Lie> = {
-  'reports an outage as an invalid token': failing(
-    'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
-    () => new InvalidTokenError('it was not accepted'),
-  ),
-  'reports a malformed token as an outage once it has no fresh keys': ({ verify }, issuer) => ({
+const inEveryFault: Readonly<Record<string, Lie<HonestVerifier>>> = {
+  'reports an outage as an invalid token': () => ({
+    failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidTokenE',
+    failed: () => new InvalidTokenError('it was not accepted'),
+  }),
+  'reports a malformed token as an outage once it has no fresh keys': ({ issuer }) => ({
     failure: 'the empty string: expected InvalidTokenError, got TokenVerifierUnavailableError',
-    async verify(token) {
-      if (issuer.fault !== undefined) throw new TokenVerifierUnavailableError('no keys');
-      return verify(token);
-    },
+    respond: () => issuer.fault && new TokenVerifierUnavailableError('no keys'),
   }),
 };
 
-const failingForGood: Record<string, Lie> = {
-  'accepts no more tokens after an outage'({ verify }) {
-    let failure: Error | undefined;
-    return {
-      failure: 'the token of "gardener": expected the client "gardener" with the permissions',
-      async verify(token) {
-        if (failure !== undefined) throw failure;
-        return verify(token).catch((error: Error) => {
-          if (error instanceof TokenVerifierUnavailableError) failure = error;
-          throw error;
-        });
-      },
-    };
-  },
-};
+const failingForGood: Lie<HonestVerifier> = ({ past }) => ({
+  failure: 'the token of "gardener": expected the client "gardener" with the permissions',
+  respond: () => past.outage,
+});
 
 /** All lies by the case that catches them. */
-export const liars: Liars<Lie> = {
+export const liars: Liars<HonestVerifier> = {
   'refuses text that is not a token': accepting(FOREIGN, true),
   'refuses an altered token after it has accepted the original': accepting(ALTERED, false),
   'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to': {
-    'gives every client every permission': ({ verify }) => ({
+    'gives every client every permission': () => ({
       failure: 'the token of "visitor": expected the client "visitor" with the permissions [], got',
-      verify: async (token) => authenticatedClient((await verify(token)).name, ['create plants']),
+      nameOf: ({ name }) => authenticatedClient(name, ['create plants']),
     }),
-    'gives every client one name': ({ verify }) => ({
+    'gives every client one name': () => ({
       failure: 'the permissions [create plants], got the client "client"',
-      verify: async (token) => authenticatedClient('client', (await verify(token)).permissions),
+      nameOf: ({ permissions }) => authenticatedClient('client', permissions),
     }),
-    'accepts a token only once': ({ verify }, _, used = new Set<string>()) => ({
+    'accepts a token only once': ({ past }) => ({
       failure: 'the permissions [create plants], got InvalidTokenError: used',
-      async verify(token) {
-        if (used.has(token)) throw new InvalidTokenError('used');
-        used.add(token);
-        return verify(token);
-      },
+      respond: (token) => past.accepted.has(token) && new InvalidTokenError('used'),
     }),
-    'resolves a check with the client of the latest one'({ verify }) {
-      let latest = '';
-      return {
-        failure: 'the token of "gardener": expected the client "gardener"',
-        async verify(token) {
-          latest = token;
-          await Promise.resolve();
-          return verify(latest);
-        },
-      };
-    },
+    'resolves a check with the client of the latest one': ({ past }) => ({
+      failure: 'the token of "gardener": expected the client "gardener"',
+      take: () => Promise.resolve().then(() => past.latest),
+    }),
   },
   'names clients by 1 to 128 printable characters that are not the token': Object.fromEntries(
-    NAMES.map((name): [string, Lie] => [
+    NAMES.map((name): [string, Lie<HonestVerifier>] => [
       `names a client ${JSON.stringify(name).slice(0, 20)}`,
-      () => ({
-        failure: 'the name of',
-        verify: async () => authenticatedClient(name, []),
-      }),
+      () => ({ failure: 'the name of', nameOf: () => authenticatedClient(name, []) }),
     ]),
   ),
   'refuses invalid tokens of its own kind every time, also among concurrent valid ones': {
-    'accepts an expired token': ({ verify }) => ({
+    'accepts an expired token': () => ({
       failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
-      verify: (token) => verify(token === EXPIRED ? GARDENER : token),
+      take: (token) => (token === EXPIRED ? GARDENER : token),
     }),
-    'reports an invalid token as an outage': failing(
-      'an expired token: expected InvalidTokenError, got TokenVerifierUnavailableError',
-      () => new TokenVerifierUnavailableError('unknown'),
-      InvalidTokenError,
-    ),
+    'reports an invalid token as an outage': () => ({
+      failure: 'an expired token: expected InvalidTokenError, got TokenVerifierUnavailableError',
+      failed: () => new TokenVerifierUnavailableError('unknown'),
+    }),
   },
   'reveals no part of a token, and no other secret, in its errors': {
-    'hides the token in the cause of its error': failing(
-      'the error.cause.deep.token reveals',
-      (token) => new InvalidTokenError('unknown', { cause: { deep: { token } } }),
-      InvalidTokenError,
-    ),
-    'repeats the token when it is closed': failing(
-      'the error.message reveals "a-token."',
-      (token) => new TokenVerifierUnavailableError(`${token}: closed`),
-    ),
+    'hides the token in the cause of its error': () => ({
+      failure: 'the error.cause.deep.token reveals',
+      failed: (_, token) => new InvalidTokenError('unknown', { cause: { deep: { token } } }),
+    }),
+    'repeats the token when it is closed': ({ past }) => ({
+      failure: 'the error.message reveals "a-token."',
+      failed: (error, token) =>
+        past.closed ? new TokenVerifierUnavailableError(`${token}: closed`) : error,
+    }),
   },
   'is ready when it is open, and can be closed more than once': {
     'is never ready': () => ({
       failure: 'ready: expected it to resolve; it was rejected',
       ready: () => Promise.reject(new TokenVerifierUnavailableError('never')),
     }),
-    'cannot be closed more than once'({ close }) {
-      let isClosed = false;
-      return {
-        failure: 'closed already',
-        async close() {
-          if (isClosed) throw new Error('closed already');
-          isClosed = true;
-          await close();
-        },
-      };
-    },
+    'cannot be closed more than once': ({ close, past }) => ({
+      failure: 'closed already',
+      close: () => (past.closed ? Promise.reject(new Error('closed already')) : close()),
+    }),
   },
   'reports after close that it is unavailable, not that a token is invalid': {
     'still works after close': () => ({
@@ -193,102 +136,74 @@ export const liars: Liars<Lie> = {
       failure: 'ready after close: expected it to be rejected; it resolved',
       async ready() {},
     }),
-    'accepts after close what it has accepted before': (
-      { verify },
-      _,
-      cached = new Map<string, Client>(),
-    ) => ({
+    'accepts after close what it has accepted before': ({ past }) => ({
       failure: 'a token after close: expected TokenVerifierUnavailableError, got the client',
-      async verify(token) {
-        const client = cached.get(token) ?? (await verify(token));
-        cached.set(token, client);
-        return client;
-      },
+      respond: (token) => past.accepted.get(token),
     }),
-    'refuses every token after close': failing(
-      'a token after close: expected TokenVerifierUnavailableError, got InvalidTokenError',
-      () => new InvalidTokenError('unknown'),
-    ),
+    'refuses every token after close': () => ({
+      failure: 'a token after close: expected TokenVerifierUnavailableError, got InvalidTokenError',
+      failed: () => new InvalidTokenError('unknown'),
+    }),
   },
   'does not misjudge a token when what it depends on cannot be reached': {
     ...inEveryFault,
-    'accepts an expired token during an outage': ({ verify }, issuer) => ({
+    'accepts an expired token during an outage': ({ issuer }) => ({
       failure: 'an expired token: expected that it is not accepted, got the client "cached"',
-      verify: async (token) =>
-        token === EXPIRED && issuer.fault !== undefined
-          ? authenticatedClient('cached', [])
-          : verify(token),
+      respond: (token) =>
+        token === EXPIRED && issuer.fault !== undefined && authenticatedClient('cached', []),
     }),
     'is ready, but accepts nothing, during an outage': () => ({
       failure: 'the permissions [create plants], got TokenVerifierUnavailableError: no response',
       async ready() {},
     }),
-    'refuses during an outage what it has accepted before': (
-      { verify },
-      issuer,
-      known = new Set<string>(),
-    ) => ({
+    'refuses during an outage what it has accepted before': ({ issuer, past }) => ({
       failure: 'the token of "gardener": expected TokenVerifierUnavailableError, got InvalidToken',
-      async verify(token) {
-        if (issuer.fault !== undefined && known.has(token)) throw new InvalidTokenError('old');
-        known.add(token);
-        return verify(token);
-      },
+      respond: (token) => issuer.fault && past.accepted.has(token) && new InvalidTokenError('old'),
     }),
-    'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': (
-      { verify },
+    'refuses texts that no issuer can have issued, but no others, once it has no fresh keys': ({
       issuer,
-    ) => ({
+    }) => ({
       failure: 'a dot: expected InvalidTokenError, got TokenVerifierUnavailableError: no response',
-      async verify(token) {
-        if (issuer.fault !== undefined && /^[\w.-]+$/.test(token)) await issuer.clientOf(token);
-        return verify(token);
-      },
+      respond: (token) =>
+        issuer.fault && /^[\w.-]+$/.test(token) && new TokenVerifierUnavailableError('no response'),
     }),
   },
   'does not misjudge a token when what it depends on does not respond': {
     ...inEveryFault,
-    'waits for a response without a limit': ({ verify }, issuer) => ({
-      failure: 'has not settled 2000 ms after its limit of 2000 ms',
-      hangs: true,
-      verify: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : verify(token)),
+    'waits for a response without a limit': ({ issuer }) => ({
+      lateFailure: 'has not settled 2000 ms after its limit of 2000 ms',
+      take: (token) => (issuer.fault === 'silent' ? new Promise(() => {}) : token),
     }),
   },
   'does not misjudge a token when what it depends on responds with an unexpected page': {
     ...inEveryFault,
-    'reports an outage as a bug': failing(
-      'rejected with an error that is not of the port: SyntaxError: unexpected token',
-      () => new SyntaxError('unexpected token'),
-    ),
+    'reports an outage as a bug': ({ issuer }) => ({
+      failure: 'rejected with an error that is not of the port: SyntaxError: unexpected token',
+      failed: (error) => (issuer.fault ? new SyntaxError('unexpected token') : error),
+    }),
     'reports an outage as a bug when it is asked whether it is ready': ({ ready }) => ({
       failure: 'ready was rejected with an error that is not of the port: SyntaxError',
       ready: () => ready().catch(() => Promise.reject(new SyntaxError('unexpected token'))),
     }),
   },
   'reveals no secret when what it depends on cannot be reached, and recovers without a restart': {
-    ...failingForGood,
-    'refuses no more tokens after an outage'({ verify }, issuer) {
-      let failed = false;
-      return {
-        failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
-        async verify(token) {
-          failed ||= issuer.fault !== undefined;
-          return verify(failed && token === EXPIRED ? GARDENER : token);
-        },
-      };
-    },
-    'refuses a valid token before it is ready again': (...given) => ({
-      ...hesitating(new InvalidTokenError('unknown'))(...given),
+    'accepts no more tokens after an outage': failingForGood,
+    'refuses no more tokens after an outage': ({ past }) => ({
+      failure: 'an expired token: expected InvalidTokenError, got the client "gardener"',
+      take: (token) => (past.outage && token === EXPIRED ? GARDENER : token),
+    }),
+    'refuses a valid token before it is ready again': (honest) => ({
+      ...hesitating(new InvalidTokenError('unknown'))(honest),
       failure:
         'after the fault: expected the client, or TokenVerifierUnavailableError, got Invalid',
     }),
-    'names a token by its digest in the error of an outage': failing(
-      `the error.cause.errors.0.message reveals "${digestOf(GARDENER)}"`,
-      (token) => {
+    'names a token by its digest in the error of an outage': () => ({
+      failure: `the error.cause.errors.0.message reveals "${digestOf(GARDENER)}"`,
+      failed(_, token) {
         const cause = new AggregateError([new Error(`GET token:${digestOf(token)}`)]);
         return new TokenVerifierUnavailableError('not reachable', { cause });
       },
-    ),
+    }),
     'shows its password in the error of ready': ({ ready }) => ({
       failure: 'the error.request, an entry.0 reveals',
       ready: () =>
@@ -298,17 +213,18 @@ export const liars: Liars<Lie> = {
         }),
     }),
   },
-  'reveals no secret when what it depends on does not respond, and recovers without a restart':
-    failingForGood,
+  'reveals no secret when what it depends on does not respond, and recovers without a restart': {
+    'accepts no more tokens after an outage': failingForGood,
+  },
   'reveals no secret when what it depends on responds with an unexpected page, and recovers without a restart':
     {
-      ...failingForGood,
-      'quotes the unexpected page in its error': failing(
-        'the error.cause.message reveals "a-token."',
-        (token) => {
+      'accepts no more tokens after an outage': failingForGood,
+      'quotes the unexpected page in its error': () => ({
+        failure: 'the error.cause.message reveals "a-token."',
+        failed(_, token) {
           const cause = new SyntaxError(`Unexpected token '<', "${token.slice(0, 8)}"...`);
           return new TokenVerifierUnavailableError('no response about the token', { cause });
         },
-      ),
+      }),
     },
 };
