@@ -81,11 +81,11 @@ export function appOf(
 ): KoaApplication {
   const isAlone = typeof before !== 'function' && before.length === 0;
   const app = isAlone ? new FastKoa() : new Koa();
-  const { whole, outside, inside } = new Exchanges(observer, maxInFlight, app);
-  if (!isAlone) app.use(outside);
+  const { track, respond, trackAndRespond } = new Exchanges(observer, maxInFlight, app);
+  if (!isAlone) app.use(track);
   if (typeof before === 'function') before(app);
   else for (const middleware of before) app.use(middleware as Middleware);
-  const step = isAlone ? whole : inside;
+  const step = isAlone ? trackAndRespond : respond;
   return app.use(serveRoutes(routes, step)).use(step(refusePath));
 }
 
@@ -109,8 +109,8 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  const { whole } = new Exchanges(dependencies.observer, maxInFlight(options));
-  return serveRoutes(plantStoreRoutesOf(dependencies, options), whole);
+  const { trackAndRespond } = new Exchanges(dependencies.observer, maxInFlight(options));
+  return serveRoutes(plantStoreRoutesOf(dependencies, options), trackAndRespond);
 }
 
 function refusePath(): never {

@@ -1,12 +1,10 @@
 import type Koa from 'koa';
-import { appOf } from './app.js';
+import { type AppDependencies, appOf } from './app.js';
 import { healthRoutes } from './health.js';
 import type { HttpObserver } from './request/http-observer.js';
 
 /** The health check, the metrics and the observer of the management listener. */
-export interface ManagementDependencies {
-  /** Rejects with the reason when a create would be refused now. */
-  readonly ready: () => Promise<void>;
+export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
   /** The current metrics. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly observer: Pick<HttpObserver, 'failed'>;

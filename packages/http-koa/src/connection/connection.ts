@@ -1,8 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type FailureCode, HttpError } from '../request/failures.js';
-import type { OwnRequest } from '../request/own-request.js';
-import { LINGER_MS } from './lingering-response.js';
+import { LINGER_MS, type LingeringResponse } from './lingering-response.js';
 
 /** The failures for errors of Node.js; those for others are malformed requests. */
 const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
@@ -15,9 +13,8 @@ export class Connection {
   readonly socket: Socket;
   /** How many requests have not begun. */
   waiting = 0;
-  /** The last request that was read, and its response. */
-  #request: OwnRequest | undefined;
-  #response: ServerResponse | undefined;
+  /** The response to the last request that was read. */
+  #last: LingeringResponse | undefined;
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -25,25 +22,24 @@ export class Connection {
 
   /** Whether a response is owed. */
   get isBusy(): boolean {
-    return this.#response?.writableFinished === false;
+    return this.#last?.writableFinished === false;
   }
 
-  /** Adds a request that was read. Returns a promise that resolves when all earlier responses are sent, if there are any. */
-  add(request: OwnRequest, response: ServerResponse): Promise<void> | undefined {
-    const earlier = this.#whenSent();
-    this.#request = request;
-    this.#response = response;
+  /** Adds the response to a request that was read. Returns a promise that resolves when all earlier ones are sent, if any. */
+  add(response: LingeringResponse): Promise<void> | undefined {
+    const earlier = this.#allSent();
+    this.#last = response;
     return earlier;
   }
 
   /** Closes after the response to the last request that was read. */
-  closeAfterResponse(): void {
-    if (this.#response) closeAfter(this.#response);
+  closeAfterLast(): void {
+    if (this.#last) this.#last.shouldKeepAlive = false;
   }
 
   /**
-   * Reports an error of the parser of Node.js, or of its time limits, to the request that is arriving. If there is none,
-   * sends a failure when all earlier responses are sent.
+   * Responds to an error of the parser of Node.js, or of its time limits: instead of the request that is arriving, or
+   * after all earlier responses.
    *
    * @param textOf Returns the text of the response for a failure.
    */
@@ -53,25 +49,24 @@ export class Connection {
   ): Promise<void> {
     const failure = new HttpError(FAILURES.get(code) ?? 'MALFORMED_REQUEST');
     const { socket } = this;
-    if (this.#request?.complete === false && this.isBusy) {
-      this.closeAfterResponse();
-      this.#request.destroy(failure);
-      return;
+    const isArriving = this.#last?.req.complete === false;
+    if (isArriving && this.isBusy) {
+      // Its operation reads this failure instead of the body, and responds.
+      this.closeAfterLast();
+      this.#last?.req.destroy(failure);
+    } else if (isArriving || socket.bytesRead === 0) {
+      // It has its response, or none was begun.
+      socket.destroy();
+    } else {
+      await this.#allSent();
+      if (!socket.writable) return;
+      socket.end(textOf(failure));
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
     }
-    if (socket.bytesRead === 0 || this.#request?.complete === false) socket.destroy();
-    await this.#whenSent();
-    if (!socket.writable) return;
-    socket.end(textOf(failure));
-    setTimeout(() => socket.destroy(), LINGER_MS).unref();
   }
 
-  #whenSent(): Promise<void> | undefined {
-    const response = this.isBusy ? this.#response : undefined;
-    return response && new Promise((resolve) => response.once('close', resolve));
+  #allSent(): Promise<void> | undefined {
+    const last = this.isBusy ? this.#last : undefined;
+    return last && new Promise((resolve) => last.once('close', resolve));
   }
-}
-
-/** Closes a connection after a response. */
-export function closeAfter(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
 }

@@ -16,13 +16,13 @@ export async function drain(
 ): Promise<void> {
   const limit = setTimeout(() => server.closeAllConnections(), timeLimitMs);
   const closed = once(server, 'close');
-  for (const connection of connections) connection.closeAfterResponse();
+  for (const connection of connections) connection.closeAfterLast();
   // Closing the listener resets connections that wait to be accepted: after three turns without any, there are none.
   const until = performance.now() + timeLimitMs / 2;
   for (let quiet = 0; quiet < 3 && performance.now() < until; ) {
-    const before = connections.accepted;
+    const before = turn.accepted;
     await turn.whenOver();
-    quiet = connections.accepted === before ? quiet + 1 : 0;
+    quiet = turn.accepted === before ? quiet + 1 : 0;
   }
   // The `close` of HTTP would cut off idle connections at once, and responses that are not read yet.
   NetServer.prototype.close.call(server);

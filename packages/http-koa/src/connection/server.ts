@@ -1,4 +1,4 @@
-import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpServer, type Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
@@ -7,7 +7,6 @@ import { checkHttp, countedMethod, MAX_HEADERS, requestIdOf } from '../request/h
 import type { HttpObserver } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
 import { failureResponse, type Response, rawResponse, sendAtOnce } from '../request/response.js';
-import { closeAfter } from './connection.js';
 import { Connections } from './connections.js';
 import { drain } from './drain.js';
 import { LingeringResponse } from './lingering-response.js';
@@ -51,37 +50,20 @@ export function createServer(
   app: Pick<Koa, 'callback'>,
   options: ServerOptions = {},
 ): DrainableServer {
-  const headersTimeout = positiveInteger('headersTimeout', options.headersTimeout ?? 10_000);
-  const requestTimeout = positiveInteger('requestTimeout', options.requestTimeout ?? 15_000);
-  const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
-  const server = createHttpServer({
-    IncomingMessage: OwnRequest,
-    ServerResponse: LingeringResponse,
-    // Of the request line and all headers. Node.js counts no separators.
-    maxHeaderSize: 16_384,
-    requireHostHeader: false,
-    headersTimeout,
-    requestTimeout,
-    // Node.js closes half a second to a second later, for requests that are already on their way.
-    keepAliveTimeout: Math.max(1, keepAliveTimeout - 500),
-    connectionsCheckingInterval: CHECK_INTERVAL_MS,
-  });
-  // Node.js drops headers beyond this number, perhaps `Authorization`: with one too many, the request is refused.
-  server.maxHeadersCount = MAX_HEADERS + 1;
-  server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
+  const { observer } = options;
+  const server = createNodeServer(options);
   const handle = app.callback();
-  const refusal = refusals(options.observer);
   const connections = new Connections();
   const turn = new Turn();
   let isStopping = false;
 
-  async function serve(request: OwnRequest, response: ServerResponse): Promise<void> {
+  async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.of(request.socket);
     // Node.js also parses what it has read before the connection was cut off.
     if (!connection) return;
     // Node.js drops what it has read after an offer, so the position of the next request is not certain.
-    if (isStopping || request.headers.upgrade !== undefined) closeAfter(response);
-    const earlier = connection.add(request, response);
+    if (isStopping || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    const earlier = connection.add(response);
     if (earlier) await connections.wait(connection, earlier);
     if (connection.socket.writable) await turn.whenOver();
     // An earlier response has closed, or the client has gone.
@@ -90,34 +72,27 @@ export function createServer(
       checkHttp(request);
       handle(request, response);
     } catch (cause) {
-      closeAfter(response);
-      sendAtOnce(response, ...refusal(cause, request));
+      response.shouldKeepAlive = false;
+      sendAtOnce(response, ...refuse(cause, observer, request));
     }
   }
 
   server
     .on('connection', (socket) => {
-      turn.accepted();
+      turn.accepted += 1;
       connections.add(socket);
     })
     .on('request', serve)
     .on('checkContinue', serve)
     .on('checkExpectation', serve)
     .on('clientError', (error, socket) => {
-      const textOf = (failure: HttpError) => rawResponse(...refusal(failure));
+      const textOf = (failure: HttpError) => rawResponse(...refuse(failure, observer));
       void connections.of(socket as Socket)?.fail(error, textOf);
     });
-  // The `timeout` of Node.js for all connections would take 5 % of the CPU time of a create.
-  const timer = setInterval(() => {
-    for (const { socket } of connections) {
-      const isUnread = socket.writableLength > 0 && socket.timeout !== requestTimeout;
-      if (isUnread) socket.setTimeout(requestTimeout);
-    }
-  }, CHECK_INTERVAL_MS).unref();
+  const limitUnread = () => connections.limitUnread(server.requestTimeout);
+  const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
   server.once('close', () => clearInterval(timer));
   return Object.assign(server, {
-    // Undocumented. Without it, a client that half-closes gets no response.
-    httpAllowHalfOpen: true,
     drain(timeLimitMs: number): Promise<void> {
       isStopping = true;
       return drain(server, connections, turn, timeLimitMs);
@@ -125,17 +100,37 @@ export function createServer(
   });
 }
 
-/** Returns a function that makes the response to a request that Koa does not get, and reports it. */
-function refusals(observer: HttpObserver | undefined) {
-  return (cause: unknown, request?: OwnRequest): [Response, string] => {
-    const requestId = requestIdOf(request);
-    const response = failureResponse(cause);
-    const { status, error, ours } = response.failure;
-    observer?.begun();
-    if (ours) observer?.failed({ requestId, error, cause });
-    const method = countedMethod(request?.method);
-    const unknown = { route: undefined, client: undefined, refusal: undefined };
-    observer?.ended({ method, status, error, durationMs: 0, requestId, request, ...unknown });
-    return [response, requestId];
-  };
+/** Creates the server of Node.js, with its limits. */
+function createNodeServer(options: ServerOptions) {
+  const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
+  const server = createHttpServer({
+    IncomingMessage: OwnRequest,
+    ServerResponse: LingeringResponse,
+    // Of the request line and all headers. Node.js counts no separators.
+    maxHeaderSize: 16_384,
+    requireHostHeader: false,
+    headersTimeout: positiveInteger('headersTimeout', options.headersTimeout ?? 10_000),
+    requestTimeout: positiveInteger('requestTimeout', options.requestTimeout ?? 15_000),
+    // Node.js closes half a second to a second later, for requests that are already on their way.
+    keepAliveTimeout: Math.max(1, keepAliveTimeout - 500),
+    connectionsCheckingInterval: CHECK_INTERVAL_MS,
+  });
+  // Node.js drops headers beyond this number, perhaps `Authorization`: with one too many, the request is refused.
+  server.maxHeadersCount = MAX_HEADERS + 1;
+  server.maxConnections = positiveInteger('maxConnections', options.maxConnections ?? 10_000);
+  // Undocumented. Without it, a client that half-closes gets no response.
+  return Object.assign(server, { httpAllowHalfOpen: true });
+}
+
+/** Returns the response to a request that Koa does not get, and its id. Reports it to the observer. */
+function refuse(cause: unknown, observer?: HttpObserver, request?: OwnRequest): [Response, string] {
+  const requestId = requestIdOf(request);
+  const response = failureResponse(cause);
+  const { status, error, ours } = response.failure;
+  observer?.begun();
+  if (ours) observer?.failed({ requestId, error, cause });
+  const method = countedMethod(request?.method);
+  const unknown = { route: undefined, client: undefined, refusal: undefined };
+  observer?.ended({ method, status, error, durationMs: 0, requestId, request, ...unknown });
+  return [response, requestId];
 }

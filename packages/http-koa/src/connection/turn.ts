@@ -7,13 +7,10 @@ const MAX_WAIT_MS = 50;
  * requests wait until no more are accepted, or the last of many new clients would wait for all turns before.
  */
 export class Turn {
+  /** How many connections the server has accepted. */
+  accepted = 0;
+  #acceptedBefore = 0;
   #end: Promise<void> | undefined;
-  #hasAccepted = false;
-
-  /** To be called when a connection was accepted. */
-  accepted(): void {
-    this.#hasAccepted = true;
-  }
 
   /** Resolves at the end of this turn. Each request of the turn continues in its own asynchronous context. */
   whenOver(): Promise<void> {
@@ -25,8 +22,8 @@ export class Turn {
     const until = performance.now() + MAX_WAIT_MS;
     for (let isQuiet = false; !isQuiet && performance.now() < until; ) {
       await new Promise((resolve) => void setImmediate(resolve));
-      isQuiet = !this.#hasAccepted;
-      this.#hasAccepted = false;
+      isQuiet = this.accepted === this.#acceptedBefore;
+      this.#acceptedBefore = this.accepted;
     }
     this.#end = undefined;
   }

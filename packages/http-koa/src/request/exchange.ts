@@ -1,15 +1,9 @@
-import {
-  type Client,
-  InvalidTokenError,
-  OutcomeUnknownError,
-  PermissionDeniedError,
-  type TokenVerifier,
-} from '@plant-store/domain';
+import { type Client, OutcomeUnknownError, type TokenVerifier } from '@plant-store/domain';
 import type { default as KoaApplication, Context as KoaContext, Middleware, Next } from 'koa';
 import { exposedHeaders, HttpError } from './failures.js';
-import { announcesBody, bearerToken, countedMethod, requestIdOf } from './headers.js';
-import type { AccessRefusal, HttpObserver } from './http-observer.js';
-import { failureResponse, type Response, sendAtOnce, sendThroughKoa } from './response.js';
+import { bearerToken, countedMethod, requestIdOf } from './headers.js';
+import { type EndedExchange, type HttpObserver, refusalOf } from './http-observer.js';
+import { closeUnlessRead, failureResponse, type Response, send } from './response.js';
 
 /** The status in metrics of a request whose client closed the connection before the response. */
 const CLIENT_GONE = 499;
@@ -22,89 +16,88 @@ export type Context = KoaContext & { plantStore: Exchange };
 /** What is done for one method of a path. Rejects with an error that `failures` lists, or with a bug. */
 export type Operation = (ctx: Context) => Response | Promise<Response>;
 
-/** What the requests of one application share. */
+/** What the requests of one application share, and the middleware that makes an exchange of each. */
 export class Exchanges {
   /** The most operations carried out at once. */
   readonly maxInFlight: number;
   /** How many operations are carried out now. */
   inFlight = 0;
   readonly #observer: HttpObserver;
-  readonly #own: KoaApplication | undefined;
+  readonly #ownApp: KoaApplication | undefined;
 
-  /** @param own The application, unless it is that of a host. */
-  constructor(observer: HttpObserver, maxInFlight: number, own?: KoaApplication) {
+  /** @param ownApp The application, unless it is that of a host. */
+  constructor(observer: HttpObserver, maxInFlight: number, ownApp?: KoaApplication) {
     this.#observer = observer;
     this.maxInFlight = maxInFlight;
-    this.#own = own;
+    this.#ownApp = ownApp;
   }
 
   /** The middleware outside of third-party middleware. It begins and ends each request, and reports it to the observer once. */
-  readonly outside = async (ctx: KoaContext, next: Next): Promise<void> => {
+  readonly track = async (ctx: KoaContext, next: Next): Promise<void> => {
     const exchange = new Exchange(ctx as Context, this);
     this.#observer.begun();
     try {
       await next();
-      exchange.complete();
+      exchange.middlewareReturned();
     } catch (error) {
-      exchange.completeWith(error);
+      exchange.middlewareThrew(error);
     }
-    exchange.end(this.#observer);
+    this.#observer.ended(exchange.end());
   };
 
   /** Creates the middleware inside of third-party middleware. It carries out an operation, and sends its response. */
-  readonly inside =
+  readonly respond =
     (operation: Operation): Middleware =>
     (ctx) =>
-      ctx.plantStore.perform(operation);
+      ctx.plantStore.respondWith(operation);
 
   /** Creates the middleware for an operation without third-party middleware: both in one. */
-  readonly whole =
+  readonly trackAndRespond =
     (operation: Operation): Middleware =>
     (ctx) =>
-      this.outside(ctx, () => ctx.plantStore.perform(operation));
+      this.track(ctx, () => ctx.plantStore.respondWith(operation));
 
   /** Reports a failure of the service to the observer, and to the listeners of the application. */
   report(ctx: Context, error: number, cause: unknown): void {
     const { app, plantStore } = ctx;
     this.#observer.failed({ requestId: plantStore.requestId, error, cause });
     // Koa's own listener would print what the observer of an application of its own has got.
-    const listens = app !== this.#own || app.listeners('error').some((it) => it !== app.onerror);
+    const listens = app !== this.#ownApp || app.listeners('error').some((it) => it !== app.onerror);
     if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
   }
 }
 
 /**
- * What is known of the outcome, and so what third-party middleware around the routes may still do:
+ * One request and its response. What third-party middleware around the routes may still do depends on whether there is
+ * a response, and whether the plant may be stored:
  *
- * - `open`: nothing is stored. It may respond (@koa/cors) or throw (koa-passport, `ctx.throw`). Then nothing will be stored.
- * - `storing`: the storage is at work. If it ends the request now (a time limit), the outcome is unknown.
- * - `stored`: the plant is, or may be, stored. An error, or the status of an error handler, does not replace the response.
- * - `decided`: there is any other response. It may change the status.
+ * - Neither: it may respond (@koa/cors) or throw (koa-passport, `ctx.throw`). Then nothing will be stored.
+ * - Maybe stored, no response: the storage is at work. If it ends the request now (a time limit), the outcome is unknown.
+ * - Maybe stored, a response: an error, or the status of an error handler, does not replace the response.
+ * - Any other response: it may change the status.
  */
-type Outcome = 'open' | 'storing' | 'stored' | 'decided';
-
-/** One request and its response. */
 export class Exchange {
   readonly requestId: string;
   /** When the request began, in milliseconds of `performance.now()`. */
   readonly startedAt = performance.now();
   readonly #ctx: Context;
-  readonly #all: Exchanges;
-  #outcome: Outcome = 'open';
-  /** The response of the routes, or the failure; `undefined` when third-party middleware responds. */
-  #response: Response | undefined;
+  readonly #exchanges: Exchanges;
   #client: string | undefined;
-  #refusal: AccessRefusal | undefined;
+  #refusal: EndedExchange['refusal'];
+  /** The response of the routes, or the failure; `undefined` before it, and when third-party middleware responds. */
+  #response: Response | undefined;
+  #mayBeStored = false;
+  #hasEnded = false;
 
-  constructor(ctx: Context, all: Exchanges) {
+  constructor(ctx: Context, exchanges: Exchanges) {
     this.#ctx = ctx;
     ctx.plantStore = this;
-    this.#all = all;
+    this.#exchanges = exchanges;
     this.requestId = requestIdOf(ctx.req);
   }
 
   /** Carries out an operation, and sends its response or its failure. */
-  async perform(operation: Operation): Promise<void> {
+  async respondWith(operation: Operation): Promise<void> {
     try {
       this.#decide(await operation(this.#ctx));
     } catch (cause) {
@@ -121,51 +114,55 @@ export class Exchange {
 
   /** Carries out what may store a plant, counted. It does not begin after other middleware has ended the request. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
-    if (this.#outcome !== 'open' || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
-    if (this.#all.inFlight >= this.#all.maxInFlight) throw new HttpError('OVERLOADED');
-    this.#all.inFlight += 1;
-    this.#outcome = 'storing';
+    const exchanges = this.#exchanges;
+    if (this.#isDecided || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
+    if (exchanges.inFlight >= exchanges.maxInFlight) throw new HttpError('OVERLOADED');
+    exchanges.inFlight += 1;
+    this.#mayBeStored = true;
     try {
       return await work();
     } catch (error) {
-      const isDenied = this.#outcome === 'storing' && !(error instanceof OutcomeUnknownError);
-      if (isDenied) this.#outcome = 'open';
+      this.#mayBeStored = error instanceof OutcomeUnknownError;
       throw error;
     } finally {
-      this.#all.inFlight -= 1;
+      exchanges.inFlight -= 1;
     }
   }
 
   /** Checks what third-party middleware has left. It may have responded, for example to a CORS preflight. */
-  complete(): void {
-    if (this.#outcome === 'storing') throw new Error('other middleware has not awaited `next()`');
+  middlewareReturned(): void {
     const { status, body, respond } = this.#ctx;
-    if (this.#response === undefined) {
-      // The status of Koa without a response is 404.
-      const isMissing = status === 404 && body === undefined && respond !== false;
-      if (isMissing) throw new Error('no middleware has responded');
-      this.#closeUnlessRead();
-      this.#ctx.set('X-Request-Id', this.requestId);
-    } else if (this.#outcome === 'stored' && status >= 400 && status !== this.#response.status) {
-      this.#send(this.#response);
+    const response = this.#response;
+    if (response) {
+      if (this.#mayBeStored && status >= 400 && status !== response.status) this.#send(response);
+      return;
     }
+    if (this.#mayBeStored) throw new Error('other middleware has not awaited `next()`');
+    // The status of Koa without a response is 404.
+    const isMissing = status === 404 && body === undefined && respond !== false;
+    if (isMissing) throw new Error('no middleware has responded');
+    closeUnlessRead(this.#ctx);
+    this.#ctx.set('X-Request-Id', this.requestId);
   }
 
   /** Responds to an error of third-party middleware. If the response is decided, sends it again. */
-  completeWith(error: unknown): void {
-    const decided = this.#response;
-    if (this.#outcome === 'open') this.#ctx.set(exposedHeaders(error));
-    this.#fail(
-      this.#outcome === 'storing' ? new OutcomeUnknownError(ENDED_EARLY, { cause: error }) : error,
-    );
-    if (decided) this.#send(decided);
+  middlewareThrew(error: unknown): void {
+    if (this.#response) {
+      this.#fail(error);
+      this.#send(this.#response);
+    } else if (this.#mayBeStored) {
+      this.#fail(new OutcomeUnknownError(ENDED_EARLY, { cause: error }));
+    } else {
+      this.#ctx.set(exposedHeaders(error));
+      this.#fail(error);
+    }
   }
 
-  /** Ends the exchange, and reports it. */
-  end(observer: HttpObserver): void {
-    if (this.#outcome === 'open') this.#outcome = 'decided';
+  /** Ends the exchange. Returns what the observer receives. */
+  end(): EndedExchange {
+    this.#hasEnded = true;
     const ctx = this.#ctx;
-    observer.ended({
+    return {
       method: countedMethod(ctx.req.method),
       route: ctx._matchedRoute,
       status: !ctx.res.headersSent && !ctx.writable ? CLIENT_GONE : ctx.status,
@@ -175,13 +172,16 @@ export class Exchange {
       client: this.#client,
       refusal: this.#refusal,
       request: ctx.req,
-    });
+    };
+  }
+
+  get #isDecided(): boolean {
+    return this.#response !== undefined || this.#hasEnded;
   }
 
   /** Sends a response, unless one is decided. */
   #decide(response: Response): void {
-    if (this.#outcome === 'stored' || this.#outcome === 'decided') return;
-    this.#outcome = this.#outcome === 'storing' ? 'stored' : 'decided';
+    if (this.#isDecided) return;
     this.#response = response;
     this.#send(response);
   }
@@ -190,26 +190,12 @@ export class Exchange {
   #fail(cause: unknown): void {
     const response = failureResponse(cause);
     const { failure } = response;
-    if (failure.ours) this.#all.report(this.#ctx, failure.error, cause);
-    if (this.#response === undefined) this.#refusal = refusalOf(cause);
+    if (failure.ours) this.#exchanges.report(this.#ctx, failure.error, cause);
+    if (!this.#isDecided) this.#refusal = refusalOf(cause);
     this.#decide(response);
   }
 
   #send(response: Response): void {
-    this.#closeUnlessRead();
-    if (this.#ctx.isDirect) sendAtOnce(this.#ctx.res, response, this.requestId);
-    else sendThroughKoa(this.#ctx, response, this.requestId);
+    send(this.#ctx, response, this.requestId);
   }
-
-  /** Closes the connection after a response that was sent before the body was read. */
-  #closeUnlessRead(): void {
-    const { req, res } = this.#ctx;
-    const isRead = !announcesBody(req) || (req.complete && req.readableLength === 0);
-    if (!isRead || this.#response?.failure?.closes) res.shouldKeepAlive = false;
-  }
-}
-
-function refusalOf(cause: unknown): AccessRefusal | undefined {
-  if (cause instanceof InvalidTokenError) return cause.reason;
-  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { InvalidTokenReason } from '@plant-store/domain';
+import { InvalidTokenError, PermissionDeniedError } from '@plant-store/domain';
 
 /** A request and its response, or the end of its connection. Clients can choose the value of no member except `requestId` and `request` freely. */
 export interface EndedExchange {
@@ -23,7 +23,13 @@ export interface EndedExchange {
 }
 
 /** Why a client is refused: its token is invalid, or does not permit the operation. */
-export type AccessRefusal = InvalidTokenReason | 'permission';
+export type AccessRefusal = InvalidTokenError['reason'] | 'permission';
+
+/** Returns why an error refuses a client; `undefined` when it does not. */
+export function refusalOf(cause: unknown): AccessRefusal | undefined {
+  if (cause instanceof InvalidTokenError) return cause.reason;
+  return cause instanceof PermissionDeniedError ? 'permission' : undefined;
+}
 
 /** A failure that is a fault of the service. */
 export interface OwnFailure {

@@ -1,6 +1,7 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Context } from 'koa';
 import { type Failure, toFailure } from './failures.js';
+import { announcesBody } from './headers.js';
 
 /** A response, before it is sent. */
 export interface Response {
@@ -41,6 +42,20 @@ function allHeaders({ headers, body }: Response, requestId: string): string[] {
   return all;
 }
 
+/** Sends a response, in one write or through Koa. Closes the connection after it if that is not at a known position. */
+export function send(ctx: Context, response: Response, requestId: string): void {
+  closeUnlessRead(ctx);
+  if (response.failure?.closes) ctx.res.shouldKeepAlive = false;
+  if (ctx.isDirect) sendAtOnce(ctx.res, response, requestId);
+  else sendThroughKoa(ctx, response, requestId);
+}
+
+/** Closes the connection after a response that is sent before the body was read. */
+export function closeUnlessRead({ req, res }: Context): void {
+  const isRead = !announcesBody(req) || (req.complete && req.readableLength === 0);
+  if (!isRead) res.shouldKeepAlive = false;
+}
+
 /** Sends a response in one write, unless headers were sent already. */
 export function sendAtOnce(res: ServerResponse, response: Response, requestId: string): void {
   if (res.headersSent || res.destroyed) return;
@@ -49,7 +64,7 @@ export function sendAtOnce(res: ServerResponse, response: Response, requestId: s
 }
 
 /** Sends a response through Koa, so that outer middleware can read and change it. */
-export function sendThroughKoa(ctx: Context, response: Response, requestId: string): void {
+function sendThroughKoa(ctx: Context, response: Response, requestId: string): void {
   ctx.status = response.status;
   const headers = allHeaders(response, requestId);
   for (let at = 0; at < headers.length; at += 2) ctx.set(headers[at] ?? '', headers[at + 1] ?? '');
