@@ -1,10 +1,15 @@
 import { rejects } from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StorageUnavailableError, UnreadablePlantError } from '@plant-store/domain';
+import {
+  type NewPlantFields,
+  StorageUnavailableError,
+  UnreadablePlantError,
+} from '@plant-store/domain';
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
-import type { Finding, PlantStorage } from '../src/plant-storage.js';
-import { plant, storageWith } from './support/storage-with.js';
+import type { PlantStorage } from '../src/plant-storage.js';
+import { FakePlantStorage } from './support/fake-plant-storage.js';
+import { found, plant, storageWith } from './support/storage-with.js';
 
 const never = new Promise<never>(() => undefined);
 const lost = new Error('read ECONNRESET');
@@ -23,74 +28,46 @@ describe('A group commit repository', () => {
     opened.push(repository);
   }
 
-  /** Opens a storage whose pages fail in these ways before one is read. Returns the limits of the pages. */
-  function openFailing(failures: Error[], finding: Finding = 'no server'): number[] {
+  /** Opens a storage whose pages end like this. Returns the limits of the pages. */
+  function openWith(...pages: (Error | NewPlantFields)[]): number[] {
     const limits: number[] = [];
     open({
       async page({ limit }) {
         limits.push(limit);
-        const failure = failures.shift();
-        if (failure) throw failure;
-        return [monstera];
+        const next = pages.shift() ?? monstera;
+        if (next instanceof Error) throw next;
+        return [next];
       },
-      explain: (error) => ({ finding, cause: error as Error }),
     });
     return limits;
   }
 
-  it('stores a plant, reads a page, and leaves no timer when it is closed', async () => {
-    await Promise.resolve();
-    const running = timers();
-    const stored: string[] = [];
-    open({
-      async insert(batch) {
-        stored.push(...batch.take().map(({ plant: { name } }) => name));
-        return { outcomes: 'stored' };
-      },
+  for (const [what, close] of [
+    ['succeeds', async () => undefined],
+    ['never ends', () => never],
+    ['fails', () => Promise.reject(lost)],
+  ] as const) {
+    it(`stores a plant, reads a page, and leaves no timer when it is closed, and the close of the storage ${what}`, async () => {
+      await Promise.resolve();
+      const running = timers();
+      const stored: string[] = [];
+      open({
+        async insert(batch) {
+          stored.push(...batch.take().map(({ plant: { name } }) => name));
+          return { outcomes: 'stored' };
+        },
+        close,
+      });
+      await repository.add(monstera, 60_000);
+      expect(stored).to.deep.equal(['Monstera']);
+      expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([]);
+      await repository.close();
+      expect(timers()).to.equal(running);
     });
-    await repository.add(monstera, 60_000);
-    expect(stored).to.deep.equal(['Monstera']);
-    expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([]);
-    await repository.close();
-    expect(timers()).to.equal(running);
-  });
-
-  it('inserts at most 1,000 plants and 4 MiB together', async () => {
-    const sizes: number[] = [];
-    let reply: () => void = () => undefined;
-    const replied = new Promise<void>((resolve) => {
-      reply = resolve;
-    });
-    open({
-      async insert(batch) {
-        sizes.push(batch.take().length);
-        await replied;
-        return { outcomes: 'stored' };
-      },
-    });
-    const names = Array.from({ length: 2_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
-    const adding = names.map((name, id) => repository.add(plant(BigInt(id), name), 60_000));
-    reply();
-    await Promise.all(adding);
-    expect([Math.max(...sizes), ...sizes.slice(0, 3)]).to.deep.equal([1_000, 3, 3, 1_000]);
-  });
-
-  it('does not send a plant that is larger than the storage accepts', async () => {
-    let inserts = 0;
-    open({
-      maxPlantBytes: 1_000,
-      async insert(batch) {
-        inserts += batch.take().length;
-        return { outcomes: 'stored' };
-      },
-    });
-    await rejects(repository.add(plant(1n, 'x'.repeat(1_000)), 60_000), RangeError);
-    await repository.add(monstera, 60_000);
-    expect(inserts).to.equal(1);
-  });
+  }
 
   it('reads a page again after a failure, while there is time', async () => {
-    const limits = openFailing([lost, lost]);
+    const limits = openWith(lost, lost);
     expect(await repository.read({ limit: 5 }, 60_000)).to.deep.equal([monstera]);
     expect(limits).to.deep.equal([5, 5, 5]);
     await rejects(repository.read({ limit: 5 }, 0), { message: 'there is no time left' });
@@ -117,33 +94,27 @@ describe('A group commit repository', () => {
     });
   }
 
-  for (const [what, failure, finding, expected] of [
-    ['refused credentials', lost, 'credentials', { cause: lost }],
-    ['an unusable table', lost, 'unusable', { cause: lost }],
-    ['a record that is no plant', new UnreadablePlantError('7'), undefined, UnreadablePlantError],
+  const refused = found('credentials', 'refused');
+  const unusable = found('unusable', 'it is a view');
+  const unreadable = new UnreadablePlantError('7');
+  const invalid =
+    'the record with the id 8 is not a plant: name must not contain a lone surrogate. Remove it or correct it';
+  for (const [what, page, expected] of [
+    ['refused credentials', refused, { cause: refused }],
+    ['an unusable table', unusable, { cause: unusable }],
+    ['a record that is no plant', unreadable, unreadable],
+    [
+      'one that breaks a rule of the domain, and reports its id',
+      { id: 8n, name: 'a\uD800' },
+      { code: 'UNREADABLE_PLANT', message: invalid },
+    ],
   ] as const) {
     it(`does not read a page again after ${what}`, async () => {
-      const limits = openFailing([failure], finding);
+      const limits = openWith(page);
       await rejects(repository.read({ limit: 5 }, 60_000), expected);
       expect(limits).to.deep.equal([5]);
     });
   }
-
-  it('reports the id of a record that breaks a rule of the domain, and does not read it again', async () => {
-    let pages = 0;
-    open({
-      async page() {
-        pages += 1;
-        return [{ id: 8n, name: 'a\uD800' }];
-      },
-    });
-    await rejects(repository.read({ limit: 5 }, 60_000), {
-      code: 'UNREADABLE_PLANT',
-      message:
-        'the record with the id 8 is not a plant: name must not contain a lone surrogate. Remove it or correct it',
-    });
-    expect(pages).to.equal(1);
-  });
 
   it('rejects a page with what the last check has found', async () => {
     open({ check: () => Promise.reject(lost), page: () => Promise.reject(new Error('cut')) });
@@ -155,30 +126,19 @@ describe('A group commit repository', () => {
 
   it('settles every plant before it closes the storage once', async () => {
     const order: string[] = [];
-    let reply: () => void = () => undefined;
-    open({
-      async insert(batch) {
-        batch.take();
-        await new Promise<void>((resolve) => {
-          reply = resolve;
-        });
-        order.push('stored');
-        return { outcomes: 'stored' };
-      },
-      close: async () => void order.push('closed'),
-    });
-    await repository.ready();
-    const adding = repository.add(monstera, 60_000);
-    await nextTurn();
+    const fake = new FakePlantStorage();
+    open({ ...fake.storage, close: async () => void order.push('closed') });
+    const adding = repository.add(monstera, 60_000).then(() => order.push('stored'));
+    const insert = await fake.insert(0);
     const closing = [repository.close(), repository.close()];
     await nextTurn();
-    reply();
+    insert.reply();
     await Promise.all([adding, ...closing]);
     expect(order).to.deep.equal(['stored', 'closed']);
   });
 
   it('ends a page when it is closed', async () => {
-    const limits = openFailing(Array(100).fill(lost));
+    const limits = openWith(...Array(100).fill(lost));
     const reading = rejects(repository.read({ limit: 5 }, 60_000), { cause: lost });
     await nextTurn();
     const attempts = limits.length;
@@ -186,17 +146,4 @@ describe('A group commit repository', () => {
     await reading;
     expect(limits).to.have.length(attempts);
   });
-
-  for (const [what, close] of [
-    ['never ends', () => never],
-    ['fails', () => Promise.reject(lost)],
-  ] as const) {
-    it(`closes although the close of the storage ${what}`, async () => {
-      await Promise.resolve();
-      const running = timers();
-      open({ close });
-      await repository.close();
-      expect(timers()).to.equal(running);
-    });
-  }
 });

@@ -1,13 +1,7 @@
 import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { GroupCommit } from '../src/group-commit.js';
-import type {
-  InsertOutcome,
-  InsertResult,
-  MarkedPlant,
-  PlantBatch,
-  PlantStorage,
-} from '../src/plant-storage.js';
+import type { InsertOutcome, InsertResult, MarkedPlant, PlantBatch } from '../src/plant-storage.js';
 import { groupCommitWith, LIMITS, plant, storageWith } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
@@ -82,14 +76,10 @@ describe('A slow storage', function () {
   beforeEach(() => {
     time = new VirtualTime();
     slow = new SlowStorage(time);
-    open(slow.storage);
+    plants = groupCommitWith({ storage: slow.storage, clock: time });
     failures = [];
     stored = 0;
   });
-
-  function open(storage: PlantStorage): void {
-    plants = groupCommitWith({ storage, clock: time });
-  }
 
   /** Until the end, adds a plant with an odd id, and the next one when its outcome is known. */
   async function client(id: number, timeLimitMs: number, end: number): Promise<void> {
@@ -183,7 +173,8 @@ describe('A slow storage', function () {
   });
 
   it('without stragglers has no more inserts, and is not stalled by one without a reply', async () => {
-    open({ ...slow.storage, limits: { ordinary: 6, again: 4, stragglers: 0 } });
+    const limits = { ordinary: 6, again: 4, stragglers: 0 };
+    plants = groupCommitWith({ storage: { ...slow.storage, limits }, clock: time });
     slow.lostShard = 'silent';
     for (let id = 0; id < 100; id += 2) time.after(50 * id, () => void client(id, 15_000, -1));
     time.after(1, () => void client(1, 15_000, -1));

@@ -11,6 +11,7 @@ import {
 import type { BatchTracer, StorageEvent } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import type { GroupCommitOptions } from '../src/group-commit.js';
+import { sizeOf } from '../src/pending-plant.js';
 import type { PlantStorage } from '../src/plant-storage.js';
 import { FakePlantStorage } from './support/fake-plant-storage.js';
 import { AVAILABLE, groupCommitWith, plant, storageWith } from './support/storage-with.js';
@@ -62,19 +63,21 @@ describe('Batches', () => {
     expect(fake.inserts).to.have.length(1);
   });
 
-  it('wait until they have at least half as many plants as the batches in flight', async () => {
-    const { fake, add, second } = await openBusy();
+  it('have at most 1,000 plants and 4 MiB', async () => {
+    const { fake, plants } = open();
+    const names = Array.from({ length: 2_000 }, (_, id) => 'r'.repeat(id < 9 ? 2 ** 20 : 1));
+    for (const [id, name] of names.entries()) void plants.add(plant(BigInt(id), name), LIMIT_MS);
+    await fake.insert(3);
+    expect(fake.inserts.map(({ ids }) => ids.length)).to.deep.equal([3, 3, 1_000, 994]);
+  });
+
+  it('wait until they have half as many plants as those in flight, and run four at a time, unless they take long', async () => {
+    const { fake, clock, add, first, settled } = await openBusy();
     void add(1n);
     await nextTurn();
     expect(fake.inserts).to.have.length(2);
-    second.reply();
-    expect((await fake.insert(2)).ids).to.deep.equal([1n]);
-  });
-
-  it('run four at a time at most, unless they take long', async () => {
-    const { fake, clock, add, first, settled } = await openBusy();
-    for (let id = 1n; id <= 2n; id += 1n) void add(id);
-    await fake.insert(2);
+    void add(2n);
+    expect((await fake.insert(2)).ids).to.deep.equal([1n, 2n]);
     for (let id = 3n; id <= 5n; id += 1n) void add(id);
     await fake.insert(3);
     for (let id = 6n; id <= 15n; id += 1n) void add(id);
@@ -93,30 +96,17 @@ describe('Batches', () => {
     await settled(add(16n), end());
   });
 
-  it('are reported with their duration and failure', async () => {
+  it('have the time that the last of their plants has, and are reported with their duration and failure', async () => {
     const { fake, clock, events, add, settled } = open();
     const failure = new Error('connection lost');
     clock.after(30, () => fake.inserts[0]?.fail(failure));
-    await settled(rejects(add(1n, SHORT_LIMIT_MS)));
-    expect(events).to.deep.equal([{ type: 'batch written', plants: 1, durationMs: 30, failure }]);
-  });
-
-  it('have the time that the last of their plants has', async () => {
-    const { fake, add, settled } = open();
-    const adding = [100, 300, 200].map((limit) => rejects(add(BigInt(limit), limit)));
-    await settled(...adding);
-    expect(fake.inserts[0]?.timeLimitMs).to.equal(300);
+    await settled(...[20, 40, 35].map((limit) => rejects(add(BigInt(limit), limit))));
+    expect(fake.inserts[0]?.timeLimitMs).to.equal(40);
+    expect(events).to.deep.equal([{ type: 'batch written', plants: 3, durationMs: 30, failure }]);
   });
 });
 
 describe('A time limit', () => {
-  it('that ends earlier than that of a plant before ends in time', async () => {
-    const { clock, add, settled } = open();
-    const adding = rejects(add(2n));
-    const short = rejects(add(1n, SHORT_LIMIT_MS)).then(() => expect(clock.now()).to.equal(40));
-    await settled(adding, short);
-  });
-
   it('counts a reply that has arrived when it ends, after a stall of the process', async () => {
     const { fake, clock, add, settled } = open();
     const adding = add(1n, SHORT_LIMIT_MS);
@@ -137,7 +127,7 @@ describe('A time limit', () => {
     await settled(expired, add(2n), rejects(add(3n), { name: 'Error' }));
   });
 
-  it('that has ended lets a queue forget its plant, although one before it waits longer', async () => {
+  it('that ends earlier than that of a plant before ends in time, and lets a queue forget its plant', async () => {
     const callers: WeakRef<object>[] = [];
     const caller = () => {
       const added = {};
@@ -145,19 +135,17 @@ describe('A time limit', () => {
       return added;
     };
     const tracer: BatchTracer = { caller, run: (_name, _callers, call) => call() };
-    const { add, settled } = open({ tracer, limits: { ordinary: 1, again: 1, stragglers: 0 } });
+    const limits = { ordinary: 1, again: 1, stragglers: 0 };
+    const { clock, add, settled } = open({ tracer, limits });
     const sent = rejects(add(1n));
     await nextTurn();
     const waiting = rejects(add(2n));
-    await settled(
-      rejects(add(3n, SHORT_LIMIT_MS))
-        .then(collectGarbage)
-        .then(() => {
-          expect(callers.map((it) => it.deref() !== undefined)).to.deep.equal([true, true, false]);
-        }),
-      sent,
-      waiting,
-    );
+    const expired = rejects(add(3n, SHORT_LIMIT_MS)).then(async () => {
+      expect(clock.now()).to.equal(SHORT_LIMIT_MS);
+      await collectGarbage();
+      expect(callers.map((it) => it.deref() !== undefined)).to.deep.equal([true, true, false]);
+    });
+    await settled(sent, waiting, expired);
   });
 });
 
@@ -273,22 +261,22 @@ describe('A plant that is added', () => {
 
   it('causes no alert when the database refuses it and an earlier insert may have written it', async () => {
     const { fake, events, add, settled } = open();
-    const reply = async () => {
-      (await fake.insert(0)).fail();
-      for (let number = 1; ; number += 1) (await fake.insert(number)).reply([REFUSAL]);
-    };
-    void reply();
+    fake.onInsert = ({ fail, reply }, number) => (number === 0 ? fail() : reply([REFUSAL]));
     await settled(rejects(add(1n), OutcomeUnknownError));
     expect(fake.inserts.length).to.be.above(2);
     expect(events.map(({ type }) => type)).not.to.include('plant refused');
   });
 
-  it('is refused at once, and never sent, when the storage is unusable or no time is left', async () => {
+  it('is refused at once, and never sent, when the storage is unusable, it is too large or no time is left', async () => {
     const rejection = new StorageUnavailableError('plants are refused: it is a view');
     const { fake, add } = open({ availability: { ...AVAILABLE, rejection } });
     await rejects(add(1n), { message: `the plant was not stored: ${rejection.message}` });
     expect(fake.inserts).to.deep.equal([]);
-    await rejects(open().add(1n, 0), { message: 'there is no time left' });
+    const small = open({ maxPlantBytes: sizeOf(plant(1n)) });
+    await rejects(small.add(10n), RangeError);
+    await rejects(small.add(1n, 0), { message: 'there is no time left' });
+    void small.add(1n);
+    expect((await small.fake.insert(0)).ids).to.deep.equal([1n]);
   });
 
   it('waits, and is not sent, until the storage was reached', async () => {
@@ -300,20 +288,16 @@ describe('A plant that is added', () => {
     const adding = add(1n);
     await nextTurn();
     expect(fake.inserts).to.deep.equal([]);
-    const reply = async () => (await fake.insert(0)).reply();
-    await settled(adding, reply());
+    fake.onInsert = ({ reply }) => reply();
+    await settled(adding);
   });
 
   it('that the storage refuses is found, and does not affect the others of its insert', async () => {
     const { fake, add, settled } = open();
-    const reply = async () => {
-      for (let number = 0; ; number += 1) {
-        const insert = await fake.insert(number);
-        if (!insert.ids.includes(7n)) insert.reply();
-        else insert.reply(insert.ids.length > 1 ? 'refused with others' : [REFUSAL]);
-      }
+    fake.onInsert = ({ ids, reply }) => {
+      if (!ids.includes(7n)) reply();
+      else reply(ids.length > 1 ? 'refused with others' : [REFUSAL]);
     };
-    void reply();
     const bad = rejects(add(7n), { name: 'Error', message: /\(121\)/ });
     const others = Array.from({ length: 63 }, (_, id) => add(BigInt(id + 8)));
     await settled(bad, ...others);
@@ -329,12 +313,10 @@ describe('Without a reply for a second, a plant', () => {
   ] as const) {
     it(`gives the server ${what}`, async () => {
       const { fake, clock, add, settled } = open();
-      for (const at of addedAt) {
-        clock.after(at, () => void add(BigInt(at)));
-        clock.after(at + 1, () => {
-          for (const insert of fake.inserts) if (!insert.ids.includes(1n)) insert.reply();
-        });
-      }
+      for (const at of addedAt) clock.after(at, () => void add(BigInt(at)));
+      fake.onInsert = ({ ids, reply }) => {
+        if (!ids.includes(1n)) reply();
+      };
       await settled(rejects(add(1n, 15_000), OutcomeUnknownError));
       const inserts = fake.inserts.filter(({ ids }) => ids.includes(1n));
       expect(inserts.slice(0, 4).map(({ timeLimitMs }) => timeLimitMs)).to.deep.equal(limits);
@@ -352,24 +334,16 @@ describe('Without a reply for a second, a plant', () => {
   });
 
   it('leaves the place of its insert when a later one gets its reply first, each time', async () => {
-    const clock = new VirtualTime();
+    const { fake, clock, add } = open({ limits: { ordinary: 2, again: 1, stragglers: 1 } });
     const startedAt = new Map<bigint, number>();
     const durations = [1_500, 1, 1, 1_500, 1, 1_000, 1_000];
-    const storage = storageWith({
-      limits: { ordinary: 2, again: 1, stragglers: 1 },
-      async insert(batch) {
-        const id = batch.take()[0]?.plant.id ?? 0n;
-        const isFirst = !startedAt.has(id);
-        if (isFirst) startedAt.set(id, clock.now());
-        await clock.wait(isFirst ? (durations[Number(id)] ?? 0) : 1);
-        return { outcomes: 'stored' };
-      },
-    });
-    const plants = groupCommitWith({ storage, clock });
+    fake.onInsert = ({ ids: [id = 0n], reply }) => {
+      const duration = startedAt.has(id) ? undefined : durations[Number(id)];
+      if (duration) startedAt.set(id, clock.now());
+      clock.after(duration ?? 1, reply);
+    };
     const added = [1, 500, 1_800, 2_000, 2_500, 3_100, 3_300];
-    for (const [id, at] of added.entries()) {
-      clock.after(at, () => void plants.add(plant(BigInt(id)), LIMIT_MS));
-    }
+    for (const [id, at] of added.entries()) clock.after(at, () => void add(BigInt(id)));
     await clock.runOut(60_000);
     expect([...startedAt.values()]).to.deep.equal(added);
   });

@@ -5,6 +5,7 @@ import type {
   PlantBatch,
 } from '../../src/plant-storage.js';
 import { Condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
+import { unsettled } from './fake-plant-storage.js';
 
 export const REFUSAL = { code: 121, reason: 'a rule' };
 
@@ -23,23 +24,17 @@ export interface Call {
 
 /** What becomes of an insert or a look-up. Between any two steps it can be held, and its connection can be lost. */
 abstract class Operation<Result> {
-  readonly result: Promise<Result>;
+  readonly reply = unsettled<Result>();
   readonly call: Call;
   /** Whether the instance waits for it. */
   isOpen = true;
   /** Whether it makes no progress by itself. */
   readonly hold: Condition;
-  #resolve: (result: Result) => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
 
   constructor(call: Call) {
     this.call = call;
     this.hold = new Condition(`${call.name} is held`, `${call.name} goes on`);
     call.lost.addEventListener('abort', () => this.fail(call.lost.reason));
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
   }
 
   /** Everything that decides what it can do next. */
@@ -57,12 +52,12 @@ abstract class Operation<Result> {
 
   protected end(result: Result): void {
     this.isOpen = false;
-    this.#resolve(result);
+    this.reply.resolve(result);
   }
 
   protected fail(error: unknown): void {
     this.isOpen = false;
-    this.#reject(error);
+    this.reply.reject(error);
   }
 
   protected get loss(): Happening {
@@ -83,7 +78,7 @@ abstract class Operation<Result> {
 export class ExploredInsert extends Operation<InsertResult> {
   readonly #batch: PlantBatch;
   readonly #repliesWithMarks: boolean;
-  #step: 'waits' | 'is sent' | 'has arrived' | 'was never sent' = 'waits';
+  #step: 'waits' | 'is sent' | 'has arrived' = 'waits';
   #plants: readonly MarkedPlant[] = [];
   /** What the server has done with each plant. */
   #outcomes: readonly InsertOutcome[] = [];
@@ -115,9 +110,9 @@ export class ExploredInsert extends Operation<InsertResult> {
   }
 
   protected progress(): Happening | undefined {
-    if (this.#step === 'waits') return this.seen('is sent', () => this.#send());
     if (this.#step === 'is sent') return this.event('arrives', () => this.#arrive());
     if (!this.isOpen) return undefined;
+    if (this.#step === 'waits') return this.seen('is sent', () => this.#send());
     const kept = this.#written.map((it) => this.call.server.has(it));
     if (kept.includes(undefined)) return this.loss;
     return kept.includes(false) ? undefined : this.#reply('replies', this.#outcomes);
@@ -126,14 +121,9 @@ export class ExploredInsert extends Operation<InsertResult> {
   protected faults(): Happening[] {
     if (this.#step === 'is sent') return [this.loss, ...this.#faultsOnArrival()];
     if (this.#step !== 'waits') return [this.loss, ...this.#unmet()];
-    const ends = (what: string, end: () => void) =>
-      this.seen(what, () => {
-        this.#step = 'was never sent';
-        end();
-      });
     return [
-      ends('finds no server', () => this.fail(PROBLEM)),
-      ends('is not permitted before', () =>
+      this.seen('finds no server', () => this.fail(PROBLEM)),
+      this.seen('is not permitted before', () =>
         this.end({ outcomes: 'not permitted', error: PROBLEM }),
       ),
     ];

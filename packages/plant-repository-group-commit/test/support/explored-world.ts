@@ -180,12 +180,12 @@ export class ExploredWorld implements World {
         const insert = new ExploredInsert(call('insert', lost), batch, repliesWithMarks);
         this.#inserts.push(insert);
         this.#checkOpen(instance, limits);
-        return insert.result;
+        return insert.reply.promise;
       },
       committedMarks: (ids, lost) => {
         const lookUp = new ExploredLookUp(call('look-up', lost), ids);
         this.#lookUps.push(lookUp);
-        return lookUp.result;
+        return lookUp.reply.promise;
       },
     });
     const after = (ms: number, act: () => void) =>

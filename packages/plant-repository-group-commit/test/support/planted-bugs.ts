@@ -1,32 +1,28 @@
 import { Attempt, Attempts } from '../../src/attempts.js';
 import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
+import type { InsertOutcome } from '../../src/plant-storage.js';
 
 const prototypes = [PendingPlant, Attempt, Attempts, InsertQueue].map((it) => it.prototype);
 const { endInsert, found, beginInsert } = PendingPlant.prototype;
 const { take } = Attempt.prototype;
 const { start } = Attempts.prototype;
 const REFUSAL = { code: 1, reason: 'a bug' };
+const TAKEN = { committedMark: undefined };
 
-type Outcome = Parameters<PendingPlant['endInsert']>[0];
+/** Members of a class are replaced. */
+const replaced =
+  <T extends object>({ prototype }: { readonly prototype: T }, by: Partial<T> & ThisType<T>) =>
+  () =>
+    void Object.defineProperties(prototype, Object.getOwnPropertyDescriptors(by));
 
-/** Plants get another outcome of their inserts. */
-function replaceOutcome(replaced: (outcome: Outcome) => Outcome): void {
-  PendingPlant.prototype.endInsert = function (outcome, cause) {
-    endInsert.call(this, replaced(outcome), cause);
-  };
-}
-
-function replaceUnclear(isUnclear: boolean): void {
-  Object.defineProperty(PendingPlant.prototype, 'isUnclear', { get: () => isUnclear });
-}
-
-/** Other plants are taken than should be. */
-function replaceTaken(replaced: (attempt: Attempt) => readonly PendingPlant[]): void {
-  Attempt.prototype.take = function () {
-    return replaced(this);
-  };
-}
+/** One outcome of an insert is taken for another one. */
+const mistaken = (outcome: InsertOutcome, other: InsertOutcome) =>
+  replaced(PendingPlant, {
+    endInsert(actual, cause) {
+      endInsert.call(this, actual === outcome ? other : actual, cause);
+    },
+  });
 
 let marks = 0;
 
@@ -36,78 +32,71 @@ let marks = 0;
  */
 export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
   'one plant': {
-    'an insert that was sent is not counted': () => {
-      PendingPlant.prototype.beginInsert = () => undefined;
-    },
-    'an insert is counted twice': () => {
-      PendingPlant.prototype.beginInsert = function () {
+    'an insert that was sent is not counted': replaced(PendingPlant, { beginInsert() {} }),
+    'an insert is counted twice': replaced(PendingPlant, {
+      beginInsert() {
         beginInsert.call(this);
         beginInsert.call(this);
-      };
-    },
-    'an unclear insert is taken for one that wrote nothing': () =>
-      replaceOutcome((it) => (it === 'unclear' ? 'not written' : it)),
-    'an unclear insert is taken for stored': () =>
-      replaceOutcome((it) => (it === 'unclear' ? 'stored' : it)),
-    'an id that exists is taken, without a look-up': () =>
-      replaceOutcome((it) => (it === 'id exists' ? { committedMark: undefined } : it)),
-    'an insert that is not permitted is a refusal': () =>
-      replaceOutcome((it) => (it === 'not permitted' ? REFUSAL : it)),
-    'a plant that may be written is unavailable': () => replaceUnclear(false),
-    'a plant that was not written is unknown': () => replaceUnclear(true),
-    'its own mark means taken': () => {
-      PendingPlant.prototype.found = function () {
+      },
+    }),
+    'an unclear insert is taken for one that wrote nothing': mistaken('unclear', 'not written'),
+    'an unclear insert is taken for stored': mistaken('unclear', 'stored'),
+    'an id that exists is taken, without a look-up': mistaken('id exists', TAKEN),
+    'an insert that is not permitted is a refusal': mistaken('not permitted', REFUSAL),
+    'a plant that may be written is unavailable': replaced(PendingPlant, { isUnclear: false }),
+    'a plant that was not written is unknown': replaced(PendingPlant, { isUnclear: true }),
+    'its own mark means taken': replaced(PendingPlant, {
+      found() {
         found.call(this, undefined);
-      };
-    },
-    'its mark is another one each time': () =>
-      replaceTaken((attempt) => {
+      },
+    }),
+    'its mark is another one each time': replaced(Attempt, {
+      take() {
         marks += 1;
-        return take.call(attempt).map((it) => Object.assign(it, { mark: `another ${marks}` }));
-      }),
-    'a plant does not expire': () => {
-      PendingPlant.prototype.giveUp = () => undefined;
-    },
-    'a plant without an outcome is not inserted again': () => {
-      InsertQueue.prototype.pushFront = () => undefined;
-    },
+        return take.call(this).map((it) => Object.assign(it, { mark: `another ${marks}` }));
+      },
+    }),
+    'a plant does not expire': replaced(PendingPlant, { giveUp() {} }),
+    'a plant without an outcome is not inserted again': replaced(InsertQueue, { pushFront() {} }),
   },
   'twins in a batch': {
-    'another mark means stored': () => {
-      PendingPlant.prototype.found = function () {
+    'another mark means stored': replaced(PendingPlant, {
+      found() {
         found.call(this, this.mark);
-      };
-    },
+      },
+    }),
   },
   'different ids in a batch': {
-    'the refusal of one is a refusal of all': () =>
-      replaceOutcome((it) => (it === 'refused with others' ? REFUSAL : it)),
-    'the outcomes are those of other plants': () =>
-      replaceTaken((attempt) => take.call(attempt).toReversed()),
+    'the refusal of one is a refusal of all': mistaken('refused with others', REFUSAL),
+    'the outcomes are those of other plants': replaced(Attempt, {
+      take() {
+        return take.call(this).toReversed();
+      },
+    }),
   },
   'another program, and a short time limit': {
-    'an insert that wrote nothing stays unclear': () =>
-      replaceOutcome((it) => (it === 'not written' ? 'unclear' : it)),
-    'an insert has plants that have expired': () =>
-      replaceTaken((attempt) => {
-        for (const plant of attempt.plants) if (plant.isSettled) plant.beginInsert();
-        take.call(attempt);
-        attempt.taken = attempt.plants;
-        return attempt.plants;
-      }),
-    'its plant is overlooked': () => {
-      PendingPlant.prototype.found = function (mark) {
+    'an insert that wrote nothing stays unclear': mistaken('not written', 'unclear'),
+    'an insert has plants that have expired': replaced(Attempt, {
+      take() {
+        for (const plant of this.plants) if (plant.isSettled) plant.beginInsert();
+        take.call(this);
+        this.taken = this.plants;
+        return this.plants;
+      },
+    }),
+    'its plant is overlooked': replaced(PendingPlant, {
+      found(mark) {
         if (mark !== undefined) found.call(this, mark);
-      };
-    },
+      },
+    }),
   },
   'one slot for each kind of insert': {
-    'an attempt releases its slot at once': () => {
-      Attempts.prototype.start = function (attempt) {
+    'an attempt releases its slot at once': replaced(Attempts, {
+      start(attempt) {
         start.call(this, attempt);
         attempt.releaseSlot();
-      };
-    },
+      },
+    }),
   },
 };
 

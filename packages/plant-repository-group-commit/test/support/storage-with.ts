@@ -1,6 +1,6 @@
 import { newPlant } from '@plant-store/domain';
 import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
-import type { PlantStorage } from '../../src/plant-storage.js';
+import type { Finding, PlantStorage, Problem } from '../../src/plant-storage.js';
 import { NO_TRACER } from '../../src/telemetry.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -34,11 +34,18 @@ export function storageWith(methods: Partial<PlantStorage> = {}): PlantStorage {
     committedMarks: async () => new Map(),
     page: async () => [],
     check: async () => undefined,
-    explain: (error) => ({ finding: 'no server', cause: error as Error }),
+    explain(error) {
+      const { finding = 'no server' } = error as Partial<Problem>;
+      return { finding, cause: error as Error };
+    },
     close: async () => undefined,
     ...methods,
   };
 }
+
+/** Returns an error that means this to a {@link storageWith}. Any other one means that there is no server. */
+export const found = (finding: Finding, message: string) =>
+  Object.assign(new Error(message), { finding });
 
 /** Returns a group commit with these options. Its storage is available, and its time passes only in a test that gives one. */
 export function groupCommitWith(options: Partial<GroupCommitOptions> = {}): GroupCommit {
