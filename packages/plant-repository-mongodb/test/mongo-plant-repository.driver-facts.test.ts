@@ -35,23 +35,15 @@ describeOnMongod('A plant', () => {
     return (await keptDocuments(set.uri, collection)).map(({ name }) => name).sort();
   }
 
-  /** Adds one plant, which is inserted alone, and then the others in one batch. */
-  async function addInOneBatch(...ids: bigint[]): Promise<PromiseSettledResult<void>[]> {
-    const alone = repository.add(plant(-2n), LONG_LIMIT_MS);
-    const others = ids.map((id, index) =>
-      repository.add(plant(id, `${id} ${index}`), LONG_LIMIT_MS),
-    );
-    const outcomes = Promise.allSettled(others);
-    await alone;
-    return outcomes;
-  }
-
   it('is taken when a document of another program has its id in another numeric type', async () => {
     const foreign = [1, new Double(2), Decimal128.fromString('3.0'), Decimal128.fromString('4E+2')];
     const plants = databaseAt(set.uri).collection<{ _id: unknown }>(collection);
     const documents = foreign.map((_id) => ({ _id }));
     await plants.insertMany(documents, { bypassDocumentValidation: true });
-    const outcomes = await addInOneBatch(1n, 2n, 3n, 400n, -1n, 5n);
+    const adding = [1n, 2n, 3n, 400n, -1n, 5n].map((id) =>
+      repository.add(plant(id, 'late'), LONG_LIMIT_MS),
+    );
+    const outcomes = await Promise.allSettled(adding);
     const reasons = outcomes.map((it) => (it.status === 'rejected' ? it.reason.name : 'stored'));
     expect(reasons).to.deep.equal([...Array(5).fill('PlantIdTakenError'), 'stored']);
   });

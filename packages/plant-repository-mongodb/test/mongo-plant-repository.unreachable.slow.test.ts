@@ -11,7 +11,13 @@ import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { networkInFrontOf, repositories, untilReady, uriThrough } from './support/open-store.js';
+import {
+  networkInFrontOf,
+  repositories,
+  untilNotReady,
+  untilReady,
+  uriThrough,
+} from './support/open-store.js';
 import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 50_000;
@@ -77,9 +83,8 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     await server.restart();
     await adding;
     await events.first('storage warning', ({ message }) => /standalone/.test(message));
-    const unreachable = events.next('storage unreachable');
     await server.kill();
-    await unreachable;
+    await untilNotReady(repository, 'is not reachable');
     await server.restart();
     await rejects(repository.add(plant(1n), LONG_LIMIT_MS), PlantIdTakenError);
     await untilReady(repository);

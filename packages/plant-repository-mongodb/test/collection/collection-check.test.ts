@@ -13,19 +13,23 @@ describeOnMongod('The collection', () => {
   let db: Db;
   let collection: string;
   let events: StorageEvents;
-  let check: CollectionCheck;
+  let run: () => Promise<void>;
 
   beforeEach(async () => {
     events = new StorageEvents();
     client = new MongoClient((await sharedReplicaSet()).uri, { monitorCommands: true });
     db = client.db(DATABASE);
     collection = freshCollection();
-    check = new CollectionCheck(db, { collection, createCollection: true }, events.observer);
+    run = checkOn(db);
   });
 
   afterEach(() => client.close());
 
-  const run = () => check.run(new AbortController().signal);
+  /** Returns how to run one check, more than once. */
+  function checkOn(database: Db, createCollection = true): () => Promise<void> {
+    const check = new CollectionCheck(database, { collection, createCollection }, events.observer);
+    return () => check.run(new AbortController().signal);
+  }
 
   async function validator(): Promise<Document> {
     const [found] = await db.listCollections({ name: collection }, { nameOnly: false }).toArray();
@@ -56,9 +60,7 @@ describeOnMongod('The collection', () => {
   ) {
     const command = async (sent: Document, options: RunCommandOptions) =>
       (name in sent ? await before() : undefined) ?? db.command(sent, options);
-    const other: Db = Object.assign(Object.create(db), { command });
-    const options = { collection, createCollection: true };
-    return new CollectionCheck(other, options, events.observer).run(new AbortController().signal);
+    return checkOn(Object.assign(Object.create(db), { command }))();
   }
 
   it('may be created by another instance meanwhile', async () => {
@@ -70,15 +72,12 @@ describeOnMongod('The collection', () => {
 
   it('cannot be created in a database whose name differs only in case from that of another', async () => {
     await run();
-    const options = { collection, createCollection: false };
-    const inOtherCase = (name: string) =>
-      new CollectionCheck(client.db(name), options, events.observer);
-    const { signal } = new AbortController();
-    await rejects(inOtherCase(DATABASE.toUpperCase()).run(signal), {
+    const checkIn = (name: string) => checkOn(client.db(name), false)();
+    await rejects(checkIn(DATABASE.toUpperCase()), {
       finding: 'unusable',
       message: `the database "${DATABASE}" exists, and MongoDB refuses a name that differs only in case`,
     });
-    await inOtherCase('another').run(signal);
+    await checkIn('another');
   });
 
   it('is slow when the server responds, but not to a write', async () => {

@@ -52,7 +52,7 @@ describe('The look-up of the names of servers', () => {
     deepEqual(await lookUp(), [ADDRESSES]);
   });
 
-  it('takes the latest result when the name server responds late, or not', async () => {
+  it('takes the latest result when the name server responds late, or not, and fails when there is no such name any more', async () => {
     const found = lookUp();
     respond();
     await found;
@@ -60,12 +60,6 @@ describe('The look-up of the names of servers', () => {
     const failing = lookUp();
     respond(Object.assign(new Error('none'), { code: 'EAI_AGAIN' }));
     deepEqual(await failing, [ADDRESSES]);
-  });
-
-  it('fails when there is no such name any more', async () => {
-    const found = lookUp();
-    respond();
-    await found;
     const gone = lookUp();
     respond(Object.assign(new Error('gone'), { code: 'ENOTFOUND' }));
     await rejects(gone, { code: 'ENOTFOUND' });

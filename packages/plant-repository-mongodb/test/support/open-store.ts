@@ -1,4 +1,4 @@
-import { until } from '@plant-store/contract-suite';
+import { errorOf, until } from '@plant-store/contract-suite';
 import type { PlantRepository } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -64,26 +64,14 @@ export const networkInFrontOf = (port: number) => FaultyNetwork.before(port, 'or
 /** A connection string for the one server that the network leads to, whatever replica set it belongs to. */
 export const uriThrough = ({ host }: FaultyNetwork) => `mongodb://${host}/?directConnection=true`;
 
-/** Resolves with whether `it` resolves. */
-export const succeeds = (it: Promise<unknown>) =>
-  it.then(
-    () => true,
-    () => false,
-  );
-
 /** Resolves as soon as the repository is ready: on a busy machine, one check may take longer than it has. */
 export function untilReady(repository: PlantRepository): Promise<void> {
-  return until(
-    () => succeeds(repository.ready()),
-    () => 'the repository was not ready',
-  );
+  const isReady = async () => (await errorOf(repository.ready())) === undefined;
+  return until(isReady, () => 'the repository was not ready');
 }
 
-/** Resolves as soon as the repository is not ready, with a message that begins with this reason. */
+/** Resolves as soon as the repository is not ready, for this reason. */
 export function untilNotReady(repository: PlantRepository, reason: string): Promise<void> {
-  return until(
-    async () =>
-      `${await repository.ready().catch((error: Error) => error.message)}`.startsWith(reason),
-    () => `ready did not reject: ${reason}`,
-  );
+  const isRefused = async () => `${await errorOf(repository.ready())}`.includes(reason);
+  return until(isRefused, () => `ready did not reject: ${reason}`);
 }

@@ -29,10 +29,4 @@ export class StorageEvents {
       await once(this.#emitter, 'event');
     }
   }
-
-  /** Resolves with the next event of a type. */
-  next(type: EventType): Promise<StorageEvent> {
-    const reported = this.of(type).length;
-    return this.first(type, () => this.of(type).length > reported);
-  }
 }
