@@ -117,7 +117,6 @@ export class Attempts {
     });
   }
 
-  /** An attempt has got its reply. */
   countReply({ takenAt }: Attempt): void {
     this.#replyMs = this.#clock.now() - takenAt;
     this.#latestTakenAt = Math.max(this.#latestTakenAt, takenAt);

@@ -15,7 +15,8 @@ const CHECK_INTERVAL_MS = 1_000;
 /** Reached after several refused logins, because some directories lock out a user that fails often. */
 const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
-const STALLED = 'inserts get no response';
+/** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
+const STALLED: Problem = { finding: 'slow', cause: new Error('inserts get no response') };
 
 /** How long a reply may take while the server responds to checks. On a busy machine, ten checks take longer. */
 const LOST_AFTER_MS = 10_000;
@@ -30,7 +31,6 @@ const WHAT: Readonly<Partial<Record<Finding, string>>> = {
   slow: 'is slow',
 };
 
-/** What an {@link Availability} uses. */
 interface AvailabilityOptions {
   readonly storage: Pick<PlantStorage, 'place' | 'check' | 'explain'>;
   readonly observer: StorageObserver;
@@ -101,19 +101,14 @@ export class Availability {
   }
 
   async #checkOnce(): Promise<void> {
-    const { storage, clock } = this.#options;
+    const { storage, isStalled, clock } = this.#options;
     const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
       () => undefined,
       (error: unknown) => storage.explain(error),
     );
     this.wasReached ||= problem === undefined || problem.finding === 'slow';
-    this.#become(problem ?? this.#stall());
+    this.#become(problem ?? (isStalled() ? STALLED : undefined));
     this.#connections.checked(clock.now(), problem === undefined);
-  }
-
-  /** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
-  #stall(): Problem | undefined {
-    return this.#options.isStalled() ? { finding: 'slow', cause: new Error(STALLED) } : undefined;
   }
 
   #become(found: Problem | undefined): void {
@@ -157,7 +152,6 @@ class LostConnections {
     return this.#latest.signal;
   }
 
-  /** A check has ended. */
   checked(now: number, hasResponded: boolean): void {
     const step = Math.min(now - this.#checkedAt, MAX_STEP_MS);
     this.#checkedAt = now;

@@ -12,7 +12,6 @@ const RETRY_PAUSE_MS = 50;
 
 const NOT_STORED = 'the plant was not stored';
 
-/** What a {@link GroupCommit} uses. */
 export interface GroupCommitOptions {
   readonly storage: PlantStorage;
   readonly availability: Pick<Availability, keyof Availability>;
@@ -83,7 +82,6 @@ export class GroupCommit {
     });
   }
 
-  /** Whether inserts get no replies. */
   get isStalled(): boolean {
     return this.#attempts.isStalled;
   }

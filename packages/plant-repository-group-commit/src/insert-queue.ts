@@ -54,7 +54,6 @@ export class InsertQueue {
     this.#startSoon();
   }
 
-  /** Queues plants before all others. */
   pushFront(plants: readonly PendingPlant[]): void {
     if (plants.length === 0) return;
     this.#plants = new Set([...plants, ...this.#plants]);

@@ -37,7 +37,7 @@ export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryO
 export function mongoPlantRepository(
   options: MongoPlantRepositoryOptions,
 ): PlantRepository & PlantReader {
-  const { uri, collection = 'plants', createCollection = true, observer, tracer } = options;
+  const { uri, collection = 'plants', createCollection = true, observer } = options;
   const storage = new MongoPlantStorage(uri, { collection, createCollection }, observer);
-  return new GroupCommitPlantRepository(storage, { ...(observer && { observer }), tracer });
+  return new GroupCommitPlantRepository(storage, options);
 }

@@ -17,16 +17,8 @@ export const FIELD_TYPES: Readonly<Record<keyof Plant, 'string'>> = {
   tag: 'string',
 };
 
-/** A plant as a document of the collection. */
-export interface PlantDocument extends Plant {
-  /** Always stored as int64: the driver converts a `bigint` to that. */
-  readonly _id: bigint;
-  /** Unique to one create, by which it recognises its own document. */
-  readonly mark: ObjectId;
-}
-
-/** Returns the document of a plant. */
-export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): PlantDocument {
+/** Returns a plant as a document of the collection. Its id is stored as int64: the driver converts a `bigint` to that. */
+export function toDocument({ plant: { id, ...fields }, mark }: MarkedPlant): Document {
   return { _id: id, ...fields, mark: new ObjectId(mark) };
 }
 

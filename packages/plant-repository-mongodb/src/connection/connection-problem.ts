@@ -25,15 +25,15 @@ const UNTRUSTED =
   'the certificate of the server is not trusted: tlsCAFile must name the certificate of its authority';
 
 /** Codes of Node.js, OpenSSL and MongoDB. Source: nodejs.org/api/tls.html, "X509 certificate error codes". */
-const PROBLEMS: Readonly<Record<string, string>> = {
-  334: 'the server does not accept this authMechanism', // MechanismUnavailable
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
-  CERT_HAS_EXPIRED: 'the certificate of the server has expired',
-  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate of the server is for another host name',
-};
+const PROBLEMS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [334, 'the server does not accept this authMechanism'], // MechanismUnavailable
+  ['SELF_SIGNED_CERT_IN_CHAIN', UNTRUSTED],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', UNTRUSTED],
+  ['UNABLE_TO_VERIFY_LEAF_SIGNATURE', UNTRUSTED],
+  ['UNABLE_TO_GET_ISSUER_CERT_LOCALLY', UNTRUSTED],
+  ['CERT_HAS_EXPIRED', 'the certificate of the server has expired'],
+  ['ERR_TLS_CERT_ALTNAME_INVALID', 'the certificate of the server is for another host name'],
+]);
 
 /** The system's errors when a name does not resolve. */
 const UNRESOLVED: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
@@ -61,7 +61,10 @@ export function problemOf(
   const code = codesOf(error).find((it) => it !== undefined);
   const cause = Object.assign(new Error(connectionProblem(error, options)), { code });
   if (credentialsRefused(error)) return { finding: 'credentials', cause };
-  if (refusesEveryPlant(error)) return { finding: 'unusable', cause };
+  const refusesAll = isReply(error) && REFUSES_EVERY_PLANT.has(error.code);
+  if (refusesAll || error instanceof MongoMissingDependencyError) {
+    return { finding: 'unusable', cause };
+  }
   if (!topology && options.srvHost && cause.message === SILENT) {
     const unresolved = `the SRV record of ${options.srvHost} was not resolved in time`;
     return { finding: 'no server', cause: new Error(unresolved) };
@@ -83,11 +86,12 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
     const name = missing === 'zstd' ? '@mongodb-js/zstd' : missing;
     return `an option needs the package ${name}, which is not installed`;
   }
-  const known = codesOf(error).find((code) => String(code) in PROBLEMS);
-  if (known !== undefined) return PROBLEMS[String(known)] ?? SILENT;
+  const known = codesOf(error).find((code) => PROBLEMS.has(code));
+  if (known !== undefined) return PROBLEMS.get(known) ?? SILENT;
   if (credentialsRefused(error)) return credentialsProblem(options);
   if (chain.some(isTimeout)) return SILENT;
-  return handshakeProblem(error, options) ?? (messagesOf(error).join(': ') || SILENT);
+  const messages = new Set(chain.map(({ message }) => message));
+  return handshakeProblem(chain, options) ?? ([...messages].join(': ') || SILENT);
 }
 
 /**
@@ -96,13 +100,6 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
  */
 function credentialsRefused(error: unknown): boolean {
   return causesOf(error).some((it) => CREDENTIALS_REFUSED.has(codeOf(it)) && !isReply(it));
-}
-
-function refusesEveryPlant(error: unknown): boolean {
-  return (
-    error instanceof MongoMissingDependencyError ||
-    (isReply(error) && REFUSES_EVERY_PLANT.has(codeOf(error)))
-  );
 }
 
 function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOptions): string {
@@ -115,14 +112,15 @@ function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOp
 }
 
 /** A connection that ends in the handshake gives no reason; the options show the likely one. */
-function handshakeProblem(error: unknown, options: ConnectionOptions): string | undefined {
-  const codes = codesOf(error).map(String);
-  if (codes.some((code) => /^ERR_SSL_.*ALERT/.test(code))) return certificateProblem(options);
-  if (causesOf(error).some(isClosedInHandshake)) {
-    if (options.tls) return certificateProblem(options);
-    return 'the server closed the connection: it may require tls=true';
-  }
-  const isBroken = options.tls && codes.some((code) => /^(ECONNRESET|ERR_SSL_)/.test(code));
+function handshakeProblem(chain: Error[], options: ConnectionOptions): string | undefined {
+  const has = (code: RegExp) => chain.some((it) => code.test(String(codeOf(it))));
+  // The driver's handshake follows that of TLS.
+  const isClosed = chain.some(
+    (it) => it instanceof MongoNetworkError && it.hasErrorLabel('HandshakeError'),
+  );
+  if (has(/^ERR_SSL_.*ALERT/) || (isClosed && options.tls)) return certificateProblem(options);
+  if (isClosed) return 'the server closed the connection: it may require tls=true';
+  const isBroken = options.tls && has(/^(ECONNRESET|ERR_SSL_)/);
   return isBroken ? 'the TLS handshake failed: the server may not use TLS' : undefined;
 }
 
@@ -152,11 +150,6 @@ function isTimeout(error: Error): boolean {
   );
 }
 
-/** The driver's handshake follows that of TLS. */
-function isClosedInHandshake(error: Error): boolean {
-  return error instanceof MongoNetworkError && error.hasErrorLabel('HandshakeError');
-}
-
 /** Returns one sentence that explains why no known server accepts writes. */
 function topologyProblem({ type, servers }: Topology, options: ConnectionOptions): string {
   const seeds = options.hosts.map(String);
@@ -181,11 +174,6 @@ function topologyProblem({ type, servers }: Topology, options: ConnectionOptions
 
 function codesOf(error: unknown): unknown[] {
   return causesOf(error).map(codeOf);
-}
-
-/** The messages of an error and its causes, without repetitions. */
-function messagesOf(error: unknown): string[] {
-  return [...new Set(causesOf(error).map(({ message }) => message))];
 }
 
 function causesOf(error: unknown): Error[] {
