@@ -1,24 +1,26 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
-import { basename, dirname, join, normalize, sep } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
+import type { Manifest } from './manifest.js';
+import { filesBelow } from './markdown.js';
+import { read, root } from './root.js';
 
 /** Files with their texts, by their paths below the root of a project. */
 export type Files = ReadonlyMap<string, string>;
 
 const SCOPE = '@plant-store/';
 
-/** Driving adapters are named after their input: `http-koa`, `plants-ndjson`. Only these use `plant-json`. */
-const DRIVER = /^(?:http|plants)-/;
-const JSON_OF_PLANTS = 'plant-json';
+const MANIFEST = /^packages\/([^/]+)\/package\.json$/;
+const JUDGED = /^packages\/[^/]+\/(?:package\.json|tsconfig\.json|(?:src|test)\/.*\.ts)$/;
 
-/** Stores on a server use `plant-repository-group-commit`, which is no adapter itself. */
-const STORE = /^plant-repository-/;
-const SHARED_BY_STORES = 'plant-repository-group-commit';
-
-const TESTS_ONLY = /-contract$/;
-
-/** Runs the contracts, and knows no port. */
-const CONTRACT_SUITE = 'contract-suite';
+/** The packages that a package may import, and no file inside of them. The first row that has its name counts. */
+const ALLOWED: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
+  [/^(?:domain|contract-suite)$/, /^$/],
+  [/-contract$/, /^(?:domain|contract-suite)$/],
+  // Driving adapters are named after their input.
+  [/^(?:http|plants)-/, /^(?:domain|plant-json)$/],
+  [/^plant-repository-/, /^(?:domain|plant-repository-group-commit)$/],
+  [/^app$/, /^(?!plant-json$|contract-suite$|.*-contract$)[^/]+$/],
+  [/^/, /^domain$/],
+];
 
 /** The files outside of all folders of a package. */
 const TOP = '.';
@@ -45,13 +47,6 @@ const FOLDERS: Readonly<Record<string, Readonly<Record<string, readonly string[]
   },
 };
 
-interface Manifest {
-  readonly name: string;
-  readonly dependencies?: Readonly<Record<string, string>>;
-  readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly devDependencies?: Readonly<Record<string, string>>;
-}
-
 interface Module {
   readonly file: string;
   readonly text: string;
@@ -62,8 +57,8 @@ interface Package {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly modules: readonly Module[];
-  /** Its tests, and what they share. */
-  readonly tests: readonly Module[];
+  /** The files of its tests. */
+  readonly tests: readonly string[];
   readonly references: readonly string[];
 }
 
@@ -73,38 +68,25 @@ interface Package {
  * the domain, `plant-repository-group-commit` between stores and the domain.
  */
 export function violations(files: Files): string[] {
-  const folders = new Set([...files.keys()].map((file) => file.split('/')[1] ?? ''));
-  const packages = [...folders].map((folder) => packageIn(files, folder));
+  // A folder without a manifest is left over, for example of a tutorial.
+  const folders = [...files.keys()].flatMap((file) => MANIFEST.exec(file)?.[1] ?? []);
+  const packages = folders.map((folder) => packageIn(files, folder));
   return packages.flatMap((it) => [
     ...emptiness(it),
     ...misnaming(it),
     ...forbiddenImports(it),
     ...forbiddenFolders(it),
     ...strayTests(it),
-    ...undeclaredImports(it),
     ...unusedDependencies(it),
     ...driftedReferences(it),
     ...forgedClients(it),
   ]);
 }
 
-/** Reads the files of the packages below `root` that {@link violations} judges. */
-export function packageFiles(root: string): Map<string, string> {
-  // A folder without a manifest is left over, for example of a tutorial.
-  const isPackage = (folder: string) => existsSync(join(root, 'packages', folder, 'package.json'));
-  const paths = readdirSync(join(root, 'packages'))
-    .filter(isPackage)
-    .flatMap((folder) => [
-      ...['package.json', 'tsconfig.json'].map((name) => `packages/${folder}/${name}`),
-      ...['src', 'test'].flatMap((part) => sourcesIn(root, `packages/${folder}/${part}`)),
-    ]);
-  return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));
-}
-
-function sourcesIn(root: string, folder: string): string[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => `${folder}/${file.replaceAll(sep, '/')}`);
+/** Reads the files of the packages that {@link violations} judges. */
+export function packageFiles(): Map<string, string> {
+  const paths = filesBelow(join(root, 'packages')).map((path) => relative(root, path));
+  return new Map(paths.filter((path) => JUDGED.test(path)).map((path) => [path, read(path)]));
 }
 
 function emptiness({ folder, modules }: Package): string[] {
@@ -124,79 +106,45 @@ function forbiddenImports({ folder, modules }: Package): string[] {
 }
 
 function mayImport(folder: string, specifier: string): boolean {
-  if (specifier.startsWith('.')) return true;
-  if (folder === 'domain') return false;
-  if (specifier === 'plant-store') return false;
-  if (!specifier.startsWith(SCOPE)) return true;
-  const imported = specifier.slice(SCOPE.length);
-  if (imported.includes('/') || TESTS_ONLY.test(imported)) return false;
-  if (folder === CONTRACT_SUITE) return false;
-  if (imported === CONTRACT_SUITE) return TESTS_ONLY.test(folder);
-  if (imported === JSON_OF_PLANTS) return DRIVER.test(folder);
-  if (imported === SHARED_BY_STORES) return STORE.test(folder) || folder === 'app';
-  return imported === 'domain' || folder === 'app';
+  if (!specifier.startsWith(SCOPE)) return folder !== 'domain' || specifier.startsWith('.');
+  const [, imported] = ALLOWED.find(([importer]) => importer.test(folder)) ?? [];
+  return imported?.test(specifier.slice(SCOPE.length)) === true;
 }
 
 /** Relative imports stay inside the package and follow {@link FOLDERS}. */
 function forbiddenFolders({ folder, modules }: Package): string[] {
-  const source = join('packages', folder, 'src');
+  /** The folder below `src` that contains a file, and `..` outside of it. */
+  const folderOf = (file: string) => {
+    const [first = '', ...rest] = relative(`packages/${folder}/src`, file).split('/');
+    return rest.length === 0 ? TOP : first;
+  };
   const known = FOLDERS[folder] ?? {};
   return modules.flatMap(({ file, imports }) => {
-    const from = partOf(source, file) ?? TOP;
+    const from = folderOf(file);
     const allowed = known[from] ?? known[ANY];
     if (from !== TOP && allowed === undefined) return [`${file} is in an unknown folder`];
     return imports
       .filter((it) => it.startsWith('.'))
       .filter((it) => {
-        const to = partOf(source, join(dirname(file), it));
-        return to === undefined || !(from === TOP || from === to || allowed?.includes(to));
+        const to = folderOf(join(dirname(file), it));
+        return to === '..' || !(from === TOP || from === to || allowed?.includes(to));
       })
       .map((it) => `${file} must not import ${it}`);
   });
-}
-
-/** The folder of a package that contains a file; `undefined` when the file is outside of `src`. */
-function partOf(source: string, file: string): string | undefined {
-  const path = normalize(file);
-  if (!path.startsWith(source + sep)) return undefined;
-  const [first = '', ...rest] = path.slice(source.length + 1).split(sep);
-  return rest.length === 0 ? TOP : first;
 }
 
 /** A test has the path and name of its source file: `src/a/b.ts` has `test/a/b.test.ts` or `test/a/b.<case>.test.ts`. */
 function strayTests({ modules, tests }: Package): string[] {
   const sources = modules.map(({ file }) => file.replace('/src/', '/test/').replace(/\.ts$/, ''));
   return tests
-    .map(({ file }) => file)
-    .filter((file) => file.endsWith('.test.ts'))
     .filter((file) => !sources.includes(join(dirname(file), basename(file).split('.')[0] ?? '')))
     .map((file) => `${file} is named after no source file`);
 }
 
-function undeclaredImports({ manifest, modules, tests }: Package): string[] {
-  const { name, devDependencies } = manifest;
-  const declared = installedWith(manifest);
-  const ofTests = { [name]: '', ...declared, ...devDependencies };
-  const lacking = (all: readonly Module[], known: object, lack: string) =>
-    all.flatMap(({ file, imports }) =>
-      imports
-        .filter((it) => !it.startsWith('.') && !isBuiltin(it) && !(packageOf(it) in known))
-        .map((it) => `${file} imports ${it}, which ${name} does not ${lack}`),
-    );
-  return [
-    ...lacking(modules, declared, 'depend on'),
-    ...lacking(tests, ofTests, 'declare for its tests'),
-  ];
-}
-
-/** What npm installs together with a package. */
-function installedWith({ dependencies, peerDependencies }: Manifest): Record<string, string> {
-  return { ...dependencies, ...peerDependencies };
-}
-
 function unusedDependencies({ manifest, modules }: Package): string[] {
   const imported = new Set(modules.flatMap(({ imports }) => imports.map(packageOf)));
-  return Object.keys(installedWith(manifest))
+  const { dependencies, peerDependencies } = manifest;
+  return Object.keys({ ...dependencies, ...peerDependencies })
     .filter((it) => !imported.has(it.replace(/^@types\//, '')))
     .map((it) => `${manifest.name} depends on ${it}, which it never imports`);
 }
@@ -229,21 +177,19 @@ function packageIn(files: Files, folder: string): Package {
     manifest: json('package.json') as Manifest,
     references: references.map(({ path }) => basename(path)),
     modules: pathsIn('src').map((path) => moduleOf(path, files.get(path) ?? '')),
-    tests: pathsIn('test').map((path) => moduleOf(path, files.get(path) ?? '', IMPORTS_OF_TESTS)),
+    tests: pathsIn('test').filter((path) => path.endsWith('.test.ts')),
   };
 }
 
 /** Every form of an import in a source file. */
 const IMPORTS = /(?<!['.])\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g;
-/** The imports at the top of a test, whose texts may look like another form. */
-const IMPORTS_OF_TESTS = /^(?:import|(?:import|export|\}) .*?\bfrom) '([^']+)';$/gm;
 
 /** The lines of the examples in doc comments, which import what their readers import. */
 const LINES_OF_COMMENTS = /^ +\* .*/gm;
 
-function moduleOf(file: string, text: string, pattern = IMPORTS): Module {
+function moduleOf(file: string, text: string): Module {
   const code = text.replaceAll(LINES_OF_COMMENTS, '');
-  return { file, text, imports: [...code.matchAll(pattern)].map((it) => it[1] ?? '') };
+  return { file, text, imports: [...code.matchAll(IMPORTS)].map((it) => it[1] ?? '') };
 }
 
 /** The package that an import names. */

@@ -6,9 +6,9 @@ import { root } from './root.js';
 export interface Manifest {
   readonly name: string;
   readonly version: string;
-  readonly exports: string | Readonly<Record<string, string>>;
   readonly private?: boolean;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly [field: string]: unknown;
 }
