@@ -15,11 +15,8 @@ import { read, root } from '../root.js';
 const documents = readDocuments(root);
 
 /** Variables that are not settings of the service. */
-const OTHERS = new Set(
-  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY POSTGRESQL_BIN CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS KC_HOSTNAME DD_DBM_PROPAGATION_MODE LC_ALL'.split(
-    ' ',
-  ),
-);
+const OTHERS =
+  'PATH CI TOKEN MONGOMS_SYSTEM_BINARY POSTGRESQL_BIN CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS KC_HOSTNAME DD_DBM_PROPAGATION_MODE LC_ALL';
 
 /** Variables that OpenTelemetry's packages read. */
 const OPENTELEMETRY = /^OTEL_/;
@@ -41,7 +38,12 @@ const scripts = Object.keys(JSON.parse(read('package.json')).scripts);
 const commands = [...read('packages/app/src/main.ts').matchAll(/^ {2}([a-z-]+) {2,}/gm)].map(
   ([, word = '']) => word,
 );
-const variables = new Set([...(await settingNames()), ...OTHERS]);
+const configuration = join(root, 'packages/app/dist/src/configuration/configuration.js');
+const { settings } = await import(pathToFileURL(configuration).href);
+const settingNames = Object.keys(settings);
+const secrets = settingNames.filter((name) => settings[name].secret);
+const files = secrets.map((name) => `${name}_FILE`);
+const variables = new Set([...settingNames, ...files, ...OTHERS.split(' ')]);
 
 const page = (prose: string, ...blocks: Partial<CodeBlock>[]): Markdown => ({
   path: 'docs/page.md',
@@ -102,7 +104,7 @@ const CHECKS: Readonly<
   ],
   'name the file of each block of a tutorial in the text above it, because the fence is not visible':
     [
-      (it) => (/^docs\/(?:tutorials\/|page)/.test(it.path) ? unnamedFiles(it) : []),
+      unnamedFiles,
       page('`src/a.ts`:\n\nThe source:\n\n', { file: 'src/a.ts', line: 3 }, { file: 'b', line: 5 }),
       [':5 does not name b'],
     ],
@@ -169,8 +171,7 @@ function missingFiles({ path, prose, blocks }: Markdown): string[] {
 }
 
 function unknownCommands({ path, prose, blocks }: Markdown): string[] {
-  const code = [...codeWords(prose), ...shellLines(blocks)];
-  return code.flatMap((line) =>
+  return [...codeWords(prose), ...shellLines(blocks)].flatMap((line) =>
     [...line.matchAll(/\b(npm run|(?<!\/)plant-store) ([a-z-]+)/g)]
       .filter(([, tool, word = '']) => !(tool === 'npm run' ? scripts : commands).includes(word))
       .filter(([all]) => line.startsWith(all) || /(?:^|[\s/=])(?:npm|plant-store) /.test(line))
@@ -195,13 +196,10 @@ function unknownVariables({ path, prose, blocks }: Markdown): string[] {
   const set = shellLines(blocks).flatMap(
     (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9_]+(?==)/g) ?? [],
   );
-  const made = blocks
-    .filter(({ language }) => language === 'diff')
-    .map(({ text }) => text)
-    .join();
+  const diffs = blocks.filter(({ language }) => language === 'diff');
   return [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
     .filter((name) => !variables.has(name) && !OPENTELEMETRY.test(name))
-    .filter((name) => !new RegExp(`^\\+ +${name}:`, 'm').test(made))
+    .filter((name) => !diffs.some(({ text }) => new RegExp(`^\\+ +${name}:`, 'm').test(text)))
     .map((name) => `${path}: ${name}`);
 }
 
@@ -225,18 +223,15 @@ function driftedFiles({ path, blocks }: Markdown): string[] {
     const isThere = existsSync(join(root, file));
     if (!isThere && path.startsWith('docs/tutorials/')) return [];
     const content = isThere ? read(file) : '';
-    const isShown = content === text || (text.includes(LEFT_OUT) && hasParts(content, text));
-    return isShown ? [] : [`${path}:${line} is not ${file}`];
+    const parts = text.split(LEFT_OUT);
+    const isShown = parts.length > 1 && parts.every((part) => content.includes(part.trim()));
+    return isShown || content === text ? [] : [`${path}:${line} is not ${file}`];
   });
-}
-
-/** Whether the file has every part of an excerpt, in which comments stand for what is left out. */
-function hasParts(content: string, excerpt: string): boolean {
-  return excerpt.split(LEFT_OUT).every((part) => content.includes(part.trim()));
 }
 
 /** Files of blocks that the last line of text before the block does not name. */
 function unnamedFiles({ path, prose, blocks }: Markdown): string[] {
+  if (!/^docs\/(?:tutorials\/|page)/.test(path)) return [];
   const lines = prose.split('\n');
   return blocks.flatMap(({ file, line }) => {
     if (file === undefined) return [];
@@ -253,13 +248,4 @@ function shellLines(blocks: readonly CodeBlock[]): string[] {
   return blocks
     .filter(({ language }) => ['sh', 'console', 'bash'].includes(language))
     .flatMap(({ text }) => text.split('\n'));
-}
-
-/** The names of all settings, from the built code. */
-async function settingNames(): Promise<string[]> {
-  const module = await import(
-    pathToFileURL(join(root, 'packages/app/dist/src/configuration/configuration.js')).href
-  );
-  const secrets = Object.keys(module.settings).filter((name) => module.settings[name].secret);
-  return [...Object.keys(module.settings), ...secrets.map((name) => `${name}_FILE`)];
 }
