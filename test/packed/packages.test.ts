@@ -104,29 +104,23 @@ const examples = filesBelow(join(root, 'packages'))
 describe('The packages, installed from their tarballs', function () {
   this.timeout(600_000);
   /** In a project outside of the workspace. */
-  let terminal: Terminal;
-  let folder: string;
+  const terminal = new Terminal();
+  const { folder } = terminal;
 
   before(async () => {
-    terminal = new Terminal();
-    ({ folder } = terminal);
     await install();
-    for (const format of formats) mkdirSync(join(folder, format));
     for (const format of formats) {
+      mkdirSync(join(folder, format));
       terminal.write(`${format}/package.json`, JSON.stringify({ type: format }));
       const entries = libraries.map(({ id }, at) => `export * as p${at} from '${id}';\n`);
       terminal.write(`${format}/types.ts`, entries.join(''));
       for (const [name] of EMBEDDING) {
-        const source = read(`examples/embedding/${name}.ts`);
-        terminal.write(`${format}/${name}.ts`, source);
+        terminal.write(`${format}/${name}.ts`, read(`examples/embedding/${name}.ts`));
       }
     }
-    const classes = read('test/packed/foreign/classes.ts');
-    terminal.write('commonjs/classes.ts', classes);
+    terminal.write('commonjs/classes.ts', read('test/packed/foreign/classes.ts'));
     terminal.write('module/entries.js', SAME_ENTRIES);
-    for (const { name } of libraries) {
-      terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
-    }
+    for (const { name } of libraries) terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
     for (const { name, code } of examples) terminal.write(`module/${name}.example.ts`, code);
     for (const format of formats) await compile(format, '--module', 'nodenext');
   });
@@ -224,15 +218,17 @@ describe('The packages, installed from their tarballs', function () {
 
     for (const [name, [source, command]] of Object.entries(RUNNERS)) {
       it(`fail where an adapter breaks a promise, hangs, or leaves a rejection unhandled: ${name}`, async () => {
-        const line = packagedLines().find((it) => it.endsWith(`${source};`)) ?? '';
+        const { blocks } = readDocument(root, 'packages/contract-suite/README.md');
+        const lines = blocks.flatMap(({ text }) => text.split('\n'));
+        const line = lines.find((it) => it.endsWith(`${source};`)) ?? '';
         terminal.write('module/broken.test.ts', `${line}\n${BROKEN}`);
         await compile('module', '--module', 'nodenext', '--skipLibCheck');
         const path = [join(folder, 'node_modules/.bin'), PATH].join(delimiter);
         const env = { ...process.env, ...PLAIN, PATH: path };
         const ran = run('bash', ['-c', `${command} module/broken.test.js`], { cwd: folder, env });
         const { stdout } = await ran.catch((error) => error);
-        const lines = [...stdout.matchAll(/^((?:not )?ok) .*?(\w+) as a Counter/gm)];
-        expect(Object.fromEntries(lines.map(([, ok, how]) => [how, ok]))).to.deep.equal({
+        const results = [...stdout.matchAll(/^((?:not )?ok) .*?(\w+) as a Counter/gm)];
+        expect(Object.fromEntries(results.map(([, ok, how]) => [how, ok]))).to.deep.equal({
           correct: 'ok',
           ...{ hanging: 'not ok', rejecting: 'not ok', forgetting: 'not ok' },
         });
@@ -323,12 +319,6 @@ async function newDatabase(context: Mocha.Context): Promise<string> {
   await needsMongod.call(context);
   return (await sharedReplicaSet()).uri.replace('/?', `/${randomUUID()}?`);
 }
-
-/** The lines of the README of `contract-suite`. */
-const packagedLines = () =>
-  readDocument(root, 'packages/contract-suite/README.md').blocks.flatMap((it) =>
-    it.text.split('\n'),
-  );
 
 /** Returns the first block of the README in a language. */
 function blockOf(name: string, language: string): string {
