@@ -1,6 +1,6 @@
 import { creating, creatingWith, groups, sending } from '../support/cases.js';
 import type { Expected } from '../support/check-response.js';
-import { lines, MARK, type Parts, plantText } from '../support/requests.js';
+import { CHUNKED, lines, MARK, type Parts, plantText } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 const HOST = `Host: ${MARK}.example`;
@@ -21,33 +21,28 @@ function withCoding(values: readonly (string | string[])[], expected?: Expected,
 describe('HTTP syntax', () => {
   const group = groups(useSharedService());
 
-  const requestLines: Readonly<Record<string, string>> = {
-    'only a method': 'POST',
-    'no version': 'POST /plants',
-    'an unknown method': `${MARK.toUpperCase()} /plants HTTP/1.1`,
-    'a target without a leading slash': 'POST plants HTTP/1.1',
-    'a TLS handshake': '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03',
-  };
+  const handshake = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
   const version = refusedWith('the version must be HTTP/1.1 or HTTP/1.0');
   group(
     'A request line that is not valid is a 4000',
-    ...Object.entries(requestLines).map(([title, line]) => sending(title, lines(line, HOST), 4000)),
+    sending('only a method', lines('POST', HOST), 4000),
+    sending('no version', lines('POST /plants', HOST), 4000),
+    sending('an unknown method', lines(`${MARK.toUpperCase()} /plants HTTP/1.1`, HOST), 4000),
+    sending('a target without a leading slash', lines('POST plants HTTP/1.1', HOST), 4000),
+    sending('a TLS handshake', lines(handshake, HOST), 4000),
     sending('the version 2.0', lines('POST /plants HTTP/2.0', HOST), version),
   );
 
-  const fieldLines: Readonly<Record<string, string>> = {
-    'a space after a name': `${MARK} : x`,
-    'a NUL in a value': `X: ${MARK}\0`,
-    'a bare carriage return in a value': `X: ${MARK}\r${MARK}`,
-    'a bare line feed after a value': `X: ${MARK}\nY: x`,
-    'a folded line': `X: ${MARK}\r\n folded`,
-  };
   const says = 'the request is not valid HTTP/1.1 (RFC 9112)';
+  const withLine = (title: string, line: string) =>
+    sending(title, lines('POST /plants HTTP/1.1', HOST, line), { ...MALFORMED, says });
   group(
     'A field line that is not valid is a 4000',
-    ...Object.entries(fieldLines).map(([title, line]) =>
-      sending(title, lines('POST /plants HTTP/1.1', HOST, line), { ...MALFORMED, says }),
-    ),
+    withLine('a space after a name', `${MARK} : x`),
+    withLine('a NUL in a value', `X: ${MARK}\0`),
+    withLine('a bare carriage return in a value', `X: ${MARK}\r${MARK}`),
+    withLine('a bare line feed after a value', `X: ${MARK}\nY: x`),
+    withLine('a folded line', `X: ${MARK}\r\n folded`),
   );
 
   const oneHost = refusedWith('the request must have exactly one Host header');
@@ -117,20 +112,16 @@ describe('HTTP syntax', () => {
 
   const plant = plantText();
   const size = plant.length.toString(16);
-  const chunks: Readonly<Record<string, string>> = {
-    'a size that is not a number': `${MARK}\r\n`,
-    'a bare line feed after the size': `${size}\n${plant}\r\n0\r\n\r\n`,
-    'data longer than the size': `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`,
-    'a trailer without a colon': `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`,
-  };
   const requestId = 'broken-chunk';
-  const framing = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
+  const framing = { ...CHUNKED, 'x-request-id': requestId };
+  const broken = (title: string, body: string) =>
+    creating(title, { body, headers: framing }, { ...MALFORMED, requestId });
   group(
     'Chunks that are not valid are a 4000',
-    ...Object.entries(chunks).map(([title, body]) => {
-      const parts = { body, headers: { ...framing, 'x-request-id': requestId } };
-      return creating(title, parts, { ...MALFORMED, requestId });
-    }),
+    broken('a size that is not a number', `${MARK}\r\n`),
+    broken('a bare line feed after the size', `${size}\n${plant}\r\n0\r\n\r\n`),
+    broken('data longer than the size', `${size}\r\n${plant}${MARK}\r\n0\r\n\r\n`),
+    broken('a trailer without a colon', `${size}\r\n${plant}\r\n0\r\n${MARK}\r\n\r\n`),
   );
 
   const expectation = refusedWith('Expect must be 100-continue');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { asking, creating, groups, responsesTo } from '../support/cases.js';
-import { MARK, request, SERVED, UNSERVED } from '../support/requests.js';
+import { LIVEZ, MARK, request, SERVED, UNSERVED } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 /** Methods of all kinds, of which the service serves some. */
@@ -37,9 +37,8 @@ describe('Paths and methods', () => {
   );
 
   it('CONNECT closes the connection', async () => {
-    const livez = request({ method: 'GET', target: '/livez' });
     const tunnel = request({ method: 'CONNECT', target: 'a.example:443' });
-    expect(await responsesTo(service.port, tunnel, livez)).to.deep.equal([]);
+    expect(await responsesTo(service.port, tunnel, LIVEZ)).to.deep.equal([]);
   });
 
   const headers = { 'x-http-method-override': 'POST' };

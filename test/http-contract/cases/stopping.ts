@@ -3,27 +3,30 @@ import { asking, creating, expectService, groups } from '../support/cases.js';
 import { checkResponse, saysClose } from '../support/check-response.js';
 import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
 import { request, SERVED, UNSERVED } from '../support/requests.js';
-import { LAST_SETTINGS, useSharedService } from '../support/service.js';
+import { useSharedService } from '../support/service.js';
+
+const SETTINGS = {
+  ...{ BASE_PATH: '/garden/v1', DOCS: 'off', MAX_CONNECTIONS: '3', SHUTDOWN_DELAY_MS: '1500' },
+};
 
 describe('The last service', () => {
-  const service = useSharedService(LAST_SETTINGS);
+  const service = useSharedService(SETTINGS);
 
   it('closes a connection beyond MAX_CONNECTIONS without a response, until another is closed', async () => {
-    const most = Number(LAST_SETTINGS.MAX_CONNECTIONS);
-    const open = await Promise.all(Array.from({ length: most }, openOne));
-    for (const connection of open) await expectService(connection);
+    const [first, ...others] = await Promise.all([openOne(), openOne(), openOne()]);
+    for (const connection of [first, ...others]) await expectService(connection);
     expect((await (await openOne()).ending()).rest).to.equal('');
-    await closed(open[0]);
-    open[0] = await openOne();
-    await expectService(open[0]);
-    for (const connection of open) await closed(connection);
+    await closed(first);
+    const next = await openOne();
+    await expectService(next);
+    for (const connection of [...others, next]) await closed(connection);
   });
 
   const openOne = () => RawConnection.open(service.port);
 
-  async function closed(connection?: RawConnection): Promise<void> {
-    connection?.halfClose();
-    await connection?.ending();
+  async function closed(connection: RawConnection): Promise<void> {
+    connection.socket.end();
+    await connection.ending();
   }
 
   const absolute = 'http://a.example/garden/v1/plants';
@@ -58,7 +61,7 @@ describe('The last service', () => {
         response = await connection.response();
       } while (response.status === 200 && !saysClose(response));
       checkResponse(response, { error: 5032 });
-      connection.destroy();
+      connection.socket.destroy();
       expect(await ended).to.equal(0);
     });
   });

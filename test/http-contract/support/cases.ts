@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { checkResponse, type Expected, saysClose } from './check-response.js';
 import { RawConnection, type ReceivedResponse } from './raw-connection.js';
-import { create, type FieldValue, type Parts, plantText, request } from './requests.js';
+import { create, type FieldValue, LIVEZ, type Parts, plantText, request } from './requests.js';
 import type { UsedService } from './service.js';
 
 /** One request and the response it must get. */
@@ -11,10 +11,10 @@ export interface Case {
   readonly expected: Expected;
 }
 
-const BODY_WAS_READ = new Set<unknown>([undefined, 4001, 4004, 4005, 4006]);
-
 /** Expectations, or only the number of the error. */
 type Expectation = Expected | number;
+
+const BODY_WAS_READ = new Set<unknown>([undefined, 4001, 4004, 4005, 4006]);
 
 /** Returns a case of any bytes. */
 export function sending(title: string, bytes: Uint8Array, expectation: Expectation): Case {
@@ -23,8 +23,9 @@ export function sending(title: string, bytes: Uint8Array, expectation: Expectati
 
 /** Returns a case that creates a plant. `parts` are its differences from a valid request. */
 export function creating(title: string, parts: Parts, expectation: Expectation = {}): Case {
-  const expected = expectedBy(expectation);
-  return { title, bytes: create(parts), expected: { ...operation(expected), ...expected } };
+  const given = expectedBy(expectation);
+  const usual: Expected = BODY_WAS_READ.has(given.error) ? { connection: 'keep-alive' } : {};
+  return { title, bytes: create(parts), expected: { toOperation: true, ...usual, ...given } };
 }
 
 /** Returns cases of creating a plant that differ in the value of one field. */
@@ -57,13 +58,13 @@ export function groups(service: UsedService) {
         it(title, async () => {
           const connection = kept ?? (await RawConnection.open(service.port));
           kept = undefined;
-          if (saysClose(await exchangeOn(connection, bytes, expected))) connection.destroy();
+          if (saysClose(await exchangeOn(connection, bytes, expected))) connection.socket.destroy();
           else kept = connection;
         });
       }
       after(async () => {
         if (kept !== undefined) await expectService(kept);
-        kept?.destroy();
+        kept?.socket.destroy();
       });
     });
 }
@@ -117,16 +118,10 @@ export async function expectEnd(connection: RawConnection): Promise<void> {
 
 /** Checks that the connection serves another request. */
 export async function expectService(connection: RawConnection): Promise<void> {
-  connection.send(request({ method: 'GET', target: '/livez' }));
+  connection.send(LIVEZ);
   checkResponse(await connection.response(), { otherContent: true });
 }
 
 function expectedBy(expectation: Expectation): Expected {
   return typeof expectation === 'number' ? { error: expectation } : expectation;
-}
-
-function operation({ error }: Expected): Expected {
-  return BODY_WAS_READ.has(error)
-    ? { toOperation: true, connection: 'keep-alive' }
-    : { toOperation: true };
 }

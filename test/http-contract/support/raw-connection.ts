@@ -16,12 +16,6 @@ export interface ReceivedResponse {
   readonly interim: readonly number[];
 }
 
-/** How a connection ended, and the bytes after the responses that were read. */
-export interface Ending {
-  readonly by: 'end' | 'reset';
-  readonly rest: string;
-}
-
 /** Returns all values of a field. */
 export function fieldValues(response: ReceivedResponse, name: string): string[] {
   return response.fields.filter(([field]) => field === name).map(([, value]) => value);
@@ -29,13 +23,13 @@ export function fieldValues(response: ReceivedResponse, name: string): string[] 
 
 /** A connection that can send any bytes and reads responses. */
 export class RawConnection {
-  readonly #socket: Socket;
+  readonly socket: Socket;
   readonly #events = new EventEmitter();
   #received: Buffer = Buffer.alloc(0);
-  #ending: Ending['by'] | undefined;
+  #ending: 'end' | 'reset' | undefined;
 
   private constructor(socket: Socket) {
-    this.#socket = socket;
+    this.socket = socket;
     socket.setNoDelay();
     socket.on('data', (chunk) => {
       this.#received = Buffer.concat([this.#received, chunk]);
@@ -58,26 +52,12 @@ export class RawConnection {
   send(bytes: string | Uint8Array): Promise<void> {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     return new Promise((resolve) => {
-      this.#socket.write(buffer, () => resolve());
+      this.socket.write(buffer, () => resolve());
     });
   }
 
-  /** Half-closes the connection: responses can still be received. */
-  halfClose(): void {
-    this.#socket.end();
-  }
-
-  /** Resets the connection. */
-  reset(): void {
-    this.#socket.resetAndDestroy();
-  }
-
-  destroy(): void {
-    this.#socket.destroy();
-  }
-
   [Symbol.dispose](): void {
-    this.destroy();
+    this.socket.destroy();
   }
 
   /** Resolves with the status of the next response, including interim ones, without removing it. */
@@ -108,18 +88,18 @@ export class RawConnection {
     return responses;
   }
 
-  /** Resolves when the other side has ended the connection. */
-  async ending(): Promise<Ending> {
+  /** Resolves with how the other side has ended the connection, and with the bytes after the responses that were read. */
+  async ending(): Promise<{ by: 'end' | 'reset'; rest: string }> {
     const by = await this.#until(() => this.#ending);
     return { by, rest: this.#received.toString('latin1') };
   }
 
-  #endedBy(ending: Ending['by']): void {
+  #endedBy(ending: 'end' | 'reset'): void {
     this.#ending ??= ending;
     this.#events.emit('change');
   }
 
-  #message(toHead: boolean): Promise<Parsed> {
+  #message(toHead: boolean) {
     return this.#until(() => {
       const parsed = parseResponse(this.#received, toHead);
       if (parsed === undefined && this.#ending !== undefined) {
@@ -145,12 +125,7 @@ export class RawConnection {
   }
 }
 
-interface Parsed {
-  readonly message: Omit<ReceivedResponse, 'interim'>;
-  readonly length: number;
-}
-
-function parseResponse(bytes: Buffer, toHead: boolean): Parsed | undefined {
+function parseResponse(bytes: Buffer, toHead: boolean) {
   const end = bytes.indexOf('\r\n\r\n');
   if (end === -1) return undefined;
   const head = bytes.toString('latin1', 0, end);

@@ -30,6 +30,15 @@ export interface Parts {
   readonly chunks?: readonly (string | Uint8Array)[];
 }
 
+/** The fields of a `body` that is sent as it is, instead of its length. */
+export const CHUNKED = { 'content-length': undefined, 'transfer-encoding': 'chunked' };
+
+/** The fields that Java's `HttpClient` sends with the first request of a connection. */
+export const JAVA = {
+  ...{ connection: 'Upgrade, HTTP2-Settings', upgrade: 'h2c' },
+  'http2-settings': 'AAEAAEAAAAIAAAABAAMAAABkAAQBAAAAAAUAAEAA',
+};
+
 const USUAL_FIELDS = {
   host: `${MARK}.example`,
   authorization: `Bearer ${TOKEN}`,
@@ -40,7 +49,11 @@ const USUAL_FIELDS = {
 /** Returns the bytes of a request. Without `body` and `chunks`, it has no body. */
 export function request(parts: Parts = {}): Buffer {
   const { method = 'POST', target = '/plants', version = 'HTTP/1.1', headers = {} } = parts;
-  const { framing, payload } = framed(parts);
+  const { body, chunks } = parts;
+  const payload = chunks === undefined ? Buffer.from(body ?? '') : chunked(chunks);
+  const framing: Record<string, string> = {};
+  if (chunks !== undefined) framing['transfer-encoding'] = 'chunked';
+  else if (body !== undefined) framing['content-length'] = `${payload.length}`;
   const lines = Object.entries({ ...USUAL_FIELDS, ...framing, ...headers }).flatMap(
     ([name, value]) => [value ?? []].flat().map((one) => `${name}: ${one}`),
   );
@@ -52,6 +65,9 @@ export function request(parts: Parts = {}): Buffer {
 export function create(parts: Parts = {}): Buffer {
   return request({ body: plantText(), ...parts });
 }
+
+/** A request that every service accepts. */
+export const LIVEZ = request({ method: 'GET', target: '/livez' });
 
 /** Returns the bytes of a request line and fields, without a body. */
 export function headOf(parts: Parts): Buffer {
@@ -90,13 +106,4 @@ export function chunked(chunks: readonly (string | Uint8Array)[]): Buffer {
     return [Buffer.from(`${bytes.length.toString(16)}\r\n`), bytes, Buffer.from('\r\n')];
   });
   return Buffer.concat([...parts, Buffer.from('0\r\n\r\n')]);
-}
-
-function framed({ body, chunks }: Parts): { framing: Record<string, string>; payload: Buffer } {
-  if (chunks !== undefined) {
-    return { framing: { 'transfer-encoding': 'chunked' }, payload: chunked(chunks) };
-  }
-  if (body === undefined) return { framing: {}, payload: Buffer.alloc(0) };
-  const payload = Buffer.from(body);
-  return { framing: { 'content-length': `${payload.length}` }, payload };
 }

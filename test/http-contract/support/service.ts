@@ -19,13 +19,8 @@ export const OTHER_SETTINGS = {
   ...{ CORS_ALLOWED_ORIGINS: ORIGINS.join(', '), LOG_LEVEL: 'debug', MAX_IN_FLIGHT: '1' },
 };
 
-/** Settings of the service that the last tests stop. */
-export const LAST_SETTINGS = {
-  ...{ BASE_PATH: '/garden/v1', DOCS: 'off', MAX_CONNECTIONS: '3', SHUTDOWN_DELAY_MS: '1500' },
-};
-
 /** Starts the service as a process of its own. */
-export async function startService(settings: Record<string, string> = {}): Promise<Service> {
+export async function startService(settings: Record<string, string>): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'plant-store-tokens-'));
   const file = join(folder, 'tokens.txt');
   await writeFile(file, TOKENS.join('\n'));
