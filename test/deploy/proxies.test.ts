@@ -1,33 +1,34 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { CertificateFolder } from '@plant-store/certificates';
 import { until as untilTrue } from '@plant-store/contract-suite';
-import { freePort } from '@plant-store/faulty-network';
+import { freePort, listen } from '@plant-store/faulty-network';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { failuresOfCreate } from '@plant-store/plant-json';
 import { skipWithout } from '@plant-store/programs';
 import { ACCESS_TOKEN_SHA256, endAll, type Service, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import {
-  type Client,
   http1Client,
   http2Client,
   type Parts,
   type Reply,
+  type Target,
 } from './support/proxies/clients.js';
 import {
+  type Certificates,
   findProxy,
   kinds,
   type OwnError,
   type ProxyName,
   proxyNames,
-  type RunningProxy,
   startProxy,
+  stopProxies,
 } from './support/proxies/running-proxy.js';
 
 /** The delay that all but nginx.conf require. */
@@ -60,35 +61,28 @@ async function startReady(settings: Record<string, string>): Promise<Service> {
   return service;
 }
 
-const imitations: Server[] = [];
-
-/** Starts a server that imitates an instance, for one test. Resolves with its host and port. */
+/** Starts a server that imitates an instance, until this process ends. Resolves with its host and port. */
 async function imitate(listener: RequestListener): Promise<string> {
-  const server = createServer(listener).listen(0, '127.0.0.1');
-  imitations.push(server);
-  await once(server, 'listening');
-  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `127.0.0.1:${await listen(createServer(listener).unref())}`;
 }
 
 describe('The proxies of deploy/proxies', function () {
   this.timeout(180_000);
 
-  let certificate: string;
-  let ca: string;
+  let certificates: Certificates;
   let set: ReplicaSet;
   let settings: Record<string, string>;
   let instances: Service[];
   let hosts: [string, string];
   /** In front of both instances, each proxy that is installed. */
-  const proxies = new Map<ProxyName, RunningProxy>();
-  const running: RunningProxy[] = [];
+  const proxies = new Map<ProxyName, Target>();
 
   before(async function () {
     await needsMongod.call(this);
     const folder = await CertificateFolder.create();
     const subject = { subject: 'CN=plants', addresses: ['127.0.0.1'] };
-    certificate = await folder.issue('server.pem', subject);
-    ca = readFileSync(folder.authority, 'utf8');
+    const certificate = await folder.issue('server.pem', subject);
+    certificates = { certificate, ca: readFileSync(folder.authority, 'utf8') };
     set = await ReplicaSet.start({ members: 1 });
     const TRUSTED_PROXIES = '127.0.0.1';
     settings = { ACCESS_TOKEN_SHA256, MONGODB_URI: set.uri, SHUTDOWN_DELAY_MS, TRUSTED_PROXIES };
@@ -96,40 +90,21 @@ describe('The proxies of deploy/proxies', function () {
     instances = [one, two];
     hosts = [new URL(one.address).host, new URL(two.address).host];
     for (const name of proxyNames) {
-      if (findProxy(name) !== undefined) proxies.set(name, await start(name, hosts));
+      if (findProxy(name) !== undefined)
+        proxies.set(name, await startProxy(name, hosts, certificates));
     }
   });
 
-  afterEach(() => {
-    for (const server of imitations.splice(0)) {
-      server.close();
-      server.closeAllConnections();
-    }
-  });
   after(async () => {
-    for (const proxy of running) await proxy.stop();
+    await stopProxies();
     endAll();
     await set?.stop();
   });
 
-  async function start(
-    name: ProxyName,
-    before: readonly [string, string],
-    checksHealth = true,
-  ): Promise<RunningProxy> {
-    const proxy = await startProxy(name, before, certificate, checksHealth);
-    running.push(proxy);
-    return proxy;
-  }
-
-  async function clientsOf({ origin }: RunningProxy): Promise<Client[]> {
-    return [http1Client({ origin, ca }), await http2Client({ origin, ca })];
-  }
-
   /** Sends the request with each protocol. */
-  async function replies(proxy: RunningProxy, parts: () => Parts): Promise<Reply[]> {
-    const clients = await clientsOf(proxy);
-    const found = await Promise.all(clients.map((client) => client.create(parts())));
+  async function replies(proxy: Target, parts: () => Parts): Promise<Reply[]> {
+    const clients = [http1Client(proxy), await http2Client(proxy)];
+    const found = await Promise.all(clients.map((client) => client.send(parts())));
     for (const client of clients) client.close();
     return found;
   }
@@ -151,7 +126,7 @@ describe('The proxies of deploy/proxies', function () {
 
   for (const name of proxyNames) {
     describe(name, () => {
-      let proxy: RunningProxy;
+      let proxy: Target;
       before(function () {
         const started = proxies.get(name);
         if (started === undefined) skipWithout(this, `no ${name}: see CONTRIBUTING.md`);
@@ -171,9 +146,9 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       it('lets the service log the address and the request id of a refused client', async () => {
-        const client = http1Client({ origin: proxy.origin, ca, localAddress: ANOTHER });
+        const client = http1Client({ ...proxy, localAddress: ANOTHER });
         const forged = { authorization: 'Bearer unknown', 'x-forwarded-for': '192.0.2.7' };
-        const { status, headers } = await client.create({ headers: forged, body: freshPlant() });
+        const { status, headers } = await client.send({ headers: forged, body: freshPlant() });
         client.close();
         expect(status).to.equal(401);
         const id = `"requestId":"${headers['x-request-id']}"`;
@@ -184,24 +159,25 @@ describe('The proxies of deploy/proxies', function () {
       });
 
       it('limits the rate of each client, before they are sent', async () => {
-        const other = await start(name, hosts);
-        const busy = http1Client({ origin: other.origin, ca });
+        const other = await startProxy(name, hosts, certificates);
+        const busy = http1Client(other);
         const wrong = { authorization: 'Bearer unknown' };
         const found = await Promise.all(
-          Array.from({ length: 1000 }, () => busy.create({ headers: wrong, body: '{}' })),
+          Array.from({ length: 1000 }, () => busy.send({ headers: wrong, body: '{}' })),
         );
         const refused = found.filter(({ status }) => status !== 401);
         // The longer they take, the more are passed on.
         expect(refused).to.have.lengthOf.within(100, 800);
         for (const reply of refused) expectOwn(name, reply, 5032);
-        const another = http1Client({ origin: other.origin, ca, localAddress: ANOTHER });
-        expect((await another.create({ body: freshPlant() })).status).to.equal(200);
+        const another = http1Client({ ...other, localAddress: ANOTHER });
+        expect((await another.send({ body: freshPlant() })).status).to.equal(200);
         for (const client of [busy, another]) client.close();
       });
 
       it('locks nobody out for longer than 10 s, while 700 clients send only the beginning of a request', async () => {
-        const other = await start(name, hosts);
-        const port = Number(new URL(other.origin).port);
+        const other = await startProxy(name, hosts, certificates);
+        const { ca, origin } = other;
+        const port = Number(new URL(origin).port);
         const slow: Socket[] = [];
         // One after the other: nginx closes connections whose first bytes it has not read, in favour of others.
         for (let count = 0; count < 700; count += 1) {
@@ -212,8 +188,8 @@ describe('The proxies of deploy/proxies', function () {
           slow.push(secure);
         }
         await until(async () => {
-          const client = http1Client({ origin: other.origin, ca }, false);
-          const reply = await client.create({ body: freshPlant() }).catch(() => undefined);
+          const client = http1Client(other, false);
+          const reply = await client.send({ body: freshPlant() }).catch(() => undefined);
           return reply?.status === 200;
         });
         for (const socket of slow) socket.destroy();
@@ -241,7 +217,7 @@ describe('The proxies of deploy/proxies', function () {
 
       it('sends a create to the other instance when one refuses the connection, also before a health check', async () => {
         const refusing = `127.0.0.1:${await freePort()}`;
-        const other = await start(name, [refusing, hosts[0]], false);
+        const other = await startProxy(name, [refusing, hosts[0]], certificates, false);
         for (let count = 0; count < 10; count += 1) {
           const parts = () => ({ body: count % 2 === 0 ? freshPlant() : [...freshPlant()] });
           for (const { status } of await replies(other, parts)) expect(status).to.equal(200);
@@ -251,7 +227,7 @@ describe('The proxies of deploy/proxies', function () {
       if (kinds[name].healthCheck !== undefined) {
         it('sends nothing to an instance that is not ready while the other one is ready', async () => {
           const lost = await imitate((_, response) => response.writeHead(503).end());
-          const other = await start(name, [lost, hosts[0]]);
+          const other = await startProxy(name, [lost, hosts[0]], certificates);
           await until(async () => {
             const all = Array.from({ length: 20 }, () =>
               replies(other, () => ({ body: freshPlant() })),
@@ -262,90 +238,74 @@ describe('The proxies of deploy/proxies', function () {
       }
 
       it('never retries a create that was sent, and responds that its outcome is unknown', async () => {
-        await expectSentOnce(name, false);
-        await expectSentOnce(name, true);
+        for (const isFirst of [true, false]) {
+          const received: string[] = [];
+          const used = new WeakSet<Socket>();
+          /** Imitates an instance that crashes after a request: the first one of a connection, or the second one. */
+          const crash = (end: (socket: Socket) => void) =>
+            imitate(async (request, response) => {
+              if (request.url === '/readyz') return void response.end('{}');
+              received.push(await text(request));
+              const { socket } = request;
+              if (isFirst || used.has(socket)) return end(socket);
+              used.add(socket);
+              response.end('{}');
+            });
+          const closes = await crash((socket) => socket.destroy());
+          const resets = await crash((socket) => socket.resetAndDestroy());
+          const other = await startProxy(name, [closes, resets], certificates);
+          const sent: string[] = [];
+          let unknown = 0;
+          for (const client of [http1Client(other), await http2Client(other)]) {
+            for (let count = 0; count < 6; count += 1) {
+              const body = freshPlant();
+              sent.push(body);
+              const reply = await client.send({ body });
+              if (reply.status === 200) continue;
+              expectOwn(name, reply, 5031);
+              unknown += 1;
+            }
+            client.close();
+          }
+          expect(received).to.deep.equal(sent);
+          expect(unknown).to.be.above(isFirst ? 11 : 1);
+        }
       });
     });
-  }
-
-  /**
-   * Sends six creates with each protocol through a proxy in front of two instances that crash after a request, and
-   * checks that each was sent to one of them once.
-   *
-   * @param laterOnly Whether the first request of each connection gets a response.
-   */
-  async function expectSentOnce(name: ProxyName, laterOnly: boolean): Promise<void> {
-    const received: string[] = [];
-    const used = new WeakSet<Socket>();
-    const crash = (end: (socket: Socket) => void) =>
-      imitate(async (request, response) => {
-        if (request.url === '/readyz') return void response.end('{}');
-        received.push(await text(request));
-        const { socket } = request;
-        if (!laterOnly || used.has(socket)) return end(socket);
-        used.add(socket);
-        response.end('{}');
-      });
-    const closes = await crash((socket) => socket.destroy());
-    const resets = await crash((socket) => socket.resetAndDestroy());
-    const sent: string[] = [];
-    let unknown = 0;
-    for (const client of await clientsOf(await start(name, [closes, resets]))) {
-      for (let count = 0; count < 6; count += 1) {
-        const body = freshPlant();
-        sent.push(body);
-        const reply = await client.create({ body });
-        if (reply.status === 200) continue;
-        expectOwn(name, reply, 5031);
-        unknown += 1;
-      }
-      client.close();
-    }
-    expect(received).to.deep.equal(sent);
-    expect(unknown).to.be.above(laterOnly ? 1 : 11);
   }
 
   describe('All of them', () => {
-    let isRestarted: boolean;
-    afterEach(() => {
-      isRestarted = true;
-    });
-
-    /** Creates plants in sequence until both instances have restarted. Resolves with the failures. */
-    async function createAll(client: Client, created: () => void): Promise<string[]> {
-      const failures: string[] = [];
-      for (; !isRestarted; await pause(100)) {
-        const { status, body } = await client.create({ body: freshPlant() });
-        if (status === 200) created();
-        else failures.push(body);
-      }
-      client.close();
-      return failures;
-    }
-
     it('no client sees an error while both instances restart one after the other', async () => {
-      isRestarted = false;
+      let isRestarted = false;
       let created = 0;
-      const more = (plants: number, enough = created + plants) =>
-        until(async () => created >= enough);
-      const loads = [...proxies.values()].flatMap(({ origin }) => [
-        http1Client({ origin, ca }),
-        http1Client({ origin, ca }, false),
-        http2Client({ origin, ca }),
+      const failures: string[] = [];
+      const loads = [...proxies.values()].flatMap((proxy) => [
+        http1Client(proxy),
+        http1Client(proxy, false),
+        http2Client(proxy),
       ]);
-      const failures = loads.map(async (client) =>
-        createAll(await client, () => {
-          created += 1;
-        }),
-      );
-      await more(60);
-      for (const [at, { port, stop }] of instances.entries()) {
-        expect(await stop()).to.equal(0);
-        instances[at] = await startReady({ ...settings, PORT: `${port}` });
+      const ended = loads.map(async (load) => {
+        const client = await load;
+        for (; !isRestarted; await pause(100)) {
+          const { status, body } = await client.send({ body: freshPlant() });
+          if (status === 200) created += 1;
+          else failures.push(body);
+        }
+        client.close();
+      });
+      const more = (enough = created + 60) => until(async () => created >= enough);
+      try {
+        await more();
+        for (const [at, { port, stop }] of instances.entries()) {
+          expect(await stop()).to.equal(0);
+          instances[at] = await startReady({ ...settings, PORT: `${port}` });
+        }
+        await more();
+      } finally {
+        isRestarted = true;
       }
-      await more(60);
-      isRestarted = true;
-      expect((await Promise.all(failures)).flat()).to.deep.equal([]);
+      await Promise.all(ended);
+      expect(failures).to.deep.equal([]);
     });
 
     it('while the database is down, creates wait for its return, or get the 5030 of the service', async () => {

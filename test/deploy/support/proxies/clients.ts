@@ -5,8 +5,9 @@ import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { TOKEN } from '@plant-store/service-process';
 
-/** A request to create a plant. Omitted parts are valid. */
+/** A `POST`. Omitted parts are those of a valid request to create a plant. */
 export interface Parts {
+  readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body. Several parts are sent one after the other, without a length. */
   readonly body: string | readonly string[];
@@ -23,7 +24,7 @@ export interface Reply {
 /** A client of one server that trusts one certificate authority. */
 export interface Client {
   /** Sends the request. Rejects when there is no response. */
-  create(parts: Parts): Promise<Reply>;
+  send(parts: Parts): Promise<Reply>;
   close(): void;
 }
 
@@ -38,12 +39,13 @@ export interface Target {
 const USUAL = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
 
 /** Creates a client of HTTP/1.1, with connections that it keeps or a new one for each request. */
-export function http1Client({ origin, ...target }: Target, keepAlive = true): Client {
-  const agent = new Agent({ keepAlive, maxSockets: 50, ALPNProtocols: ['http/1.1'], ...target });
+export function http1Client({ origin, ca, localAddress }: Target, keepAlive = true): Client {
+  const protocol = { ALPNProtocols: ['http/1.1'], ca };
+  const agent = new Agent({ keepAlive, maxSockets: 50, localAddress, ...protocol });
   return {
-    async create(parts) {
+    async send({ path = '/plants', ...parts }) {
       const options = { agent, method: 'POST', headers: headersOf(parts) };
-      const sent = request(`${origin}/plants`, options).on('error', () => undefined);
+      const sent = request(`${origin}${path}`, options).on('error', () => undefined);
       void sendBody(sent, parts.body);
       const [response] = await once(sent, 'response');
       const { statusCode: status, headers } = response;
@@ -60,8 +62,8 @@ export async function http2Client({ origin, ca }: Target): Promise<Client> {
   if (session.alpnProtocol !== 'h2') throw new Error(`not HTTP/2 but ${session.alpnProtocol}`);
   session.on('error', () => undefined);
   return {
-    async create(parts) {
-      const start = { ':method': 'POST', ':path': '/plants', ...headersOf(parts) };
+    async send({ path = '/plants', ...parts }) {
+      const start = { ':method': 'POST', ':path': path, ...headersOf(parts) };
       const stream = session.request(start).on('error', () => undefined);
       void sendBody(stream, parts.body);
       const closed = once(stream, 'close').then(() => {

@@ -1,45 +1,29 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fail, until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
 import { findProgram } from '@plant-store/programs';
-import { watch } from '@plant-store/service-process';
+import { type Running, watch } from '@plant-store/service-process';
 import { withReal } from '../../../documents/support/snippet.js';
 import { read, root, temporaryFolder } from '../../../root.js';
+import { http1Client, type Target } from './clients.js';
 
-/** Returns the values of variables in a script of `.ci`: the versions of what it makes. */
-function versionsIn(script: string, ...names: readonly string[]): string {
-  const text = read(`.ci/${script}`);
-  return names.map((name) => new RegExp(`^${name}=(\\S+)$`, 'm').exec(text)?.[1]).join('-');
-}
-
-/** Where the scripts of `.ci` put the programs that are not packages of Debian. */
-const FETCHED: Readonly<Record<string, string>> = {
-  caddy: join(root, '.cache/caddy', versionsIn('caddy', 'caddy', 'ratelimit'), 'caddy'),
-  envoy: join(root, '.cache/envoy', versionsIn('envoy', 'envoy'), 'envoy'),
-  traefik: join(root, '.cache/traefik', versionsIn('traefik', 'traefik'), 'traefik'),
-};
-
-/** The folder, the files and the addresses of a proxy that is started. */
-interface Place {
-  /** An empty folder of its own. */
-  readonly folder: string;
-  readonly port: string;
-  /** A certificate and its private key in one file. */
-  readonly certificate: string;
-}
+/** Where each configuration has the certificate, and its private key. */
+const CERTIFICATE = /\/etc\/\w+\/plant-store\.pem/g;
 
 interface Kind {
   readonly file: string;
-  /** The texts of the configuration to replace: those for the port and the certificate. */
-  readonly replaced: (place: Place) => Readonly<Record<string, string>>;
-  /** How the configuration has the name and the port of an instance; by default with a colon between them. */
-  readonly host?: (parts: readonly string[]) => string;
-  /** Writes the configuration into the folder. Returns the command line. */
-  readonly command: (place: Place, configuration: string) => readonly string[];
+  /** The variables in its script of `.ci` with the versions of what that makes, unless it is a package of Debian. */
+  readonly versions?: readonly string[];
+  /** The texts of the configuration to replace: those for the port, and others that must differ between two instances. */
+  readonly replaced: (port: number, path: string) => Readonly<Record<string, string>>;
+  /** How the configuration has the name and the port of an instance, unless with a colon between them. */
+  readonly host?: (nameAndPort: string) => string;
+  /** Returns the whole configuration, of which the file is a part. */
+  readonly whole?: (part: string) => string;
+  /** The arguments for the configuration at this path, in a folder of its own. */
+  readonly args: (path: string) => readonly string[];
   /** The parts of the configuration to remove so that it does not check the health of the instances. */
   readonly healthCheck?: RegExp;
   /** The statuses of the proxy's own responses that stand for errors of the service, if it cannot have their form. */
@@ -56,80 +40,59 @@ export type ProxyName = 'nginx' | 'haproxy' | 'caddy' | 'envoy' | 'traefik';
 export const kinds: Readonly<Record<ProxyName, Kind>> = {
   nginx: {
     file: 'nginx.conf',
-    replaced: ({ port, certificate }) => ({
-      'listen 443': `listen 127.0.0.1:${port}`,
-      '/etc/ssl/plant-store.pem': certificate,
-    }),
-    command: ({ folder }, configuration) => {
+    replaced: (port) => ({ 'listen 443': `listen 127.0.0.1:${port}` }),
+    whole: (part) => {
       const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-      const main = [
+      return [
         ...(process.getuid?.() === 0 ? ['user root;'] : []),
         ...['daemon off;', 'pid nginx.pid;', 'error_log stderr warn;', 'events {}', 'http {'],
         'access_log off;',
         ...temporary.map((name) => `${name}_temp_path ${name};`),
-        ...[configuration, '}'],
-      ];
-      writeFileSync(join(folder, 'nginx.conf'), main.join('\n'));
-      return ['-p', folder, '-c', 'nginx.conf', '-e', 'stderr'];
+        ...[part, '}'],
+      ].join('\n');
     },
+    args: (path) => ['-p', dirname(path), '-c', path, '-e', 'stderr'],
   },
   haproxy: {
     file: 'haproxy.cfg',
-    replaced: ({ port, certificate }) => ({
+    replaced: (port) => ({
       'bind :443': `bind 127.0.0.1:${port}`,
-      '/etc/haproxy/plant-store.pem': certificate,
       // The names of abstract sockets are global on a machine.
       'abns@plant_store': `abns@plant_store_${port}`,
     }),
-    command: ({ folder }, configuration) => {
-      const path = join(folder, 'haproxy.cfg');
-      writeFileSync(path, configuration);
-      return ['-db', '-f', path];
-    },
+    args: (path) => ['-db', '-f', path],
     healthCheck: /(?<=:3000) check$/gm,
   },
   caddy: {
     file: 'Caddyfile',
-    replaced: ({ port, certificate }) => ({
+    versions: ['caddy', 'ratelimit'],
+    replaced: (port) => ({
       '\nplants.example.com {': `\nhttps://127.0.0.1:${port} {`,
       // Otherwise, two instances would use the same port for their administration.
       '\tauto_https': '\tadmin off\n\tauto_https',
-      '/etc/caddy/plant-store.pem': certificate,
     }),
-    command: ({ folder }, configuration) => {
-      const path = join(folder, 'Caddyfile');
-      writeFileSync(path, configuration);
-      return ['run', '--config', path, '--adapter', 'caddyfile'];
-    },
+    args: (path) => ['run', '--config', path, '--adapter', 'caddyfile'],
     healthCheck: /^\t+health_.*\n/gm,
   },
   envoy: {
     file: 'envoy.yaml',
-    replaced: ({ port, certificate }) => ({
+    versions: ['envoy'],
+    replaced: (port) => ({
       'address: 0.0.0.0, port_value: 443': `address: 127.0.0.1, port_value: ${port}`,
-      '/etc/envoy/plant-store.pem': certificate,
     }),
-    host: ([name, port]) => `address: ${name}, port_value: ${port} }`,
-    command: ({ folder }, configuration) => {
-      const path = join(folder, 'envoy.yaml');
-      writeFileSync(path, configuration);
-      // Otherwise, several processes would share a socket.
-      return ['-c', path, '--disable-hot-restart', '--concurrency', '2', '-l', 'warn'];
-    },
+    host: (it) => `address: ${it.replace(':', ', port_value: ')} }`,
+    // Otherwise, several processes would share a socket.
+    args: (path) => ['-c', path, '--disable-hot-restart', '--concurrency', '2', '-l', 'warn'],
     healthCheck: /^ {6}health_checks:\n(?: {8}.*\n)+/gm,
   },
   traefik: {
     file: 'traefik.yaml',
-    replaced: ({ folder, port, certificate }) => ({
+    versions: ['traefik'],
+    replaced: (port, path) => ({
       "':443'": `127.0.0.1:${port}`,
-      '/etc/traefik/traefik.yaml': join(folder, 'traefik.yaml'),
-      '/etc/traefik/plant-store.pem': certificate,
+      '/etc/traefik/traefik.yaml': path,
     }),
-    command: ({ folder }, configuration) => {
-      const path = join(folder, 'traefik.yaml');
-      writeFileSync(path, configuration);
-      return [`--configFile=${path}`];
-    },
+    args: (path) => [`--configFile=${path}`],
     // A service without a health check cannot fail over.
     healthCheck: /(?<=service: ready)-or-all$|^ {8}healthCheck:\n(?: {10}.*\n)+/gm,
     ownStatuses: { 5031: 502, 5032: 429 },
@@ -138,21 +101,27 @@ export const kinds: Readonly<Record<ProxyName, Kind>> = {
 
 export const proxyNames = Object.keys(kinds) as ProxyName[];
 
-/** Returns the path of the program: where a script of `.ci` has put it, or where it is installed. */
+/** Returns the path of the program: where its script of `.ci` has put it, or where it is installed. */
 export function findProxy(name: ProxyName): string | undefined {
-  const path = FETCHED[name];
-  if (path === undefined) return findProgram(name, ['/usr/sbin']);
+  const { versions } = kinds[name];
+  if (versions === undefined) return findProgram(name, ['/usr/sbin']);
+  const script = read(`.ci/${name}`);
+  const made = versions.map((it) => new RegExp(`^${it}=(\\S+)$`, 'm').exec(script)?.[1]).join('-');
+  const path = join(root, '.cache', name, made, name);
   return existsSync(path) ? path : undefined;
 }
 
-/** A proxy with the configuration of `deploy/proxies`, on loopback. */
-export interface RunningProxy {
-  readonly origin: string;
-  stop(): Promise<void>;
+/** The certificate of a proxy with its private key, in one file, and that of its authority, in PEM. */
+export interface Certificates {
+  readonly certificate: string;
+  readonly ca: string;
 }
 
+const running: Running[] = [];
+
 /**
- * Starts a proxy in front of these instances. Resolves when it passes on requests.
+ * Starts a proxy with the configuration of `deploy/proxies`, on loopback, in front of these instances. Resolves when it
+ * passes on requests.
  *
  * @param instances Host and port of each.
  * @param checksHealth Whether it may check the health of the instances, as far as it does.
@@ -160,51 +129,42 @@ export interface RunningProxy {
 export async function startProxy(
   name: ProxyName,
   instances: readonly [string, string],
-  certificate: string,
+  { certificate, ca }: Certificates,
   checksHealth = true,
-): Promise<RunningProxy> {
-  const folder = temporaryFolder();
+): Promise<Target> {
   const port = await freePort();
-  const origin = `https://127.0.0.1:${port}`;
-  const place = { folder, certificate, port: `${port}` };
-  const command = commandOf(name, place, instances, checksHealth);
-  const child = spawn(findProxy(name) ?? name, command, {
-    env: { PATH: process.env.PATH, HOME: folder },
+  const target = { origin: `https://127.0.0.1:${port}`, ca };
+  const { file, args, replaced, host = String, whole = String, healthCheck } = kinds[name];
+  const path = join(temporaryFolder(), file);
+  const hosts = instances.map((real, at) => [host(`plant-store-${at + 1}:3000`), host(real)]);
+  const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificate);
+  const used = checksHealth ? text : text.replace(healthCheck ?? '', '');
+  if (used === text && !checksHealth && healthCheck) throw new Error(`${file} has no health check`);
+  writeFileSync(
+    path,
+    whole(withReal(used, { ...replaced(port, path), ...Object.fromEntries(hosts) })),
+  );
+  const child = spawn(findProxy(name) ?? name, args(path), {
+    env: { PATH: process.env.PATH, HOME: dirname(path) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const { stdout, stderr, ended } = watch(child);
+  const started = watch(child);
+  running.push(started);
+  const { stdout, stderr } = started;
   const printed = () => `${name} passes on nothing: ${stdout()}${stderr()}`;
-  const passes = () => (child.exitCode === null ? passesOn(origin) : fail(printed()));
+  const client = http1Client(target, false);
+  // Traefik listens before it has its routes: until then it responds with a 404.
+  const passes = () =>
+    client.send({ path: '/readyz', body: '' }).then(
+      ({ status }) => status !== 404,
+      () => child.exitCode !== null && fail(printed()),
+    );
   await until(passes, printed, 60_000);
-  return {
-    origin,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
-  };
+  return target;
 }
 
-function commandOf(
-  name: ProxyName,
-  place: Place,
-  [one, two]: readonly [string, string],
-  checksHealth: boolean,
-): readonly string[] {
-  const { file, healthCheck, replaced, command, host = (it) => it.join(':') } = kinds[name];
-  const text = read(`deploy/proxies/${file}`);
-  const checked = checksHealth || healthCheck === undefined ? text : text.replace(healthCheck, '');
-  if (!checksHealth && healthCheck !== undefined && checked === text)
-    throw new Error(`${file} has no health check`);
-  const hosts = Object.fromEntries(
-    [one, two].map((real, at) => [host([`plant-store-${at + 1}`, '3000']), host(real.split(':'))]),
-  );
-  return command(place, withReal(checked, { ...replaced(place), ...hosts }));
-}
-
-/** Whether the proxy passes on requests. Traefik listens before it has its routes: until then it responds with a 404. */
-async function passesOn(origin: string): Promise<boolean> {
-  const sent = request(`${origin}/readyz`, { agent: false, rejectUnauthorized: false }).end();
-  const response = once(sent, 'response').then(([{ statusCode }]) => statusCode !== 404);
-  return response.catch(() => false).finally(() => sent.destroy());
+/** Stops all proxies. Resolves when they have ended. */
+export async function stopProxies(): Promise<void> {
+  for (const { child } of running) child.kill('SIGTERM');
+  await Promise.all(running.splice(0).map(({ ended }) => ended));
 }
