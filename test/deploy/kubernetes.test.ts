@@ -6,7 +6,6 @@ import {
   command,
   createPlant,
   endAll,
-  type Service,
   serve,
 } from '@plant-store/service-process';
 import { expect } from 'chai';
@@ -109,19 +108,18 @@ describe('The Kubernetes manifests', function () {
       expect(container.image).to.equal(`${REGISTRY}/plant-store:of-the-image`);
     });
 
-    it(`${title} selects the same pods`, () => {
+    it(`${title} selects the same pods, and lets only Prometheus reach their management port`, () => {
       const it = built[title];
       const { selector, template, replicas } = it.spec('Deployment');
       const budget = it.spec('PodDisruptionBudget');
-      expect(template.metadata.labels).to.deep.equal(LABELS);
-      expect(it.spec('Service').selector).to.deep.equal(LABELS);
-      const selectors = [selector, budget.selector, it.spec('NetworkPolicy').podSelector];
-      for (const { matchLabels } of selectors) expect(matchLabels).to.deep.equal(LABELS);
+      const { podSelector, policyTypes, ingress } = it.spec('NetworkPolicy');
+      expect([template.metadata.labels, it.spec('Service').selector]).to.deep.equal([
+        LABELS,
+        LABELS,
+      ]);
+      for (const { matchLabels } of [selector, budget.selector, podSelector])
+        expect(matchLabels).to.deep.equal(LABELS);
       expect(replicas).to.be.above(budget.maxUnavailable);
-    });
-
-    it(`${title} lets only Prometheus reach the management port`, () => {
-      const { policyTypes, ingress } = built[title].spec('NetworkPolicy');
       expect(policyTypes).to.deep.equal(['Ingress']);
       const monitoring = { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } };
       expect(ingress).to.deep.equal([
@@ -172,17 +170,26 @@ describe('The Kubernetes manifests', function () {
     expect(texts).to.have.property('size', COMPONENTS.length + 1);
   });
 
-  it('static-tokens has valid settings, with which the service creates a plant', async () => {
+  it('have valid settings, with which a service verifies tokens, and stops', async () => {
     const tokens = join(temporaryFolder(), 'tokens');
     writeFileSync(tokens, `${ACCESS_TOKEN_SHA256} nursery\n`);
-    const service = await start(built['static-tokens'], { ACCESS_TOKENS_FILE: tokens });
-    expect((await createPlant(service.address, 1)).status).to.equal(200);
-    expect(await service.stop()).to.equal(0);
-  });
-
-  it('oidc has valid settings', async () => {
-    const service = await start(built.oidc, { JWT_ISSUER: 'http://127.0.0.1:1' });
-    expect(await service.stop()).to.equal(0);
+    for (const [overlay, ofThisMachine, status] of [
+      ['static-tokens', { ACCESS_TOKENS_FILE: tokens }, 200],
+      ['oidc', { JWT_ISSUER: 'http://127.0.0.1:1' }, 401],
+    ] as const) {
+      const { MONGODB_URI_FILE, ...environment } = built[overlay].environment;
+      expect(MONGODB_URI_FILE).to.match(/^\/etc\//);
+      expect(environment).to.include.keys(...Object.keys(ofThisMachine));
+      const memory = { STORAGE: 'memory', SHUTDOWN_DELAY_MS: '0' };
+      const service = await serve({
+        ...environment,
+        ...FREE_ADDRESSES,
+        ...ofThisMachine,
+        ...memory,
+      });
+      expect((await createPlant(service.address, 1)).status).to.equal(status);
+      expect(await service.stop()).to.equal(0);
+    }
   });
 
   it('are valid for Kubernetes', async () => {
@@ -220,15 +227,4 @@ describe('The Kubernetes manifests', function () {
 /** Replaces texts of a file. Each must be there. */
 function edit(file: string, replaced: Readonly<Record<string, string>>): void {
   writeFileSync(file, withReal(readFileSync(file, 'utf8'), replaced));
-}
-
-/** Starts the service like a pod, but on loopback, with plants in memory and with files of this machine. */
-function start(
-  { environment: { MONGODB_URI_FILE, ...environment } }: Built,
-  ofThisMachine: Record<string, string>,
-): Promise<Service> {
-  expect(MONGODB_URI_FILE).to.match(/^\/etc\//);
-  expect(environment).to.include.keys(...Object.keys(ofThisMachine));
-  const memory = { STORAGE: 'memory', SHUTDOWN_DELAY_MS: '0' };
-  return serve({ ...environment, ...FREE_ADDRESSES, ...ofThisMachine, ...memory });
 }
