@@ -1,11 +1,12 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newDatabase } from '@plant-store/mongod';
 import {
   ACCESS_TOKEN_SHA256,
+  createPlant,
   endAll,
+  postPlant,
   type Service,
   serve,
   TOKEN,
@@ -39,21 +40,22 @@ interface Span {
   readonly scope: string;
 }
 
+const isServer = ({ kind }: Span) => kind === SERVER;
+const routeOf = ({ attributes }: Span) => attributes['http.route'];
+
 /** The requests that are sent at the same time. Each fifth has an invalid body. */
 const all = Array.from({ length: 100 }, (_, index) => index);
 const isPlant = (index: number) => index % 5 !== 0;
 const traceOf = (index: number) => (index + 1).toString(16).padStart(32, '0');
 const parentOf = (index: number) => traceOf(index).slice(16);
 
-const HEADERS = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
-
 /** Sends all requests, each with a trace and an id of its own. */
 async function sendAll({ address }: Service): Promise<void> {
   const statuses = all.map(async (index) => {
     const traceparent = `00-${traceOf(index)}-${parentOf(index)}-01`;
-    const headers = { ...HEADERS, traceparent, 'x-request-id': `traced-${index}` };
+    const headers = { traceparent, 'X-Request-Id': `traced-${index}` };
     const body = isPlant(index) ? `{"id":${index},"name":"Ficus"}` : '{}';
-    return (await fetch(`${address}/plants`, { method: 'POST', headers, body })).status;
+    return (await postPlant(address, body, headers)).status;
   });
   const expected = all.map((index) => (isPlant(index) ? 200 : 400));
   expect(await Promise.all(statuses)).to.deep.equal(expected);
@@ -92,27 +94,20 @@ describe('A service with instrumentation preloaded', function () {
 
   it('names its spans by method and route, also for failures', async () => {
     const service = await start({ BASE_PATH: '/store/v1' });
-    const target = '/store/v1/plants';
-    const expected: readonly [name: string, path: string, init: RequestInit][] = [
-      ['POST /store/v1/plants', target, { body: '{"id":1,"name":"Ficus"}' }],
-      ['POST /store/v1/plants', target, { body: '{"id":1,"name":"Ficus"}' }],
-      ['POST /store/v1/plants', target, { headers: { authorization: 'Bearer unknown' } }],
-      ['GET /livez', '/livez', { method: 'GET' }],
-      ['POST', '/plants', {}],
-      ['GET /store/v1/plants', target, { method: 'GET' }],
-    ];
-    for (const [, path, init] of expected) {
-      await fetch(`${service.address}${path}`, { method: 'POST', headers: HEADERS, ...init });
-    }
+    const store = `${service.address}/store/v1`;
+    for (const token of [TOKEN, TOKEN, 'unknown']) await createPlant(store, 1, 'Ficus', token);
+    await createPlant(service.address, 1);
+    for (const it of [`${service.address}/livez`, `${store}/plants`]) await fetch(it);
     const servers = (await spansOf(service)).filter(isServer);
-    expect(servers.map(({ name }) => name)).to.deep.equal(expected.map(([name]) => name));
+    expect(servers.map(({ name }) => name)).to.deep.equal([
+      ...['POST /store/v1/plants', 'POST /store/v1/plants', 'POST /store/v1/plants', 'POST'],
+      ...['GET /livez', 'GET /store/v1/plants'],
+    ]);
     for (const it of servers) expect(routeOf(it), it.name).to.equal(it.name.split(' ')[1]);
   });
 
   it('gives each insert into MongoDB a trace of its own, linked to the requests whose plants it carries', async function () {
-    await needsMongod.call(this);
-    const { uri } = await sharedReplicaSet();
-    const service = await start({ MONGODB_URI: uri.replace('/?', `/traced-${randomUUID()}?`) });
+    const service = await start({ MONGODB_URI: await newDatabase(this) });
     while (!(await fetch(`${service.address}/readyz`)).ok);
     await sendAll(service);
     const spans = await spansOf(service);
@@ -126,11 +121,3 @@ describe('A service with instrumentation preloaded', function () {
     expect(parents).to.deep.equal(new Set(batches.map(({ spanId }) => spanId)));
   });
 });
-
-function isServer({ kind }: Span): boolean {
-  return kind === SERVER;
-}
-
-function routeOf({ attributes }: Span): unknown {
-  return attributes['http.route'];
-}

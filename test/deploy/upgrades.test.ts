@@ -1,11 +1,11 @@
-import { randomUUID } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newDatabase } from '@plant-store/mongod';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import {
   ACCESS_TOKEN_SHA256,
   endAll,
+  postPlant,
   run,
   type Service,
   serve,
@@ -25,8 +25,7 @@ type Environment = Record<string, string>;
 
 /** Resolves with 200, or the error number. */
 async function create({ address }: Service, plant: string): Promise<number> {
-  const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
-  const response = await fetch(`${address}/plants`, { method: 'POST', headers, body: plant });
+  const response = await postPlant(address, plant);
   const { error = 200 } = JSON.parse(await response.text());
   return error;
 }
@@ -65,9 +64,7 @@ for (const release of releases) {
     }
 
     it('in MongoDB', async function () {
-      await needsMongod.call(this);
-      const { uri } = await sharedReplicaSet();
-      const MONGODB_URI = uri.replace('/?', `/${randomUUID()}?`);
+      const MONGODB_URI = await newDatabase(this);
       const client = new MongoClient(MONGODB_URI, { useBigInt64: true });
       const { options, documents } = BSON.EJSON.parse(fixture('mongodb.json'), {
         useBigInt64: true,

@@ -1,6 +1,7 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
+import { postPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { readDocument } from '../markdown.js';
 import { root, temporaryFolder } from '../root.js';
@@ -47,11 +48,10 @@ describe('The smallest plant store', () => {
     const terminal = new Terminal();
     const port = await freePort();
     terminal.start(`exec node ${folder}/dist/main.js`, { PORT: `${port}` });
-    const url = `http://127.0.0.1:${port}/plants`;
-    await terminal.run(`curl -s --retry 99 --retry-connrefused --retry-delay 1 ${url}`);
+    const address = `http://127.0.0.1:${port}`;
+    await terminal.run(`curl -s --retry 99 --retry-connrefused --retry-delay 1 ${address}`);
     for (const [token, body, expected] of REQUESTS) {
-      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
-      const response = await fetch(url, { method: 'POST', headers, body });
+      const response = await postPlant(address, body, { Authorization: `Bearer ${token}` });
       expect(await response.json()).to.deep.equal(expected);
     }
     await terminal.stop();

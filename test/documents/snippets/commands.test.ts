@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { freePort } from '@plant-store/faulty-network';
-import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newDatabase } from '@plant-store/mongod';
 import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
-import { ACCESS_TOKEN_SHA256, createPlant, TOKEN } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, createPlant, postPlant, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { read } from '../../root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
@@ -42,13 +41,8 @@ describe('The commands of a page', function () {
   });
 
   it('keep a plant in a database, and export it: README.md', async function () {
-    needsMongod.call(this);
-    const { uri } = await sharedReplicaSet();
-    const started = snippet('README.md', 'export MONGODB_URI');
-    const variables = withReal(started, {
-      'mongodb://…': uri.replace('/?', `/${randomUUID()}?`),
-      'npm start\n': '',
-    });
+    const real = { 'mongodb://…': await newDatabase(this), 'npm start\n': '' };
+    const variables = withReal(snippet('README.md', 'export MONGODB_URI'), real);
     const address = await terminal.serve(`${variables}plant-store`);
     const use = withReal(snippet('README.md', 'curl'), { [SHOWN]: address });
     const plant = '{"id":7,"name":"Monstera"}';
@@ -124,9 +118,7 @@ describe('The commands of a page', function () {
     const status = 'process.stdout.write(String(response.status));';
     expect(await runModule(`${another}${here}${status}`)).to.equal('200');
 
-    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
-    const nameless = { method: 'POST', headers, body: '{"id":1}' };
     const shown = JSON.parse(snippet('docs/errors.md', '{ "error"'));
-    expect(await (await fetch(`${address}/plants`, nameless)).json()).to.deep.equal(shown);
+    expect(await (await postPlant(address, '{"id":1}')).json()).to.deep.equal(shown);
   });
 });

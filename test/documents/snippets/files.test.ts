@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newDatabase } from '@plant-store/mongod';
 import { newPlantParser } from '@plant-store/plant-json';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
@@ -71,10 +70,8 @@ describe('The commands of docs/files.md', function () {
   describe('for an export', () => {
     let uris: readonly string[];
 
-    before(needsMongod);
-    beforeEach(async () => {
-      const { uri } = await sharedReplicaSet();
-      uris = ['old', 'new'].map((name) => uri.replace('/?', `/${name}-${randomUUID()}?`));
+    beforeEach(async function () {
+      uris = [await newDatabase(this), await newDatabase(this)];
       terminal.write('old.env', `MONGODB_URI=${uris[0]}\nMONGODB_COLLECTION=plants\n`);
       terminal.write('new.env', `MONGODB_URI=${uris[1]}\nMONGODB_COLLECTION=moved\n`);
     });

@@ -2,4 +2,4 @@ export { findMongod, needsMongod } from './find-mongod.js';
 export { MongodServer, type ServerOptions } from './mongod-server.js';
 export { ReplicaSet, type ReplicaSetOptions } from './replica-set.js';
 export { SecureMongod, type SecureMongodOptions } from './secure-mongod.js';
-export { sharedReplicaSet } from './shared-replica-set.js';
+export { newDatabase, sharedReplicaSet } from './shared-replica-set.js';

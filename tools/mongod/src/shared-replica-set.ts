@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { needsMongod } from './find-mongod.js';
 import { ReplicaSet } from './replica-set.js';
 
 let starting: Promise<ReplicaSet> | undefined;
@@ -9,4 +11,10 @@ let starting: Promise<ReplicaSet> | undefined;
 export function sharedReplicaSet(): Promise<ReplicaSet> {
   starting ??= ReplicaSet.start({ members: 1 });
   return starting;
+}
+
+/** Resolves with the URI of a new database of {@link sharedReplicaSet}, after {@link needsMongod}. */
+export async function newDatabase(context: ThisParameterType<typeof needsMongod>): Promise<string> {
+  await needsMongod.call(context);
+  return (await sharedReplicaSet()).uri.replace('/?', `/${randomUUID()}?`);
 }

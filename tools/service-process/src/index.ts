@@ -120,9 +120,15 @@ export function createPlant(
   name = 'Monstera',
   token = TOKEN,
 ): Promise<Response> {
-  return fetch(`${address}/plants`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ id, name }),
-  });
+  return postPlant(address, JSON.stringify({ id, name }), { Authorization: `Bearer ${token}` });
+}
+
+/** Sends this body to create a plant, with the usual headers and others. */
+export function postPlant(
+  address: string,
+  body: string,
+  others: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const usual = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+  return fetch(`${address}/plants`, { method: 'POST', headers: { ...usual, ...others }, body });
 }
