@@ -43,7 +43,6 @@ export const ids = {
  * first `getAsync`, so that code that a configuration does not need is not loaded. `unbindAsync` and `unbindAllAsync`
  * close what was opened.
  *
- * @param output Receives the log.
  * @param isReadOnly Whether nothing is changed in the database.
  */
 export function createContainer(

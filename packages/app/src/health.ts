@@ -17,7 +17,11 @@ export class Health {
   #checking: Promise<unknown> | undefined;
 
   constructor(plants: Pick<PlantRepository, 'ready'>, tokens: Pick<TokenVerifier, 'ready'>) {
-    this.#missing = new Set([() => tokens.ready(), () => reached(plants)]);
+    // Creates wait for a storage that is slow.
+    const unlessSlow = (error: unknown) => {
+      if (!(error instanceof StorageSlowError)) throw error;
+    };
+    this.#missing = new Set([() => tokens.ready(), () => plants.ready().catch(unlessSlow)]);
     const check = () => void this.#check().catch(() => undefined);
     this.#timer = setInterval(check, CHECK_INTERVAL_MS).unref();
     check();
@@ -45,25 +49,13 @@ export class Health {
   }
 
   #check(): Promise<unknown> {
-    this.#checking ??= Promise.all([...this.#missing].map((check) => this.#try(check))).finally(
-      () => {
-        this.#checking = undefined;
-      },
-    );
+    const reach = async (check: () => Promise<void>) => {
+      await check();
+      this.#missing.delete(check);
+    };
+    this.#checking ??= Promise.all([...this.#missing].map(reach)).finally(() => {
+      this.#checking = undefined;
+    });
     return this.#checking;
-  }
-
-  async #try(check: () => Promise<void>): Promise<void> {
-    await check();
-    this.#missing.delete(check);
-  }
-}
-
-/** Resolves when the storage is ready, or is slow: creates then wait for it. */
-async function reached(plants: Pick<PlantRepository, 'ready'>): Promise<void> {
-  try {
-    await plants.ready();
-  } catch (error) {
-    if (!(error instanceof StorageSlowError)) throw error;
   }
 }

@@ -75,7 +75,7 @@ const commands: Readonly<Record<string, Command>> = {
     process.exit(code);
     return code;
   },
-  ready: (process) => requestReadiness(process),
+  ready: requestReadiness,
   async token(process) {
     const { newToken, tokenDigest } = await import('@plant-store/token-verifier-static');
     const token = newToken();
@@ -106,9 +106,6 @@ async function requestReadiness(process: OwnProcess): Promise<number> {
   }
 }
 
-const FAILED = 1;
-const INVALID_USE = 2;
-
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
 export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
   try {
@@ -118,7 +115,7 @@ export async function main(args: readonly string[], process: OwnProcess): Promis
     const isInvalid = error instanceof UsageError || error instanceof ConfigurationError;
     if (!isInvalid && !(error instanceof StartError)) throw error;
     printProblem(process, error.message);
-    return isInvalid ? INVALID_USE : FAILED;
+    return isInvalid ? 2 : 1;
   }
 }
 

@@ -23,16 +23,13 @@ export type AdapterChoices<Configured> = Readonly<Record<string, AdapterChoice<C
 export function choice<Configured, const Table extends Settings>(definition: {
   readonly settings: Table;
   /** May reject with `ConfigurationError` for problems that no single setting can find. */
-  readonly configure: (
-    values: ValuesOf<Table>,
-    service: { readonly trial: boolean },
-  ) => Configured | Promise<Configured>;
+  configure(values: ValuesOf<Table>, trial: boolean): Configured | Promise<Configured>;
 }): AdapterChoice<Configured> {
-  const { settings, configure } = definition;
+  const { settings } = definition;
   return {
     settings,
     configure: async (env, given) =>
-      configure(readSettings(settings, env, given), { trial: isTrial(env) }),
+      definition.configure(readSettings(settings, env, given), isTrial(env)),
   };
 }
 

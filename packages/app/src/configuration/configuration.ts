@@ -184,25 +184,18 @@ function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, rea
 function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): string[] {
   const { HOST, PORT = 0, MANAGEMENT_HOST, MANAGEMENT_PORT } = values;
   const { HEADERS_TIMEOUT_MS = 0, REQUEST_TIMEOUT_MS = Number.POSITIVE_INFINITY } = values;
-  const problems: string[] = [];
-  if (HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS) {
-    problems.push(
-      'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
-    );
-  }
-  if (env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined) {
-    problems.push(
-      'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
-    );
-  }
+  const isAlone = env.MANAGEMENT_PORT === undefined && env.MANAGEMENT_HOST !== undefined;
   const hosts = [HOST, MANAGEMENT_HOST];
   const overlap = HOST === MANAGEMENT_HOST || hosts.includes('0.0.0.0') || hosts.includes('::');
-  if (MANAGEMENT_PORT === PORT && PORT !== 0 && overlap) {
-    problems.push(
+  const isTaken = overlap && PORT !== 0 && MANAGEMENT_PORT === PORT;
+  return [
+    HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS &&
+      'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
+    isAlone &&
+      'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
+    isTaken &&
       'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
-    );
-  }
-  return problems;
+  ].filter((problem) => problem !== false);
 }
 
 /** How late the server reports, at most, that a request did not arrive in time. */
@@ -225,9 +218,9 @@ export function advice(configuration: Configuration, maxFiles: number): string[]
   const files = `MAX_CONNECTIONS: the process may open ${maxFiles} files, and each connection takes one. Raise the limit to ${maxNeeded} (ulimit -n), or lower MAX_CONNECTIONS`;
   return [
     ...configuration.ignored,
-    ...(configuration.SHUTDOWN_TIMEOUT_MS < longestMs ? [shutdown] : []),
-    ...(maxFiles < maxNeeded ? [files] : []),
-    ...(storage.advice?.({ production, requestDeadlineMs }) ?? []),
-    ...(verifier.advice?.() ?? []),
-  ];
+    configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
+    maxFiles < maxNeeded && files,
+    storage.advice?.({ production, requestDeadlineMs }),
+    verifier.advice,
+  ].filter((line) => typeof line === 'string');
 }

@@ -20,11 +20,11 @@ export interface ConfiguredStorage {
     /** Whether it is opened for a check or an export, which change nothing in the database. */
     isReadOnly?: boolean,
   ) => Promise<Store>;
-  /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
+  /** What is allowed but not recommended, if anything: the variable, what happens, and the fix. */
   readonly advice?: (service: {
     readonly production: boolean;
     readonly requestDeadlineMs: number;
-  }) => readonly string[];
+  }) => string | false;
 }
 
 /** Why storage in memory must be chosen. */
@@ -47,9 +47,7 @@ const memory = choice({
       return new MemoryPlantRepository();
     },
     advice: ({ production }) =>
-      production
-        ? [`STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`]
-        : [],
+      production && `STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`,
   }),
 });
 
@@ -85,11 +83,8 @@ const mongodb = choice({
         return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
       advice: ({ requestDeadlineMs }) =>
-        requestDeadlineMs < ELECTION_MS
-          ? [
-              `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
-            ]
-          : [],
+        requestDeadlineMs < ELECTION_MS &&
+        `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
     };
   },
 });

@@ -18,8 +18,8 @@ export interface ConfiguredVerifier {
   /** The variables that name its file or its issuer; log lines about the verifier begin with them. */
   readonly variables?: string;
   readonly open: (observer: TokenObserver) => Promise<ReloadableVerifier>;
-  /** What is allowed but not recommended. Each line names the variable, what happens, and the fix. */
-  readonly advice?: () => readonly string[];
+  /** What is allowed but not recommended, if anything: the variable, what happens, and the fix. */
+  readonly advice?: string | false;
 }
 
 /**
@@ -35,7 +35,7 @@ const list = choice({
       secret: true,
     }),
   },
-  configure({ ACCESS_TOKEN_SHA256: digests }, { trial }): ConfiguredVerifier {
+  configure({ ACCESS_TOKEN_SHA256: digests }, trial): ConfiguredVerifier {
     const fix =
       'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
     const parse = () => parseTokensList(digests);
@@ -48,7 +48,7 @@ const file = choice({
   settings: {
     ACCESS_TOKENS_FILE: required(text('the path of a file', '/etc/plant-store/tokens')),
   },
-  configure({ ACCESS_TOKENS_FILE: path }, { trial }): ConfiguredVerifier {
+  configure({ ACCESS_TOKENS_FILE: path }, trial): ConfiguredVerifier {
     const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
     const parse = () => parseTokensFile(readFileSync(path, 'utf8'));
     const read = () => checkedTokens('ACCESS_TOKENS_FILE', fix, trial, parse);
@@ -99,12 +99,9 @@ const jwt = choice({
     return {
       variables: 'JWT_ISSUER, JWKS_URL',
       open: async (observer) => new JwtTokenVerifier({ ...options, observer }),
-      advice: () =>
-        values.JWT_SCOPE === undefined
-          ? [
-              'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
-            ]
-          : [],
+      advice:
+        values.JWT_SCOPE === undefined &&
+        'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
     };
   },
 });
@@ -142,18 +139,14 @@ function checkedTokens(
   trial: boolean,
   parse: () => TokenDigest[],
 ): TokenDigest[] {
-  const invalid = (problems: readonly string[]) =>
-    new ConfigurationError(problems.map((problem) => `${variable}: ${problem}. ${fix}`));
-  let tokens: TokenDigest[];
   try {
-    tokens = parse();
+    const tokens = parse();
+    const areShown = tokens.some(({ sha256 }) => sha256.toLowerCase() === SHOWN_IN_README);
+    if (trial || !areShown) return tokens;
+    throw new InvalidTokensError(['expected secret tokens, found `demo`, which the README shows']);
   } catch (error) {
-    if (error instanceof InvalidTokensError) throw invalid(error.problems);
-    throw invalid([`expected a file that can be read (${sentenceOf(error)})`]);
+    const unreadable = `expected a file that can be read (${sentenceOf(error)})`;
+    const problems = error instanceof InvalidTokensError ? error.problems : [unreadable];
+    throw new ConfigurationError(problems.map((problem) => `${variable}: ${problem}. ${fix}`));
   }
-  const areShown = tokens.some(({ sha256 }) => sha256.toLowerCase() === SHOWN_IN_README);
-  if (!trial && areShown) {
-    throw invalid(['expected secret tokens, found `demo`, which the README shows']);
-  }
-  return tokens;
 }

@@ -13,6 +13,8 @@ import { messagesOf, sentenceOf } from '../messages/wording.js';
 import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
 
+type Proxies = ReturnType<typeof proxyAddress.compile>;
+
 /** What log lines name. */
 export interface ObserverOptions {
   /** The variables that name the storage; log lines about it begin with them. */
@@ -20,7 +22,7 @@ export interface ObserverOptions {
   /** The same for the token verifier. */
   readonly verifier: { readonly variables?: string };
   /** Decides whether an address is that of a proxy, whose `X-Forwarded-For` names its client. None is by default. */
-  readonly TRUSTED_PROXIES?: ((address: string, distance: number) => boolean) | undefined;
+  readonly TRUSTED_PROXIES?: Proxies | undefined;
 }
 
 /** The observers of the adapters, for the log and the metrics. */
@@ -74,10 +76,7 @@ export function observe(
 }
 
 /** Returns the address of the client; that of the proxy when what the proxy names is no address. */
-function addressOf(
-  request: IncomingMessage,
-  proxies: (address: string, distance: number) => boolean,
-): string | undefined {
+function addressOf(request: IncomingMessage, proxies: Proxies): string | undefined {
   const address = proxyAddress(request, proxies);
   return isIP(address) > 0 ? address : request.socket.remoteAddress;
 }
