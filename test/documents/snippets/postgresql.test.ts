@@ -1,5 +1,5 @@
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
-import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, createPlant, endAll, run, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { snippet } from '../support/snippet.js';
@@ -31,8 +31,12 @@ describe('The statements of docs/databases.md', function () {
 
   const ofService = () => uriOf('plant_store', PASSWORD);
 
-  it('set up a database in which the service keeps plants, read them, and find the rows with an escape', async () => {
-    const service = await serve({ POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 });
+  it('set up a database that a check accepts, in which the service keeps plants, read them, and find the rows with an escape', async () => {
+    const env = { POSTGRESQL_URI: ofService(), ACCESS_TOKEN_SHA256 };
+    const check = run(['check'], env);
+    expect(await check.ended, check.stderr()).to.equal(0);
+    expect(check.stdout()).to.match(/^storage \(postgresql\): ready$/m);
+    const service = await serve(env);
     expect((await createPlant(service.address, 1, 'Monstera')).status).to.equal(200);
     const select = snippet('docs/databases.md', 'SELECT id');
     const monstera = { id: '1', name: 'Monstera', tag: null };
