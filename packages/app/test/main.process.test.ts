@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ACCESS_TOKEN_SHA256, command, endAll, run, serve } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { connectTo } from './support/in-process.js';
+import { newFiles } from './support/plant-files.js';
 
 /** Packages that only other configurations need. */
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
@@ -18,30 +17,20 @@ const WAITING = 300;
 const REPORT = /^\{.*lines of the log were lost"\}$/m;
 
 describe('The process of plant-store', () => {
-  let folder: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'plant-store-'));
-  });
-
-  afterEach(() => {
-    endAll();
-    rmSync(folder, { recursive: true });
-  });
+  const { newPath, write } = newFiles();
+  afterEach(endAll);
 
   it('warns when it may open fewer files than MAX_CONNECTIONS needs', async () => {
     const limited = `ulimit -n 300; '${process.execPath}' '${command}' check`;
-    const MAX_CONNECTIONS = '201';
-    const { stderr } = await promisify(execFile)('sh', ['-c', limited], {
-      env: { PATH: process.env.PATH, MAX_CONNECTIONS },
-    });
+    const env = { PATH: process.env.PATH, MAX_CONNECTIONS: '201' };
+    const { stderr } = await promisify(execFile)('sh', ['-c', limited], { env });
     expect(stderr).to.equal(
       'plant-store: warning: MAX_CONNECTIONS: the process may open 300 files, and each connection takes one. Raise the limit to 301 (ulimit -n), or lower MAX_CONNECTIONS\n',
     );
   });
 
   it('loads only what it needs', async () => {
-    const coverage = join(folder, 'coverage');
+    const coverage = newPath();
     const service = await serve({ ACCESS_TOKEN_SHA256, NODE_V8_COVERAGE: coverage });
     expect(await service.stop()).to.equal(0);
     const [report = ''] = readdirSync(coverage);
@@ -53,15 +42,15 @@ describe('The process of plant-store', () => {
   });
 
   it('serves on without outputs, also after a SIGHUP, responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
-    const { port, child, ended } = await serve({ ACCESS_TOKEN_SHA256, LOG_LEVEL: 'debug' });
+    const service = await serve({ ACCESS_TOKEN_SHA256, LOG_LEVEL: 'debug' });
+    const { address, child, ended } = service;
     for (const output of [child.stdout, child.stderr]) output?.destroy();
     child.kill('SIGHUP');
-    expect((await fetch(`http://127.0.0.1:${port}/livez`)).status).to.equal(200);
+    expect((await fetch(`${address}/livez`)).status).to.equal(200);
     child.kill('SIGSTOP');
     const ask = async (request: string) => {
-      const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+      const socket = connectTo(service, request);
       await once(socket, 'connect');
-      socket.write(request);
       return socket;
     };
     const asking = Array.from({ length: WAITING }, () =>
@@ -89,8 +78,7 @@ describe('The process of plant-store', () => {
   });
 
   it('serves on while the reader of its log has stopped, counts the lines that it loses, logs their number when it is read again, and stops', async () => {
-    const tokens = join(folder, 'tokens');
-    await writeFile(tokens, `${ACCESS_TOKEN_SHA256} a-client\n`);
+    const tokens = write([`${ACCESS_TOKEN_SHA256} a-client\n`]);
     const service = await serve({ ACCESS_TOKENS_FILE: tokens, MANAGEMENT_PORT: '0' });
     /** Makes the service log a long line about its tokens. Resolves with how many lines it has lost. */
     const logMore = async () => {
@@ -99,7 +87,7 @@ describe('The process of plant-store', () => {
       const metrics = await (await fetch(`${service.management}/metrics`)).text();
       return Number(/^plant_store_log_lines_lost_total ([0-9]+)$/m.exec(metrics)?.[1]);
     };
-    await writeFile(tokens, 'not a digest\n'.repeat(2_000));
+    writeFileSync(tokens, 'not a digest\n'.repeat(2_000));
     service.child.stdout?.pause();
     let lost = 0;
     while (lost === 0) lost = await logMore();

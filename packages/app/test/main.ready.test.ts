@@ -1,12 +1,11 @@
 import { freePort } from '@plant-store/faulty-network';
-import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { urlOf } from '../src/commands/own-process.js';
 import { result, serveHere, stopAll } from './support/in-process.js';
 
 /** Starts a service, and runs the command with the same settings. */
 async function asked(env: Record<string, string>) {
-  const { address } = await serveHere({ ...env, ACCESS_TOKEN_SHA256 });
+  const { address } = await serveHere(env);
   const { code, out } = await result(['ready'], { ...env, PORT: new URL(address).port });
   return { code, body: JSON.parse(out) };
 }
@@ -25,12 +24,9 @@ describe('plant-store ready', () => {
     const { code, body } = await asked({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
     expect([code, body.error]).to.deep.equal([1, 5030]);
     const PORT = `${await freePort()}`;
-    const { code: none, err } = await result(['ready'], { PORT });
-    expect(none).to.equal(1);
-    expect(err).to.match(
-      new RegExp(
-        `^plant-store: no response from 127.0.0.1:${PORT}: fetch failed \\(connect ECONNREFUSED`,
-      ),
-    );
+    const none = await result(['ready'], { PORT });
+    expect(none.code).to.equal(1);
+    const problem = `no response from 127.0.0.1:${PORT}: fetch failed (connect ECONNREFUSED`;
+    expect(none.err.startsWith(`plant-store: ${problem}`), none.err).to.equal(true);
   });
 });

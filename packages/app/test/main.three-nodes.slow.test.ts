@@ -4,16 +4,17 @@ import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { type Command, result, type Service, serveHere, stopAll } from './support/in-process.js';
-import { KeptPlants } from './support/kept-plants.js';
 import {
   CLIENT,
   countsOf,
+  ID_BEFORE,
+  newFiles,
   numbered,
-  PlantFiles,
   plantLine,
   rejectsIn,
   startExport,
   startImport,
+  storesAfter,
 } from './support/plant-files.js';
 
 const LINES = 2_000;
@@ -25,87 +26,74 @@ const CLIENTS = 10;
 /** Longer than the driver waits for a primary, so that every command must try again. */
 const ELECTION_MS = 3_000;
 
-const { ACCESS_TOKEN_SHA256 } = CLIENT;
 const isBroken = (line: number) => line % INVALID_EVERY === 0;
 const lineOf = (line: number) => (isBroken(line) ? `{"id":${line}}\n` : plantLine(line));
 
-describe('With three nodes', function () {
+describe('With three nodes of which the primary is killed,', function () {
   this.timeout(120_000);
-  const files = new PlantFiles();
+  const { newPath, write } = newFiles();
   let set: ReplicaSet;
+  let service: Service;
+  let imported: Command;
+  let exported: Command;
+  const uriOf = (database: string) => ({ MONGODB_URI: set.uri.replace('/?', `/${database}?`) });
 
   before(needsMongod);
 
+  /** Begins everything before the kill; the import has its second half to read, and the export pages to read. */
   before(async () => {
     set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
+    expect(await startImport([write(numbered(EXPORTED))], uriOf('exported')).ended).to.equal(0);
+    service = await serveHere(uriOf('service'));
+    await service.printed(/the storage is reachable/);
+    exported = startExport([], uriOf('exported'));
+    await exported.printed(/^\{/);
+    exported.stdout.pause();
+    const file = newPath();
+    execFileSync('mkfifo', [file]);
+    imported = startImport([file], uriOf('imported'));
+    const lines = createWriteStream(file);
+    const all = numbered(LINES, lineOf);
+    lines.write(all.slice(0, LINES / 2).join(''));
+    await storesAfter(`${ID_BEFORE}`, imported, uriOf('imported'));
+    await (await set.primary()).kill();
+    expect(exported.out.split('\n').length, 'exported before the kill').to.be.below(EXPORTED);
+    lines.end(all.slice(LINES / 2).join(''));
+    exported.stdout.resume();
   });
 
   after(async () => {
     await stopAll();
-    files.remove();
     await set?.stop();
   });
 
-  describe('of which the primary is killed,', () => {
-    let service: Service;
-    let imported: Command;
-    let exported: Command;
-    let kept: KeptPlants;
-    const uriOf = (database: string) => set.uri.replace('/?', `/${database}?`);
+  it('serve carries out every create, and stays ready', async () => {
+    const creates = Array.from({ length: CLIENTS }, (_, id) => createPlant(service.address, id));
+    expect((await fetch(`${service.address}/readyz`)).status).to.equal(200);
+    for (const { status } of await Promise.all(creates)) expect(status).to.equal(200);
+    expect(await service.stop()).to.equal(0);
+  });
 
-    /** Begins everything before the kill; the import has its second half to read, and the export pages to read. */
-    before(async () => {
-      const source = new KeptPlants(uriOf('exported'));
-      await source.fill(EXPORTED).finally(() => source.close());
-      service = await serveHere({ MONGODB_URI: uriOf('service'), ACCESS_TOKEN_SHA256 });
-      await service.printed(/the storage is reachable/);
-      exported = startExport([], { MONGODB_URI: uriOf('exported') });
-      await exported.printed(/^\{/);
-      exported.stdout.pause();
-      const file = files.newPath();
-      execFileSync('mkfifo', [file]);
-      kept = new KeptPlants(uriOf('imported'));
-      imported = startImport([file], { MONGODB_URI: uriOf('imported') });
-      const lines = createWriteStream(file);
-      const all = [...numbered(LINES, lineOf)];
-      lines.write(all.slice(0, LINES / 2).join(''));
-      await kept.exceed(0, imported);
-      await (await set.primary()).kill();
-      expect(exported.out.split('\n').length, 'exported before the kill').to.be.below(EXPORTED);
-      lines.end(all.slice(LINES / 2).join(''));
-      exported.stdout.resume();
-    });
+  it('import reports the outcome of every line', async () => {
+    expect(await imported.ended, imported.err).to.equal(1);
+    const { stored = 0, 4005: invalid, 5031: unknown = 0, ...others } = countsOf(imported.err);
+    expect(others).to.deep.equal({});
+    expect(invalid).to.equal(LINES / INVALID_EVERY);
+    expect(stored + unknown).to.equal(LINES - LINES / INVALID_EVERY);
+    const reported = new Map(rejectsIn(imported.out).map(({ line, error }) => [line, error]));
+    const { out } = await result(['export'], { ...CLIENT, ...uriOf('imported') });
+    const plants = new Set(out.match(/^.+\n/gm));
+    for (let line = 1; line <= LINES; line += 1) {
+      const error = reported.get(line);
+      expect(error, `line ${line}`).to.be.oneOf(isBroken(line) ? [4005] : [undefined, 5031]);
+      if (error === 5031) continue;
+      expect(plants.has(plantLine(line)), `line ${line}`).to.equal(error === undefined);
+    }
+    expect(plants.size).to.be.within(stored, stored + unknown);
+  });
 
-    after(() => kept?.close());
-
-    it('serve carries out every create, and stays ready', async () => {
-      const creates = Array.from({ length: CLIENTS }, (_, id) => createPlant(service.address, id));
-      expect((await fetch(`${service.address}/readyz`)).status).to.equal(200);
-      for (const { status } of await Promise.all(creates)) expect(status).to.equal(200);
-      expect(await service.stop()).to.equal(0);
-    });
-
-    it('import reports the outcome of every line', async () => {
-      expect(await imported.ended, imported.err).to.equal(1);
-      const { stored = 0, 4005: invalid, 5031: unknown = 0, ...others } = countsOf(imported.err);
-      expect(others).to.deep.equal({});
-      expect(invalid).to.equal(LINES / INVALID_EVERY);
-      expect(stored + unknown).to.equal(LINES - LINES / INVALID_EVERY);
-      const reported = new Map(rejectsIn(imported.out).map(({ line, error }) => [line, error]));
-      const { out } = await result(['export'], { ...CLIENT, MONGODB_URI: uriOf('imported') });
-      const plants = new Set(out.match(/^.+\n/gm));
-      for (let line = 1; line <= LINES; line += 1) {
-        const error = reported.get(line);
-        expect(error, `line ${line}`).to.be.oneOf(isBroken(line) ? [4005] : [undefined, 5031]);
-        if (error === 5031) continue;
-        expect(plants.has(plantLine(line)), `line ${line}`).to.equal(error === undefined);
-      }
-      expect(plants.size).to.be.within(stored, stored + unknown);
-    });
-
-    it('export has each plant once, in the order of the ids', async () => {
-      expect(await exported.ended, exported.err).to.equal(0);
-      expect(exported.out === [...numbered(EXPORTED)].join('')).to.equal(true);
-    });
+  it('export has each plant once, in the order of the ids', async () => {
+    expect(await exported.ended, exported.err).to.equal(0);
+    expect(exported.out === numbered(EXPORTED).join('')).to.equal(true);
   });
 });

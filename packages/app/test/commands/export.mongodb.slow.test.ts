@@ -6,8 +6,7 @@ import { command, endAll, run, watch } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { stopAll } from '../support/in-process.js';
-import { KeptPlants } from '../support/kept-plants.js';
-import { CLIENT, numbered, PlantFiles, startExport } from '../support/plant-files.js';
+import { CLIENT, newFiles, numbered, startExport, startImport } from '../support/plant-files.js';
 
 /** More plants than two pages, of which an export reads one ahead. */
 const MANY = 20_001;
@@ -18,7 +17,7 @@ function resumeOf(err: string): string[] {
 }
 
 describe('plant-store export, from a replica set,', () => {
-  const files = new PlantFiles();
+  const { newPath, write } = newFiles();
   let env: { MONGODB_URI: string };
   let full: string;
 
@@ -28,24 +27,19 @@ describe('plant-store export, from a replica set,', () => {
   };
 
   before(needsMongod);
-  after(() => files.remove());
   afterEach(stopAll);
   afterEach(endAll);
 
   before(async () => {
     env = await storeOf();
-    full = [...numbered(MANY)].join('');
-    const store = new KeptPlants(env.MONGODB_URI);
-    await store.fill(MANY).finally(() => store.close());
+    full = numbered(MANY).join('');
+    expect(await startImport([write([full])], env).ended).to.equal(0);
   });
 
   it('ends with 1 without its collection, which it does not create, and with 0 and the warnings of the storage without plants', async () => {
     const { MONGODB_URI } = await storeOf();
-    const it = startExport([], {
-      MONGODB_URI,
-      MONGODB_COLLECTION: 'misspelt',
-      LOG_LEVEL: 'warn',
-    });
+    const misspelt = { MONGODB_URI, MONGODB_COLLECTION: 'misspelt', LOG_LEVEL: 'warn' };
+    const it = startExport([], misspelt);
     expect(await it.ended).to.equal(1);
     expect(it.out).to.equal('');
     expect(it.err).to.match(
@@ -64,7 +58,7 @@ describe('plant-store export, from a replica set,', () => {
   });
 
   it('reports a full disk, and how to resume before what was cut off', async () => {
-    const file = files.newPath();
+    const file = newPath();
     // Further writes to the file are short, or fail.
     const limited = `trap '' XFSZ; ulimit -f 1024; exec '${process.execPath}' '${command}' export > '${file}'`;
     const it = watch(

@@ -3,14 +3,13 @@ import { openSync, readFileSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
 import { writerTo } from '../../src/commands/own-process.js';
-import { PlantFiles } from '../support/plant-files.js';
+import { newFiles } from '../support/plant-files.js';
 
 describe('Standard output that is a file', () => {
-  const files = new PlantFiles();
-  after(() => files.remove());
+  const { newPath } = newFiles();
 
   it('is written completely, or reports that it is full', async () => {
-    const path = files.newPath();
+    const path = newPath();
     const outputTo = (file: string) =>
       writerTo(Object.assign(new PassThrough(), { fd: openSync(file, 'w') }));
     const write = outputTo(path);

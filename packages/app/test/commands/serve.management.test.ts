@@ -1,18 +1,10 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/service-process';
+import { createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { build } from '../../src/build.js';
-import { metricsOf, type Service, serveHere, stopAll } from '../support/in-process.js';
+import { connectTo, metricsOf, type Service, serveHere, stopAll } from '../support/in-process.js';
 
-const start = (env: Record<string, string> = {}) =>
-  serveHere({ MANAGEMENT_PORT: '0', ACCESS_TOKEN_SHA256, ...env });
-
-function open({ address }: Service, bytes: string) {
-  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
-  socket.write(bytes);
-  return socket;
-}
+const start = (env = {}) => serveHere({ MANAGEMENT_PORT: '0', ...env });
 
 async function expectNotReady({ address, management }: Service): Promise<void> {
   for (const listener of [address, management]) {
@@ -23,29 +15,25 @@ async function expectNotReady({ address, management }: Service): Promise<void> {
 describe('The management listener', () => {
   afterEach(stopAll);
 
-  it('has health checks and metrics, which the API does not have', async () => {
-    const { address, management } = await start();
+  it('has health checks and metrics, which the API does not have, and names the same build there, in the log and in the interface description', async () => {
+    const service = await start();
+    const { address, management, out } = service;
     for (const path of ['/livez', '/readyz', '/metrics']) {
       expect((await fetch(`${management}${path}`)).status, path).to.equal(200);
     }
     expect((await fetch(`${address}/metrics`)).status).to.equal(404);
     expect((await fetch(`${management}/plants`, { method: 'POST' })).status).to.equal(404);
-  });
-
-  it('names the same build in metrics, in the log and in the interface description', async () => {
-    const service = await start();
-    const [line = ''] = /^.*"listening".*$/m.exec(service.out) ?? [];
+    const [line = ''] = /^.*"listening".*$/m.exec(out) ?? [];
     expect(JSON.parse(line)).to.include(build);
-    const { info } = JSON.parse(await (await fetch(`${service.address}/openapi.json`)).text());
+    const { info } = JSON.parse(await (await fetch(`${address}/openapi.json`)).text());
     expect(info['x-build']).to.deep.equal(build);
     const label = `plant_store_build_info{version="${build.version}",commit="`;
     expect((await metricsOf(service)).join('\n')).to.include(label);
   });
 
   it('counts creates without a storage, which are logged, but not failed readiness probes', async () => {
-    const service = await start({
-      ...{ MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' },
-    });
+    const unreachable = { MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '300' };
+    const service = await start(unreachable);
     await expectNotReady(service);
     expect((await createPlant(service.address, 1)).status).to.equal(503);
     expect(await metricsOf(service)).to.include.members([
@@ -68,9 +56,9 @@ describe('The management listener', () => {
 
   it('counts connections beyond MAX_CONNECTIONS, which are closed', async () => {
     const service = await start({ MAX_CONNECTIONS: '1' });
-    const kept = open(service, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+    const kept = connectTo(service, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
     await once(kept, 'data');
-    const refused = open(service, '');
+    const refused = connectTo(service, '');
     await once(refused, 'close');
     expect(refused.bytesRead).to.equal(0);
     expect(await metricsOf(service)).to.include('plant_store_connections_refused_total 1');

@@ -14,10 +14,8 @@ describe('The service on MongoDB', () => {
 
   it('starts without its database, logs one line about it, recovers by itself, and stays ready in an outage', async () => {
     const server = await MongodServer.stopped();
-    const service = await serveHere({
-      ...{ MONGODB_URI: server.uri, ACCESS_TOKEN_SHA256 },
-      ...{ REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' },
-    });
+    const limits = { REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' };
+    const service = await serveHere({ MONGODB_URI: server.uri, ...limits });
     const probe = async (path: string) => (await fetch(`${service.address}${path}`)).status;
     await service.printed(new RegExp(`MONGODB_URI: .*not reachable \\(.*${server.host}.*\\)`));
     expect([await probe('/readyz'), await probe('/livez')]).to.deep.equal([503, 200]);

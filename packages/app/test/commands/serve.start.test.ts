@@ -58,7 +58,7 @@ describe('The start of the service', () => {
   });
 
   it('reports in one line that a port is taken, closes what is open, and ends with 1', async () => {
-    const { address } = await serveHere({ ACCESS_TOKEN_SHA256 });
+    const { address } = await serveHere();
     const [taken, free] = [new URL(address).port, `${await freePort()}`];
     for (const [prefix, ports] of [
       ['', { PORT: taken, MANAGEMENT_PORT: free }],
@@ -86,7 +86,7 @@ describe('The start of the service', () => {
     const silent = await silentServer();
     const expectLogged = async (host: string) => {
       const issuer = { JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' };
-      const service = await serveHere(issuer);
+      const service = await serveHere({}, issuer);
       const [line] = await service.printed(new RegExp(`^.*JWT_ISSUER.*${host}.*\n`, 'm'));
       expect(JSON.parse(line).level).to.equal('warn');
       expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);

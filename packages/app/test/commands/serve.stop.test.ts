@@ -1,29 +1,25 @@
 import { rejects } from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
 import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { close } from '../../src/commands/serve.js';
 import { readConfiguration } from '../../src/configuration/configuration.js';
 import { createContainer, ids } from '../../src/container.js';
-import { Command, type Service, serveHere, stopAll } from '../support/in-process.js';
+import { Command, connectTo, type Service, serveHere, stopAll } from '../support/in-process.js';
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
-
-const start = (env: Record<string, string> = {}) => serveHere({ ACCESS_TOKEN_SHA256, ...env });
 
 async function refusesConnections({ address }: Service): Promise<void> {
   while (await fetch(`${address}/livez`).catch(() => undefined));
 }
 
 /** Sends the beginning of a request. Resolves when the service has read it. */
-async function sendPart({ address }: Service, request: string) {
-  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
-  socket.write(request);
+async function sendPart(service: Service, request: string) {
+  const socket = connectTo(service, request);
   await once(socket, 'connect');
-  await fetch(`${address}/livez`);
-  return socket.setEncoding('latin1');
+  await fetch(`${service.address}/livez`);
+  return socket;
 }
 
 /** The defaults of the limits are longer than the time limit of the tests. */
@@ -31,7 +27,7 @@ describe('Stopping', () => {
   afterEach(stopAll);
 
   it('waits for a request that is still arriving, closes its connection, and reports its health until then', async () => {
-    const service = await start({ MANAGEMENT_PORT: '0' });
+    const service = await serveHere({ MANAGEMENT_PORT: '0' });
     const socket = await sendPart(service, `${HEAD}Content-Length: 18\r\n\r\n{"id":1,`);
     service.emit('SIGTERM');
     await refusesConnections(service);
@@ -44,7 +40,7 @@ describe('Stopping', () => {
   });
 
   it('cuts off open connections at the time limit', async () => {
-    const service = await start({ SHUTDOWN_TIMEOUT_MS: '300' });
+    const service = await serveHere({ SHUTDOWN_TIMEOUT_MS: '300' });
     const socket = await sendPart(service, `${HEAD}Content-Length: 17\r\n\r\n{`);
     const ended = service.stop();
     await once(socket.resume(), 'close');
@@ -72,7 +68,7 @@ describe('Stopping', () => {
   });
 
   it('ends at once at the second signal', async () => {
-    const service = await start({ SHUTDOWN_DELAY_MS: '20000' });
+    const service = await serveHere({ SHUTDOWN_DELAY_MS: '20000' });
     service.emit('SIGTERM');
     await service.printed(/"signal":"SIGTERM","msg":"stopping"/);
     service.emit('SIGINT');

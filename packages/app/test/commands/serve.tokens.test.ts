@@ -3,10 +3,10 @@ import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issue
 import { createPlant, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import { metricsOf, serveHere, stopAll } from '../support/in-process.js';
-import { PlantFiles } from '../support/plant-files.js';
+import { newFiles } from '../support/plant-files.js';
 
 async function start(env: Record<string, string>) {
-  const service = await serveHere({ LOG_LEVEL: 'debug', ...env });
+  const service = await serveHere({ LOG_LEVEL: 'debug' }, env);
   const sent: string[] = [];
   const create = (token: string) =>
     createPlant(service.address, sent.push(token), 'Monstera', token);
@@ -29,9 +29,8 @@ function expectNoToken(log: string, tokens: readonly string[]): void {
 }
 
 describe('The tokens of the service', () => {
-  const files = new PlantFiles();
+  const { write } = newFiles();
   afterEach(stopAll);
-  after(() => files.remove());
 
   it('are those of an issuer: the log has the clients and the reasons of refusals, but no token', async () => {
     const issuer = await OidcIssuer.start(await signingKey('first'));
@@ -69,7 +68,7 @@ describe('The tokens of the service', () => {
   it('are those of a file, which SIGHUP reads again: an invalid one changes nothing, and the log has only labels', async () => {
     const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'] as const;
     const [old, next] = [`${sha256(OLD)} nursery\n`, `${sha256(NEW)} nursery 2\n`];
-    const file = await files.write([old]);
+    const file = write([old]);
     const { service, create, responded } = await start({ ACCESS_TOKENS_FILE: file });
     const statuses = async () => [(await create(OLD)).status, (await create(NEW)).status];
     expect(await statuses()).to.deep.equal([200, 401]);

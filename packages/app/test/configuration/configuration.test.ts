@@ -5,7 +5,7 @@ import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import { advice, readConfiguration, settings } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/setting.js';
 import { storages } from '../../src/configuration/storages.js';
-import { PlantFiles } from '../support/plant-files.js';
+import { newFiles } from '../support/plant-files.js';
 
 type Env = Record<string, string>;
 
@@ -15,6 +15,8 @@ const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
 /** A tutorial adds one. */
 const STORES = variablesThatChoose(storages);
 const FORGETS = 'memory loses every plant when the process ends';
+const ignored = (name: string, meant: string) =>
+  `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`;
 
 /** Values that no variable of this name takes. */
 const INVALID: Readonly<Record<string, readonly string[]>> = {
@@ -29,6 +31,9 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   POSTGRESQL_URI: ['mongodb://a'],
   ACCESS_TOKEN_SHA256: ['', `${DIGEST}\n`],
   ACCESS_TOKENS_FILE: [''],
+  JWKS_URL: [''],
+  JWT_SCOPE: [''],
+  JWT_READ_SCOPE: [''],
   TRUSTED_PROXIES: ['', 'a-proxy', '10.0.0.0/33'],
   CORS_ALLOWED_ORIGINS: [
     ...['', '*', 'null', 'nursery.example', 'ftp://nursery.example', 'https://Nursery.example'],
@@ -59,9 +64,12 @@ describe('What a variable accepts', () => {
     return success ? output : undefined;
   };
 
-  it('is met by its example', () => {
+  it('is met by its example, and that of HOST by names and addresses', () => {
     for (const [name, { example }] of Object.entries(settings)) {
       expect(valueFor(name, example), name).not.to.equal(undefined);
+    }
+    for (const host of ['::', 'fe80::1', '0.0.0.0', 'plants.example', 'db_1']) {
+      expect(valueFor('HOST', host)).to.equal(host);
     }
   });
 
@@ -75,17 +83,11 @@ describe('What a variable accepts', () => {
     }
   });
 
-  it('is met by names and addresses of hosts', () => {
-    for (const host of ['::', 'fe80::1', '0.0.0.0', 'plants.example', 'db_1']) {
-      expect(valueFor('HOST', host)).to.equal(host);
-    }
-  });
-
   for (const [variable, values] of Object.entries(INVALID)) {
     it(`is not met by other values of ${variable}, with the name, the rule and the fix`, async () => {
       const message = `^${variable}: expected .+, found .+\\. Unset it, or set for example ${variable}=`;
       for (const value of values) {
-        const chosen = variable === 'NODE_ENV' ? { STORAGE: 'memory', ...JWT } : {};
+        const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};
         const [problem, ...others] = await problemsOf({ ...chosen, [variable]: value });
         expect(problem, value).to.match(new RegExp(message));
         expect(others).to.deep.equal([]);
@@ -121,12 +123,6 @@ describe('The configuration', () => {
     expect(CORS_ALLOWED_ORIGINS).to.deep.equal(origins);
   });
 
-  it('names the client of a demo token', async () => {
-    const { demoToken = '', verifier } = await configured({});
-    const opened = await verifier.open(() => undefined);
-    expect((await opened.verify(demoToken)).name).to.equal('demo');
-  });
-
   it('has the names and the variables of its adapters', async () => {
     const own = await configured({ ACCESS_TOKEN_SHA256: DIGEST });
     expect(own.storage).to.include({ name: 'memory' }).and.not.to.have.property('variables');
@@ -139,13 +135,6 @@ describe('The configuration', () => {
 });
 
 describe('A problem of the configuration', () => {
-  it('is an empty variable, also one that an adapter does not require', async () => {
-    for (const name of ['JWT_SCOPE', 'JWT_READ_SCOPE', 'JWKS_URL']) {
-      const [problem = 'no problem'] = await problemsOf({ ...JWT, [name]: '' });
-      expect(problem.split(': expected')[0]).to.equal(name);
-    }
-  });
-
   const NO_STORAGE = `STORAGE: expected to be set, since ${FORGETS}. Set ${STORES}, or STORAGE=memory if that is intended`;
   const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
   const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
@@ -230,11 +219,7 @@ describe('A problem of the configuration', () => {
       ],
     ),
     [{ ACCESS_TOKEN: 'a' }, NO_VERIFIER],
-    [
-      { jwt_issuer: ISSUER },
-      NO_VERIFIER,
-      'jwt_issuer: ignored, since it is not a variable of this service. Rename it if JWT_ISSUER is meant',
-    ],
+    [{ jwt_issuer: ISSUER }, NO_VERIFIER, ignored('jwt_issuer', 'JWT_ISSUER')],
     [{ NODE_ENV: 'staging' }, NO_STORAGE, NO_VERIFIER],
     [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
@@ -290,25 +275,22 @@ describe('A problem of the configuration', () => {
 });
 
 describe('A secret', () => {
-  const files = new PlantFiles();
-  after(() => files.remove());
-
-  const file = (text: string) => files.write([text]);
+  const { write } = newFiles();
 
   it('can be in a file, whose last line may end', async () => {
     const env = { STORAGE: 'memory', ACCESS_TOKEN_SHA256: DIGEST };
     for (const end of ['', '\n', '\r\n']) {
-      const ACCESS_TOKEN_FILE = await file(`a-token${end}`);
+      const ACCESS_TOKEN_FILE = write([`a-token${end}`]);
       const { ACCESS_TOKEN } = await configuredAsClient({ ...env, ACCESS_TOKEN_FILE });
       expect(ACCESS_TOKEN).to.equal('a-token');
     }
-    const POSTGRESQL_URI_FILE = await file('postgresql://me:pass@a/b');
+    const POSTGRESQL_URI_FILE = write(['postgresql://me:pass@a/b']);
     const { storage } = await configured({ POSTGRESQL_URI_FILE });
     expect(storage.name).to.equal('postgresql');
   });
 
   it('is not that of the README in production, in the variable and in the file', async () => {
-    const ACCESS_TOKENS_FILE = await file(`${sha256('demo').toUpperCase()} nursery\n`);
+    const ACCESS_TOKENS_FILE = write([`${sha256('demo').toUpperCase()} nursery\n`]);
     const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
     for (const tokens of [{ ACCESS_TOKEN_SHA256 }, { ACCESS_TOKENS_FILE }]) {
       const env = { ...tokens, STORAGE: 'memory' };
@@ -321,11 +303,6 @@ describe('A secret', () => {
 
 describe('Advice', () => {
   const TIMES = { REQUEST_TIMEOUT_MS: '20000', REQUEST_DEADLINE_MS: '30000' };
-  const RESEMBLING = { POST: 'HOST', DOC: 'DOCS', ACCESS_TOKEN_SHA265: 'ACCESS_TOKEN_SHA256' };
-  const renames = Object.entries(RESEMBLING).map(
-    ([name, meant]) =>
-      `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`,
-  );
   const cases: readonly (readonly [Env, ...string[]])[] = [
     [
       { NODE_ENV: 'production', STORAGE: 'memory', ...JWT },
@@ -343,12 +320,13 @@ describe('Advice', () => {
       { ...TIMES, SHUTDOWN_TIMEOUT_MS: '50999' },
       'SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to 51000 ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and 1000 ms). Set it to 51000 or more',
     ],
-    [
-      { MONGO_URL: 'mongodb://a' },
-      'MONGO_URL: ignored, since it is not a variable of this service. Rename it if MONGODB_URI is meant',
-    ],
+    [{ MONGO_URL: 'mongodb://a' }, ignored('MONGO_URL', 'MONGODB_URI')],
     [{ STORAGE: 'memory', MONGO_URL: 'mongodb://a' }],
-    [{ ...RESEMBLING, ACCESS_TOKEN_SHA256: DIGEST }, ...renames],
+    [
+      { POST: 'a', DOC: 'a', ACCESS_TOKEN_SHA265: 'a', ACCESS_TOKEN_SHA256: DIGEST },
+      ...[ignored('POST', 'HOST'), ignored('DOC', 'DOCS')],
+      ignored('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
+    ],
   ];
 
   for (const [env, ...expected] of cases) {
@@ -356,9 +334,4 @@ describe('Advice', () => {
       expect(advice(await configured(env), 10_100)).to.deep.equal(expected);
     });
   }
-
-  it('about variables that resemble others is also among problems', async () => {
-    const problems = await problemsOf({ NODE_ENV: 'production', ...RESEMBLING });
-    expect(problems.slice(-3)).to.deep.equal(renames);
-  });
 });

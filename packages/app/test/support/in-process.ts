@@ -1,5 +1,7 @@
 import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
+import { ACCESS_TOKEN_SHA256 } from '@plant-store/service-process';
 import type { OwnProcess } from '../../src/commands/own-process.js';
 import { main } from '../../src/main.js';
 
@@ -24,14 +26,12 @@ export class Command extends EventEmitter implements OwnProcess {
     super();
     this.env = env;
     this.stdout = Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY });
-    this.stdout.on('data', (text) => {
-      this.out += text;
-      this.emit('printed');
-    });
-    this.stderr.on('data', (text) => {
-      this.err += text;
-      this.emit('printed');
-    });
+    for (const name of ['out', 'err'] as const) {
+      this[`std${name}`].on('data', (text) => {
+        this[name] += text;
+        this.emit('printed');
+      });
+    }
     running.add(this);
     const exited = once(this, 'exit').then(([code]) => code);
     this.ended = Promise.race([main(args, this), exited]).finally(() => running.delete(this));
@@ -73,9 +73,12 @@ export interface Service extends Command {
   readonly management: string | undefined;
 }
 
-/** Starts the service on a free port. Resolves when it listens. One of the settings must choose a token verifier. */
-export async function serveHere(env: Record<string, string>): Promise<Service> {
-  const service = new Command(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...env });
+/** Starts the service on a free port. Resolves when it listens. */
+export async function serveHere(
+  env: NodeJS.ProcessEnv = {},
+  verifier: NodeJS.ProcessEnv = { ACCESS_TOKEN_SHA256 },
+): Promise<Service> {
+  const service = new Command(['serve'], { PORT: '0', LOG_FORMAT: 'json', ...verifier, ...env });
   const [line] = await service.printed(/^.*"listening".*\n/m);
   const { address, management } = JSON.parse(line);
   return Object.assign(service, { address, management });
@@ -84,6 +87,13 @@ export async function serveHere(env: Record<string, string>): Promise<Service> {
 /** Resolves with the lines of the metrics of a service. */
 export async function metricsOf({ management }: Service): Promise<string[]> {
   return (await (await fetch(`${management}/metrics`)).text()).split('\n');
+}
+
+/** Opens a connection to the service, and sends these bytes. */
+export function connectTo({ address }: Pick<Service, 'address'>, bytes: string) {
+  const socket = connect(Number(new URL(address).port), '127.0.0.1').on('error', () => {});
+  socket.write(bytes);
+  return socket.setEncoding('latin1');
 }
 
 /** Stops the commands that a failed test has left running. */
