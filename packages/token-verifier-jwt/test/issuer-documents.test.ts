@@ -1,10 +1,14 @@
 import { rejects } from 'node:assert/strict';
-import { TokenVerifierUnavailableError } from '@plant-store/domain';
+import { generateKeyPairSync } from 'node:crypto';
+import { inspect } from 'node:util';
+import { InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { expect } from 'chai';
+import { exportJWK, type JWK } from 'jose';
 import { type FakeIssuer, issuerKey, METADATA, startEach } from './support/fake-issuer.js';
 
 const { fetch } = globalThis;
 const LIMIT = 256 * 1024;
+const NO_KEY = 'holds no key that can be used: public, for RS256, PS256, ES256, EdDSA';
 
 describe("The issuer's documents", () => {
   let issuer: FakeIssuer;
@@ -18,12 +22,12 @@ describe("The issuer's documents", () => {
     issuer.publish(place, { issuer: issuer.url, jwks_uri: `${issuer.url}/jwks`, ...changed });
   }
 
-  /** Resolves when no verifier can fetch the keys, refuses no token, and has a cause with this text. */
+  /** Resolves when a verifier cannot fetch the keys, for this reason, and refuses no token. */
   async function expectNotFetched(reason: string): Promise<void> {
     const verifier = issuer.verifier();
     const error: unknown = await verifier.ready().catch((failure: unknown) => failure);
     expect(error).to.be.instanceOf(TokenVerifierUnavailableError);
-    expect(textOf(error)).to.include(reason);
+    expect(inspect(error, { depth: 9 })).to.include(reason);
     await rejects(verifier.verify(await issuer.token()), TokenVerifierUnavailableError);
   }
 
@@ -80,14 +84,49 @@ describe("The issuer's documents", () => {
       issuer.handlers.set('/moved', (_, response) => response.writeHead(410).end());
       issuer.now += 1_000;
       const error = await accepted(await issuerKey('fourth')).catch((failure: unknown) => failure);
-      expect(textOf(error)).to.include('is not the metadata of the configured issuer');
+      expect(inspect(error, { depth: 9 })).to.include(
+        'is not the metadata of the configured issuer',
+      );
     });
   });
+
+  const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+  const unusable: Record<string, (key: JWK, privateKey: JWK) => Record<string, unknown>> = {
+    'is of a use other than signing': (key) => ({ ...key, use: 'enc' }),
+    'is for another algorithm': (key) => ({ ...key, alg: 'ES384' }),
+    'is for operations other than verifying': (key) => ({ ...key, key_ops: ['sign'] }),
+    'has invalid operations': (key) => ({ ...key, key_ops: 7 }),
+    'lacks a part': ({ x: _, ...rest }) => rest,
+    'is of an unknown type': (key) => ({ ...key, kty: 'PLANT' }),
+    'is a secret': () => ({ kty: 'oct', k: 'c2VjcmV0', kid: 'second', alg: 'ES256' }),
+    'is private': (_, privateKey) => ({ ...privateKey, kid: 'second', alg: 'ES256' }),
+    'is of RSA with less than 2048 bits': () => ({ ...publicKey.export({ format: 'jwk' }) }),
+  };
+
+  for (const [what, unusableKey] of Object.entries(unusable)) {
+    it(`are used without a key that ${what}`, async () => {
+      const second = await issuerKey('second');
+      const key = unusableKey(second.published, await exportJWK(second.privateKey));
+      issuer.publish('/jwks', { keys: [key, issuer.key.published] });
+      const verifier = issuer.verifier();
+      await verifier.verify(await issuer.token());
+      await rejects(verifier.verify(await issuer.token({}, {}, second)), InvalidTokenError);
+      issuer.publish('/jwks', { keys: [key] });
+      await expectNotFetched(NO_KEY);
+    });
+  }
+
+  for (const part of ['use', 'alg']) {
+    it(`may have a key without \`${part}\``, async () => {
+      issuer.publish('/jwks', { keys: [{ ...issuer.key.published, [part]: undefined }] });
+      await issuer.verifier().verify(await issuer.token());
+    });
+  }
 
   for (const body of [null, [], { keys: {} }, { keys: [] }, { keys: [null, 7, 'key'] }]) {
     it(`hold no key: ${JSON.stringify(body)}`, async () => {
       issuer.publish('/jwks', body);
-      await expectNotFetched('holds no key that can be used: public, for RS256, PS256');
+      await expectNotFetched(NO_KEY);
     });
   }
 
@@ -120,8 +159,3 @@ describe("The issuer's documents", () => {
     }
   });
 });
-
-function textOf(cause: unknown): string {
-  const errors = cause instanceof AggregateError ? cause.errors : [];
-  return cause instanceof Error ? [cause, ...[...errors, cause.cause].map(textOf)].join(': ') : '';
-}

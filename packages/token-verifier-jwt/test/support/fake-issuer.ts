@@ -54,16 +54,10 @@ export class FakeIssuer extends LoopbackServer {
     else response.writeHead(404).end();
   };
 
-  private constructor(key: IssuerKey) {
+  constructor(key: IssuerKey) {
     super();
     this.key = key;
     this.keys = [key];
-  }
-
-  static async start(key: IssuerKey): Promise<FakeIssuer> {
-    const issuer = new FakeIssuer(key);
-    await issuer.listen();
-    return issuer;
   }
 
   /** Responds with a document from now on. */
@@ -119,7 +113,8 @@ export function startEach(use: (issuer: FakeIssuer) => void, alg?: string): void
   });
 
   beforeEach(async () => {
-    issuer = await FakeIssuer.start(key);
+    issuer = new FakeIssuer(key);
+    await issuer.listen();
     use(issuer);
   });
 
