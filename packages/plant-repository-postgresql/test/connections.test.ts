@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { until } from '@plant-store/contract-suite';
+import { errorOf, until } from '@plant-store/contract-suite';
 import { newPlant, StorageUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
 import {
@@ -70,8 +70,8 @@ describeOnPostgresql('The connections of a store', () => {
       const repository = postgresqlPlantRepository({
         uri: `postgresql://${uri.replace('@', `@${network.host}`)}`,
       });
-      const reading = () => repository.read({ limit: 1 }, 1_000).catch((error: unknown) => error);
-      const isRefused = async () => reason.test(inspect(await reading()));
+      const isRefused = async () =>
+        reason.test(inspect(await errorOf(repository.read({ limit: 1 }, 1_000))));
       await until(isRefused, () => `no read was refused: ${reason}`);
       // A check may be connecting.
       const hasEnded = async () => network.connections <= 1;

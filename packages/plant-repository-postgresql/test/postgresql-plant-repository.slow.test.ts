@@ -47,16 +47,15 @@ describeOnPostgresql('a store, when the server is slow', function () {
 
   const plant = (id: number) => newPlant({ id: BigInt(id), name: 'Monstera' });
 
-  /** Opens every connection of a store. */
-  const openAll = async (store: GroupCommitPlantRepository) => {
+  /** Adds plants, and calls `added` after each of them. */
+  const addAll = async (store: GroupCommitPlantRepository, added?: () => Promise<unknown>) => {
     const adding: Promise<void>[] = [];
-    await locked(async () => {
-      for (let id = 0; id < PLANTS; id += 1) {
-        adding.push(store.add(plant(id), 50_000));
-        await wait(50);
-      }
-    });
-    await Promise.all(adding);
+    for (let id = 0; id < PLANTS; id += 1) {
+      adding.push(store.add(plant(id), 50_000));
+      await wait(50);
+      await added?.();
+    }
+    return adding;
   };
 
   const locked = async (work: () => Promise<void>) => {
@@ -75,14 +74,10 @@ describeOnPostgresql('a store, when the server is slow', function () {
 
   for (const [what, during] of Object.entries(pauses)) {
     it(`waits with few backends, loses nothing, and reports it, while ${what}`, async () => {
-      const adding: Promise<void>[] = [];
+      let adding: Promise<void>[] = [];
       const seen: number[] = [];
       await during(async () => {
-        for (let id = 0; id < PLANTS; id += 1) {
-          adding.push(repository.add(plant(id), 50_000));
-          await wait(50);
-          seen.push(await server.backends());
-        }
+        adding = await addAll(repository, async () => seen.push(await server.backends()));
         // Checks are carried out by processes that are not suspended only.
         if (during !== suspended) await untilNotReady(repository, SLOW);
       });
@@ -128,7 +123,9 @@ describeOnPostgresql('a store, when the server is slow', function () {
       },
     });
     try {
-      await openAll(remote);
+      // Opens every connection.
+      await locked(async () => void adding.push(...(await addAll(remote))));
+      await Promise.all(adding);
       network.freezeConnections();
       for (let id = 0; id < CLIENTS; id += 1) adding.push(remote.add(plant(1_000 + id), 15_000));
       await Promise.all([...adding, remote.read({ limit: 1_000 }, 15_000)]);

@@ -2,7 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
 import { CertificateFolder } from '@plant-store/certificates';
-import { until } from '@plant-store/contract-suite';
+import { errorOf, until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlantFields,
@@ -233,7 +233,7 @@ describeOnPostgresql('a store', () => {
       const repository = open();
       await repository.add(newPlant({ id: 8n, name: 'Monstera' }), 60_000);
       await server.run(rule(`${schema}.plants`));
-      const error = await repository.add(monstera, 60_000).catch((reason: unknown) => reason);
+      const error = await errorOf(repository.add(monstera, 60_000));
       expect(error).to.have.property('name', 'Error');
       expect(eventsOf('plant refused')).to.have.length(1);
       expect(eventsOf('plant refused')[0]).to.include({ id: 7n });
@@ -246,6 +246,10 @@ describeOnPostgresql('a store', () => {
     'that permissions are missing': {
       fault: 'REVOKE SELECT, INSERT ON plants FROM plant_store',
       command: /^GRANT SELECT, INSERT ON plants TO "plant_store";$/,
+    },
+    'that the table is unlogged': {
+      fault: 'ALTER TABLE plants SET UNLOGGED',
+      command: /^ALTER TABLE plants SET LOGGED;$/,
     },
   };
 

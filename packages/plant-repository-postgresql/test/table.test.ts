@@ -181,22 +181,18 @@ describeOnPostgresql('The table of plants of an administrator', () => {
       CREATE FUNCTION wait() RETURNS trigger LANGUAGE plpgsql AS
         'BEGIN WHILE NOT EXISTS (SELECT FROM gate) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN NEW; END';
       CREATE TRIGGER wait BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION wait()`);
-    const administrator = new Client({ connectionString: server.uri('postgres') });
-    await administrator.connect();
     const storage = new PostgresqlStorage(uri);
     const { signal } = new AbortController();
     await storage.check(signal);
-    await administrator.query('ALTER TABLE garden.plants ADD COLUMN tag text');
+    await server.run('ALTER TABLE plants ADD COLUMN tag text');
     const inserted = storage.insert(batch({ tag: 'tropical' }, {}, {}), signal);
     const waiting = `SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'`;
-    await until(
-      async () => (await administrator.query(waiting)).rowCount === 1,
-      () => 'no insert waits',
-    );
+    const waits = async () => (await server.rows(waiting)).length === 1;
+    await until(waits, () => 'no insert waits');
     await storage.check(signal);
-    await administrator.query('INSERT INTO garden.gate DEFAULT VALUES');
+    await server.run('INSERT INTO gate DEFAULT VALUES');
     const { outcomes } = await inserted;
-    await Promise.all([storage.close(), administrator.end()]);
+    await storage.close();
     expect(outcomes).to.deep.equal(['not permitted', 'stored', 'stored']);
   });
 
@@ -220,18 +216,6 @@ describeOnPostgresql('The table of plants of an administrator', () => {
     const { outcomes } = await storage.insert(batch({}), new AbortController().signal);
     await storage.close();
     expect(outcomes).to.equal('id exists');
-  });
-
-  it('is used again after the statements of the log', async () => {
-    const repository = await open(`${CREATE_TABLE};
-      INSERT INTO plants (id, name, tag, mark) VALUES (1, 'Monstera', NULL, md5('')::uuid);
-      ALTER TABLE plants SET UNLOGGED`);
-    await untilNotReady(repository, /unlogged/);
-    const [warning] = events.filter(({ type }) => type === 'storage warning');
-    await server.run(warning && 'command' in warning ? `${warning.command}` : '');
-    await untilReady(repository);
-    expect(await repository.read({ limit: 10 }, 60_000)).to.deep.equal([monstera]);
-    await repository.close();
   });
 
   it('is refused in a database that cannot keep every text', async () => {
