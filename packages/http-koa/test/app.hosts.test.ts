@@ -1,16 +1,15 @@
 import { once } from 'node:events';
-import { request } from 'node:http';
-import { Socket } from 'node:net';
+import { type ClientRequest, request } from 'node:http';
+import { connect, createSecureServer } from 'node:http2';
+import { request as requestOverTls } from 'node:https';
+import { type AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { configure } from '@codegenie/serverless-express';
-import {
-  createApp,
-  createServer,
-  type EndedExchange,
-  plantStoreRoutes,
-} from '@plant-store/http-koa';
+import cors from '@koa/cors';
+import { CertificateAuthority } from '@plant-store/certificates';
+import { createApp, createServer, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa from 'koa';
 import compress from 'koa-compress';
@@ -31,11 +30,10 @@ import {
 } from './support/embedding.js';
 import { rawCreate, TOKEN } from './support/listening-app.js';
 
+type Received = Awaited<ReturnType<Send>>;
+
 /** A handler of the events of an API Gateway (HTTP API, version 2.0). */
-type Lambda = (
-  event: object,
-  context: object,
-) => Promise<Awaited<ReturnType<Send>> & { statusCode: number }>;
+type Lambda = (event: object, context: object) => Promise<Received & { statusCode: number }>;
 
 function throughLambda(handler: unknown): Send {
   return async (body, headers) => {
@@ -51,6 +49,28 @@ function throughLambda(handler: unknown): Send {
   };
 }
 
+const issuing = CertificateAuthority.create('tests').then(async (authority) => ({
+  ca: authority.certificate,
+  issued: await authority.issue({ subject: 'CN=localhost', addresses: ['127.0.0.1'] }),
+}));
+
+/** Sends each create to a new server for HTTP/2 and HTTP/1.1. */
+function overTls(sendTo: (origin: string, ca: string) => Send): (app: Koa) => Send {
+  return (app) => async (body, headers) => {
+    const { ca, issued } = await issuing;
+    const keys = { key: issued.privateKey, cert: issued.certificate };
+    const server = createSecureServer({ ...keys, allowHTTP1: true }, app.callback());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return sendTo(origin, ca)(body, headers).finally(() => server.close());
+  };
+}
+
+async function responseTo(sent: ClientRequest): Promise<Received> {
+  const [response] = await once(sent, 'response');
+  return { status: response.statusCode, headers: response.headers, body: await text(response) };
+}
+
 /** Ways in which requests reach an application without a server of this package. */
 const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
   'serverless-http': (app) => throughLambda(serverless(app)),
@@ -64,29 +84,42 @@ const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
     const it = await supertest(app.callback()).post('/plants').set(headers).send(body);
     return { status: it.status, headers: it.headers, body: it.text };
   },
+  'HTTP/2': overTls((origin, ca) => async (sent, headers) => {
+    const session = connect(origin, { ca });
+    const stream = session.request({ ':method': 'POST', ':path': '/plants', ...headers });
+    const [{ ':status': status, ...fields }] = await once(stream.end(sent), 'response');
+    const body = await text(stream);
+    session.close();
+    return { status, headers: fields, body };
+  }),
+  'HTTP/1.1 on a server for HTTP/2': overTls((origin, ca) => (sent, headers) => {
+    const options = { method: 'POST', ca, headers, agent: false };
+    return responseTo(requestOverTls(`${origin}/plants`, options).end(sent));
+  }),
 };
 
 describe('An application that another host serves', () => {
   const embedding = useEmbedding();
 
   for (const [name, host] of Object.entries(hosts)) {
-    it(`responds as on its own server, also as routes of a host: ${name}`, async () => {
-      await embedding.expectPlantStore(host(createApp(embedding.dependencies)));
-      Object.assign(embedding, new Embedding());
-      await embedding.expectPlantStore(
-        host(new Koa().use(plantStoreRoutes(embedding.dependencies))),
-      );
+    it(`responds as on its own server, also after middleware, and as routes of a host: ${name}`, async () => {
+      for (const appOf of [
+        () => createApp(embedding.dependencies),
+        () => createApp(embedding.dependencies, { before: [cors()] }),
+        () => new Koa().use(plantStoreRoutes(embedding.dependencies)),
+      ]) {
+        Object.assign(embedding, new Embedding());
+        await embedding.expectPlantStore(host(appOf()));
+      }
     });
   }
 
   it('listens on a Unix socket', async () => {
     const socketPath = join(tmpdir(), `plant-store-${process.pid}.sock`);
     await embedding.listen(createServer(createApp(embedding.dependencies)), socketPath);
-    await embedding.expectPlantStore(async (body, headers) => {
-      const path = '/plants';
-      const sent = request({ socketPath, path, method: 'POST', headers, agent: false }).end(body);
-      const [response] = await once(sent, 'response');
-      return { status: response.statusCode, headers: response.headers, body: await text(response) };
+    await embedding.expectPlantStore((body, headers) => {
+      const options = { socketPath, path: '/plants', method: 'POST', headers, agent: false };
+      return responseTo(request(options).end(body));
     });
   });
 
@@ -120,10 +153,9 @@ describe('An application that another host serves', () => {
   it('works after koa-passport', async () => {
     passport.use(new Strategy((token, done) => done(null, token === TOKEN && { name: 'Ada' })));
     const before = [passport.initialize(), passport.authenticate('bearer', { session: false })];
-    const app = createApp(embedding.dependencies, { before });
-    const url = `${await embedding.serve(app)}/plants`;
+    const url = `${(await embedding.start({ before })).url}/plants`;
     expect((await create(url)).status).to.equal(200);
-    expect((await create(url, '{', 'unknown')).status).to.equal(401);
+    expect((await create(url, '{', { authorization: 'Bearer unknown' })).status).to.equal(401);
     expect([...embedding.plants.keys()]).to.deep.equal([9007199254740993n]);
   });
 
@@ -148,15 +180,13 @@ describe('An application that another host serves', () => {
 
   it('counts a body that ends early as a malformed request of a client that has gone', async () => {
     const socket = new Socket();
-    const ended = new Promise<EndedExchange>((resolve) => {
-      const observer = { begun: () => socket.destroy(), ended: resolve, failed() {} };
-      const app = createApp({ ...embedding.dependencies, observer });
-      app.silent = true;
-      void embedding.serve(app, false).then((url) => {
-        socket.connect(Number(new URL(url).port), '127.0.0.1');
-        socket.write(rawCreate('{"id":1,"name":"Monstera"}').slice(0, -1));
-      });
-    });
-    expect(await ended).to.include({ status: 499, error: 4000 });
+    const { observer } = embedding.dependencies;
+    const begun = () => socket.destroy();
+    const app = createApp({ ...embedding.dependencies, observer: { ...observer, begun } });
+    app.silent = true;
+    socket.connect(Number(new URL(await embedding.serve(app, false)).port), '127.0.0.1');
+    socket.write(rawCreate('{"id":1,"name":"Monstera"}').slice(0, -1));
+    while (embedding.ended.length === 0) await new Promise(setImmediate);
+    expect(embedding.ended[0]).to.include({ status: 499, error: 4000 });
   });
 });

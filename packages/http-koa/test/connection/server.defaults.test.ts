@@ -11,11 +11,8 @@ describe('A server without options', () => {
     keepAliveTimeout: 71_500,
   };
 
-  it('has the limits that its options document', () => {
+  it('has the limits that its options document, and otherwise those of its options', () => {
     expect(createServer(new Koa())).to.include(limits);
-  });
-
-  it('has the limits of its options', () => {
     const given = { headersTimeout: 1, requestTimeout: 2, maxConnections: 3, keepAliveTimeout: 1 };
     expect(createServer(new Koa(), given)).to.include(given);
   });

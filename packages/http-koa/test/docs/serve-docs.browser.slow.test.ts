@@ -25,7 +25,15 @@ describe('The docs page in Chromium', function () {
     browser = await launchChromium(this);
     app = await listeningApp({}, plants);
     origin = app.origin;
-    await open();
+    // All tests share the page, in this order, because loading it is slow.
+    page = await (await browser.newContext()).newPage();
+    page.setDefaultTimeout(15_000);
+    page.on('request', (request) => requested.push(new URL(request.url())));
+    page.on('pageerror', ({ message }) => complaints.push(message));
+    page.on('console', (message) => {
+      if (/error|warning/.test(message.type())) complaints.push(message.text());
+    });
+    await page.goto(`${origin}/docs`);
   });
 
   after(async () => {
@@ -34,20 +42,6 @@ describe('The docs page in Chromium', function () {
   });
 
   beforeEach(() => plants.clear());
-
-  /** Opens the page that all tests share, in this order, because loading it is slow. */
-  async function open(): Promise<void> {
-    page = await (await browser.newContext()).newPage();
-    page.setDefaultTimeout(15_000);
-    page.on('request', (request) => requested.push(new URL(request.url())));
-    page.on('pageerror', ({ message }) => complaints.push(message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' || message.type() === 'warning') {
-        complaints.push(message.text());
-      }
-    });
-    await page.goto(`${origin}/docs`);
-  }
 
   async function execute(body?: string): Promise<string> {
     const operation = createPlant(page);

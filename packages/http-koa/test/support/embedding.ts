@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { createServer as createHttpServer, request, type Server } from 'node:http';
-import { CreatePlant, type NewPlant } from '@plant-store/domain';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { CreatePlant, type NewPlant, type PlantRepository } from '@plant-store/domain';
 import {
   type AppDependencies,
+  type AppOptions,
+  createApp,
   createServer,
   type EndedExchange,
   type OwnFailure,
+  type ServerOptions,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
@@ -35,7 +39,34 @@ export class Embedding {
       failed: (failure) => this.failed.push(failure),
     },
   };
-  readonly #closing: (() => Promise<unknown>)[] = [];
+  readonly #closing: (() => unknown)[] = [];
+
+  /** Serves an application with these dependencies and options, with the server of this package. */
+  async start(changed: Partial<AppDependencies> & AppOptions & ServerOptions = {}) {
+    const all = { ...this.dependencies, ...changed };
+    const app = createApp(all, all);
+    const server = createServer(app, all);
+    return { app, server, url: await this.listen(server) };
+  }
+
+  /** Opens a connection to a server. Resolves with both ends. Not for concurrent calls. */
+  async client(server: Server): Promise<{ socket: Socket; accepted: Socket }> {
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    this.#closing.push(() => socket.destroy());
+    const [[accepted]] = await Promise.all([once(server, 'connection'), once(socket, 'connect')]);
+    return { socket, accepted };
+  }
+
+  /** Lets many clients connect at the same time, and send a request. Resolves when all have a response. */
+  async connectMany(server: Server, clients: number, text: string): Promise<void> {
+    const { port } = server.address() as AddressInfo;
+    const sockets = Array.from({ length: clients }, () => connect(port, '127.0.0.1'));
+    this.#closing.push(...sockets.map((socket) => () => socket.destroy()));
+    const responses = sockets.map((socket) => once(socket, 'data'));
+    for (const socket of sockets) socket.write(text);
+    await Promise.all(responses);
+  }
 
   /** Serves an application with the server of this package, or with that of Node.js. */
   async serve(app: Pick<Koa, 'callback'>, own = true): Promise<string> {
@@ -50,12 +81,12 @@ export class Embedding {
   }
 
   async close(): Promise<void> {
-    for (const close of this.#closing.splice(0)) await close();
+    for (const close of this.#closing.splice(0).reverse()) await close();
   }
 
-  /** Checks exact ids, the form of a failure, and that the body is read as it was sent. */
+  /** Checks exact ids, the form of a failure, and that the body is read as it was sent, up to the limit by default. */
   async expectPlantStore(send: Send): Promise<void> {
-    const created = await send(MONSTERA, AUTHORIZED);
+    const created = await send(MONSTERA.padEnd(16_384), AUTHORIZED);
     expect([created.status, created.body]).to.deep.equal([200, '{"name":"Monstera"}']);
     expect(`${created.headers['content-length']}`).to.equal('19');
     expect([...this.plants.keys()]).to.deep.equal([9007199254740993n]);
@@ -99,7 +130,10 @@ export type Send = (
   headers: Fields,
 ) => Promise<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>;
 
-const AUTHORIZED = { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' };
+const AUTHORIZED = {
+  ...{ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+  origin: 'https://nursery.example',
+};
 
 /** Sends creates with `fetch`. */
 export const fetching =
@@ -110,16 +144,14 @@ export const fetching =
     return { status: response.status, headers: fields, body: await response.text() };
   };
 
-const HEADERS = { 'Content-Type': 'application/json', Origin: 'https://nursery.example' };
-
-export function create(url: string, body = MONSTERA, token = TOKEN): Promise<Response> {
-  const headers = { ...HEADERS, Authorization: `Bearer ${token}` };
-  return fetch(url, { method: 'POST', headers, body });
+/** Sends a create with `fetch`. The names of its headers are in lower case. */
+export function create(url: string, body = MONSTERA, headers: Fields = {}): Promise<Response> {
+  return fetch(url, { method: 'POST', headers: { ...AUTHORIZED, ...headers }, body });
 }
 
 /** Sends a create whose body arrives in pieces, after its headers. Resolves with the status. */
 export async function createSlowly(url: string, body = MONSTERA): Promise<number> {
-  const headers = { ...HEADERS, Authorization: `Bearer ${TOKEN}`, 'Content-Length': body.length };
+  const headers = { ...AUTHORIZED, 'content-length': body.length };
   const client = request(url, { method: 'POST', headers });
   client.flushHeaders();
   for (const character of body) {
@@ -138,4 +170,26 @@ export async function errorOf(response: Response): Promise<number> {
   expect(message).to.be.a('string');
   expect(rest).to.deep.equal({});
   return Number(error);
+}
+
+/** Returns the dependency on a store that adds plants in this way. */
+export function adding(add: PlantRepository['add']) {
+  return { createPlant: new CreatePlant({ add, ready: async () => {}, close: async () => {} }) };
+}
+
+/** Returns a promise, and what resolves it. */
+export function signal() {
+  let give = (): void => undefined;
+  const given = new Promise<void>((resolve) => (give = resolve));
+  return { given, give: () => give() };
+}
+
+/** Resolves when the client has received the heads of this many responses. */
+export async function responded(socket: Socket, responses = 1): Promise<void> {
+  let begun = 0;
+  for (let tail = ''; begun < responses; ) {
+    const parts = (tail + (await once(socket, 'data'))[0]).split('HTTP/1.1 200 OK');
+    begun += parts.length - 1;
+    tail = parts.at(-1)?.slice(-14) ?? '';
+  }
 }
