@@ -1,27 +1,18 @@
-import {
-  InvalidNewPlantError,
-  InvalidTokenError,
-  OutcomeUnknownError,
-  PermissionDeniedError,
-  PlantIdTakenError,
-  StorageUnavailableError,
-  TokenVerifierUnavailableError,
-  UnreadablePlantError,
-} from '@plant-store/domain';
+import * as domain from '@plant-store/domain';
 import { expect } from 'chai';
 
 describe('An error of the domain', () => {
   type DomainErrors = Record<string, new (message: string, options?: ErrorOptions) => Error>;
 
   const errors: DomainErrors = {
-    INVALID_NEW_PLANT: InvalidNewPlantError,
-    INVALID_TOKEN: InvalidTokenError,
-    OUTCOME_UNKNOWN: OutcomeUnknownError,
-    PERMISSION_DENIED: PermissionDeniedError,
-    PLANT_ID_TAKEN: PlantIdTakenError,
-    STORAGE_UNAVAILABLE: StorageUnavailableError,
-    TOKEN_VERIFIER_UNAVAILABLE: TokenVerifierUnavailableError,
-    UNREADABLE_PLANT: UnreadablePlantError,
+    INVALID_NEW_PLANT: domain.InvalidNewPlantError,
+    INVALID_TOKEN: domain.InvalidTokenError,
+    OUTCOME_UNKNOWN: domain.OutcomeUnknownError,
+    PERMISSION_DENIED: domain.PermissionDeniedError,
+    PLANT_ID_TAKEN: domain.PlantIdTakenError,
+    STORAGE_UNAVAILABLE: domain.StorageUnavailableError,
+    TOKEN_VERIFIER_UNAVAILABLE: domain.TokenVerifierUnavailableError,
+    UNREADABLE_PLANT: domain.UnreadablePlantError,
   };
 
   for (const [code, DomainError] of Object.entries(errors)) {
@@ -33,7 +24,7 @@ describe('An error of the domain', () => {
   }
 
   it('about an invalid token has the reason "other" by default', () => {
-    expect(new InvalidTokenError('no').reason).to.equal('other');
-    expect(new InvalidTokenError('no', { reason: 'expired' }).reason).to.equal('expired');
+    expect(new domain.InvalidTokenError('no').reason).to.equal('other');
+    expect(new domain.InvalidTokenError('no', { reason: 'expired' }).reason).to.equal('expired');
   });
 });
