@@ -16,16 +16,6 @@ function rounded(value: JsonValue): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, rounded(member)]));
 }
 
-const REFUSED = Symbol('refused');
-
-function outcomeOf(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch {
-    return REFUSED;
-  }
-}
-
 describe('Exact JSON', () => {
   it('reads the same values as JSON.parse, except for the digits of numbers', () => {
     fc.assert(
@@ -46,8 +36,13 @@ describe('Exact JSON', () => {
       fc.property(changed, ([text, at, character]) => {
         const place = at % (text.length + 1);
         const other = text.slice(0, place) + character + text.slice(place + 1);
-        const value = outcomeOf(() => rounded(parse(other)));
-        if (value !== REFUSED) expect(value).to.deep.equal(JSON.parse(other));
+        let value: JsonValue;
+        try {
+          value = parse(other);
+        } catch {
+          return;
+        }
+        expect(rounded(value)).to.deep.equal(JSON.parse(other));
       }),
       { numRuns: 1000 },
     );
@@ -115,15 +110,6 @@ describe('Exact JSON', () => {
   });
 });
 
-/** Returns the value of a decimal number as a fraction of whole numbers. */
-function fraction(sign: string, whole: string, decimals: string, exponent: number) {
-  const power = exponent - decimals.length;
-  const digits = BigInt(sign + whole + decimals);
-  return power >= 0
-    ? { numerator: digits * 10n ** BigInt(power), denominator: 1n }
-    : { numerator: digits, denominator: 10n ** BigInt(-power) };
-}
-
 describe('The whole number of a JSON number', () => {
   const whole = (text: string) => new JsonNumber(text).toWholeNumber();
 
@@ -137,8 +123,10 @@ describe('The whole number of a JSON number', () => {
         fc.oneof(decimals, fc.stringMatching(/^0{1,9}$/)),
         fc.integer({ min: -30, max: 30 }),
         (sign, before, after, exponent) => {
-          const { numerator, denominator } = fraction(sign, before, after, exponent);
-          const exact = numerator % denominator === 0n ? numerator / denominator : undefined;
+          // The number times 10^54 is whole: it has at most 24 decimals, and the exponent is not below -30.
+          const scaled =
+            BigInt(sign + before + after) * 10n ** BigInt(54 + exponent - after.length);
+          const exact = scaled % 10n ** 54n === 0n ? scaled / 10n ** 54n : undefined;
           const tooLong = exact !== undefined && `${exact}`.replace('-', '').length > 19;
           const expected = tooLong ? undefined : exact;
           expect(whole(`${sign}${before}.${after}e${exponent}`)).to.equal(expected);
