@@ -71,19 +71,14 @@ describe("An issuer's keys", () => {
     [first, second] = [await issuerKey('first'), await issuerKey('second')];
   });
 
-  /** Opens the keys of an issuer that a test has prepared. */
-  function open(prepared: Partial<Issuer> = {}): void {
+  /** Opens the keys of an issuer that a test has prepared, and lets time pass. */
+  async function open(prepared: Partial<Issuer> = {}, ms = MINUTE): Promise<void> {
     issuer = Object.assign(new Issuer(), { keys: [first] }, prepared);
     closing = new AbortController();
     const observer = (event: TokenEvent) =>
       issuer.outcomes.push(event.type === 'issuer not reached' ? event.error.cause : 'reached');
     keys = new IssuerKeys((signal) => issuer.load(signal), issuer, observer, closing.signal);
-  }
-
-  /** Opens them, and lets a minute pass. */
-  async function opened(prepared: Partial<Issuer> = {}): Promise<void> {
-    open(prepared);
-    await issuer.pass(MINUTE);
+    await issuer.pass(ms);
   }
 
   afterEach(() => closing.abort());
@@ -104,8 +99,7 @@ describe("An issuer's keys", () => {
   }
 
   it('are fetched when constructed, every 5 minutes, and 10 seconds after a failure', async () => {
-    open({ failure: RESET });
-    await issuer.pass(20 * SECOND - 1);
+    await open({ failure: RESET }, 20 * SECOND - 1);
     issuer.failure = undefined;
     expect([keys.areTrusted, issuer.loads]).to.deep.equal([false, 2]);
     await issuer.pass(1);
@@ -115,7 +109,7 @@ describe("An issuer's keys", () => {
   });
 
   it('are trusted for an hour while every fetch fails, and again after the next one', async () => {
-    await opened({ failure: undefined });
+    await open();
     issuer.failure = RESET;
     await issuer.pass(58 * MINUTE);
     const known = token('first');
@@ -131,7 +125,7 @@ describe("An issuer's keys", () => {
   });
 
   it('are fetched at once for the first unknown key, and then once a second for all of them', async () => {
-    await opened();
+    await open();
     issuer.keys = [first, second];
     const tokens = [token('second'), token('forged')];
     await issuer.pass(0);
@@ -148,7 +142,7 @@ describe("An issuer's keys", () => {
   });
 
   it('are fetched once more for a token that arrives during a fetch', async () => {
-    await opened({ delayMs: 200 });
+    await open({ delayMs: 200 });
     const earlier = token('forged');
     await issuer.pass(100);
     issuer.keys = [first, second];
@@ -160,7 +154,7 @@ describe("An issuer's keys", () => {
   });
 
   it('that are unknown delay no token of a known one', async () => {
-    await opened({ delayMs: SECOND });
+    await open({ delayMs: SECOND });
     token('forged');
     await issuer.pass(0);
     const known = token('first');
@@ -169,14 +163,14 @@ describe("An issuer's keys", () => {
   });
 
   it('are not fetched for tokens in the 10 seconds after a failure, which is their cause', async () => {
-    await opened({ failure: RESET });
+    await open({ failure: RESET });
     issuer.loads = 0;
     await issuer.pass(10 * SECOND - 1);
     const unknown = token('first');
     await issuer.pass(0);
     expect([unknown.verdict, issuer.loads]).to.deep.equal([RESET, 0]);
 
-    await opened();
+    await open();
     issuer.failure = RESET;
     const failed = token('second');
     await issuer.pass(10 * SECOND - 1);
@@ -192,7 +186,7 @@ describe("An issuer's keys", () => {
   });
 
   it('delay no call for more than 1.5 seconds, and are used when they come later', async () => {
-    open({ delayMs: 4 * SECOND });
+    await open({ delayMs: 4 * SECOND }, 0);
     const late = new Error('no response within 1500 ms');
     const ready = rejects(keys.ready(), { name: 'TokenVerifierUnavailableError', cause: late });
     const early = token('first');
@@ -205,7 +199,7 @@ describe("An issuer's keys", () => {
   });
 
   it('are no longer fetched after the end, which ends the fetch under way', async () => {
-    open({ delayMs: HOUR });
+    await open({ delayMs: HOUR }, 0);
     const waiting = token('first');
     await issuer.pass(0);
     const closed = new TokenVerifierUnavailableError('closed');
