@@ -31,10 +31,8 @@ export interface Client {
  * call it, and only after they have verified a token. The architecture test checks who calls it.
  */
 export function authenticatedClient(name: string, permissions: Iterable<Permission>): Client {
-  return { name, permissions: new Set(permissions) } as Pick<
-    Client,
-    'name' | 'permissions'
-  > as Client;
+  const client: Omit<Client, typeof authenticated> = { name, permissions: new Set(permissions) };
+  return client as Client;
 }
 
 /** The client is authenticated, but does not have the permission for the operation. */
