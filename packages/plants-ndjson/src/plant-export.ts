@@ -51,16 +51,12 @@ export async function* exportPages(options: PlantExportOptions): AsyncGenerator<
 }
 
 /** Settles as the promise does, or rejects with the reason of the signal. One race for all pages would keep every page. */
-async function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
-  let abort = () => {};
-  const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(signal?.reason);
+function unlessAborted<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal?.reason);
+    const settle = () => signal?.removeEventListener('abort', abort);
+    if (signal?.aborted) abort();
+    signal?.addEventListener('abort', abort);
+    promise.then(resolve, reject).then(settle);
   });
-  if (signal?.aborted) abort();
-  signal?.addEventListener('abort', abort);
-  try {
-    return await Promise.race([aborted, promise]);
-  } finally {
-    signal?.removeEventListener('abort', abort);
-  }
 }
