@@ -147,28 +147,23 @@ export class IssuerKeys {
   }
 
   #fetch(): Promise<void> {
-    const since = this.#clock.now();
-    this.#fetching ??= this.#keys
-      .reload()
-      .then(
-        () => this.#succeeded(),
-        (cause) => this.#failed(cause, since),
-      )
-      .finally(() => {
-        this.#fetching = undefined;
-      });
+    this.#fetching ??= this.#reload().finally(() => {
+      this.#fetching = undefined;
+    });
     return this.#fetching;
   }
 
-  #fetchSignal(): AbortSignal {
-    this.#closing.throwIfAborted();
-    const abort = new AbortController();
-    this.#clock.after(MAX_FETCH_MS, () => abort.abort(noResponse(MAX_FETCH_MS)));
-    this.#abort = abort;
-    return abort.signal;
-  }
-
-  #succeeded(): void {
+  async #reload(): Promise<void> {
+    const since = this.#clock.now();
+    try {
+      await this.#keys.reload();
+    } catch (cause) {
+      this.#closing.throwIfAborted();
+      this.#failure = unavailable(cause);
+      this.#nextAt = since + RETRY_INTERVAL_MS;
+      this.#observer({ type: 'issuer not reached', error: this.#failure });
+      throw this.#failure;
+    }
     const json = JSON.stringify(this.#keys.jwks());
     if (json !== this.#json) this.verified = new VerifiedClients();
     this.#json = json;
@@ -177,12 +172,12 @@ export class IssuerKeys {
     this.#observer({ type: 'issuer reached' });
   }
 
-  #failed(cause: unknown, since: number): never {
+  #fetchSignal(): AbortSignal {
     this.#closing.throwIfAborted();
-    this.#failure = unavailable(cause);
-    this.#nextAt = since + RETRY_INTERVAL_MS;
-    this.#observer({ type: 'issuer not reached', error: this.#failure });
-    throw this.#failure;
+    const abort = new AbortController();
+    this.#clock.after(MAX_FETCH_MS, () => abort.abort(noResponse(MAX_FETCH_MS)));
+    this.#abort = abort;
+    return abort.signal;
   }
 
   /** Rejects after the time that a call may wait. */

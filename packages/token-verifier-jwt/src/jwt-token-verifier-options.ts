@@ -9,9 +9,6 @@ const SIGNATURE_ALGORITHMS: readonly string[] = [
 /** The signature algorithms that are accepted by default. */
 export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256', 'EdDSA'];
 
-/** The scope that each permission needs. */
-export type Scopes = Readonly<Partial<Record<Permission, string | undefined>>>;
-
 /** The options of a `JwtTokenVerifier`: whose tokens it accepts, and for whom. */
 export interface JwtTokenVerifierOptions {
   /** The `iss` of every token, compared exactly. Without `jwksUrl`, the keys are found through its metadata. */
@@ -26,7 +23,7 @@ export interface JwtTokenVerifierOptions {
    * The scope that each permission needs. Without one, every valid token has the permission if it is among
    * `DEFAULT_PERMISSIONS` of the domain, and no token otherwise.
    */
-  readonly scopes?: Scopes | undefined;
+  readonly scopes?: Readonly<Partial<Record<Permission, string | undefined>>> | undefined;
   /** The claim that names the client in logs. Without it, the name is `sub`, `client_id` or `azp`. */
   readonly nameClaim?: string | undefined;
   /** Receives the events of the verifier, for logs and metrics. */
