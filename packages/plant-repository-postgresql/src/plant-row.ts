@@ -8,8 +8,7 @@ export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mar
  * Returns the row of a plant. A column of the type `text` holds every string without U+0000. When the name or the tag
  * has one, `\0` stands for U+0000 and `\\` for a backslash in both, and the version of the mark is 8 instead of 4.
  */
-export function rowOf({ plant: { id, name, tag }, mark: uuid }: MarkedPlant): PlantRow {
-  const mark = uuid;
+export function rowOf({ plant: { id, name, tag }, mark }: MarkedPlant): PlantRow {
   const row = { id: `${id}`, name, tag: tag ?? null, mark };
   if (!name.includes('\0') && !tag?.includes('\0')) return row;
   return {

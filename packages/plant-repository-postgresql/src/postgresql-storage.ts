@@ -11,6 +11,7 @@ import type {
 } from '@plant-store/plant-repository-group-commit';
 import {
   Client,
+  type DatabaseError,
   type PoolClient,
   type QueryConfig,
   type QueryResult,
@@ -30,12 +31,6 @@ const LOCKED = '55P03';
 
 /** The code of notices that are not warnings. */
 const NO_WARNING = '00000';
-
-interface Notice {
-  readonly code: string | undefined;
-  /** The function that reports it, such as a trigger. A commit has none. */
-  readonly where: string | undefined;
-}
 
 /** The most plants of a page. */
 const MAX_PAGE = 1_000;
@@ -192,18 +187,15 @@ export class PostgresqlStorage implements PlantStorage {
 type Outcomes = InsertResult['outcomes'];
 type Marks = ReadonlyMap<bigint, string | undefined>;
 
-interface Found {
-  readonly marks: Marks;
-  /** Whether the server would have kept the plants. */
-  readonly isKept: boolean;
-}
+type Found = Awaited<ReturnType<typeof lookUp>>;
 
 interface LookedUp extends Pick<PlantRow, 'mark'> {
   readonly id: string | null;
   readonly is_kept: boolean;
 }
 
-async function lookUp(client: PoolClient, ids: readonly bigint[]): Promise<Found> {
+/** Resolves with the marks of plants, and whether the server would have kept those that were inserted. */
+async function lookUp(client: PoolClient, ids: readonly bigint[]) {
   const { rows } = await committed<LookedUp>(client, { text: LOOK_UP, values: [ids] });
   const found = rows.flatMap((row) =>
     row.id === null ? [] : [[BigInt(row.id), markOf(row)] as const],
@@ -238,7 +230,8 @@ async function committed<Row extends QueryResultRow>(
   statement: QueryConfig<unknown[]>,
 ): Promise<QueryResult<Row>> {
   let warned = false;
-  const warn = ({ code, where }: Notice) => {
+  // `where` is the function that reports it, such as a trigger. A commit has none.
+  const warn = ({ code, where }: Pick<DatabaseError, 'code' | 'where'>) => {
     warned ||= code !== NO_WARNING && where === undefined;
   };
   client.on('notice', warn);
