@@ -39,14 +39,8 @@ const WORDS = ['by', 'on', 'and', 'or', 'unless'];
 /** The selector of the service's job, because other jobs have metrics of the same names. */
 const JOB = /\b\w+\{[^}]*\bjob="plant-store"[^}]*\}/g;
 
-interface Used {
-  readonly metrics: string[];
-  readonly matchers: { metric: string; label: string; value: string }[];
-  readonly groupings: string[];
-}
-
 /** Returns the names in a PromQL expression. Supports the grammar that the expressions of this project use. */
-function usedIn(expr: string): Used {
+function usedIn(expr: string) {
   const matchers = [...expr.matchAll(/(\w+)\{([^}]*)\}/g)].flatMap(([, metric = '', inner = '']) =>
     [...inner.matchAll(/(\w+)\s*(?:=~|!~|!=|=)\s*"([^"]*)"/g)].map(
       ([, label = '', value = '']) => ({ metric, label, value }),
@@ -59,43 +53,32 @@ function usedIn(expr: string): Used {
   return { metrics: names.filter((name) => !WORDS.includes(name)), matchers, groupings };
 }
 
-/** Returns each series name with its labels and their values, from the text of `/metrics`. */
-function seriesOf(text: string): Map<string, Map<string, Set<string>>> {
-  const series = new Map<string, Map<string, Set<string>>>();
-  for (const [, name = '', inner = ''] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
-    const labels = series.get(name) ?? new Map<string, Set<string>>();
-    series.set(name, labels);
-    for (const [, label = '', value = ''] of inner.matchAll(/(\w+)="([^"]*)"/g)) {
-      labels.set(label, (labels.get(label) ?? new Set()).add(value));
-    }
-  }
-  return series;
+/** Returns the name of each sample in the text of `/metrics`, with its labels and their values. */
+function samplesOf(text: string) {
+  return [...text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)].map(([, name = '', inner = '']) => {
+    const labels = [...inner.matchAll(/(\w+)="([^"]*)"/g)].map(([, ...label]) => label);
+    return { name, labels: Object.fromEntries(labels) as Record<string, string> };
+  });
 }
 
-function familyOf(series: string): string {
-  return series.replace(/_(?:bucket|sum|count)$/, '');
-}
+const familyOf = (name: string) => name.replace(/_(?:bucket|sum|count)$/, '');
 
-/** Returns the source code of the service. */
-function sources(): string {
-  const files = filesBelow(join(root, 'packages')).filter((file) => /\/src\/.*\.ts$/.test(file));
-  return files.map((file) => readFileSync(file, 'utf8')).join('');
-}
-
-/** Returns the sections of a page, by the anchors of their headings. */
-function sectionsOf(path: string): Map<string | undefined, string> {
-  const parts = read(path).split(/^(?=#+ )/m);
-  return new Map(parts.map((prose) => [anchorsOf({ path, prose, blocks: [] })[0], prose]));
-}
+/** The sections of the runbook, by the anchors of their headings. */
+const sections = new Map(
+  read(RUNBOOK)
+    .split(/^(?=#+ )/m)
+    .map((prose) => [anchorsOf({ path: RUNBOOK, prose, blocks: [] })[0], prose]),
+);
 
 describe('The monitoring of the service', () => {
-  let series: Map<string, Map<string, Set<string>>>;
+  let samples: ReturnType<typeof samplesOf>;
+  const names = () => samples.map(({ name }) => name);
 
   before(async () => {
     const service = await serve({ MANAGEMENT_PORT: '0', STORAGE: 'memory', ACCESS_TOKEN_SHA256 });
     await createPlant(service.address, 1);
     await createPlant(service.address, 1, 'Monstera', 'another-token');
-    series = seriesOf(await (await fetch(`${service.management}/metrics`)).text());
+    samples = samplesOf(await (await fetch(`${service.management}/metrics`)).text());
     await service.stop();
   });
 
@@ -110,12 +93,16 @@ describe('The monitoring of the service', () => {
       expect(usedIn(expr.replaceAll(JOB, '0')).metrics).to.deep.equal([]);
       const { metrics, matchers, groupings } = usedIn(expr);
       expect(metrics).not.to.have.length(0);
-      expect([...series.keys(), ...OWN_METRICS]).to.include.members(metrics);
-      const labelsOf = (name: string) => [...(series.get(name)?.keys() ?? []), ...OWN_LABELS];
+      expect([...names(), ...OWN_METRICS]).to.include.members(metrics);
+      const of = (metric: string) => samples.filter(({ name }) => name === metric);
+      const labelsOf = (metric: string) => [
+        ...of(metric).flatMap(({ labels }) => Object.keys(labels)),
+        ...OWN_LABELS,
+      ];
       for (const { metric, label, value } of matchers) {
         expect(labelsOf(metric), metric).to.include(label);
         if (!OPEN_LABELS.includes(label))
-          expect([...(series.get(metric)?.get(label) ?? [])]).to.include(value);
+          expect(of(metric).map(({ labels }) => labels[label])).to.include(value);
       }
       expect(metrics.flatMap(labelsOf)).to.include.members(groupings);
     });
@@ -124,7 +111,7 @@ describe('The monitoring of the service', () => {
   it('offers only instances of the service on the dashboard, also for "All"', () => {
     const instance = dashboard.templating.list.find(({ name }) => name === 'instance');
     expect(instance?.query).to.match(/^label_values\((\w+)\{job="plant-store"\}, instance\)$/);
-    expect(series.has(/\((\w+)/.exec(instance?.query ?? '')?.[1] ?? '')).to.equal(true);
+    expect(names()).to.include(/\((\w+)/.exec(instance?.query ?? '')?.[1]);
     expect(instance).not.to.have.property('allValue');
   });
 
@@ -135,7 +122,7 @@ describe('The monitoring of the service', () => {
       expect(fires).to.include.members([true, false]);
       const [page = '', anchor = ''] = annotations.runbook.split('#');
       expect(page).to.equal(`{{ $externalLabels.${DOCS_LABEL} }}/${basename(RUNBOOK)}`);
-      expect(sectionsOf(RUNBOOK).get(anchor)).to.match(
+      expect(sections.get(anchor)).to.match(
         new RegExp(`^.*\\bAlerts? .*\`${alert}\`|: alert \`${alert}\``, 'm'),
       );
       const onPanels = shown.flatMap((it) => usedIn(it.expr).metrics.map(familyOf));
@@ -145,7 +132,7 @@ describe('The monitoring of the service', () => {
 
   it('has every metric that the runbook names', () => {
     const named = [...read(RUNBOOK).matchAll(/`((?:plant_store|http_server|nodejs|process)_\w+)/g)];
-    const there = new Set([...series.keys()].flatMap((name) => [name, familyOf(name)]));
+    const there = new Set(names().flatMap((name) => [name, familyOf(name)]));
     expect(named).to.have.length.above(20);
     const unknown = named.filter(([, name = '']) => !there.has(name));
     expect(unknown.map(([, name]) => name)).to.deep.equal([]);
@@ -165,14 +152,16 @@ describe('The monitoring of the service', () => {
     expect(lines).to.have.length.above(15);
     expect(reasons).to.have.length(5);
     expect(parts).to.have.length.above(2);
-    const printed = read('docs/operations.md') + read('docs/authentication.md') + sources();
+    const pages = ['docs/operations.md', 'docs/authentication.md'].map((it) => join(root, it));
+    const sources = filesBelow(join(root, 'packages')).filter((it) => /\/src\/.*\.ts$/.test(it));
+    const printed = [...pages, ...sources].map((file) => readFileSync(file, 'utf8')).join('');
     const named = [...lines.map((it) => it.slice(1, -1)), ...reasons, ...parts];
     const unknown = named.filter((it) => !/^"|=/.test(it) && !printed.includes(it));
     expect(unknown).to.deep.equal([]);
   });
 
   it('has every metric of the service in docs/operations.md', () => {
-    const own = [...series.keys()].filter((name) => /^(?:plant_store|http_server)_/.test(name));
+    const own = names().filter((name) => /^(?:plant_store|http_server)_/.test(name));
     const families = new Set(own.map(familyOf));
     for (const family of families) expect(read('docs/operations.md')).to.include(`\`${family}\``);
   });
