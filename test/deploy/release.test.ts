@@ -16,6 +16,7 @@ const GIT = {
 };
 const REPOSITORY_URL = 'git+https://example.com/plants/plant-store.git';
 const [RELEASE, NEXT] = ['7.0.0', '7.1.0-dev'];
+const env = { ...process.env, ...GIT, REPOSITORY_URL };
 const versionBefore = readManifest(root).version;
 
 describe('A release', function () {
@@ -32,15 +33,14 @@ describe('A release', function () {
   });
 
   const git = (...args: string[]) =>
-    execFileSync('git', args, { cwd: copy.folder, encoding: 'utf8', env: env() }).trim();
-  const env = () => ({ ...process.env, ...GIT, REPOSITORY_URL });
+    execFileSync('git', args, { cwd: copy.folder, encoding: 'utf8', env }).trim();
   const path = (...names: string[]) => join(copy.folder, ...names);
   const read = (file: string) => readFileSync(path(file), 'utf8');
 
   /** Runs the command with arguments. */
   function release(...args: string[]) {
     const command = ['run', '--silent', 'release', '--', ...args];
-    return spawnSync('npm', command, { cwd: copy.folder, encoding: 'utf8', env: env() });
+    return spawnSync('npm', command, { cwd: copy.folder, encoding: 'utf8', env });
   }
 
   function expectMade(...args: string[]): void {
@@ -50,7 +50,7 @@ describe('A release', function () {
 
   /** What a build in the copy calls itself, with these variables set. */
   function identity(given = {}): { version: string; commit?: string } {
-    execFileSync(process.execPath, [path('tools/identify.js')], { env: { ...env(), ...given } });
+    execFileSync(process.execPath, [path('tools/identify.js')], { env: { ...env, ...given } });
     const command = [path('packages/app/bin/plant-store.js'), '--version'];
     const version = execFileSync(process.execPath, command, { encoding: 'utf8' });
     const build = JSON.parse(read('packages/app/dist/src/build.json'));
@@ -65,28 +65,16 @@ describe('A release', function () {
   }
 
   const manifest = 'packages/plant-json/package.json';
+  const needs = /plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/;
+  const unreleased = /(?<=## Unreleased\n)[\s\S]*?(?=## )/g;
+  const none = /CHANGELOG\.md has no changes under "Unreleased"/;
   for (const [title, version, reason, file, before, after] of [
-    ['when the work tree has changes', RELEASE, /the work tree has changes/, 'README.md', '#', ''],
-    [
-      'when a package has another version, or needs another one',
-      ...([RELEASE, /plant-json has 0\.9\.0[\s\S]*needs @plant-store\/domain 0\.9\.0/] as const),
-      ...([manifest, `"${versionBefore}"`, '"0.9.0"'] as const),
-    ],
-    [
-      'without changes in the changelog',
-      ...([RELEASE, /CHANGELOG\.md has no changes under "Unreleased"/] as const),
-      ...(['CHANGELOG.md', /(?<=## Unreleased\n)[\s\S]*?(?=## )/g, ''] as const),
-    ],
-    [
-      'with a version that npm does not know',
-      'v7',
-      /v7 is not a version such as/,
-      manifest,
-      '',
-      '',
-    ],
+    ['of changes in the work tree', RELEASE, /the work tree has changes/, 'README.md', '#', ''],
+    ['of other versions of packages', RELEASE, needs, manifest, `"${versionBefore}"`, '"0.9.0"'],
+    ['of a changelog without changes', RELEASE, none, 'CHANGELOG.md', unreleased, ''],
+    ['of a version that npm does not know', 'v7', /v7 is not a version such as/, manifest, '', ''],
   ] as const) {
-    it(`is refused ${title}`, () => {
+    it(`is refused because ${title}`, () => {
       writeFileSync(path(file), read(file).replaceAll(before, after));
       const { status, stderr } = release(version);
       expect(stderr).to.match(reason);
