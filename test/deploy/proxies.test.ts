@@ -128,9 +128,7 @@ describe('The proxies of deploy/proxies', function () {
     describe(name, () => {
       let proxy: Target;
       before(function () {
-        const started = proxies.get(name);
-        if (started === undefined) skipWithout(this, `no ${name}: see CONTRIBUTING.md`);
-        proxy = started;
+        proxy = proxies.get(name) ?? skipWithout(this, `no ${name}: see CONTRIBUTING.md`);
       });
 
       it('passes on creates of HTTP/1.1 and HTTP/2, with their request ids', async () => {

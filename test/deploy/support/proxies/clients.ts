@@ -3,6 +3,7 @@ import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { fail } from '@plant-store/contract-suite';
 import { TOKEN } from '@plant-store/service-process';
 
 /** A `POST`. Omitted parts are those of a valid request to create a plant. */
@@ -66,11 +67,8 @@ export async function http2Client({ origin, ca }: Target): Promise<Client> {
       const start = { ':method': 'POST', ':path': path, ...headersOf(parts) };
       const stream = session.request(start).on('error', () => undefined);
       void sendBody(stream, parts.body);
-      const closed = once(stream, 'close').then(() => {
-        throw new Error(`closed without a response (${stream.rstCode})`);
-      });
+      const closed = once(stream, 'close').then(() => fail(`no response (${stream.rstCode})`));
       const [headers] = await Promise.race([once(stream, 'response'), closed]);
-      closed.catch(() => undefined);
       return { status: Number(headers[':status']), headers, body: await text(stream) };
     },
     close: () => session.destroy(),
