@@ -66,8 +66,8 @@ type Command = readonly [program: string, ...args: string[]];
 
 interface Client {
   readonly language: string;
-  /** The program without which it cannot be run. */
-  readonly needs?: readonly [name: string, path: string | undefined];
+  /** What it needs and this machine lacks. */
+  readonly lack?: string | false;
   /** Resolves with its command. */
   prepare(): Promise<Command>;
 }
@@ -79,12 +79,12 @@ const CLIENTS: readonly Client[] = [
   },
   {
     language: 'Python',
-    needs: ['python3', findProgram('python3')],
+    lack: !findProgram('python3') && 'python3',
     prepare: async () => ['python3', join(clients, 'python/create_plant.py')],
   },
   {
     language: 'Go',
-    needs: ['go', findProgram('go')],
+    lack: !findProgram('go') && 'go',
     async prepare() {
       const binary = join(temporaryFolder(), 'create-plant');
       await run('go', ['build', '-o', binary, 'create_plant.go'], { cwd: join(clients, 'go') });
@@ -93,7 +93,7 @@ const CLIENTS: readonly Client[] = [
   },
   {
     language: 'Kotlin',
-    needs: ['.ci/kotlinc', existsSync(kotlin) ? kotlin : undefined],
+    lack: !existsSync(kotlin) && '.ci/kotlinc',
     async prepare() {
       const jar = join(root, 'test/dist/clients/create-plant.jar');
       const source = join(clients, 'kotlin/CreatePlant.kt');
@@ -186,14 +186,12 @@ describe('The clients of docs/clients.md', function () {
   });
   after(endAll);
 
-  for (const { language, needs, prepare } of CLIENTS) {
+  for (const { language, lack, prepare } of CLIENTS) {
     describe(`in ${language}`, () => {
       let command: Command;
 
       before(async function () {
-        if (needs !== undefined && needs[1] === undefined) {
-          skipWithout(this, `the client in ${language} needs ${needs[0]}`);
-        }
+        if (lack) skipWithout(this, `the client in ${language} needs ${lack}`);
         command = await prepare();
       });
 
