@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { needsMongod, sharedReplicaSet } from '@plant-store/mongod';
+import { newDatabase } from '@plant-store/mongod';
 import { OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
 import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
@@ -314,11 +313,6 @@ describe('The packages, installed from their tarballs', function () {
     });
   });
 });
-
-async function newDatabase(context: Mocha.Context): Promise<string> {
-  await needsMongod.call(context);
-  return (await sharedReplicaSet()).uri.replace('/?', `/${randomUUID()}?`);
-}
 
 /** Returns the first block of the README in a language. */
 function blockOf(name: string, language: string): string {
