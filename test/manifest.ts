@@ -18,15 +18,8 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 }
 
-/** A package of the project. */
-export interface Package {
-  /** Its folder from the root. */
-  readonly folder: string;
-  readonly manifest: Manifest;
-}
-
-/** Every package that can be published. */
-export const published: readonly Package[] = ['packages', 'tools']
+/** Every package that can be published, with its folder from the root. */
+export const published = ['packages', 'tools']
   .flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))
   .filter((folder) => existsSync(join(root, folder, 'package.json')))
   .map((folder) => ({ folder, manifest: readManifest(join(root, folder)) }))

@@ -25,7 +25,7 @@ describe('The interface description', () => {
   const service = useSharedService();
 
   it('does not list a response that differs from it', async () => {
-    const good = await exchange(service.port, create());
+    const good = await exchange(service().port, create());
     expectDescribed(good);
     const altered: [Partial<ReceivedResponse>, found: RegExp][] = [
       [{ status: 418 }, /418 is not described/],

@@ -29,7 +29,7 @@ describe('Fuzzing', () => {
   let connection: RawConnection;
 
   before(async () => {
-    connection = await RawConnection.open(service.port);
+    connection = await RawConnection.open(service().port);
   });
   after(async () => {
     connection.socket.destroy();
@@ -44,7 +44,7 @@ describe('Fuzzing', () => {
 
   it('a damaged request gets a listed response', async () => {
     await fc.assert(
-      fc.asyncProperty(damagedRequest(), (bytes) => survives(service.port, bytes)),
+      fc.asyncProperty(damagedRequest(), (bytes) => survives(service().port, bytes)),
       parameters(150),
     );
   });
@@ -59,7 +59,7 @@ describe('Fuzzing', () => {
           const plant = { name: `${MARK} ${id}` };
           return { ...it, id, plant, bytes: create(partsOf(id, plant.name)) };
         });
-        using pipelining = await RawConnection.open(service.port);
+        using pipelining = await RawConnection.open(service().port);
         await sendApart(pipelining, Buffer.concat(sent.map(({ bytes }) => bytes)), cuts);
         const responses: ReceivedResponse[] = [];
         do responses.push(await pipelining.response());

@@ -33,7 +33,7 @@ describe('Connections', () => {
       it(`get their responses before the error for ${title}`, async () => {
         const before = [named('x'.repeat(600)), named('second')];
         const after = [Buffer.from('zz\r\n'), create()];
-        const responses = await responsesTo(service.port, ...before, bytes, ...after);
+        const responses = await responsesTo(service().port, ...before, bytes, ...after);
         expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, expected.error]);
         checkResponse(responses[2] as ReceivedResponse, { ...expected, connection: 'close' });
       });
@@ -41,13 +41,13 @@ describe('Connections', () => {
 
     it('are not carried out when they are sent after a response that closes', async () => {
       const id = freshId();
-      using connection = await RawConnection.open(service.port);
+      using connection = await RawConnection.open(service().port);
       connection.send(headOf({ headers: { 'content-length': '20000' } }));
       checkResponse(await connection.response(), { error: 4003, connection: 'close' });
       connection.send(' '.repeat(20_000));
       connection.send(create({ body: plantText(id) }));
       expect((await connection.ending()).rest).to.equal('');
-      await expectFree(service.port, id);
+      await expectFree(service().port, id);
     });
   });
 
@@ -59,7 +59,7 @@ describe('Connections', () => {
   const withMiddleware = useSharedService(OTHER_SETTINGS);
   for (const [error, parts] of early) {
     it(`A ${error} is received without a reset while the body is still being sent, also after middleware`, async () => {
-      for (const { port } of [service, withMiddleware]) {
+      for (const { port } of [service(), withMiddleware()]) {
         using connection = await RawConnection.open(port);
         const headers = { ...parts.headers, 'content-length': '400000' };
         connection.send(headOf({ ...parts, headers }));
@@ -86,7 +86,7 @@ describe('Connections', () => {
     ];
     for (const [title, headers, sent, expected] of served) {
       it(`gets one interim response, and then the final one, also after another request${title}`, async () => {
-        using connection = await RawConnection.open(service.port);
+        using connection = await RawConnection.open(service().port);
         connection.send(Buffer.concat([named('first'), expecting(headers)]));
         checkResponse(await connection.response(), { plant: { name: 'first' } });
         expect(await connection.nextStatus()).to.equal(100);
@@ -112,7 +112,7 @@ describe('Connections', () => {
     ];
     for (const [title, bytes, expected] of refused) {
       it(`gets no interim response ${title}`, async () => {
-        const response = await exchange(service.port, bytes, expected);
+        const response = await exchange(service().port, bytes, expected);
         expect(response.interim).to.deep.equal([]);
       });
     }
@@ -123,9 +123,9 @@ describe('With MAX_IN_FLIGHT=1', () => {
   const service = useSharedService(OTHER_SETTINGS);
 
   it('requests whose bodies are still arriving do not count', async () => {
-    const uploads = await Promise.all([1, 2].map(() => RawConnection.open(service.port)));
+    const uploads = await Promise.all([1, 2].map(() => RawConnection.open(service().port)));
     for (const upload of uploads) await upload.send(create().subarray(0, -1));
-    await exchange(service.port, create());
+    await exchange(service().port, create());
     for (const upload of uploads) upload.socket.destroy();
   });
 
@@ -143,12 +143,12 @@ describe('With MAX_IN_FLIGHT=1', () => {
     ];
     for (const bytes of ways) {
       for (const leave of ['resetAndDestroy', 'end', 'destroy'] as const) {
-        using connection = await RawConnection.open(service.port);
+        using connection = await RawConnection.open(service().port);
         await connection.send(bytes);
         connection.socket[leave]();
         if (leave === 'end') await connection.ending();
       }
     }
-    await exchange(service.port, create());
+    await exchange(service().port, create());
   });
 });

@@ -26,7 +26,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   for (const origin of ORIGINS) {
     it(`A preflight without a token is allowed, with the headers that the service reads, for ${origin}`, async () => {
-      using connection = await RawConnection.open(service.port);
+      using connection = await RawConnection.open(service().port);
       connection.send(preflight(origin, { 'x-request-id': 'preflight-1' }));
       const response = await connection.response();
       expect([response.status, response.body.length]).to.deep.equal([204, 0]);
@@ -54,7 +54,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
     for (const { title, bytes, expected } of cases) {
       it(title, async () => {
         expectCors(
-          await exchange(service.port, bytes, expected),
+          await exchange(service().port, bytes, expected),
           VARY,
           `access-control-allow-origin: ${SHOP}`,
           'access-control-expose-headers: X-Request-Id,WWW-Authenticate,Retry-After,Allow',
@@ -65,8 +65,8 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   for (const origin of STRANGERS) {
     it(`No headers are sent for the origin ${JSON.stringify(origin)}, whose preflight is a 4050`, async () => {
-      expectCors(await exchange(service.port, preflight(origin), REFUSED), VARY);
-      expectCors(await exchange(service.port, create({ headers: { origin } })), VARY);
+      expectCors(await exchange(service().port, preflight(origin), REFUSED), VARY);
+      expectCors(await exchange(service().port, create({ headers: { origin } })), VARY);
     });
   }
 
@@ -79,9 +79,9 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
 
   it('a request with two origins, or that is not valid HTTP, has a response without CORS headers', async () => {
     const two = create({ headers: { origin: [SHOP, DEVELOPMENT] } });
-    expectCors(await exchange(service.port, two), VARY);
+    expectCors(await exchange(service().port, two), VARY);
     const invalid = lines('POST /plants HTTP/1.1', `Origin: ${SHOP}`);
-    expectCors(await exchange(service.port, invalid, 4000));
+    expectCors(await exchange(service().port, invalid, 4000));
   });
 });
 
@@ -89,7 +89,7 @@ describe('Pages of other origins, without CORS_ALLOWED_ORIGINS', () => {
   const service = useSharedService();
 
   it('get no CORS headers, and no `Vary`', async () => {
-    expectCors(await exchange(service.port, preflight(SHOP), 4050));
-    expectCors(await exchange(service.port, create({ headers: { origin: SHOP } })));
+    expectCors(await exchange(service().port, preflight(SHOP), 4050));
+    expectCors(await exchange(service().port, create({ headers: { origin: SHOP } })));
   });
 });

@@ -1,6 +1,6 @@
 import { sha256 } from '@plant-store/service-process';
 import { creating, creatingWith, groups } from '../support/cases.js';
-import { MARK, plantText, TOKEN, VISITOR_TOKEN } from '../support/requests.js';
+import { type FieldValue, MARK, plantText, TOKEN, VISITOR_TOKEN } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 const AUTHORIZATION = 'authorization';
@@ -24,20 +24,16 @@ describe('Credentials', () => {
   );
 
   const says = 'the bearer token is malformed, unknown, expired, or not meant for this service';
-  const refused = { error: 4011, says };
-  const [malformed, unknown, repeated] = [
-    ['Bearer', `Bearer ${TOKEN} ${TOKEN}`, `Bearer ${TOKEN}, realm="x"`, `Bearer\t${TOKEN}`],
-    [`Bearer ${MARK}`, `Bearer ${TOKEN}=`, `Bearer ${sha256(TOKEN)}`, 'Bearer __proto__'],
-    [TOKEN, MARK].map((token) => [`Bearer ${TOKEN}`, `Bearer ${token}`]),
-  ];
+  const refused = (...values: FieldValue[]) =>
+    creatingWith(AUTHORIZATION, values, { error: 4011, says });
   group(
     'A bearer token that is malformed, unknown or repeated is a 4011',
-    ...creatingWith(AUTHORIZATION, malformed, refused),
-    ...creatingWith(AUTHORIZATION, [`Bearer ${MARK}!`, `Bearer ${MARK}\xe4`], refused),
-    ...creatingWith(AUTHORIZATION, [`Bearer ${'x'.repeat(8193)}`], refused),
-    ...creatingWith(AUTHORIZATION, unknown, refused),
-    ...creatingWith(AUTHORIZATION, repeated, refused),
-    ...creatingWith(AUTHORIZATION, [[`Basic ${MARK}`, `Bearer ${TOKEN}`]], refused),
+    ...refused('Bearer', `Bearer ${TOKEN} ${TOKEN}`, `Bearer ${TOKEN}, realm="x"`),
+    ...refused(`Bearer\t${TOKEN}`, `Bearer ${MARK}!`, `Bearer ${MARK}\xe4`),
+    ...refused(`Bearer ${'x'.repeat(8193)}`, `Bearer ${sha256(TOKEN)}`),
+    ...refused(`Bearer ${MARK}`, `Bearer ${TOKEN}=`, 'Bearer __proto__'),
+    ...refused([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`], [`Bearer ${TOKEN}`, `Bearer ${MARK}`]),
+    ...refused([`Basic ${MARK}`, `Bearer ${TOKEN}`]),
     ...creatingWith(AUTHORIZATION, [`Bearer: ${TOKEN}`], { error: [4010, 4011] }),
   );
 

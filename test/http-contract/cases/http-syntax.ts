@@ -1,6 +1,13 @@
 import { creating, creatingWith, groups, sending } from '../support/cases.js';
 import type { Expected } from '../support/check-response.js';
-import { CHUNKED, lines, MARK, type Parts, plantText } from '../support/requests.js';
+import {
+  CHUNKED,
+  type FieldValue,
+  lines,
+  MARK,
+  type Parts,
+  plantText,
+} from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
 const HOST = `Host: ${MARK}.example`;
@@ -10,13 +17,8 @@ const MALFORMED: Expected = { error: 4000, ...CLOSED };
 const refusedWith = (says: string): Expected => ({ error: 4000, says });
 
 /** Cases of a valid body in chunks, with these fields. */
-function withCoding(values: readonly (string | string[])[], expected?: Expected, parts?: Parts) {
-  return values.map((value) => {
-    const headers = { ...parts?.headers, 'transfer-encoding': value };
-    const changed = { ...parts, chunks: [plantText()], headers };
-    return creating(JSON.stringify(value), changed, expected);
-  });
-}
+const withCoding = (values: readonly FieldValue[], expected?: Expected, parts?: Parts) =>
+  creatingWith('transfer-encoding', values, expected, { chunks: [plantText()], ...parts });
 
 describe('HTTP syntax', () => {
   const group = groups(useSharedService());

@@ -17,9 +17,7 @@ import {
   freshId,
   headOf,
   LIVEZ,
-  lines,
   MARK,
-  type Parts,
   plantOfSize,
   plantText,
   TOKEN,
@@ -73,11 +71,8 @@ describe('Size', () => {
     sending('a request line of 20 KiB without an end is a 4310', endlessLine, LARGE_HEAD),
   );
 
-  const Authorization = `Bearer ${TOKEN}`;
-  const fields = (count: number): Parts => {
-    const others = Array(count - 5).fill('');
-    return { headers: { authorization: undefined, a: others, Authorization } };
-  };
+  const last = { authorization: undefined, Authorization: `Bearer ${TOKEN}` };
+  const fields = (count: number) => ({ headers: { a: Array(count - 5).fill(''), ...last } });
   group(
     'in number of fields',
     creating('1,000 are fine, of which the token is the last', fields(1000)),
@@ -87,10 +82,9 @@ describe('Size', () => {
 
   /** A request whose body is another one, and whose length is its last field. */
   const hiding = (inner: Buffer, offers: number) => {
-    const head = ['POST /plants HTTP/1.1', 'Host: a', `Authorization: ${Authorization}`];
-    const fields = ['Content-Type: application/json', 'Connection: Upgrade'];
-    fields.push(...Array(offers).fill('Upgrade: h2c'), ...Array(994).fill('a:'));
-    return Buffer.concat([lines(...head, ...fields, `Content-Length: ${inner.length}`), inner]);
+    const others = { upgrade: Array(offers).fill('h2c'), a: Array(993).fill('') };
+    const headers = { connection: 'Upgrade', ...others, 'content-length': `${inner.length}` };
+    return Buffer.concat([headOf({ headers }), inner]);
   };
   for (const offers of [1, 2, 40]) {
     it(`in number of fields: ${999 + offers}, with offers of an upgrade, do not hide the length of the body, also after requests`, async () => {
@@ -98,9 +92,9 @@ describe('Size', () => {
         const id = freshId();
         const hidden = hiding(create({ body: plantText(id) }), offers);
         const bytes = [...Array(before).fill(LIVEZ), hidden];
-        const errors = (await responsesTo(service.port, ...bytes)).map(errorOf);
+        const errors = (await responsesTo(service().port, ...bytes)).map(errorOf);
         expect(errors).to.deep.equal([...Array(before), offers === 1 ? 4004 : 4310]);
-        await expectFree(service.port, id);
+        await expectFree(service().port, id);
       }
     });
   }
@@ -118,8 +112,8 @@ describe('A body that is larger than the buffers of Node.js, in small chunks,', 
   );
 
   it('is read completely when it arrives after its headers', async () => {
-    using connection = await RawConnection.open(service.port);
-    using other = await RawConnection.open(service.port);
+    using connection = await RawConnection.open(service().port);
+    using other = await RawConnection.open(service().port);
     const type = 'application/json;garbage " ,/ =';
     const headers = { 'content-type': type, 'content-encoding': 'IDENTITY' };
     const bytes = create({ chunks: chunks(LARGE), headers });
@@ -136,7 +130,7 @@ describe('Time', () => {
   const service = useSharedService(LIMITS);
 
   async function expectTimeout(bytes: Uint8Array, expected: Expected = {}): Promise<void> {
-    using connection = await RawConnection.open(service.port);
+    using connection = await RawConnection.open(service().port);
     connection.send(bytes);
     const drip = setInterval(() => connection.send('x'), 100);
     const response = await connection.response().finally(() => clearInterval(drip));
@@ -144,8 +138,8 @@ describe('Time', () => {
   }
 
   it('slow fields and a slow body are a 4080, although bytes keep arriving; a connection that is silent or idle is closed without a response', async () => {
-    const silent = await RawConnection.open(service.port);
-    const idle = await RawConnection.open(service.port);
+    const silent = await RawConnection.open(service().port);
+    const idle = await RawConnection.open(service().port);
     await expectService(idle);
     const slowFields = Buffer.from(`GET /livez HTTP/1.1\r\nHost: ${MARK}\r\nX: `);
     const headers = { 'content-length': '10000', 'x-request-id': 'slow-body' };

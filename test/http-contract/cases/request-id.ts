@@ -19,7 +19,7 @@ describe('X-Request-Id', () => {
   for (const id of [undefined, ...INVALID, ['a', 'b'], ['a', 'a']]) {
     it(`is generated instead of ${JSON.stringify(id)?.slice(0, 40)}`, async () => {
       const bytes = create({ headers: { 'x-request-id': id } });
-      const response = await exchange(service.port, bytes, { toOperation: true });
+      const response = await exchange(service().port, bytes, { toOperation: true });
       const [made] = fieldValues(response, 'x-request-id');
       expect(made).not.to.be.oneOf([id, id?.[0]].flat());
       expect(made).to.have.length.greaterThan(7);
@@ -34,9 +34,9 @@ describe('At level debug, the log has the id of the response', () => {
     const made = new Set<string>();
     for (const isValid of [true, true, false, false]) {
       const bytes = isValid ? create() : lines('GARBAGE');
-      const response = await exchange(service.port, bytes, isValid ? {} : 4000);
+      const response = await exchange(service().port, bytes, isValid ? {} : 4000);
       const [id = ''] = fieldValues(response, 'x-request-id');
-      await service.running.printed(new RegExp(`"${id}"`));
+      await service().printed(new RegExp(`"${id}"`));
       made.add(id);
     }
     expect(made.size).to.equal(4);

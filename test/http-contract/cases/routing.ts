@@ -38,7 +38,7 @@ describe('Paths and methods', () => {
 
   it('CONNECT closes the connection', async () => {
     const tunnel = request({ method: 'CONNECT', target: 'a.example:443' });
-    expect(await responsesTo(service.port, tunnel, LIVEZ)).to.deep.equal([]);
+    expect(await responsesTo(service().port, tunnel, LIVEZ)).to.deep.equal([]);
   });
 
   const headers = { 'x-http-method-override': 'POST' };

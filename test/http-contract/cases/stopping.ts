@@ -22,7 +22,7 @@ describe('The last service', () => {
     for (const connection of [...others, next]) await closed(connection);
   });
 
-  const openOne = () => RawConnection.open(service.port);
+  const openOne = () => RawConnection.open(service().port);
 
   async function closed(connection: RawConnection): Promise<void> {
     connection.socket.end();
@@ -54,7 +54,7 @@ describe('The last service', () => {
     it('reports so on /readyz, and serves until SHUTDOWN_DELAY_MS has passed', async () => {
       using connection = await openOne();
       await expectService(connection);
-      const ended = service.running.stop();
+      const ended = service().stop();
       let response: ReceivedResponse;
       do {
         connection.send(request({ method: 'GET', target: '/readyz' }));

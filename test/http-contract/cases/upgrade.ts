@@ -19,7 +19,7 @@ describe('Upgrades', () => {
   it('HTTP/2 without one is a 4000 that is received before any reset, also after a request', async () => {
     const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
     for (const before of [[], [LIVEZ]]) {
-      const responses = await responsesTo(service.port, ...before, preface, Buffer.alloc(30_000));
+      const responses = await responsesTo(service().port, ...before, preface, Buffer.alloc(30_000));
       expect(responses.map(errorOf)).to.deep.equal([...Array(before.length), 4000]);
     }
   });
@@ -41,8 +41,8 @@ describe('Upgrades', () => {
     const id = freshId();
     const inner = create({ body: plantText(id) });
     const refused = create({ headers: { ...JAVA, authorization: undefined }, body: inner });
-    const responses = await responsesTo(service.port, refused, inner);
+    const responses = await responsesTo(service().port, refused, inner);
     expect(responses.map(errorOf)).to.deep.equal([4010]);
-    await expectFree(service.port, id);
+    await expectFree(service().port, id);
   });
 });

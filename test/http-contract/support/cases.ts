@@ -2,7 +2,6 @@ import { expect } from 'chai';
 import { checkResponse, type Expected, saysClose } from './check-response.js';
 import { RawConnection, type ReceivedResponse } from './raw-connection.js';
 import { create, type FieldValue, LIVEZ, type Parts, plantText, request } from './requests.js';
-import type { UsedService } from './service.js';
 
 /** One request and the response it must get. */
 export interface Case {
@@ -33,10 +32,12 @@ export function creatingWith(
   name: string,
   values: readonly FieldValue[],
   expectation?: Expectation,
+  parts: Parts = {},
 ): Case[] {
   return values.map((value) => {
     const title = `${name}: ${JSON.stringify(value)?.slice(0, 60)}`;
-    return creating(title, { headers: { [name]: value } }, expectation);
+    const headers = { ...parts.headers, [name]: value };
+    return creating(title, { ...parts, headers }, expectation);
   });
 }
 
@@ -50,13 +51,13 @@ export function asking(title: string, parts: Parts, expectation: Expectation): C
  * Returns a function that declares a group of tests, one for each case. A connection ends in order after
  * `Connection: close`, and serves the next case otherwise.
  */
-export function groups(service: UsedService) {
+export function groups(service: () => { readonly port: number }) {
   return (title: string, ...cases: readonly Case[]) =>
     describe(title, () => {
       let kept: RawConnection | undefined;
       for (const { title, bytes, expected } of cases) {
         it(title, async () => {
-          const connection = kept ?? (await RawConnection.open(service.port));
+          const connection = kept ?? (await RawConnection.open(service().port));
           kept = undefined;
           if (saysClose(await exchangeOn(connection, bytes, expected))) connection.socket.destroy();
           else kept = connection;

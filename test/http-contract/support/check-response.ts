@@ -18,19 +18,14 @@ const CHALLENGES: Readonly<Record<number, string[]>> = {
   4030: ['Bearer realm="plant-store", error="insufficient_scope"'],
 };
 
-/** The content of a created plant. */
-export interface Plant {
-  readonly name: string;
-  readonly tag?: string;
-}
-
 /** The expectations about one response, beside those about every response. */
 export interface Expected {
   /** The expected error, or several possible ones; `undefined` for a 200. */
   readonly error?: number | readonly number[];
   /** Whether the 200 has content other than a created plant. */
   readonly otherContent?: boolean;
-  readonly plant?: Plant;
+  /** The content of a created plant. */
+  readonly plant?: { readonly name: string; readonly tag?: string };
   /** Whether it is the response to a POST on the operation whose headers were read. */
   readonly toOperation?: boolean;
   readonly toHead?: boolean;
@@ -98,7 +93,7 @@ function checkHead(response: ReceivedResponse, expected: Expected): void {
   if (response.status === 503) expect(field('retry-after').join()).to.match(/^[1-9]\d*$/);
 }
 
-function checkPlant(content: object, plant: Plant | undefined): void {
+function checkPlant(content: object, plant: Expected['plant']): void {
   if (plant !== undefined) expect(content).to.deep.equal(plant);
   expect(Object.keys(content).join()).to.be.oneOf(['name', 'name,tag', 'tag,name']);
 }

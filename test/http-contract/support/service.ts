@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/service-process';
+import { expect } from 'chai';
 import { MARK, TOKEN, VISITOR_TOKEN } from './requests.js';
 
 /** One token with every permission, and one with none. */
@@ -28,30 +29,15 @@ export async function startService(settings: Record<string, string>): Promise<Se
   return started.finally(() => rm(folder, { recursive: true }));
 }
 
-/** A service that runs during the tests of a `describe`. */
-export interface UsedService {
-  readonly port: number;
-  readonly running: Service;
-}
-
 const shared = new Map<string, Service>();
 
-/** Starts one service for all `describe`s with these settings, before the first of them. */
-export function useSharedService(settings: Record<string, string> = {}): UsedService {
+/** Starts one service for all `describe`s with these settings, before the first of them. Tests get it by a call. */
+export function useSharedService(settings: Record<string, string> = {}): () => Service {
   const key = JSON.stringify(settings);
   before(async () => {
     if (!shared.has(key)) shared.set(key, await startService(settings));
   });
-  return {
-    get running() {
-      const service = shared.get(key);
-      if (service === undefined) throw new Error('the service runs during tests only');
-      return service;
-    },
-    get port() {
-      return this.running.port;
-    },
-  };
+  return () => shared.get(key) ?? expect.fail('the service runs during tests only');
 }
 
 /** Stops all services. Checks that each ends with 0, and that its log has neither tokens nor plants. */

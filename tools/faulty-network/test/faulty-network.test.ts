@@ -1,5 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { EventEmitter, once } from 'node:events';
+import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 import { FaultyNetwork } from '@plant-store/faulty-network';
@@ -11,14 +11,12 @@ describe('FaultyNetwork', () => {
   let server: Server;
   let sockets: Socket[];
   let received: string[];
-  let arrivals: EventEmitter;
   let network: FaultyNetwork;
   let client: Socket;
 
   beforeEach(async () => {
     received = [];
     sockets = [];
-    arrivals = new EventEmitter();
     server = createServer((socket) => {
       sockets.push(socket);
       socket
@@ -26,7 +24,7 @@ describe('FaultyNetwork', () => {
         .on('data', (bytes) => {
           received.push(`${bytes}`);
           socket.write(bytes);
-          arrivals.emit('bytes');
+          server.emit('bytes');
         });
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -104,7 +102,7 @@ describe('FaultyNetwork', () => {
     await passed;
     const other = await connected();
     expect(await echoed(other, MARKER)).to.equal(MARKER);
-    const arrived = once(arrivals, 'bytes');
+    const arrived = once(server, 'bytes');
     client.write('again');
     await arrived;
     await manyTurns();
@@ -114,7 +112,7 @@ describe('FaultyNetwork', () => {
 
   it('freezes when the server responds, and passes the response on when it is restored', async () => {
     network.loseResponses('freeze');
-    const arrived = once(arrivals, 'bytes');
+    const arrived = once(server, 'bytes');
     client.write(MARKER);
     await arrived;
     await manyTurns();
