@@ -7,17 +7,14 @@ import { anchorsOf, filesBelow } from '../markdown.js';
 import { read, root, temporaryFolder } from '../root.js';
 import { type Checker, findChecker } from './support/checkers.js';
 
-interface Rule {
-  readonly alert: string;
-  readonly expr: string;
-  readonly annotations: { readonly runbook: string };
-}
 const RUNBOOK = 'docs/runbook.md';
 const DOCS_LABEL = 'plant_store_docs';
 const FOLDER = 'deploy/monitoring';
 const RULES = 'prometheus-alerts.yaml';
 const CASES = 'prometheus-alerts.test.yaml';
-const rules: Rule[] = parse(read(`${FOLDER}/${RULES}`)).groups[0].rules;
+const rules: { alert: string; expr: string; annotations: { runbook: string } }[] = parse(
+  read(`${FOLDER}/${RULES}`),
+).groups[0].rules;
 const cases: { alertname: string; exp_alerts: unknown[] }[] = parse(
   read(`${FOLDER}/${CASES}`),
 ).tests.flatMap((it: { alert_rule_test: unknown[] }) => it.alert_rule_test);

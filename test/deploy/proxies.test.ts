@@ -21,7 +21,6 @@ import {
   type Target,
 } from './support/proxies/clients.js';
 import {
-  type Certificates,
   findProxy,
   kinds,
   type OwnError,
@@ -69,7 +68,7 @@ async function imitate(listener: RequestListener): Promise<string> {
 describe('The proxies of deploy/proxies', function () {
   this.timeout(180_000);
 
-  let certificates: Certificates;
+  let certificates: Record<'certificate' | 'ca', string>;
   let set: ReplicaSet;
   let settings: Record<string, string>;
   let instances: Service[];

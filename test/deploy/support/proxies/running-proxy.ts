@@ -41,16 +41,14 @@ export const kinds: Readonly<Record<ProxyName, Kind>> = {
   nginx: {
     file: 'nginx.conf',
     replaced: (port) => ({ 'listen 443': `listen 127.0.0.1:${port}` }),
-    whole: (part) => {
-      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
-      return [
-        ...(process.getuid?.() === 0 ? ['user root;'] : []),
-        ...['daemon off;', 'pid nginx.pid;', 'error_log stderr warn;', 'events {}', 'http {'],
-        'access_log off;',
-        ...temporary.map((name) => `${name}_temp_path ${name};`),
-        ...[part, '}'],
-      ].join('\n');
-    },
+    whole: (part) => `
+      ${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; pid nginx.pid; error_log stderr warn;
+      events {}
+      http {
+        access_log off; client_body_temp_path client_body; proxy_temp_path proxy;
+        fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+        ${part}
+      }`,
     args: (path) => ['-p', dirname(path), '-c', path, '-e', 'stderr'],
   },
   haproxy: {
@@ -111,12 +109,6 @@ export function findProxy(name: ProxyName): string | undefined {
   return existsSync(path) ? path : undefined;
 }
 
-/** The certificate of a proxy with its private key, in one file, and that of its authority, in PEM. */
-export interface Certificates {
-  readonly certificate: string;
-  readonly ca: string;
-}
-
 const running: Running[] = [];
 
 /**
@@ -124,12 +116,13 @@ const running: Running[] = [];
  * passes on requests.
  *
  * @param instances Host and port of each.
+ * @param certificates The path of a certificate with its private key, and the certificate of its authority, in PEM.
  * @param checksHealth Whether it may check the health of the instances, as far as it does.
  */
 export async function startProxy(
   name: ProxyName,
   instances: readonly [string, string],
-  { certificate, ca }: Certificates,
+  { certificate, ca }: Readonly<Record<'certificate' | 'ca', string>>,
   checksHealth = true,
 ): Promise<Target> {
   const port = await freePort();
