@@ -30,11 +30,7 @@ const FLAGS = {
 /** Where the commands and their arguments are listed. */
 const SEE = 'See plant-store --help';
 
-/**
- * Parses a command line. Returns the command that it names, and what follows it.
- *
- * @throws {UsageError}
- */
+/** Returns the command that a command line names, and what follows it. @throws {UsageError} */
 export function parseCommandLine<Command>(
   args: readonly string[],
   commands: Readonly<Record<string, Command>>,

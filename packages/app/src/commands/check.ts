@@ -12,11 +12,9 @@ const MAX_WAIT_MS = 4_000;
 const PAUSE_MS = 500;
 
 /**
- * Checks that the systems that the configuration names can be reached. Resolves with the exit code: 0 when all can be
- * reached, otherwise 1. Does not wait until everything is closed: the caller ends the process, because closing a
- * connection to a server that hangs takes several seconds.
- *
- * Rejects with `ConfigurationError`, also for a variable that is probably meant for the service, but ignored.
+ * Resolves with the exit code: 0 when the systems that the configuration names can be reached, otherwise 1. It does not
+ * wait until they are closed, which takes several seconds with a server that hangs: the caller ends the process. Rejects
+ * with `ConfigurationError`, also for a variable that is probably meant for the service, but ignored.
  */
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);

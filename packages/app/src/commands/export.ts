@@ -7,9 +7,7 @@ import { runAsClient } from './client.js';
 import { type OwnProcess, writerTo } from './own-process.js';
 
 /**
- * Runs an export. Writes the plants to standard output. Resolves with the exit code: 0 when every plant is written,
- * otherwise 1.
- *
+ * Writes the plants to standard output. Resolves with the exit code: 0 when every plant is written, otherwise 1.
  * Rejects with `UsageError`, `ConfigurationError` or `StartError` before a plant is written.
  */
 export async function exportPlants(process: OwnProcess, { values }: Arguments): Promise<number> {

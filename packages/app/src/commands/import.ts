@@ -9,10 +9,8 @@ import { type OwnProcess, writerTo } from './own-process.js';
 const PATIENCE_MS = 10 * 60_000;
 
 /**
- * Runs an import. Writes each line that was not stored to standard output. Resolves with the exit code: 0 when every
- * line is stored, otherwise 1.
- *
- * Rejects with `UsageError`, `ConfigurationError` or `StartError` before anything is stored.
+ * Writes each line that was not stored to standard output. Resolves with the exit code: 0 when every line is stored,
+ * otherwise 1. Rejects with `UsageError`, `ConfigurationError` or `StartError` before anything is stored.
  */
 export async function importPlants(
   process: OwnProcess,

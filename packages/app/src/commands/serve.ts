@@ -48,10 +48,7 @@ export async function serve(
   return 0;
 }
 
-/**
- * Closes everything that the container has opened: first the server, after the last response, then what the responses
- * needed.
- */
+/** Closes what the container has opened: first the server, after the last response, then what responses needed. */
 export async function close(container: Container): Promise<void> {
   await container.unbindAsync(ids.server);
   await container.unbindAllAsync();

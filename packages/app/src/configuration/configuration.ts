@@ -204,15 +204,10 @@ const LATENESS_MS = 1000;
 /** The most files that the process has open beside connections: those of the database, of the log, of Node.js. */
 const OWN_FILES = 100;
 
-/**
- * What is allowed but not recommended. Each line names the variable, what happens, and the fix.
- *
- * @param maxFiles How many files the process may open.
- */
+/** What is allowed but not recommended, in a process that may open `maxFiles` files: the variables, why, and the fix. */
 export function advice(configuration: Configuration, maxFiles: number): string[] {
-  const production = configuration.NODE_ENV === 'production';
-  const { REQUEST_DEADLINE_MS: requestDeadlineMs, storage, verifier } = configuration;
-  const longestMs = configuration.REQUEST_TIMEOUT_MS + LATENESS_MS + requestDeadlineMs;
+  const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, storage, verifier } = configuration;
+  const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;
   const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
   const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
   const files = `MAX_CONNECTIONS: the process may open ${maxFiles} files, and each connection takes one. Raise the limit to ${maxNeeded} (ulimit -n), or lower MAX_CONNECTIONS`;
@@ -220,7 +215,7 @@ export function advice(configuration: Configuration, maxFiles: number): string[]
     ...configuration.ignored,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,
     maxFiles < maxNeeded && files,
-    storage.advice?.({ production, requestDeadlineMs }),
+    storage.advice?.(configuration),
     verifier.advice,
   ].filter((line) => typeof line === 'string');
 }

@@ -23,10 +23,7 @@ export interface Setting<T> {
   readonly example: string;
   /** The text that is used when the variable is not set. Without a default, the setting is `undefined`. */
   readonly default?: string;
-  /**
-   * Whether the value is a secret, which is never printed. It can be in a file, which the variable with `_FILE` after
-   * the name then names.
-   */
+  /** Whether the value is never printed, and can be in a file, which the variable with `_FILE` after the name names. */
   readonly secret?: true;
   /** Whether it must be set when its adapter is chosen. */
   readonly required?: true;
@@ -196,10 +193,7 @@ export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   return { env, problems };
 }
 
-/**
- * Whether the environment is one of a trial, in which a storage and a token verifier have defaults. Every other name
- * counts as production.
- */
+/** Whether this is a trial, in which a storage and a token verifier have defaults. Every other name is production. */
 export function isTrial({ NODE_ENV }: NodeJS.ProcessEnv): boolean {
   return NODE_ENV === undefined || NODE_ENV === 'development' || NODE_ENV === 'test';
 }

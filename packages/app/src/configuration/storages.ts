@@ -22,8 +22,8 @@ export interface ConfiguredStorage {
   ) => Promise<Store>;
   /** What is allowed but not recommended, if anything: the variable, what happens, and the fix. */
   readonly advice?: (service: {
-    readonly production: boolean;
-    readonly requestDeadlineMs: number;
+    readonly NODE_ENV: string | undefined;
+    readonly REQUEST_DEADLINE_MS: number;
   }) => string | false;
 }
 
@@ -46,8 +46,9 @@ const memory = choice({
       observer({ type: 'storage reachable' });
       return new MemoryPlantRepository();
     },
-    advice: ({ production }) =>
-      production && `STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`,
+    advice: ({ NODE_ENV }) =>
+      NODE_ENV === 'production' &&
+      `STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`,
   }),
 });
 
@@ -82,8 +83,8 @@ const mongodb = choice({
         const createCollection = isReadOnly !== true;
         return mongoPlantRepository({ uri, collection, createCollection, observer, tracer });
       },
-      advice: ({ requestDeadlineMs }) =>
-        requestDeadlineMs < ELECTION_MS &&
+      advice: ({ REQUEST_DEADLINE_MS }) =>
+        REQUEST_DEADLINE_MS < ELECTION_MS &&
         `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
     };
   },

@@ -38,8 +38,7 @@ const list = choice({
   configure({ ACCESS_TOKEN_SHA256: digests }, trial): ConfiguredVerifier {
     const fix =
       'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
-    const parse = () => parseTokensList(digests);
-    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, trial, parse);
+    const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, trial, () => parseTokensList(digests));
     return { open: async () => new StaticTokenVerifier(tokens) };
   },
 });

@@ -13,6 +13,8 @@ import { messagesOf, sentenceOf } from '../messages/wording.js';
 import type { Log } from './logger.js';
 import type { Metrics } from './metrics.js';
 
+const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
+
 type Proxies = ReturnType<typeof proxyAddress.compile>;
 
 /** What log lines name. */
@@ -89,9 +91,6 @@ function isRefused({ route, error = 0 }: EndedExchange): boolean {
 
 /** Describes an error for the log: an outage without its stack, a bug with its stack. */
 function describe(cause: unknown): { reason: string } | { err: unknown } {
-  const outage =
-    cause instanceof StorageUnavailableError ||
-    cause instanceof OutcomeUnknownError ||
-    cause instanceof TokenVerifierUnavailableError;
-  return outage ? { reason: messagesOf(cause).join(': ') } : { err: cause };
+  const isOutage = OUTAGES.some((Outage) => cause instanceof Outage);
+  return isOutage ? { reason: messagesOf(cause).join(': ') } : { err: cause };
 }
