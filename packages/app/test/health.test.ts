@@ -6,20 +6,15 @@ import { Health } from '../src/health.js';
 
 const outage = new StorageUnavailableError('no primary');
 
-/** A part of the service, which has this problem at first. */
-class Part {
-  asked = 0;
-  problem: Error | undefined;
-
-  constructor(problem?: Error) {
-    this.problem = problem;
-  }
-
-  async ready(): Promise<void> {
+/** Returns a part of the service, which has this problem at first. */
+const newPart = (problem?: Error) => ({
+  problem,
+  asked: 0,
+  async ready() {
     this.asked += 1;
     if (this.problem) throw this.problem;
-  }
-}
+  },
+});
 
 describe('The health of the service', () => {
   let health: Health;
@@ -28,7 +23,7 @@ describe('The health of the service', () => {
 
   for (const what of ['storage', 'token verifier']) {
     it(`is bad with the reason until the ${what} was reached, and good in a later outage`, async () => {
-      const [part, other] = [new Part(outage), new Part()];
+      const [part, other] = [newPart(outage), newPart()];
       health = what === 'storage' ? new Health(part, other) : new Health(other, part);
       // No caller waits for this check.
       await new Promise(setImmediate);
@@ -42,7 +37,7 @@ describe('The health of the service', () => {
   }
 
   it('asks both parts at once, no part after both were reached, and keeps no process alive', async () => {
-    const [storage, tokens] = [new Part(), new Part()];
+    const [storage, tokens] = [newPart(), newPart()];
     const running = process.getActiveResourcesInfo();
     health = new Health(storage, tokens);
     expect(process.getActiveResourcesInfo()).to.deep.equal(running);
@@ -53,14 +48,14 @@ describe('The health of the service', () => {
   });
 
   it('is good when the storage is slow, since creates wait for it', async () => {
-    health = new Health(new Part(new StorageSlowError('not in time')), new Part());
+    health = new Health(newPart(new StorageSlowError('not in time')), newPart());
     await health.ready();
     expect(health.isReady).to.equal(true);
   });
 
   it('is bad as soon as the service begins to stop, also during a check', async () => {
-    const storage = new Part(outage);
-    health = new Health(storage, new Part());
+    const storage = newPart(outage);
+    health = new Health(storage, newPart());
     const during = rejects(health.ready(), new StoppingError('the service is stopping'));
     health.stop();
     await during;

@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { needsMongod, ReplicaSet } from '@plant-store/mongod';
-import { createPlant } from '@plant-store/service-process';
 import { expect } from 'chai';
-import { type Command, result, type Service, serveHere, stopAll } from './support/in-process.js';
+import { type Command, result, stopAll } from './support/in-process.js';
 import {
   CLIENT,
   countsOf,
@@ -22,7 +21,6 @@ const LINES = 2_000;
 const INVALID_EVERY = 250;
 /** More plants than two pages, of which an export reads one ahead. */
 const EXPORTED = 20_001;
-const CLIENTS = 10;
 /** Longer than the driver waits for a primary, so that every command must try again. */
 const ELECTION_MS = 3_000;
 
@@ -33,7 +31,6 @@ describe('With three nodes of which the primary is killed,', function () {
   this.timeout(120_000);
   const { newPath, write } = newFiles();
   let set: ReplicaSet;
-  let service: Service;
   let imported: Command;
   let exported: Command;
   const uriOf = (database: string) => ({ MONGODB_URI: set.uri.replace('/?', `/${database}?`) });
@@ -44,8 +41,6 @@ describe('With three nodes of which the primary is killed,', function () {
   before(async () => {
     set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
     expect(await startImport([write(numbered(EXPORTED))], uriOf('exported')).ended).to.equal(0);
-    service = await serveHere(uriOf('service'));
-    await service.printed(/the storage is reachable/);
     exported = startExport([], uriOf('exported'));
     await exported.printed(/^\{/);
     exported.stdout.pause();
@@ -65,13 +60,6 @@ describe('With three nodes of which the primary is killed,', function () {
   after(async () => {
     await stopAll();
     await set?.stop();
-  });
-
-  it('serve carries out every create, and stays ready', async () => {
-    const creates = Array.from({ length: CLIENTS }, (_, id) => createPlant(service.address, id));
-    expect((await fetch(`${service.address}/readyz`)).status).to.equal(200);
-    for (const { status } of await Promise.all(creates)) expect(status).to.equal(200);
-    expect(await service.stop()).to.equal(0);
   });
 
   it('import reports the outcome of every line', async () => {

@@ -12,7 +12,7 @@ describe('The service on MongoDB', () => {
   before(needsMongod);
   afterEach(stopAll);
 
-  it('starts without its database, logs one line about it, recovers by itself, and stays ready in an outage', async () => {
+  it('starts without its database, logs one line about it, counts and logs creates but no probes, recovers by itself, and stays ready in an outage', async () => {
     const server = await MongodServer.stopped();
     const limits = { REQUEST_DEADLINE_MS: '500', MANAGEMENT_PORT: '0' };
     const service = await serveHere({ MONGODB_URI: server.uri, ...limits });
@@ -20,7 +20,11 @@ describe('The service on MongoDB', () => {
     await service.printed(new RegExp(`MONGODB_URI: .*not reachable \\(.*${server.host}.*\\)`));
     expect([await probe('/readyz'), await probe('/livez')]).to.deep.equal([503, 200]);
     expect(await errorOf(createPlant(service.address, 1))).to.equal(5030);
-    expect(await metricsOf(service)).to.include('plant_store_storage_reachable 0');
+    expect(service.out.match(/"a request failed"/g)).to.have.length(1);
+    expect(await metricsOf(service)).to.include.members([
+      'plant_store_plants_total{outcome="unavailable"} 1',
+      'plant_store_storage_reachable 0',
+    ]);
     await server.restart();
     await service.printed(/MONGODB_URI: the storage is reachable/);
     expect(await probe('/readyz')).to.equal(200);

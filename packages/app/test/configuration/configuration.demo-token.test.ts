@@ -67,12 +67,4 @@ describe('A token that is made for a run', () => {
       }
     }
   });
-
-  it('leaves a chosen verifier as it is', async () => {
-    for (const environment of [...TRIALS, { NODE_ENV: 'production' }, { NODE_ENV: 'staging' }]) {
-      for (const tokens of CHOSEN) {
-        expect(await outcome({ ...environment, ...tokens })).to.equal('chosen');
-      }
-    }
-  });
 });

@@ -221,6 +221,7 @@ describe('A problem of the configuration', () => {
     [{ ACCESS_TOKEN: 'a' }, NO_VERIFIER],
     [{ jwt_issuer: ISSUER }, NO_VERIFIER, ignored('jwt_issuer', 'JWT_ISSUER')],
     [{ NODE_ENV: 'staging' }, NO_STORAGE, NO_VERIFIER],
+    [{ NODE_ENV: 'staging', STORAGE: 'memory', ...JWT }],
     [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
     [{ MANAGEMENT_HOST: '127.0.0.2', MANAGEMENT_PORT: '3000' }],

@@ -31,11 +31,8 @@ describe('The metrics', () => {
 
   beforeEach(async () => {
     metrics = new Metrics({ version: '2.4.0-dev+abc1234' });
-    const logger = await openLog(
-      { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' },
-      process.stderr,
-      expect.fail,
-    );
+    const silent = { LOG_FORMAT: 'json', LOG_LEVEL: 'silent' } as const;
+    const logger = await openLog(silent, process.stderr, expect.fail);
     observer = observe(logger, metrics, { storage: {}, verifier: {} });
   });
 
