@@ -14,7 +14,7 @@ import type { GroupCommitOptions } from '../src/group-commit.js';
 import { sizeOf } from '../src/pending-plant.js';
 import type { PlantStorage } from '../src/plant-storage.js';
 import { FakePlantStorage } from './support/fake-plant-storage.js';
-import { AVAILABLE, groupCommitWith, plant, storageWith } from './support/storage-with.js';
+import { AVAILABLE, groupCommitWith, plant } from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const LIMIT_MS = 5_000;
@@ -149,8 +149,8 @@ describe('A time limit', () => {
   });
 });
 
-describe('A closed group commit', () => {
-  it('has no timer, although inserts took long', async () => {
+describe('A group commit', () => {
+  it('has no timer when it is closed, although inserts took long', async () => {
     const { fake, clock, plants, add, settled } = open({
       limits: { ordinary: 2, again: 1, stragglers: 0 },
     });
@@ -163,34 +163,42 @@ describe('A closed group commit', () => {
     await Promise.all([...adding, plants.close()]);
     await clock.runOut(0);
   });
-});
 
-describe('The asynchronous context of a caller', () => {
-  it('is that of no batch, and continues after `add`', async () => {
+  it('inserts in the asynchronous context of no caller, and the one of each continues after `add`', async () => {
     const context = new AsyncLocalStorage<string>();
     const contexts: unknown[] = [];
-    const storage = storageWith({
-      async insert(batch) {
-        contexts.push(context.getStore());
-        batch.take();
-        await nextTurn();
-        return { outcomes: 'id exists' };
-      },
+    const { fake, add } = open({
       async committedMarks(ids) {
         contexts.push(context.getStore());
         return new Map(ids.map((id) => [id, ANOTHER]));
       },
     });
-    const plants = groupCommitWith({ storage });
+    fake.onInsert = ({ reply }) => {
+      contexts.push(context.getStore());
+      setImmediate(reply, 'id exists');
+    };
     const names = ['request 1', 'request 2', 'request 3', 'request 4'];
     const after = names.map((name, id) =>
       context.run(name, async () => {
-        await rejects(plants.add(plant(BigInt(id)), LIMIT_MS), PlantIdTakenError);
+        await rejects(add(BigInt(id)), PlantIdTakenError);
         return context.getStore();
       }),
     );
     expect(await Promise.all(after)).to.deep.equal(names);
     expect(contexts).to.deep.equal([undefined, undefined]);
+  });
+
+  it('inserts a plant again that was not written, with the same mark, before others that wait', async () => {
+    const { fake, add, underWay, first, second, settled } = await openBusy();
+    const adding = add(1n);
+    first.reply('not written');
+    const replied = async () => {
+      const third = await fake.insert(2);
+      expect(third.ids).to.deep.equal([101n, 1n]);
+      expect(third.plants[0]).to.equal(first.plants[0]);
+      for (const insert of [second, third]) insert.reply();
+    };
+    await settled(...underWay, adding, replied());
   });
 });
 
@@ -346,20 +354,5 @@ describe('Without a reply for a second, a plant', () => {
     for (const [id, at] of added.entries()) clock.after(at, () => void add(BigInt(id)));
     await clock.runOut(60_000);
     expect([...startedAt.values()]).to.deep.equal(added);
-  });
-});
-
-describe('After an insert that wrote nothing', () => {
-  it('a plant is inserted again with the same mark, before others that wait', async () => {
-    const { fake, add, underWay, first, second, settled } = await openBusy();
-    const adding = add(1n);
-    first.reply('not written');
-    const replied = async () => {
-      const third = await fake.insert(2);
-      expect(third.ids).to.deep.equal([101n, 1n]);
-      expect(third.plants[0]).to.equal(first.plants[0]);
-      for (const insert of [second, third]) insert.reply();
-    };
-    await settled(...underWay, adding, replied());
   });
 });

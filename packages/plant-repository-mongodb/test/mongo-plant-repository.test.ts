@@ -53,10 +53,9 @@ describeOnMongod('On a replica set with users, which can be killed', () => {
   /** After a kill, a server is a secondary for a moment. */
   const untilPrimary = () => {
     const isPrimary = () =>
-      admin({ hello: 1 }).then(
-        ({ isWritablePrimary }) => isWritablePrimary,
-        () => false,
-      );
+      admin({ hello: 1 })
+        .then((it) => it.isWritablePrimary)
+        .catch(() => false);
     return until(isPrimary, () => 'the server did not become the primary');
   };
 

@@ -4,7 +4,7 @@ import type {
   MarkedPlant,
   PlantBatch,
 } from '../../src/plant-storage.js';
-import { Condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
+import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
 import { unsettled } from './fake-plant-storage.js';
 
 export const REFUSAL = { code: 121, reason: 'a rule' };
@@ -29,11 +29,11 @@ abstract class Operation<Result> {
   /** Whether the instance waits for it. */
   isOpen = true;
   /** Whether it makes no progress by itself. */
-  readonly hold: Condition;
+  readonly hold: ReturnType<typeof condition>;
 
   constructor(call: Call) {
     this.call = call;
-    this.hold = new Condition(`${call.name} is held`, `${call.name} goes on`);
+    this.hold = condition(`${call.name} is held`, `${call.name} goes on`);
     call.lost.addEventListener('abort', () => this.fail(call.lost.reason));
   }
 

@@ -8,23 +8,17 @@ export interface Happening {
   readonly seenBy?: readonly number[];
 }
 
-/** A condition that begins and ends by surprise. */
-export class Condition {
-  holds = false;
-  readonly #begins: string;
-  readonly #ends: string;
-
-  constructor(begins: string, ends: string) {
-    this.#begins = begins;
-    this.#ends = ends;
-  }
-
-  get change(): Happening {
-    const act = () => {
-      this.holds = !this.holds;
-    };
-    return { name: this.holds ? this.#ends : this.#begins, act };
-  }
+/** Returns a condition that begins and ends by surprise. */
+export function condition(begins: string, ends: string) {
+  return {
+    holds: false,
+    get change(): Happening {
+      const act = () => {
+        this.holds = !this.holds;
+      };
+      return { name: this.holds ? ends : begins, act };
+    },
+  };
 }
 
 /** A plant in the log of the primary. One of another program has no mark. */
@@ -38,7 +32,7 @@ export interface Logged {
 export class ExploredServer {
   /** The names of plants that a rule refuses from now on. */
   readonly refused = new Set<string>();
-  readonly lag = new Condition('a majority lags', 'a majority follows');
+  readonly lag = condition('a majority lags', 'a majority follows');
   /** How many plants a majority has. */
   kept = 0;
   #log: readonly Logged[] = [];

@@ -8,7 +8,7 @@ import { type Event, settled, type World } from '@plant-store/explorer';
 import type { GroupCommit } from '../../src/group-commit.js';
 import type { InsertLimits } from '../../src/plant-storage.js';
 import { type Call, ExploredInsert, ExploredLookUp, REFUSAL } from './explored-operations.js';
-import { Condition, ExploredServer, type Happening } from './explored-server.js';
+import { condition, ExploredServer, type Happening } from './explored-server.js';
 import { AVAILABLE, groupCommitWith, storageWith } from './storage-with.js';
 import { VirtualTime } from './virtual-time.js';
 
@@ -63,8 +63,8 @@ export class ExploredWorld implements World {
   /** What each instance has noticed. This and the state of the server determine what can happen. */
   readonly #seen = ['', ''];
   readonly #instances: readonly GroupCommit[];
-  readonly #revocation = new Condition('access is revoked', 'access is granted');
-  readonly #silence = new Condition('the server is silent', 'the server responds again');
+  readonly #revocation = condition('access is revoked', 'access is granted');
+  readonly #silence = condition('the server is silent', 'the server responds again');
   /** Of the next call of the storage. */
   #connection = new AbortController();
   #surprisedAt = 0;

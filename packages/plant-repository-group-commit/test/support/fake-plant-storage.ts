@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import type { InsertResult, PlantBatch } from '../../src/plant-storage.js';
 import { storageWith } from './storage-with.js';
 
-type FakeInsert = ReturnType<typeof fakeInsert>;
+export type FakeInsert = ReturnType<typeof fakeInsert>;
 
 /** An insert whose end the test decides. */
 function fakeInsert(batch: PlantBatch) {

@@ -94,15 +94,13 @@ describeOnMongod('The collection', () => {
   });
 
   const schema = VALIDATION.validator.$jsonSchema;
-  const { tag, ...withoutTag } = schema.properties;
+  const { properties } = schema;
+  const { tag, ...withoutTag } = properties;
+  const height = { bsonType: 'int' };
   const withProperties = (properties: object) => ({ $jsonSchema: { ...schema, properties } });
   const others: readonly [what: string, validator: Document, isOwn: boolean][] = [
     ['of an older version, without an optional field', withProperties(withoutTag), true],
-    [
-      'of a newer version, with a further field',
-      withProperties({ ...schema.properties, height: { bsonType: 'int' } }),
-      true,
-    ],
+    ['of a newer version, with a further field', withProperties({ ...properties, height }), true],
     ['with another type', withProperties({ ...withoutTag, tag: { bsonType: 'int' } }), false],
     ['without the type of a required field', withProperties({ tag }), false],
     ['of another program', { name: { $exists: true } }, false],

@@ -20,55 +20,50 @@ const otherIndex = (keys: string) => ({
   reason: `the unique index on ${keys} has an entry with the same keys`,
 });
 const invalid = { code: INVALID, reason: 'the validator of the collection refuses the plant' };
+const STEPPED_DOWN = 'the server reports error 189';
 const UNMET = 'the server reports error 64 (WriteConcernFailed)';
 
-type Row = [what: string, Document, outcomes: [InsertOutcome, InsertOutcome], message?: string];
+type Row = [reply: Document, outcomes: [InsertOutcome, InsertOutcome], message?: string];
 
 describe('The outcomes of an insert of two documents', () => {
-  const rows: readonly Row[] = [
-    ['written, and the write concern met', all, ['stored', 'stored']],
-    ['a duplicate', first(DUPLICATE), ['id exists', 'stored']],
-    ['a duplicate of the key _id, by name', first(DUPLICATE, { _id: 1 }), ['id exists', 'stored']],
-    [
-      'a duplicate in the unique index of an administrator',
+  const rows: Readonly<Record<string, Row>> = {
+    'written, and the write concern met': [all, ['stored', 'stored']],
+    'a duplicate': [first(DUPLICATE), ['id exists', 'stored']],
+    'a duplicate of the key _id, by name': [first(DUPLICATE, { _id: 1 }), ['id exists', 'stored']],
+    'a duplicate in the unique index of an administrator': [
       first(DUPLICATE, { name: 1, tag: 1 }),
       [otherIndex('name, tag'), 'stored'],
     ],
-    [
-      'a duplicate in a unique index that begins with _id',
+    'a duplicate in a unique index that begins with _id': [
       first(DUPLICATE, { _id: 1, name: 1 }),
       [otherIndex('_id, name'), 'stored'],
     ],
-    ['refused by the validator', first(INVALID), [invalid, 'stored']],
-    [
-      'a view instead of the collection',
+    'refused by the validator': [first(INVALID), [invalid, 'stored']],
+    'a view instead of the collection': [
       first(166),
       ['not permitted', 'stored'],
       'the server reports error 166',
     ],
-    ['the write concern not met', unmet(all), ['unclear', 'unclear'], UNMET],
-    ['a duplicate, and so', unmet(first(DUPLICATE)), ['not written', 'unclear'], UNMET],
-    ['a refusal, and so', unmet(first(INVALID)), ['not written', 'unclear'], UNMET],
-    [
-      'a reply that does not speak of every document',
+    'the write concern not met': [unmet(all), ['unclear', 'unclear'], UNMET],
+    'a duplicate, and so': [unmet(first(DUPLICATE)), ['not written', 'unclear'], UNMET],
+    'a refusal, and so': [unmet(first(INVALID)), ['not written', 'unclear'], UNMET],
+    'a reply that does not speak of every document': [
       { ...first(DUPLICATE), n: 0 },
       ['id exists', 'unclear'],
     ],
-    [
-      'the error of a router whose shard has stepped down',
+    'the error of a router whose shard has stepped down': [
       first(189),
       ['unclear', 'stored'],
-      'the server reports error 189',
+      STEPPED_DOWN,
     ],
-    ['that error, and the write concern not met', unmet(first(189)), ['unclear', 'unclear'], UNMET],
-    [
-      'that error after a duplicate',
+    'that error, and the write concern not met': [unmet(first(189)), ['unclear', 'unclear'], UNMET],
+    'that error after a duplicate': [
       { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
       ['id exists', 'unclear'],
-      'the server reports error 189',
+      STEPPED_DOWN,
     ],
-  ];
-  for (const [what, reply, outcomes, message] of rows) {
+  };
+  for (const [what, [reply, outcomes, message]] of Object.entries(rows)) {
     it(`follow from the reply, without its text: ${what}`, () => {
       const { error, ...result } = insertResult(reply, 2);
       expect(result).to.deep.equal({ outcomes });
