@@ -1,5 +1,9 @@
 import { rejects } from 'node:assert/strict';
-import { PlantIdTakenError, type PlantRepository } from '@plant-store/domain';
+import {
+  PlantIdTakenError,
+  type PlantRepository,
+  StorageUnavailableError,
+} from '@plant-store/domain';
 import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
@@ -7,16 +11,19 @@ import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
   DATABASE,
   databaseAt,
+  freshCollection,
   keptDocuments,
   networkInFrontOf,
   repositories,
+  untilNotReady,
   untilReady,
   uriThrough,
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 import type { StorageEvents } from './support/storage-events.js';
 
-const LONG_LIMIT_MS = 60_000;
+// Longer than a test may take, so that a create that waits for its deadline fails the test.
+const LONG_LIMIT_MS = 300_000;
 
 describeOnMongod('A plant', () => {
   let set: ReplicaSet;
@@ -108,6 +115,29 @@ describeOnMongod('A plant', () => {
       { type: 'plant refused', id: 1n, code: 11000, reason },
     ]);
     expect(events.of('batch written')).to.have.length(3);
+  });
+
+  for (const [database, name] of [
+    [DATABASE, ''],
+    [DATABASE, 'a$b'],
+    [DATABASE, 'p'.repeat(250)],
+    // MongoDB refuses a name that differs from that of a database only in case.
+    [DATABASE.toUpperCase(), freshCollection()],
+  ] as const) {
+    it(`is refused at once because MongoDB refuses the name of its collection: "${database}.${name}"`, async () => {
+      const uri = new URL(set.uri);
+      uri.pathname = database;
+      ({ repository } = open(uri.href, name));
+      await untilNotReady(repository, 'plants are refused: ');
+      await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
+    });
+  }
+
+  it('is refused at once when a view replaces its collection', async () => {
+    const db = databaseAt(set.uri);
+    await db.dropCollection(collection);
+    await db.createCollection(collection, { viewOn: 'others', pipeline: [] });
+    await rejects(repository.add(plant(1n), LONG_LIMIT_MS), StorageUnavailableError);
   });
 
   it('is stored when it is as large as the service takes a body', async () => {

@@ -45,7 +45,7 @@ describeOnMongod('Three nodes', function () {
       await disruption(creates);
     });
     const documents = await keptDocuments(set.uri, collection);
-    const kept = new Map(documents.map(({ _id, name }) => [_id as unknown as bigint, name]));
+    const kept = new Map(documents.map(({ _id, name }) => [_id, name]));
     expect(creates.falseOutcomes(kept)).to.deep.equal([]);
     return creates;
   }

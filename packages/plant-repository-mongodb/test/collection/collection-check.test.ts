@@ -80,6 +80,19 @@ describeOnMongod('The collection', () => {
     await checkIn('another');
   });
 
+  for (const [kind, options] of Object.entries({
+    view: { viewOn: 'others', pipeline: [] },
+    'capped collection': { capped: true, size: 4096 },
+  })) {
+    it(`cannot be used while it is a ${kind}`, async () => {
+      await db.createCollection(collection, options);
+      const message = `"${collection}" is a ${kind}, not a collection`;
+      await rejects(run(), { finding: 'unusable', message });
+      await db.dropCollection(collection);
+      await run();
+    });
+  }
+
   it('is slow when the server responds, but not to a write', async () => {
     const silent = checkWith('update', () => Promise.reject(new NoResponseError()));
     await rejects(silent, { name: 'CollectionError', finding: 'slow' });

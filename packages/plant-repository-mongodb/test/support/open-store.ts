@@ -51,7 +51,7 @@ export async function keptDocuments(
   uri: string,
   collection: string,
   filter: Document = {},
-): Promise<Document[]> {
+): Promise<(Document & { readonly _id: bigint })[]> {
   const options = { promoteLongs: false, readConcern: { level: 'majority' } } as const;
   const plants = databaseAt(uri).collection<Document>(collection);
   const documents: Document[] = await plants.find(filter, options).toArray();
