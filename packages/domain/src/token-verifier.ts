@@ -21,10 +21,7 @@ export class InvalidTokenError extends Error {
   /** `other` unless given. */
   readonly reason: InvalidTokenReason;
 
-  constructor(
-    message: string,
-    options: ErrorOptions & { readonly reason?: InvalidTokenReason } = {},
-  ) {
+  constructor(message: string, options: ErrorOptions & { reason?: InvalidTokenReason } = {}) {
     super(message, options);
     this.reason = options.reason ?? 'other';
   }

@@ -3,7 +3,6 @@ import {
   authenticatedClient,
   CreatePlant,
   DEFAULT_PERMISSIONS,
-  type NewPlant,
   newPlant,
   PERMISSIONS,
   PermissionDeniedError,
@@ -12,43 +11,46 @@ import {
 import { expect } from 'chai';
 
 const gardener = authenticatedClient('gardener', PERMISSIONS);
-const visitor = authenticatedClient('visitor', []);
 const monstera = newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' });
 
-function recordingRepository() {
-  const calls: { plant: NewPlant; timeLimitMs: number }[] = [];
-  const repository: PlantRepository = {
-    async add(plant, timeLimitMs) {
-      calls.push({ plant, timeLimitMs });
+function recording() {
+  const calls: unknown[] = [];
+  const plants: PlantRepository = {
+    async add(...call) {
+      calls.push(call);
     },
     async ready() {},
     async close() {},
   };
-  return { calls, repository };
+  return { calls, createPlant: new CreatePlant(plants) };
 }
 
 describe('Creating a plant', () => {
   it('stores the plant within the time limit and returns it without its id', async () => {
-    const { calls, repository } = recordingRepository();
-    const createPlant = new CreatePlant(repository);
-    for (const client of [gardener, authenticatedClient('by default', DEFAULT_PERMISSIONS)]) {
-      const plant = await createPlant.execute(client, monstera, 1234);
-      expect(plant).to.deep.equal({ name: 'Monstera', tag: 'tropical' });
-    }
-    expect(calls).to.deep.equal(Array(2).fill({ plant: monstera, timeLimitMs: 1234 }));
+    const { calls, createPlant } = recording();
+    const fern = newPlant({ id: 2n, name: 'Fern' });
+    const byDefault = authenticatedClient('by default', DEFAULT_PERMISSIONS);
+    const created = [
+      await createPlant.execute(gardener, monstera, 1234),
+      await createPlant.execute(byDefault, fern, 5678),
+    ];
+    expect(created).to.deep.equal([{ name: 'Monstera', tag: 'tropical' }, { name: 'Fern' }]);
+    expect(calls).to.deep.equal([
+      [monstera, 1234],
+      [fern, 5678],
+    ]);
   });
 
   it('refuses a client without the permission, without calling the repository', async () => {
-    const { calls, repository } = recordingRepository();
-    const execution = new CreatePlant(repository).execute(visitor, monstera, 1000);
+    const { calls, createPlant } = recording();
+    const execution = createPlant.execute(authenticatedClient('visitor', []), monstera, 1000);
     const message = 'the token does not permit creating plants';
     await rejects(execution, new PermissionDeniedError(message));
     expect(calls).to.deep.equal([]);
   });
 
   it('does not compile without an authenticated client', () => {
-    const { repository } = recordingRepository();
-    const createPlant = new CreatePlant(repository);
+    const { createPlant } = recording();
     const unproven = { name: 'gardener', permissions: new Set(['create plants'] as const) };
     // @ts-expect-error: an object that was not made by authenticatedClient is not a Client
     const call = () => createPlant.execute(unproven, monstera, 1000);

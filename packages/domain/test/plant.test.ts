@@ -4,7 +4,6 @@ import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
   newPlant,
-  toPlant,
 } from '@plant-store/domain';
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -63,12 +62,4 @@ describe('A new plant', () => {
         .with.property('message', message);
     });
   }
-
-  it('is returned by toPlant without its id', () => {
-    expect(toPlant(newPlant({ id: 1n, name: 'Monstera', tag: 'tropical' }))).to.deep.equal({
-      name: 'Monstera',
-      tag: 'tropical',
-    });
-    expect(toPlant(newPlant({ id: 1n, name: 'Monstera' }))).to.deep.equal({ name: 'Monstera' });
-  });
 });
