@@ -11,36 +11,32 @@ const UNTRUSTED = /^(?:SELF_SIGNED|DEPTH_ZERO|UNABLE_TO)_/;
 const NOT_TRUSTED =
   'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority';
 
-/** The metadata and the key set of an issuer: JSON of at most 256 KiB, fetched without following redirects. */
-export class IssuerDocuments {
-  readonly #options: JwtTokenVerifierOptions;
-  /** The latest URL that the metadata of this issuer named. */
-  #latest: URL | undefined;
-
-  constructor(options: JwtTokenVerifierOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Resolves with the keys that can be used. While the metadata cannot be fetched, they are taken from the latest URL.
-   *
-   * Rejects with an `Error` that names the URL, and has the cause.
-   */
-  async keys(algorithms: readonly string[], signal: AbortSignal): Promise<JSONWebKeySet> {
-    const { issuer, jwksUrl } = this.#options;
+/**
+ * Returns a function that resolves with the keys of an issuer that can be used. They are taken from its metadata and its
+ * key set: JSON of at most 256 KiB, fetched without following redirects. While the metadata cannot be fetched, its latest
+ * URL of the keys is used.
+ *
+ * The function rejects with an `Error` that names the URL, and has the cause.
+ */
+export function keysOf(
+  { issuer, jwksUrl }: Pick<JwtTokenVerifierOptions, 'issuer' | 'jwksUrl'>,
+  algorithms: readonly string[],
+): (signal: AbortSignal) => Promise<JSONWebKeySet> {
+  let latest: URL | undefined;
+  return async (signal) => {
     const found = jwksUrl === undefined ? findJwksUrl(issuer, signal) : new URL(jwksUrl);
     let problem: unknown;
-    this.#latest = await Promise.race([found, late()]).catch((cause) => {
-      if (this.#latest === undefined) return found;
+    latest = await Promise.race([found, late()]).catch((cause) => {
+      if (latest === undefined) return found;
       problem = cause;
-      return this.#latest;
+      return latest;
     });
     try {
-      return await usableKeys(await fetchJson(this.#latest, signal), algorithms);
+      return await usableKeys(await fetchJson(latest, signal), algorithms);
     } catch (cause) {
       throw problem ?? cause;
     }
-  }
+  };
 }
 
 function late(): Promise<never> {

@@ -38,32 +38,24 @@ export interface OptionProblem {
   readonly expected: string;
 }
 
-type Check = [option: OptionProblem['option'], passed: boolean, expected: string];
-
 /** Returns every problem of the options; an empty list when they are valid. */
 export function jwtOptionProblems(options: JwtTokenVerifierOptions): OptionProblem[] {
-  const { issuer, audience, jwksUrl, algorithms = DEFAULT_ALGORITHMS } = options;
+  const { issuer, audience, jwksUrl, algorithms = DEFAULT_ALGORITHMS, scopes = {} } = options;
   const url = 'an https URL, or an http URL on the loopback interface, without a user';
-  const checks: Check[] = [
-    jwksUrl === undefined
-      ? ['issuer', trustedUrl(issuer)?.search === '', `${url}, a query or a fragment`]
-      : ['issuer', issuer !== '', 'not empty'],
-    ['audience', audience !== '', 'not empty'],
-    ['jwksUrl', jwksUrl === undefined || trustedUrl(jwksUrl) !== undefined, `${url} or a fragment`],
-    [
-      'algorithms',
-      areSignatureAlgorithms(algorithms),
-      `some of ${SIGNATURE_ALGORITHMS.join(', ')}`,
-    ],
-    ...PERMISSIONS.map(
-      (permission): Check => [
-        `scopes.${permission}`,
-        isScope(options.scopes?.[permission]),
-        'a single scope as in RFC 6749, section 3.3',
-      ],
-    ),
-  ];
-  return checks.flatMap(([option, passed, expected]) => (passed ? [] : [{ option, expected }]));
+  const problems: OptionProblem[] = [];
+  const check = (option: OptionProblem['option'], passed: boolean, expected: string) => {
+    if (!passed) problems.push({ option, expected });
+  };
+  const isFound = jwksUrl === undefined;
+  if (isFound) check('issuer', trustedUrl(issuer)?.search === '', `${url}, a query or a fragment`);
+  else check('issuer', issuer !== '', 'not empty');
+  check('audience', audience !== '', 'not empty');
+  check('jwksUrl', isFound || trustedUrl(jwksUrl) !== undefined, `${url} or a fragment`);
+  const known = SIGNATURE_ALGORITHMS.join(', ');
+  check('algorithms', areSignatureAlgorithms(algorithms), `some of ${known}`);
+  const scope = 'a single scope as in RFC 6749, section 3.3';
+  for (const name of PERMISSIONS) check(`scopes.${name}`, isScope(scopes[name]), scope);
+  return problems;
 }
 
 /** `none` and HMAC are not among them: with those, anyone who knows the public key could sign. */

@@ -8,7 +8,7 @@ import {
 } from '@plant-store/domain';
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { clientOf, headerOf } from './access-token.js';
-import { IssuerDocuments } from './issuer-documents.js';
+import { keysOf } from './issuer-documents.js';
 import { type Clock, IssuerKeys } from './issuer-keys.js';
 import {
   DEFAULT_ALGORITHMS,
@@ -55,8 +55,7 @@ export class JwtTokenVerifier implements TokenVerifier {
     const { observer = () => undefined, now = Date.now } = options;
     const algorithms = [...(options.algorithms ?? DEFAULT_ALGORITHMS)];
     this.#options = { ...options, observer, now, algorithms };
-    const documents = new IssuerDocuments(options);
-    const load = (signal: AbortSignal) => documents.keys(algorithms, signal);
+    const load = keysOf(options, algorithms);
     const clock = { now: options.now ?? (() => performance.now()), after };
     this.#keys = new IssuerKeys(load, clock, observer, this.#closing.signal);
   }
