@@ -7,9 +7,9 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { PostgresqlServer } from '@plant-store/postgresql';
+import type { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
-import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
 const BASE64 = 'A'.repeat(43);
@@ -48,16 +48,14 @@ describeOnPostgresql('The connections of a store', () => {
   let server: PostgresqlServer;
   let network: FaultyNetwork;
 
-  before(async () => {
-    server = await PostgresqlServer.start();
+  startServer(async (started) => {
+    server = started;
     await server.run(ROLES);
     await server.createTable('plant_store');
     const [file] = await server.rows('SHOW hba_file');
     const values = ENTRIES.map((entry) => `('host all ${entry}')`);
     await server.run(`COPY (VALUES ${values}) TO '${file?.hba_file}'; SELECT pg_reload_conf()`);
   });
-
-  after(() => server.stop());
 
   beforeEach(async () => {
     network = await FaultyNetwork.before(server.port);

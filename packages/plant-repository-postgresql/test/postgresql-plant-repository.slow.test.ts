@@ -9,9 +9,9 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { PostgresqlServer } from '@plant-store/postgresql';
+import type { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
-import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
 /** In `docs/databases.md`. */
@@ -27,12 +27,10 @@ describeOnPostgresql('a store, when the server is slow', function () {
   let server: PostgresqlServer;
   let repository: GroupCommitPlantRepository;
 
-  before(async () => {
-    server = await PostgresqlServer.start();
-    await server.createTable('plant_store');
+  startServer((started) => {
+    server = started;
+    return server.createTable('plant_store');
   });
-
-  after(() => server.stop());
 
   beforeEach(async () => {
     await server.run('TRUNCATE plant_store.plants');

@@ -21,10 +21,10 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { PostgresqlServer } from '@plant-store/postgresql';
+import type { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { type PlantRow, plantOf, rowOf } from '../src/plant-row.js';
-import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
 const READ_ONLY = 'ALTER ROLE plant_store SET default_transaction_read_only = on';
@@ -37,11 +37,7 @@ describeOnPostgresql('a store', () => {
   let opened: (PlantRepository & PlantReader)[] = [];
   let events: StorageEvent[] = [];
 
-  before(async () => {
-    server = await PostgresqlServer.start();
-  });
-
-  after(() => server.stop());
+  startServer((started) => (server = started));
 
   beforeEach(async () => {
     network = await FaultyNetwork.before(server.port, 'insert plants');

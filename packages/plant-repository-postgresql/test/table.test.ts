@@ -7,11 +7,11 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { PostgresqlServer } from '@plant-store/postgresql';
+import type { PostgresqlServer } from '@plant-store/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { PostgresqlStorage } from '../src/postgresql-storage.js';
-import { describeOnPostgresql } from './support/describe-on-postgresql.js';
+import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';
 
 /** Plants with the ids 0, 1, and so on. */
@@ -108,11 +108,7 @@ describeOnPostgresql('The table of plants of an administrator', () => {
   let server: PostgresqlServer;
   let events: StorageEvent[];
 
-  before(async () => {
-    server = await PostgresqlServer.start();
-  });
-
-  after(() => server.stop());
+  startServer((started) => (server = started));
 
   async function open(statements: string) {
     const uri = await created(statements);

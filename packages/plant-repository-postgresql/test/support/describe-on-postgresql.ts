@@ -1,4 +1,4 @@
-import { needsPostgresql } from '@plant-store/postgresql';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
 
 /** Declares a suite that needs a real server. Without one it is pending, and none of its hooks runs. */
 export function describeOnPostgresql(title: string, define: (this: Mocha.Suite) => void): void {
@@ -6,4 +6,16 @@ export function describeOnPostgresql(title: string, define: (this: Mocha.Suite) 
     before(needsPostgresql);
     describe(title, define);
   });
+}
+
+/** Starts a server before the tests of a suite, and stops it afterwards. */
+export function startServer(use: (server: PostgresqlServer) => unknown): void {
+  let server: PostgresqlServer | undefined;
+
+  before(async () => {
+    server = await PostgresqlServer.start();
+    await use(server);
+  });
+
+  after(() => server?.stop());
 }
