@@ -47,6 +47,11 @@ describe('An export', () => {
     plants = await stored(MANY);
   });
 
+  /** Reads the first page, and the others like this. */
+  const afterFirstPage = (read: () => Promise<never>): PlantReader => ({
+    read: (page, limit) => (page.after === undefined ? plants.read(page, limit) : read()),
+  });
+
   for (const [after, limit, from, to] of [
     [undefined, undefined, 1, MANY],
     [newPlant({ id: 7n, name: '' }).id, 3, 8, 10],
@@ -111,10 +116,7 @@ describe('An export', () => {
   });
 
   it('stops before the next page, also while the storage does not respond', async () => {
-    const silent: PlantReader = {
-      read: (page, limit) =>
-        page.after === undefined ? plants.read(page, limit) : new Promise(() => undefined),
-    };
+    const silent = afterFirstPage(() => new Promise(() => undefined));
     for (const reader of [plants, silent]) {
       const stopping = new AbortController();
       const pages = exportFrom(reader, { signal: stopping.signal });
@@ -135,10 +137,7 @@ describe('An export', () => {
 
   it('ends where a read has failed, and leaves no rejection unhandled', async () => {
     const outage = new StorageUnavailableError('gone');
-    const failing: PlantReader = {
-      read: (page, limit) =>
-        page.after === undefined ? plants.read(page, limit) : Promise.reject(outage),
-    };
+    const failing = afterFirstPage(() => Promise.reject(outage));
     const pages = exportFrom(failing);
     expect((await pages.next()).value).to.include({ plants: 10_000, last: 10_000n });
     await nextTurn();
