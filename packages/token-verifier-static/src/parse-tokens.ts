@@ -70,10 +70,8 @@ function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
   });
   if (entries.length === 0) problems.push('there is no token');
   if (problems.length > 0) throw new InvalidTokensError(problems);
-  return entries.map(({ sha256, label, permissions }) =>
-    permissions === undefined
-      ? { sha256, label }
-      : { sha256, label, permissions: permissions.filter(isPermission) },
+  return entries.map(({ place, permissions, ...token }) =>
+    permissions ? { ...token, permissions: permissions.filter(isPermission) } : token,
   );
 }
 
