@@ -31,8 +31,7 @@ class Issuer implements Clock {
     const keys = this.keys.map(({ published }) => published);
     await new Promise<void>((resolve, reject) => {
       signal.addEventListener('abort', () => reject(signal.reason));
-      if (this.delayMs === 0) resolve();
-      else this.after(this.delayMs, resolve);
+      this.after(this.delayMs, resolve);
     });
     if (this.failure !== undefined) throw this.failure;
     return { keys };
