@@ -2,9 +2,7 @@ import * as domain from '@plant-store/domain';
 import { expect } from 'chai';
 
 describe('An error of the domain', () => {
-  type DomainErrors = Record<string, new (message: string, options?: ErrorOptions) => Error>;
-
-  const errors: DomainErrors = {
+  const errors: Record<string, new (message: string, options?: ErrorOptions) => Error> = {
     INVALID_NEW_PLANT: domain.InvalidNewPlantError,
     INVALID_TOKEN: domain.InvalidTokenError,
     OUTCOME_UNKNOWN: domain.OutcomeUnknownError,

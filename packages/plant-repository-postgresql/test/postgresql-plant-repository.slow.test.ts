@@ -127,10 +127,8 @@ describeOnPostgresql('a store, when the server is slow', function () {
       network.freezeConnections();
       for (let id = 0; id < CLIENTS; id += 1) adding.push(remote.add(plant(1_000 + id), 15_000));
       await Promise.all([...adding, remote.read({ limit: 1_000 }, 15_000)]);
-      await until(
-        async () => states.at(-1) === 'storage reachable',
-        () => `the storage was ${states}`,
-      );
+      const isReachable = async () => states.at(-1) === 'storage reachable';
+      await until(isReachable, () => `the storage was ${states}`);
       await Promise.all(adding);
       expect(states).to.include('storage unreachable');
     } finally {
@@ -148,10 +146,8 @@ describeOnPostgresql('a store, when the server is slow', function () {
       expect(await noneWaits()).to.equal(false);
       await repository.close();
       await until(noneWaits, () => 'a statement still waits for the lock');
-      await until(
-        async () => (await server.backends()) === 0,
-        () => 'a backend has not ended',
-      );
+      const ended = async () => (await server.backends()) === 0;
+      await until(ended, () => 'a backend has not ended');
     });
   });
 
