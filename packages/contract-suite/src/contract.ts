@@ -2,8 +2,6 @@ import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { fail } from './fail.js';
 
-const CASE_TIMEOUT_MS = 60_000;
-
 /**
  * A test framework. The module `node:test` and the module `vitest` are such objects. The entry `contract-suite/mocha`
  * exports one for Mocha.
@@ -57,21 +55,13 @@ export function contractFor<Opened extends object & Recoverable, Faults extends 
   ): ContractCase<Opened> => ({
     needs,
     async run(opened) {
-      if (!offers<Opened, Faults, Hook>(opened, needs)) return;
-      await finished(test(opened), async () => {
+      const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
+      if (missing) fail(`there is no ${missing}(): offer it, or give a reason in \`without\``);
+      await finished(test(opened as Opened & Pick<Faults, Hook>), async () => {
         if (needs.length > 0) await opened.recover?.();
       });
     },
   });
-}
-
-function offers<Opened extends object, Faults, Hook extends keyof Faults & string>(
-  opened: Opened,
-  needs: readonly Hook[],
-): opened is Opened & Pick<Faults, Hook> {
-  const missing = needs.find((hook) => Reflect.get(opened, hook) === undefined);
-  if (missing === undefined) return true;
-  return fail(`there is no ${missing}(): offer it, or give a reason in \`without\``);
 }
 
 /** Settles like `test`, when `end` has run. The error of the test is more important than that of its end. */
@@ -121,7 +111,7 @@ export function suiteOf<Opened extends object, Hook extends string>(
     open: () => Promise<Opened>,
     options: SuiteOptions<Hook> = {},
   ): void => {
-    const timeout = options.timeoutMs ?? CASE_TIMEOUT_MS;
+    const timeout = options.timeoutMs ?? 60_000;
     describe(`${adapter} as a ${port}`, () => {
       for (const [title, { run }] of Object.entries(testsOf(cases, options))) {
         it(title, { timeout }, () =>

@@ -15,17 +15,15 @@ const POLL_INTERVAL_MS = 10;
  */
 export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: string): Promise<T> {
   const begin = performance.eventLoopUtilization();
-  const failure = () => {
+  const settled = new AbortController();
+  const { signal } = settled;
+  const late = wait(Math.max(0, timeLimitMs + MAX_DELAY_MS), undefined, { signal }).then(() => {
     const isBlocked = performance.eventLoopUtilization(begin).utilization > BLOCKED_UTILIZATION;
     const why = isBlocked ? ': the event loop was hardly ever idle, something blocks it' : '';
     const limits = `${MAX_DELAY_MS} ms after its limit of ${timeLimitMs} ms`;
-    return `${what} has not settled ${limits}${why}`;
-  };
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, Math.max(0, timeLimitMs + MAX_DELAY_MS));
-  }).then(() => fail(failure()));
-  return Promise.race([call, late]).finally(() => clearTimeout(timer));
+    return fail(`${what} has not settled ${limits}${why}`);
+  });
+  return Promise.race([call, late]).finally(() => settled.abort());
 }
 
 /**

@@ -1,6 +1,5 @@
-import { EventEmitter, once } from 'node:events';
-import { setImmediate } from 'node:timers/promises';
-import { errorOf } from '@plant-store/contract-suite';
+import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { errorOf, fail } from '@plant-store/contract-suite';
 import { newPlant, type PlantRepository } from '@plant-store/domain';
 import { type Outcome as NamedOutcome, outcomeOf } from './steps.js';
 
@@ -18,13 +17,13 @@ interface Create {
 const CREATES_PER_ID = 3;
 /** How long callers wait until the storage works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
+const POLL_INTERVAL_MS = 5;
 
 /** Creates of callers that compete for ids while the database is disrupted, and their outcomes. */
 export class ConcurrentCreates {
   readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
   readonly #timeLimitMs: number;
-  readonly #emitter = new EventEmitter();
   #next = 0;
 
   constructor(repositories: readonly PlantRepository[], timeLimitMs: number) {
@@ -34,32 +33,23 @@ export class ConcurrentCreates {
 
   /** Keeps `callers` busy until `disruption` is over and each has stored another plant. */
   async during(callers: number, disruption: () => Promise<void>): Promise<void> {
-    let over = false;
-    let failed = false;
+    let isOver = false;
+    const disrupting = disruption().finally(() => {
+      isOver = true;
+    });
     const call = async () => {
-      while (!over) await this.#create();
-      const until = performance.now() + MAX_RECOVERY_MS;
-      while (!failed && performance.now() < until) {
-        if ((await this.#create()) === 'stored') return;
-        await setImmediate();
-      }
+      while (!isOver) await this.#create();
+      await disrupting;
+      const end = performance.now() + MAX_RECOVERY_MS;
+      while (performance.now() < end && (await this.#create()) !== 'stored') await setImmediate();
     };
-    const calling = Array.from({ length: callers }, call);
-    try {
-      await disruption();
-    } catch (error) {
-      failed = true;
-      throw error;
-    } finally {
-      over = true;
-    }
-    await Promise.all(calling);
+    await Promise.all([disrupting, ...Array.from({ length: callers }, call)]);
   }
 
   /** Resolves when this outcome was reported `more` times more. */
   async reported(more: number, outcome: Outcome): Promise<void> {
     const enough = this.count(outcome) + more;
-    while (this.count(outcome) < enough) await once(this.#emitter, 'reported');
+    while (this.count(outcome) < enough) await wait(POLL_INTERVAL_MS);
   }
 
   count(outcome: Outcome): number {
@@ -84,12 +74,9 @@ export class ConcurrentCreates {
     const repository = this.#repositories[number % this.#repositories.length];
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
-    const adding =
-      repository?.add(newPlant({ id, name }), this.#timeLimitMs) ??
-      Promise.reject(new Error('no repository'));
-    const outcome = outcomeOf(await errorOf(adding)) ?? 'bug';
+    const adding = repository?.add(newPlant({ id, name }), this.#timeLimitMs);
+    const outcome = outcomeOf(await errorOf(adding ?? fail('there is no repository'))) ?? 'bug';
     this.all.push({ id, name, outcome });
-    this.#emitter.emit('reported');
     return outcome;
   }
 }

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fail, until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import {
+  always,
   BEFORE,
   expectOutcome,
   given,
@@ -58,7 +59,7 @@ async function reportsBeforeClose(store: Store, count: number, timeLimitMs: numb
 
 /** Sentences about the lifetime of a repository, and about what it is given. */
 export const conduct = {
-  'keeps a copy: its caller may change the object later': given([], async (store) => {
+  'keeps a copy: its caller may change the object later': always(async (store) => {
     const plant = { ...newPlant(BEFORE) };
     const adding = store.opened.repository.add(plant, TIME_LIMIT_MS);
     Object.assign(plant, { name: 'after', tag: 'after' });
@@ -66,7 +67,7 @@ export const conduct = {
     await store.expectStored([BEFORE]);
   }),
   'is ready until it is closed, and can be closed more than once; then every call is unavailable':
-    given([], async (store) => {
+    always(async (store) => {
       await store.expectReady();
       await store.add(BEFORE);
       await store.expectReady();
@@ -75,7 +76,7 @@ export const conduct = {
       await store.expectUnavailable(TIME_LIMIT_MS, 'the repository is closed');
       await store.expectNotReady('the repository is closed');
     }),
-  'settles an add that is under way before it closes': given([], async (store) => {
+  'settles an add that is under way before it closes': always(async (store) => {
     for (const it of await reportsBeforeClose(store, 1, TIME_LIMIT_MS)) {
       expectOutcome(it, ['stored'], 'it was under way when the repository was closed');
     }
@@ -94,7 +95,7 @@ export const conduct = {
       await storage.recover();
       await store.expectTrueAfterClose(...reports);
     }),
-  'keeps a plant durably: it is there when the store is opened again': given([], async (store) => {
+  'keeps a plant durably: it is there when the store is opened again': always(async (store) => {
     await store.add(BEFORE);
     await store.withAnother(async (other) => {
       const late = await other.report({ ...BEFORE, name: 'late' });
@@ -117,15 +118,14 @@ export const conduct = {
     },
   ),
   'leaves no connection open, and no timer that keeps the process running, when it is closed':
-    given([], async (store) => {
+    always(async (store) => {
       await store.add(BEFORE);
       const count = async () => timers() + ((await store.opened.connections?.()) ?? 0);
       await expectNoGrowth('connections and timers', count, (first) =>
         store.withAnother((other) => other.addAll(plants(100, first))),
       );
     }),
-  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': given(
-    [],
+  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': always(
     async (store) => {
       for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
     },

@@ -1,5 +1,5 @@
 import { fail } from '@plant-store/contract-suite';
-import { expectOutcome, given, plantOf, plants, plantsOf, type Store } from './steps.js';
+import { always, expectOutcome, plantOf, plants, plantsOf, type Store } from './steps.js';
 
 /** Adds plants with one id to all stores at the same time. Exactly one must be stored. */
 async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<void> {
@@ -18,8 +18,7 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
 
 /** Sentences about ids: an id identifies one plant. */
 export const ids = {
-  'rejects a second add with an id, also of an equal plant, and keeps the first plant': given(
-    [],
+  'rejects a second add with an id, also of an equal plant, and keeps the first plant': always(
     async (store) => {
       const first = { id: 7n, name: 'first', tag: 'kept' };
       await store.add(first);
@@ -29,15 +28,13 @@ export const ids = {
       await store.expectStored([first]);
     },
   ),
-  'stores exactly one of 100 concurrent adds with one id': given([], (store) =>
+  'stores exactly one of 100 concurrent adds with one id': always((store) =>
     expectOneWinner([store, ...Array<Store>(99).fill(store)]),
   ),
-  'stores exactly one of two concurrent adds with one id through two repositories': given(
-    [],
+  'stores exactly one of two concurrent adds with one id through two repositories': always(
     (store) => store.withAnother((other) => expectOneWinner([store, other])),
   ),
-  'reports the outcome of its own plant to each of 100 concurrent callers': given(
-    [],
+  'reports the outcome of its own plant to each of 100 concurrent callers': always(
     async (store) => {
       const first = { ...plantOf(3n), name: 'first' };
       await store.add(first);

@@ -1,12 +1,12 @@
 import type { NewPlantFields, PlantReader, PlantRepository } from '@plant-store/domain';
 
 /**
- * Faults of the storage that a test can cause, as hooks. The suite runs the cases of the hooks that a store offers.
- * The option `without` of `describePlantRepository` gives the reasons for the others.
+ * Faults of the storage that a test can cause, as hooks. A store that does not offer one has a reason in the option
+ * `without` of `describePlantRepository`.
  *
- * A kill of the server loses nothing that its operating system has taken over. What only a power failure loses, such as
- * a write on a server whose flushes were turned off, no hook can show. An adapter whose server has such a setting needs
- * a test of its own: with the setting, `add` and `ready` are rejected as unavailable, and the message names it.
+ * No hook can show what only a power failure loses, such as a write on a server whose flushes were turned off. An adapter
+ * whose server has such a setting needs a test of its own: with the setting, `add` and `ready` are rejected as
+ * unavailable, and the message names it.
  */
 export interface StorageFaults {
   /** From now on, the storage does not respond. Connections stay open, and what is sent may arrive later. */
@@ -29,10 +29,7 @@ export interface StorageFaults {
   refuseAccess(): Promise<void>;
   /** From now on, the storage accepts no writes, as a replica that cannot be promoted. It can be reached and read. */
   refuseWrites(): Promise<void>;
-  /**
-   * From now on, the open connections carry nothing, as when a firewall has forgotten them. No side is notified that they
-   * have ended. New connections work.
-   */
+  /** From now on, the open connections carry nothing, and no side is notified, as when a firewall has forgotten them. New ones work. */
   loseConnections(): Promise<void>;
   /** Another client inserts a plant in a transaction, which is open until {@link recover} rolls it back. */
   holdUncommitted(plant: NewPlantFields): Promise<void>;
@@ -47,9 +44,8 @@ export interface StorageFaults {
   /** Not a fault: resolves with the number of connections that the repositories have to the storage. */
   connections(): Promise<number>;
   /**
-   * Ends every fault: the storage can be used as before. Writes under way may still arrive. The suite calls it at the
-   * end of each case that has used a hook, also after a failure, so that no fault reaches the next case. So it may be
-   * called when no fault is left.
+   * Ends every fault: the storage can be used as before. Writes under way may still arrive. The suite also calls it at the
+   * end of each case that has used a hook, when no fault may be left.
    */
   recover(): Promise<void>;
 }

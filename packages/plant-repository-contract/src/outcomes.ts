@@ -1,6 +1,5 @@
 import { until } from '@plant-store/contract-suite';
 import { MAX_PLANT_ID } from '@plant-store/domain';
-import type { StorageFaults } from './open-store.js';
 import {
   BEFORE,
   expectOutcome,
@@ -14,15 +13,11 @@ import {
   RETRY_LIMIT_MS,
   type Report,
   SHORT_LIMIT_MS,
-  type Store,
   TIME_LIMIT_MS,
 } from './steps.js';
 
 /** The plant that is added during a fault. */
 const PLANT = plantOf(2n);
-
-/** What is left of a limit shortly before its end. Rounded, it is 0, which many drivers take for no limit. */
-const LAST_MOMENTS_MS = [0.97, 0.27];
 
 /** The group commit needs 10 seconds to find out that a connection is lost. */
 const RECOVERED_WITHIN_MS = 30_000;
@@ -40,66 +35,56 @@ const NEIGHBOURS = [
   [MAX_PLANT_ID, MAX_PLANT_ID - 1n],
 ] as const;
 
+/** Faults of the add of {@link PLANT}. */
+type Fault = 'silenceAfterWrite' | 'loseNextAcknowledgement' | 'delayNextWrite' | 'holdUncommitted';
+
 /**
- * Declares that what is reported of a plant is true, after a fault that begins before its add, and after what happens
- * `then`, when the storage has the plant.
+ * Declares that what is reported of a plant is true after a fault of its add, and after what happens `then`, when the
+ * storage has the plant.
  */
-const truth = <Hook extends keyof StorageFaults>(
-  needs: readonly Hook[],
-  timeLimitMs: number,
-  begin: (storage: Pick<StorageFaults, Hook>) => Promise<void>,
-  then?: (storage: Pick<StorageFaults, Hook>, store: Store) => Promise<void>,
-) =>
-  given<Hook | 'recover'>([...needs, 'recover'], async (store, storage) => {
+function truthAfter(fault: Fault, timeLimitMs: number, then?: 'outage' | 'refuseAccess' | 'close') {
+  const needs = then === undefined || then === 'close' ? [] : [then];
+  return given([fault, ...needs, 'recover'], async (store, storage) => {
     await store.add(BEFORE);
-    await begin(storage);
+    if (fault !== 'holdUncommitted') await storage[fault]();
+    else await storage.holdUncommitted({ ...PLANT, name: 'never committed' });
     const adding = store.report(PLANT, timeLimitMs);
     if (then) await Promise.race([adding, store.untilStored(PLANT)]);
-    await then?.(storage, store);
+    if (then === 'close') await store.close(timeLimitMs);
+    else if (then) await storage[then]();
     const reported = await adding;
     await storage.recover();
     await store.expectTrueAfterClose(reported);
   });
+}
 
 /** Sentences about outcomes: each is true, whatever the storage loses. */
 export const outcomes = {
   'settles in time, and reports the truth, when the storage stops responding after the write':
-    truth(['silenceAfterWrite'], SHORT_LIMIT_MS, (storage) => storage.silenceAfterWrite()),
-  ...Object.fromEntries(
-    FAULTS.slice(0, 2).map(([fault, state]) => [
-      `reports the truth when an acknowledgement is lost, and then the storage ${state}`,
-      truth(
-        ['silenceAfterWrite', fault],
-        RETRY_LIMIT_MS,
-        (storage) => storage.silenceAfterWrite(),
-        (storage) => storage[fault](),
-      ),
-    ]),
-  ),
-  'reports the truth when an acknowledgement is lost, and then the repository is closed': truth(
-    ['silenceAfterWrite'],
-    LAST_CALL_LIMIT_MS,
-    (storage) => storage.silenceAfterWrite(),
-    (_storage, store) => store.close(LAST_CALL_LIMIT_MS),
-  ),
-  'reports the truth when an acknowledgement is lost': truth(
-    ['loseNextAcknowledgement'],
+    truthAfter('silenceAfterWrite', SHORT_LIMIT_MS),
+  'reports the truth when an acknowledgement is lost, and then the storage cannot be reached':
+    truthAfter('silenceAfterWrite', RETRY_LIMIT_MS, 'outage'),
+  'reports the truth when an acknowledgement is lost, and then the storage refuses access':
+    truthAfter('silenceAfterWrite', RETRY_LIMIT_MS, 'refuseAccess'),
+  'reports the truth when an acknowledgement is lost, and then the repository is closed':
+    truthAfter('silenceAfterWrite', LAST_CALL_LIMIT_MS, 'close'),
+  'reports the truth when an acknowledgement is lost': truthAfter(
+    'loseNextAcknowledgement',
     TIME_LIMIT_MS,
-    (storage) => storage.loseNextAcknowledgement(),
   ),
   'does not take a plant that it does not find for one that is not stored: the write may be late':
-    truth(['delayNextWrite'], TIME_LIMIT_MS, (storage) => storage.delayNextWrite()),
-  'does not report an id as taken by a plant that is rolled back': truth(
-    ['holdUncommitted'],
+    truthAfter('delayNextWrite', TIME_LIMIT_MS),
+  'does not report an id as taken by a plant that is rolled back': truthAfter(
+    'holdUncommitted',
     RETRY_LIMIT_MS,
-    (storage) => storage.holdUncommitted({ ...PLANT, name: 'never committed' }),
   ),
   'settles in time in the last millisecond of a limit, when the storage does not respond': given(
     ['stall', 'recover'],
     async (store, storage) => {
       await store.add(BEFORE);
       await storage.stall();
-      const ends = LAST_MOMENTS_MS.map((limit, at) => store.report(plantOf(BigInt(at + 2)), limit));
+      // Rounded, they are 0, which many drivers take for no limit.
+      const ends = [0.97, 0.27].map((limit, at) => store.report(plantOf(BigInt(at + 2)), limit));
       const reports = await Promise.all(ends);
       await storage.recover();
       await store.expectTrueAfterClose(...reports);
@@ -136,7 +121,8 @@ export const outcomes = {
         const calls = plants(20).flatMap((plant) =>
           [store, other].map((it) => it.report(plant, RACE_LIMIT_MS)),
         );
-        await firstTaken(calls);
+        const taken = calls.map(async (it) => (await it).outcome === 'taken' || Promise.reject());
+        await Promise.any(taken).catch(() => 'all ids were free');
         await storage.crash();
         const reports = await Promise.all(calls);
         await store.expectKept(plantsOf(reports, ['stored', 'taken']));
@@ -223,11 +209,3 @@ export const outcomes = {
     ]),
   ),
 };
-
-/** Resolves as soon as one of the calls has found its id taken, or when all have ended. */
-async function firstTaken(calls: readonly Promise<Report>[]): Promise<void> {
-  const taken = calls.map(async (call) => {
-    if ((await call).outcome !== 'taken') throw new Error('the id was free');
-  });
-  await Promise.any(taken).catch(() => undefined);
-}

@@ -12,7 +12,6 @@ import {
   BEFORE,
   expectSame,
   FAULTS,
-  failedOtherwise,
   plantOf,
   plants,
   SHORT_LIMIT_MS,
@@ -34,20 +33,12 @@ const PAGE = 5;
 /** More than a storage hands over at once, such as a batch of a cursor. No other case has their ids. */
 const MANY = plants(1_100, 10n ** 13n);
 
-/** How many are stored at once: a storage that stores one after the other needs time for all of them. */
-const TOGETHER = 100;
-
 /** More plants than a case stores: pages that do not advance never end. */
 const MAX_PLANTS = 5_000;
 
 /** A store under test, which can be read. */
 class Reader extends Store {
   declare readonly opened: OpenReader;
-
-  override async addAll(all: readonly NewPlantFields[]): Promise<void> {
-    for (let at = 0; at < all.length; at += TOGETHER)
-      await super.addAll(all.slice(at, at + TOGETHER));
-  }
 
   page(after?: PlantId, limit = PAGE, timeLimitMs = TIME_LIMIT_MS): Promise<readonly NewPlant[]> {
     const reading = this.opened.repository.read({ after, limit }, timeLimitMs);
@@ -80,12 +71,6 @@ class Reader extends Store {
       fail(`read: expected it to be rejected as unavailable, because ${why}; got ${got}`);
     }
   }
-
-  async canRead(): Promise<boolean> {
-    const error = await errorOf(this.page());
-    if (error === undefined || error instanceof StorageUnavailableError) return error === undefined;
-    return failedOtherwise('read', error);
-  }
 }
 
 /** Fails at the first plant that is not as expected. Both are in the order of the ids. */
@@ -100,11 +85,11 @@ function expectRead(found: readonly NewPlantFields[], expected: readonly NewPlan
 }
 
 const given = sentencesAbout((opened: OpenReader) => new Reader(opened));
+const always = (test: (store: Reader) => Promise<void>) => given([], test);
 
 /** Sentences of `PlantReader`. */
 export const reading = {
-  'reads each plant exactly, once, and in the order of the ids, however many are in a page': given(
-    [],
+  'reads each plant exactly, once, and in the order of the ids, however many are in a page': always(
     async (store) => {
       await store.expectReady();
       await store.expectReads([]);
@@ -116,11 +101,11 @@ export const reading = {
       await store.expectReads(inOrder(...EXACT, ...MANY), MAX_PLANTS);
     },
   ),
-  'reads plants of which each is larger than most pages': given([], async (store) => {
+  'reads plants of which each is larger than most pages': always(async (store) => {
     await store.addAll(LARGE);
     await store.expectReads(LARGE);
   }),
-  'begins after an id, whether or not a plant has it': given([], async (store) => {
+  'begins after an id, whether or not a plant has it': always(async (store) => {
     const kept = EDGES.filter((_, index) => index % 2 === 1);
     await store.addAll(kept);
     for (const { id: after } of EDGES) {
@@ -128,7 +113,7 @@ export const reading = {
       expectRead(found.slice(0, 1), kept.filter(({ id }) => id > after).slice(0, 1));
     }
   }),
-  'reads what other repositories have stored before the call': given([], (store) =>
+  'reads what other repositories have stored before the call': always((store) =>
     store.withAnother(async (other) => {
       for (const plant of plants(10)) {
         await other.add(plant);
@@ -136,9 +121,8 @@ export const reading = {
       }
     }),
   ),
-  'reads a plant that is added meanwhile completely or not at all, and every other one once': given(
-    [],
-    async (store) => {
+  'reads a plant that is added meanwhile completely or not at all, and every other one once':
+    always(async (store) => {
       const before = plants(60).map(({ id }) => ({ id: id * 10n, name: 'before', tag: 'kept' }));
       const meanwhile = before.map(({ id }) => ({ id: id - 5n, name: 'meanwhile', tag: 'whole' }));
       await store.addAll(before);
@@ -147,8 +131,7 @@ export const reading = {
       await adding;
       const ids = new Set<bigint>(found.map(({ id }) => id));
       expectRead(found, inOrder(...before, ...meanwhile.filter(({ id }) => ids.has(id))));
-    },
-  ),
+    }),
   'does not read a plant that can still be undone': given(
     ['holdUncommitted'],
     async (store, storage) => {
@@ -181,7 +164,7 @@ export const reading = {
       fail(`read: expected an UnreadablePlantError with the id 1; got ${error ?? 'plants'}`);
     },
   ),
-  'is unavailable with a time limit of 0 or less, and after close': given([], async (store) => {
+  'is unavailable with a time limit of 0 or less, and after close': always(async (store) => {
     for (const limit of [0, -1]) await store.expectUnreadable(limit, 'there is no time left');
     await store.close();
     await store.expectUnreadable(TIME_LIMIT_MS, 'the repository is closed');
@@ -195,7 +178,9 @@ export const reading = {
         await store.expectUnreadable(SHORT_LIMIT_MS, `the storage ${state}`);
         await storage.recover();
         const failure = () => 'no read has succeeded for 20 seconds after the fault had ended';
-        await until(() => store.canRead(), failure);
+        const canRead = async () =>
+          (await store.unavailability(store.page(), 'read')) === undefined;
+        await until(canRead, failure);
         await store.expectReads([BEFORE]);
       }),
     ]),

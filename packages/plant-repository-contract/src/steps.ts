@@ -41,7 +41,6 @@ export type EveryField = {
   readonly [Field in keyof NewPlantFields]-?: Exclude<NewPlantFields[Field], undefined>;
 };
 
-/** Returns a plant with this id. */
 export const plantOf = (id: bigint): EveryField => ({
   id,
   name: `${RARE[0]}e-${id}`,
@@ -62,7 +61,6 @@ export const FAULTS = [
   ['stall', 'does not respond'],
 ] as const;
 
-/** The outcome of an add. */
 export type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown';
 
 /** What an add has reported. */
@@ -75,6 +73,9 @@ export interface Report {
 /** Returns the plants about which one of these outcomes was reported. */
 export const plantsOf = (reports: readonly Report[], outcomes: readonly Outcome[]) =>
   reports.filter(({ outcome }) => outcomes.includes(outcome)).map(({ plant }) => plant);
+
+/** How many plants are added at once. A storage that stores one after the other needs time for all of them. */
+const TOGETHER = 100;
 
 /** A store under test. Each `why` continues the sentence of a failure. */
 export class Store {
@@ -106,7 +107,8 @@ export class Store {
 
   /** Adds plants at the same time, which must be stored. */
   async addAll(all: readonly NewPlantFields[]): Promise<void> {
-    await Promise.all(all.map((plant) => this.add(plant)));
+    for (let at = 0; at < all.length; at += TOGETHER)
+      await Promise.all(all.slice(at, at + TOGETHER).map((plant) => this.add(plant)));
   }
 
   /**
@@ -136,8 +138,15 @@ export class Store {
 
   /** Fails when an error has a secret of the repository, or a name or a tag of a plant. */
   expectNothingRevealed(error: unknown, call: string): void {
-    if (error === undefined) return;
     expectNoSecret(error, this.#secrets, `the error of ${call}`);
+  }
+
+  /** Resolves with why a call was unavailable, and with `undefined` when it was not. */
+  async unavailability(call: Promise<unknown>, what: string): Promise<unknown> {
+    const error = await errorOf(call);
+    this.expectNothingRevealed(error, what);
+    if (error === undefined || error instanceof StorageUnavailableError) return error;
+    return failedOtherwise(what, error);
   }
 
   /** Adds a plant. Rejects unless that is rejected as unavailable, and stores nothing. */
@@ -200,12 +209,9 @@ export class Store {
     await this.expectStored(kept);
   }
 
-  /** Resolves with what `ready` rejects with. Rejects with every error that the port does not name. */
-  async #readyError(): Promise<unknown> {
-    const error = await errorOf(inTime(this.opened.repository.ready(), READY_WITHIN_MS, 'ready'));
-    this.expectNothingRevealed(error, 'ready');
-    if (error === undefined || error instanceof StorageUnavailableError) return error;
-    return failedOtherwise('ready', error);
+  #readyError(): Promise<unknown> {
+    const asking = this.opened.repository.ready();
+    return this.unavailability(inTime(asking, READY_WITHIN_MS, 'ready'), 'ready');
   }
 
   async #expectTrue(reports: readonly Report[]): Promise<void> {
@@ -231,6 +237,9 @@ export function sentencesAbout<Opened extends OpenStore, Tested extends Store>(
 
 /** Declares a sentence of `PlantRepository`. */
 export const given = sentencesAbout((opened: OpenStore) => new Store(opened));
+
+/** Declares a sentence of `PlantRepository` that needs no fault. */
+export const always = (test: (store: Store) => Promise<void>) => given([], test);
 
 /** Returns what an add that was rejected with this error reports. `undefined` when the port does not name the error. */
 export function outcomeOf(error: unknown): Outcome | undefined {
@@ -263,24 +272,19 @@ export function expectSame(
   id: bigint,
   where = 'in the storage',
 ): void {
-  const [got, wanted] = [found, expected].map((it) => new Map(Object.entries(it ?? {})));
-  const fields = [...new Map([...(wanted ?? []), ...(got ?? [])]).keys()];
-  const differing = fields.filter((it) => got?.get(it) !== wanted?.get(it));
+  const fields = Object.keys({ ...expected, ...found }) as (keyof NewPlantFields)[];
+  const differing = fields.filter((field) => found?.[field] !== expected?.[field]);
   if (differing.length === 0) return;
-  const shown = (plant = new Map<string, unknown>()) => {
-    const texts = differing.map((it) =>
-      plant.get(it) === undefined ? `no ${it}` : `${it} ${shownValue(plant.get(it))}`,
-    );
-    return plant.size === 0 ? 'no plant' : texts.join(', ');
-  };
-  fail(`plant ${id} ${where}: expected ${shown(wanted)}, got ${shown(got)}`);
+  const shown = (plant?: NewPlantFields) =>
+    plant === undefined ? 'no plant' : differing.map((it) => shownField(it, plant[it])).join(', ');
+  fail(`plant ${id} ${where}: expected ${shown(expected)}, got ${shown(found)}`);
 }
 
-function shownValue(value: unknown): string {
-  if (typeof value !== 'string') return String(value);
+function shownField(field: string, value: unknown): string {
+  if (value === undefined) return `no ${field}`;
+  if (typeof value !== 'string') return `${field} ${value}`;
   const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`;
   const quoted = JSON.stringify(value).replace(/[^ -~]/gu, escaped);
-  return quoted.length <= MAX_SHOWN
-    ? quoted
-    : `${quoted.slice(0, MAX_SHOWN)}… (${value.length} characters)`;
+  if (quoted.length <= MAX_SHOWN) return `${field} ${quoted}`;
+  return `${field} ${quoted.slice(0, MAX_SHOWN)}… (${value.length} characters)`;
 }

@@ -5,7 +5,7 @@ import {
   type NewPlantFields,
   newPlant,
 } from '@plant-store/domain';
-import { type EveryField, given, plantOf } from './steps.js';
+import { always, type EveryField, plantOf } from './steps.js';
 
 /** The fields that a plant may lack. Does not compile without one of them. */
 const ABSENT: {
@@ -74,20 +74,17 @@ function exactPlant(id: bigint, index = -1): NewPlant {
 
 /** Sentences about values: they are stored exactly as they were added. */
 export const values = {
-  'keeps every value of every field exactly, and an absent field absent': given(
-    [],
-    async (store) => {
-      const full = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));
-      const bare = { ...plantOf(-1n), ...ABSENT };
-      const partial = Object.keys(ABSENT).map((field, index) => {
-        return { ...plantOf(-2n - BigInt(index)), [field]: undefined };
-      });
-      const plants = [...full, bare, ...partial];
-      await store.addAll(plants);
-      await store.expectStored(plants);
-    },
-  ),
-  'distinguishes ids across the whole range of int64': given([], async (store) => {
+  'keeps every value of every field exactly, and an absent field absent': always(async (store) => {
+    const full = TEXTS.map((text, index) => ({ id: BigInt(index), ...text }));
+    const bare = { ...plantOf(-1n), ...ABSENT };
+    const partial = Object.keys(ABSENT).map((field, index) => {
+      return { ...plantOf(-2n - BigInt(index)), [field]: undefined };
+    });
+    const plants = [...full, bare, ...partial];
+    await store.addAll(plants);
+    await store.expectStored(plants);
+  }),
+  'distinguishes ids across the whole range of int64': always(async (store) => {
     await store.addAll(EXACT);
     await store.expectStored(EXACT);
   }),

@@ -1,9 +1,8 @@
 import type { Permission, TokenVerifier } from '@plant-store/domain';
 
 /**
- * Faults that a test can cause in what a verifier depends on, such as its issuer, as hooks. The suite runs
- * the cases of the hooks that a verifier offers. The option `without` of `describeTokenVerifier` gives the
- * reasons for the others.
+ * Faults that a test can cause in what a verifier depends on, such as its issuer, as hooks. A verifier that does not offer
+ * one has a reason in the option `without` of `describeTokenVerifier`.
  */
 export interface VerifierFaults {
   /** From now on, the dependency cannot be reached: open connections end, and new ones are refused. */
@@ -13,8 +12,8 @@ export interface VerifierFaults {
   /** From now on, the dependency responds with a page that begins with what was sent. */
   malfunction(): Promise<void>;
   /**
-   * Ends every fault: the dependency can be used as before. The suite calls it at the end of each case that has used a
-   * hook, also after a failure, so that no fault reaches the next case. So it may be called when no fault is left.
+   * Ends every fault: the dependency can be used as before. The suite also calls it at the end of each case that has used
+   * a hook, when no fault may be left.
    */
   recover(): Promise<void>;
 }

@@ -9,8 +9,11 @@ import {
 import { type Client, InvalidTokenError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifier.js';
 
-/** Declares one sentence of `TokenVerifier`. */
+/** Declares a sentence of `TokenVerifier`. */
 export const given = contractFor<OpenVerifier, VerifierFaults>();
+
+/** Declares a sentence of `TokenVerifier` that needs no fault. */
+export const always = (test: (open: OpenVerifier) => Promise<void>) => given([], test);
 
 /** The length of the shortest part of a token that must stay secret, in characters. */
 export const MIN_PART_LENGTH = 8;

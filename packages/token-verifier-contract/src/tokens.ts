@@ -1,24 +1,23 @@
 import { expectNoSecret, fail, formsOf } from '@plant-store/contract-suite';
 import {
   altered,
+  always,
   expectAccepted,
   expectRefused,
   FOREIGN,
-  given,
   MIN_PART_LENGTH,
 } from './steps.js';
 
 /** Sentences about tokens: a valid one is accepted as its client, and any other is refused. */
 export const tokens = {
   'accepts valid tokens, repeatedly and concurrently, each as the client that it was issued to':
-    given([], async (open) => {
+    always(async (open) => {
       for (const accepted of [...open.accepted, ...open.accepted])
         await expectAccepted(open, accepted);
       const several = Array.from({ length: 10 }).flatMap(() => open.accepted);
       await Promise.all(several.map((accepted) => expectAccepted(open, accepted)));
     }),
-  'names clients by 1 to 128 printable characters that are not the token': given(
-    [],
+  'names clients by 1 to 128 printable characters that are not the token': always(
     async ({ verifier, accepted }) => {
       for (const { token } of accepted) {
         const { name } = await verifier.verify(token);
@@ -29,13 +28,12 @@ export const tokens = {
       }
     },
   ),
-  'refuses text that is not a token': given([], (open) => expectRefused(open, FOREIGN)),
-  'refuses an altered token after it has accepted the original': given([], async (open) => {
+  'refuses text that is not a token': always((open) => expectRefused(open, FOREIGN)),
+  'refuses an altered token after it has accepted the original': always(async (open) => {
     await expectAccepted(open, open.accepted[0]);
     await expectRefused(open, altered(open));
   }),
-  'refuses invalid tokens of its own kind every time, also among concurrent valid ones': given(
-    [],
+  'refuses invalid tokens of its own kind every time, also among concurrent valid ones': always(
     async (open) => {
       await expectRefused(open, open.refused);
       const checks = Array.from({ length: 20 }).flatMap(() => [
