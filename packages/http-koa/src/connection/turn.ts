@@ -20,11 +20,12 @@ export class Turn {
 
   async #over(): Promise<void> {
     const until = performance.now() + MAX_WAIT_MS;
-    for (let isQuiet = false; !isQuiet && performance.now() < until; ) {
+    let isQuiet: boolean;
+    do {
       await new Promise((resolve) => void setImmediate(resolve));
       isQuiet = this.accepted === this.#acceptedBefore;
       this.#acceptedBefore = this.accepted;
-    }
+    } while (!isQuiet && performance.now() < until);
     this.#end = undefined;
   }
 }

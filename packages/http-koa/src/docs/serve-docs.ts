@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import fresh from 'fresh';
-import type { Operation } from '../request/exchange.js';
 import type { Routes } from '../request/routes.js';
 import { type Build, interfaceDescription } from './interface-description.js';
 
@@ -25,20 +24,17 @@ type Source = () => string | Buffer | Promise<string | Buffer>;
 /** Returns the routes of the interface description and the docs pages. Each is read or made at its first request. */
 export function docsRoutes(basePath: string, build?: Build): Routes {
   const description = () => interfaceDescription(basePath, build);
-  const documents: readonly (readonly [path: string, type: string, source: Source])[] = [
-    ['/openapi.json', JSON_TYPE, () => JSON.stringify(description(), null, 2)],
-    ['/openapi.yaml', 'application/yaml', () => toYaml(description())],
-    ['/docs', HTML, () => own('docs.html')],
-    ['/docs/', HTML, () => own('docs.html')],
-    ['/docs/docs.css', CSS, () => own('docs.css')],
-    ['/docs/docs.js', SCRIPT, () => own('docs.js')],
-    ['/docs/plant.svg', 'image/svg+xml', () => own('plant.svg')],
-    ['/docs/swagger-ui.css', CSS, () => own('swagger-ui/swagger-ui.css')],
-    ['/docs/swagger-ui-bundle.js', SCRIPT, () => own('swagger-ui/swagger-ui-bundle.js')],
-  ];
-  return Object.fromEntries(
-    documents.map(([path, type, source]) => [path, { GET: document(type, source) }]),
-  );
+  return {
+    '/openapi.json': document(JSON_TYPE, () => JSON.stringify(description(), null, 2)),
+    '/openapi.yaml': document('application/yaml', () => toYaml(description())),
+    '/docs': document(HTML, () => own('docs.html')),
+    '/docs/': document(HTML, () => own('docs.html')),
+    '/docs/docs.css': document(CSS, () => own('docs.css')),
+    '/docs/docs.js': document(SCRIPT, () => own('docs.js')),
+    '/docs/plant.svg': document('image/svg+xml', () => own('plant.svg')),
+    '/docs/swagger-ui.css': document(CSS, () => own('swagger-ui/swagger-ui.css')),
+    '/docs/swagger-ui-bundle.js': document(SCRIPT, () => own('swagger-ui/swagger-ui-bundle.js')),
+  };
 }
 
 /** Resolves with a value as YAML 1.2. */
@@ -51,15 +47,17 @@ function own(name: string): Promise<Buffer> {
   return readFile(new URL(`../../../static/${name}`, import.meta.url));
 }
 
-function document(type: string, source: Source): Operation {
+function document(type: string, source: Source): Routes[string] {
   let made: { readonly bytes: Buffer; readonly etag: string } | undefined;
-  return async function document(ctx) {
-    made ??= withTag(Buffer.from(await source()));
-    const { bytes, etag } = made;
-    const headers = [...HEADERS, 'ETag', etag];
-    return fresh(ctx.headers, { etag })
-      ? { status: 304, headers, body: undefined }
-      : { status: 200, headers: [...headers, 'Content-Type', type], body: bytes };
+  return {
+    GET: async (ctx) => {
+      made ??= withTag(Buffer.from(await source()));
+      const { bytes, etag } = made;
+      const headers = [...HEADERS, 'ETag', etag];
+      return fresh(ctx.headers, { etag })
+        ? { status: 304, headers, body: undefined }
+        : { status: 200, headers: [...headers, 'Content-Type', type], body: bytes };
+    },
   };
 }
 

@@ -132,17 +132,18 @@ export class Exchange {
   /** Checks what third-party middleware has left. It may have responded, for example to a CORS preflight. */
   middlewareReturned(): void {
     const { status, body, respond } = this.#ctx;
-    const response = this.#response;
-    if (response) {
-      if (this.#mayBeStored && status >= 400 && status !== response.status) this.#send(response);
-      return;
+    if (this.#response) {
+      const isReplaced = status >= 400 && status !== this.#response.status;
+      if (this.#mayBeStored && isReplaced) this.#send(this.#response);
+    } else if (this.#mayBeStored) {
+      throw new Error('other middleware has not awaited `next()`');
+    } else if (status === 404 && body === undefined && respond !== false) {
+      // The status of Koa without a response is 404.
+      throw new Error('no middleware has responded');
+    } else {
+      closeUnlessRead(this.#ctx);
+      this.#ctx.set('X-Request-Id', this.requestId);
     }
-    if (this.#mayBeStored) throw new Error('other middleware has not awaited `next()`');
-    // The status of Koa without a response is 404.
-    const isMissing = status === 404 && body === undefined && respond !== false;
-    if (isMissing) throw new Error('no middleware has responded');
-    closeUnlessRead(this.#ctx);
-    this.#ctx.set('X-Request-Id', this.requestId);
   }
 
   /** Responds to an error of third-party middleware. If the response is decided, sends it again. */

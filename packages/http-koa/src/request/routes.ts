@@ -52,9 +52,7 @@ function pathOf(target: string): string {
 
 function byMethod(operations: Routes[string]): Operation {
   const { GET } = operations;
-  const all = new Map(
-    Object.entries(GET === undefined ? operations : { HEAD: GET, ...operations }),
-  );
+  const all = new Map(Object.entries({ ...(GET && { HEAD: GET }), ...operations }));
   const allowed = [...all.keys()].join(', ');
   return (ctx) => {
     const operation = all.get(ctx.req.method ?? '');
