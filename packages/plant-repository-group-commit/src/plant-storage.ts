@@ -79,9 +79,9 @@ export interface Problem {
 
 /** The most inserts in flight: the slots. Each uses a connection of its own. */
 export interface InsertLimits {
-  /** Of plants that are inserted for the first time. The first four share; further ones start only when inserts are slow. */
+  /** Of plants that nothing is known against. The first four share; further ones start only when inserts are slow. */
   readonly ordinary: number;
-  /** Of plants that are inserted again. */
+  /** Of plants that may be the reason why an insert has failed, or has got no reply. */
   readonly again: number;
   /** Of stragglers: slow inserts, while later ones get their replies. A part of the storage does not respond, such as a shard. */
   readonly stragglers: number;

@@ -44,6 +44,7 @@ const REASONS: Readonly<Record<string, string>> = {
   '42501': 'permissions on the table plants are missing. Grant them',
   '42P01': 'the table plants does not exist. Create it, and grant its permissions',
   '42P10': 'the id of the table plants is not unique. Make it the primary key',
+  '53100': 'the disk of the database is full',
 };
 
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */

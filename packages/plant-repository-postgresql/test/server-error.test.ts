@@ -53,6 +53,11 @@ describe('An error of PostgreSQL', () => {
     });
   }
 
+  it('says that the disk is full', () => {
+    const { message } = withoutPlant(databaseError('53100')) as Error;
+    expect(message).to.equal('the disk of the database is full (53100)');
+  });
+
   it('ends a connection that may lead to another server now', () => {
     const ends = (code: string) => endsConnection(databaseError(code));
     expect(['25006', '57P01', '08P01'].map(ends)).to.deep.equal([true, true, true]);
