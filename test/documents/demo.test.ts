@@ -25,6 +25,7 @@ describe('The demo', function () {
       'Fastify + insertOne',
       'insertOne, deadline',
       'Fastify + batching',
+      'batching, deadline',
       'batching, unchecked',
     ]);
     expect(longestStallMs).to.be.greaterThan(0);

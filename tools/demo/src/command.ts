@@ -8,7 +8,7 @@ import { Watch } from './watch.js';
 
 const USAGE = `npm run demo -- [options]
 
-Starts a MongoDB replica set of three members, the built service and four peers. While clients create plants, the
+Starts a MongoDB replica set of three members, the built service and five peers. While clients create plants, the
 primary is killed, frozen and stepped down. Then each response is compared with what is stored. Takes one to two minutes.
 Ends with 1 if a response of the service was wrong.
 

@@ -17,6 +17,7 @@ const SUBJECTS: readonly Subject[] = [
   peer('Fastify + insertOne', 'fastify-mongodb.js'),
   peer('insertOne, deadline', 'fastify-mongodb-deadline.js'),
   peer('Fastify + batching', 'fastify-mongodb-batching.js'),
+  peer('batching, deadline', 'fastify-mongodb-batching-deadline.js'),
   peer('batching, unchecked', 'fastify-mongodb-batching-unchecked.js'),
 ];
 

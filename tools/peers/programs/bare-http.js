@@ -1,4 +1,4 @@
-// Bare node:http, which does the least possible: a lower bound for all others.
+// Bare node:http, which does the least possible.
 import { createServer } from 'node:http';
 import { announce } from './announce.js';
 import { authorization } from './token.js';
