@@ -1,14 +1,11 @@
 // The cases are in one file for Mocha, because they share services.
+import './cases/body.js';
 import './cases/connections.js';
 import './cases/cors.js';
-import './cases/credentials.js';
+import './cases/header-fields.js';
 import './cases/http-syntax.js';
-import './cases/json.js';
 import './cases/limits.js';
-import './cases/media-type.js';
-import './cases/new-plant.js';
 import './cases/order-of-checks.js';
-import './cases/request-id.js';
 import './cases/routing.js';
 import './cases/upgrade.js';
 import './cases/stopping.js';

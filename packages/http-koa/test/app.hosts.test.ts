@@ -25,10 +25,11 @@ import {
   Embedding,
   errorOf,
   MONSTERA,
+  rawCreate,
   type Send,
+  TOKEN,
   useEmbedding,
 } from './support/embedding.js';
-import { rawCreate, TOKEN } from './support/listening-app.js';
 
 type Received = Awaited<ReturnType<Send>>;
 

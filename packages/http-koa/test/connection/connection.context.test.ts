@@ -4,8 +4,7 @@ import type { Socket } from 'node:net';
 import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import Koa from 'koa';
-import { adding, responded, useEmbedding } from '../support/embedding.js';
-import { rawCreate } from '../support/listening-app.js';
+import { adding, rawCreate, responded, useEmbedding } from '../support/embedding.js';
 
 const CLIENTS = 120;
 

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect } from 'chai';
-import { responded, signal, useEmbedding } from '../support/embedding.js';
-import { rawCreate } from '../support/listening-app.js';
+import { rawCreate, responded, signal, useEmbedding } from '../support/embedding.js';
 
 /** Node.js reads at most this many bytes at once. */
 const CHUNK = 65_536;
@@ -12,11 +11,31 @@ const READYZ = 'GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n';
 /** Requests whose responses fill the buffers of the operating system. */
 const BUNDLES = 'GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(8);
 
-const SHORT_LIMITS = { headersTimeout: 50, requestTimeout: 50 };
+const SHORT_LIMITS = { headersTimeout: 100, requestTimeout: 100 };
 
 /** Resolves when the condition is true, which is checked in each turn of the event loop. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise(setImmediate);
+}
+
+/** A create with the beginning of this body. */
+const started = (body: string) => rawCreate('').replace(/Content-Length.*$/s, body);
+
+const UNFINISHED: Readonly<Record<string, string>> = {
+  'whose headers do not end': 'GET /livez HTTP/1.1\r\nHost: localhost\r\nX: ',
+  'whose body does not end': started('Content-Length: 9999\r\n\r\n{'),
+  'whose chunks do not end': started('Transfer-Encoding: chunked\r\n\r\n1000\r\n{'),
+};
+
+/** Sends a text, and then characters until the connection ends. Resolves with the statuses of the responses. */
+async function drip(socket: Socket, text: string): Promise<number[]> {
+  let received = '';
+  socket.on('error', () => {}).on('data', (more) => (received += more));
+  socket.write(text);
+  const drips = setInterval(() => socket.write('x'), 10);
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(drips);
+  return [...received.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => Number(status));
 }
 
 describe('A client', () => {
@@ -116,4 +135,28 @@ describe('A client', () => {
       await Promise.all([all, server.drain(60_000)]);
     });
   });
+});
+
+describe('The time limits', () => {
+  const embedding = useEmbedding();
+
+  for (const [title, head] of Object.entries(UNFINISHED)) {
+    it(`apply to a request after any number of slow ones, ${title}`, async () => {
+      const ready = signal();
+      const { server } = await embedding.start({ ...SHORT_LIMITS, ready: () => ready.given });
+      const counts = [0, 1, 16, 17, 40];
+      const statuses: Promise<number[]>[] = [];
+      for (const count of counts) {
+        const { socket } = await embedding.client(server);
+        statuses.push(drip(socket, READYZ.repeat(count) + head));
+      }
+      // Its limit passes after those of everything that was sent before.
+      const witness = await embedding.client(server);
+      expect(await drip(witness.socket, 'GET /livez HTTP/1.1\r\n')).to.deep.equal([408]);
+      ready.give();
+      expect(await Promise.all(statuses)).to.deep.equal(
+        counts.map((count) => [...Array(count).fill(200), 408]),
+      );
+    });
+  }
 });

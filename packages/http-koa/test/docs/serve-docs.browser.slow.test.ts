@@ -1,8 +1,7 @@
 import { launchChromium } from '@plant-store/chromium';
-import type { NewPlant } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
-import { listeningApp, TOKEN } from '../support/listening-app.js';
+import { Embedding, TOKEN } from '../support/embedding.js';
 import { faintTexts, overflowing } from '../support/readability.js';
 
 const PLANT = '{"id": 2, "name": "Bellis"}';
@@ -13,8 +12,8 @@ const createPlant = (page: Page) => page.locator('[id$="-createPlant"]');
 describe('The docs page in Chromium', function () {
   this.timeout(60_000);
 
-  const plants = new Map<bigint, NewPlant>();
-  let app: Awaited<ReturnType<typeof listeningApp>> | undefined;
+  const embedding = new Embedding();
+  const { plants } = embedding;
   let origin: string;
   let browser: Browser;
   let page: Page;
@@ -23,8 +22,7 @@ describe('The docs page in Chromium', function () {
 
   before(async function () {
     browser = await launchChromium(this);
-    app = await listeningApp({}, plants);
-    origin = app.origin;
+    origin = (await embedding.start()).url;
     // All tests share the page, in this order, because loading it is slow.
     page = await (await browser.newContext()).newPage();
     page.setDefaultTimeout(15_000);
@@ -38,7 +36,7 @@ describe('The docs page in Chromium', function () {
 
   after(async () => {
     await browser?.close();
-    await app?.close();
+    await embedding.close();
   });
 
   beforeEach(() => plants.clear());

@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { interfaceDescription } from '../../src/docs/interface-description.js';
-import { listeningApp } from '../support/listening-app.js';
+import { useEmbedding } from '../support/embedding.js';
 
 const { readFile, readdir } = files;
 const HTML = 'text/html; charset=utf-8';
@@ -34,18 +34,16 @@ const FIELDS = {
 const build = { version: '2.4.0-dev+abc1234', commit: 'abc1234d' };
 
 describe('The docs', () => {
-  let app: Awaited<ReturnType<typeof listeningApp>>;
+  const embedding = useEmbedding();
+  let origin: string;
 
   beforeEach(async () => {
-    app = await listeningApp({ basePath: '/store', build });
+    origin = (await embedding.start({ basePath: '/store', build })).url;
   });
-  afterEach(async () => {
-    readWith(readFile);
-    await app.close();
-  });
+  afterEach(() => readWith(readFile));
 
   const get = async (path: string, headers: Record<string, string> = {}, method = 'GET') => {
-    const response = await fetch(`${app.origin}${path}`, { method, headers });
+    const response = await fetch(`${origin}${path}`, { method, headers });
     const bytes = Buffer.from(await response.arrayBuffer());
     return { status: response.status, fields: Object.fromEntries(response.headers), bytes };
   };

@@ -15,7 +15,9 @@ import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
 import type Koa from 'koa';
-import { listening, TOKEN } from './listening-app.js';
+
+/** The token that an application under test accepts. */
+export const TOKEN = 'a-token-for-tests';
 
 /** A plant with an id that a double does not represent. */
 export const MONSTERA = '{"id":9007199254740993,"name":"Monstera"}';
@@ -74,10 +76,17 @@ export class Embedding {
     return this.listen(own ? createServer(app, { observer }) : createHttpServer(app.callback()));
   }
 
+  /** Lets a server listen on a free port, or on a Unix socket. */
   async listen(server: Server, path?: string): Promise<string> {
-    const { origin, close } = await listening(server, path);
-    this.#closing.push(close);
-    return origin;
+    const begun = path === undefined ? server.listen(0, '127.0.0.1') : server.listen(path);
+    await once(begun, 'listening');
+    this.#closing.push(async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    });
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
   async close(): Promise<void> {
@@ -161,6 +170,19 @@ export async function createSlowly(url: string, body = MONSTERA): Promise<number
   const [response] = await once(client.end(), 'response');
   response.resume();
   return response.statusCode;
+}
+
+/** Returns the bytes of a request to create a plant with this body. */
+export function rawCreate(body: string): string {
+  return [
+    'POST /plants HTTP/1.1',
+    'Host: localhost',
+    `Authorization: Bearer ${TOKEN}`,
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    '',
+    body,
+  ].join('\r\n');
 }
 
 /** Checks the form of a failure, and resolves with its number. */

@@ -1,22 +1,24 @@
 import { newPlant } from '@plant-store/domain';
 import { expect } from 'chai';
-import { CREATOR, listeningApp, TOKEN } from '../support/listening-app.js';
+import { CREATOR, Embedding, TOKEN } from '../support/embedding.js';
 
 describe('GET /plants/{id}', () => {
   const plants = [
     newPlant({ id: 9007199254740993n, name: 'Monstera deliciosa', tag: 'tropical' }),
     newPlant({ id: -1n, name: 'Bellis perennis' }),
   ];
-  let app: Awaited<ReturnType<typeof listeningApp>>;
+  const embedding = new Embedding();
+  let origin: string;
 
   before(async () => {
-    app = await listeningApp({}, new Map(plants.map((plant) => [plant.id, plant])));
+    for (const plant of plants) embedding.plants.set(plant.id, plant);
+    origin = (await embedding.start()).url;
   });
 
-  after(() => app.close());
+  after(() => embedding.close());
 
   const show = (id: string, authorization = `Bearer ${TOKEN}`) =>
-    fetch(`${app.origin}/plants/${id}`, { headers: { authorization } });
+    fetch(`${origin}/plants/${id}`, { headers: { authorization } });
 
   it('returns the plant, without its id', async () => {
     const tagged = await show('9007199254740993');
