@@ -43,7 +43,7 @@ describe('Third-party middleware', () => {
       const url = await served(around);
       await embedding.expectPlantStore(fetching(url));
       await expectHeaders(url);
-      const missing = await fetch(`${url}/elsewhere`);
+      const missing = await fetch(`${url}/else/where`);
       expect(await errorOf(missing)).to.equal(4040);
       expect(missing.headers.get('X-Response-Status')).to.equal('404');
     });
