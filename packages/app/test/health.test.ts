@@ -2,6 +2,7 @@ import { rejects } from 'node:assert/strict';
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 import { expect } from 'chai';
+import { reasonNotReady } from '../src/commands/check.js';
 import { Health } from '../src/health.js';
 
 const outage = new StorageUnavailableError('no primary');
@@ -62,5 +63,24 @@ describe('The health of the service', () => {
     const { asked } = storage;
     await rejects(health.ready(), StoppingError);
     expect(storage.asked).to.equal(asked);
+  });
+});
+
+describe('Why a part of the service is not ready', () => {
+  it('is undefined when it is ready at once, or while it may still connect', async () => {
+    const problems = [undefined, new StorageUnavailableError('no server yet'), undefined];
+    const ready = async () => {
+      const problem = problems.shift();
+      if (problem) throw problem;
+    };
+    for (const left of [2, 0]) {
+      expect(await reasonNotReady({ ready })).to.equal(undefined);
+      expect(problems).to.have.length(left);
+    }
+  });
+
+  it('is "no response" when it does not respond', async () => {
+    const reason = await reasonNotReady({ ready: () => new Promise(() => undefined) });
+    expect(reason).to.have.property('message', 'no response');
   });
 });

@@ -1,10 +1,12 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
-import { variablesThatChoose } from '../../src/configuration/adapter-choice.js';
+import { settingsOf, variablesThatChoose } from '../../src/configuration/adapter-choice.js';
 import { advice, readConfiguration, settings } from '../../src/configuration/configuration.js';
 import { ConfigurationError } from '../../src/configuration/setting.js';
 import { storages } from '../../src/configuration/storages.js';
+import { verifiers } from '../../src/configuration/verifiers.js';
 import { newFiles } from '../support/plant-files.js';
 
 type Env = Record<string, string>;
@@ -48,12 +50,15 @@ const configured = (env: Env) => readConfiguration(env, false);
 const configuredAsClient = (env: Env) => readConfiguration(env, false, true);
 
 /** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
-async function problemsOf(env: Env, read = configured): Promise<readonly string[]> {
+async function problemsOf(
+  env: Env,
+  read: (env: Env) => Promise<unknown> = configured,
+): Promise<readonly string[]> {
   try {
     await read(env);
     return [];
   } catch (error) {
-    if (error instanceof ConfigurationError) return error.problems;
+    if (error instanceof ConfigurationError && error.problems.length > 0) return error.problems;
     throw error;
   }
 }
@@ -335,4 +340,85 @@ describe('Advice', () => {
       expect(advice(await configured(env), 10_100)).to.deep.equal(expected);
     });
   }
+});
+
+const TRIALS: readonly Env[] = [{}, { NODE_ENV: 'development' }, { NODE_ENV: 'test' }];
+
+const OTHERS: readonly Env[] = [
+  ...['production', '', ' ', ' production', 'production\n', 'Production', 'PRODUCTION', 'prod'],
+  ...['porduction', '"production"', 'prd', 'live', 'staging', 'Development', 'test '],
+]
+  .map((NODE_ENV): Env => ({ NODE_ENV }))
+  .concat(
+    ['node_env', 'Node_Env', 'NOD_ENV', 'NODE_ENVS', 'NODE_ENV_FILE', 'NODE_ENV_FIEL'].map(
+      (name) => ({ [name]: 'production' }),
+    ),
+    ...['node_env_file', 'NDE_ENV_FILE'].map((name) => ({ [name]: '/none' })),
+    ...['ENV', 'APP_ENV', 'NODE_ENVIRONMENT'].map((name) => ({ [name]: 'production' })),
+  );
+
+/** Every setting of a token verifier, and the one that is taken for it, in every form. */
+const NAMED = [...Object.keys(settingsOf(verifiers)), 'ACCESS_TOKEN'].flatMap((name): Env[] => [
+  ...[sha256('a'), 'https://login.example.com', '', ' '].map((value) => ({ [name]: value })),
+  ...['_FILE', '_FIEL', 'S', '_'].map((end) => ({ [`${name}${end}`]: '/none' })),
+  ...[name.toLowerCase(), name.slice(1), name.replace('_', '')].flatMap((it) => [
+    { [it]: '/none' },
+    { [`${it}_FILE`]: '/none' },
+  ]),
+  ...['JWT_ISSUER_URL', 'JWT_KEY', 'OIDC_ISSUER'].map((it) => ({ [it]: '/none' })),
+]);
+
+const CHOSEN: readonly Env[] = [JWT, { ACCESS_TOKEN_SHA256: sha256('a') }];
+
+describe('A token that is made for a run', () => {
+  it('is made in a trial, when no variable of a token verifier is set, for a client that the log calls demo', async () => {
+    for (const env of TRIALS) {
+      const { demoToken = '', verifier } = await readConfiguration(env, false);
+      const opened = await verifier.open(() => undefined);
+      expect((await opened.verify(demoToken)).name).to.equal('demo');
+    }
+  });
+
+  it('is not made otherwise, whatever names production or a verifier, in every form', async () => {
+    for (const environment of [...TRIALS, ...OTHERS]) {
+      for (const tokens of [{}, ...NAMED, ...CHOSEN]) {
+        const env = { ...environment, ...tokens };
+        if (TRIALS.includes(environment) && Object.keys(tokens).length === 0) continue;
+        await problemsOf({ STORAGE: 'memory', ...env }, async (it) => {
+          const { demoToken } = await configured(it);
+          expect(demoToken, JSON.stringify(it)).to.equal(undefined);
+        });
+      }
+    }
+  });
+});
+
+const read = (page: string) =>
+  readFileSync(new URL(`../../../../../docs/${page}`, import.meta.url), 'utf8');
+
+/** The rows of the table as the page must have them, without what the variables mean. */
+const rows = Object.entries(settings).map(
+  ([name, { default: fallback }]) =>
+    `\`${name}\` | ${fallback === undefined ? '–' : `\`${fallback}\``}`,
+);
+
+describe('docs/configuration.md', () => {
+  it('has the same variables and defaults as the code, and what each variable means', () => {
+    const page = read('configuration.md');
+    const found = [...page.matchAll(/^\| (`[A-Z]\w+` \| [^|]+) \| [^|]+ \|$/gm)];
+    expect(found.map(([, row]) => row)).to.have.members(rows);
+  });
+});
+
+describe('docs/operations.md', () => {
+  it('explains every line that is logged as an error', () => {
+    const operations = read('operations.md');
+    const folder = new URL('../../../src/', import.meta.url);
+    const source = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => readFileSync(new URL(file, folder), 'utf8'));
+    const lines = [...source.join('').matchAll(/logger\.error\([^']*'([^']+)'\)/g)];
+    expect(lines).not.to.have.length(0);
+    for (const [, line] of lines) expect(operations).to.include(`\n- \`${line}\`: `);
+  });
 });

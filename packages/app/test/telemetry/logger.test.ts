@@ -1,7 +1,118 @@
 import { openSync } from 'node:fs';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
+import {
+  OutcomeUnknownError,
+  StorageUnavailableError,
+  TokenVerifierUnavailableError,
+} from '@plant-store/domain';
 import { expect } from 'chai';
+import proxyAddress from 'proxy-addr';
 import { openLog } from '../../src/telemetry/logger.js';
+import { type Observer, type ObserverOptions, observe } from '../../src/telemetry/observer.js';
+
+const NONE = { storage: {}, verifier: {} };
+const OUTAGES = [StorageUnavailableError, OutcomeUnknownError, TokenVerifierUnavailableError];
+
+/** Resolves with the log of what observers receive, without the times. */
+async function logOf(use: (observer: Observer) => void, options: ObserverOptions = NONE) {
+  const entries: Record<string, unknown>[] = [];
+  const write = (line: string) => {
+    const { time, ...entry } = JSON.parse(line);
+    entries.push(entry);
+  };
+  const logger = await openLog({ LOG_FORMAT: 'json', LOG_LEVEL: 'debug' }, { write }, expect.fail);
+  use(observe(logger, undefined, options));
+  return entries;
+}
+
+const caused = (message: string, cause?: unknown) => new Error(message, { cause });
+
+describe('The log entry of a failed request', () => {
+  const entriesOf = (cause: Error) =>
+    logOf(({ http }) => http.failed({ requestId: 'a', error: 5030, cause }));
+  const fields = { level: 'error', requestId: 'a', error: 5030, msg: 'a request failed' };
+
+  it('has the reason of an outage, but no stack', async () => {
+    for (const Outage of OUTAGES) {
+      const entries = await entriesOf(new Outage('out of reach', { cause: caused('refused') }));
+      expect(entries).to.deep.equal([{ ...fields, reason: 'out of reach: refused' }]);
+    }
+  });
+
+  it('is the stack of a bug', async () => {
+    const [entry] = await entriesOf(new TypeError('a bug'));
+    expect(entry).to.include(fields).and.to.have.nested.property('err.stack');
+  });
+});
+
+describe('The log of a response', () => {
+  const response = { method: 'POST', durationMs: 1, client: 'a client', requestId: 'a' };
+
+  for (const [what, level, errors, route] of [
+    ['that refuses the client', 'info', [4000, 4005, 4310, 5032], '/plants'],
+    ['to a probe while the service stops', 'debug', [5032], '/readyz'],
+    ['that is a success, or has a line with its cause', 'debug', [0, 5000, 5030, 5031], '/plants'],
+  ] as const) {
+    it(`${what} has the level ${level}`, async () => {
+      for (const error of errors) {
+        const exchange = { ...response, route, status: 400, error, refusal: undefined };
+        const entries = await logOf(({ http }) => http.ended({ ...exchange, request: undefined }));
+        const expected = { ...response, route, status: 400, error, level, msg: 'responded' };
+        expect(entries).to.deep.equal([expected]);
+      }
+    });
+  }
+
+  for (const [what, forwarded, proxies, address] of [
+    ['of the connection', '192.0.2.7', undefined, '10.0.0.9'],
+    ['in front of several trusted proxies', '192.0.2.7, 10.0.0.8', '10.0.0.0/8', '192.0.2.7'],
+    ['after a client that lies', '203.0.113.1, 192.0.2.7', '10.0.0.0/8', '192.0.2.7'],
+    ['of the proxy, when it names no address', 'secret', '10.0.0.0/8', '10.0.0.9'],
+  ] as const) {
+    it(`has the address ${what}, and why the token was refused`, async () => {
+      const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
+      const request = new IncomingMessage(socket);
+      request.headers['x-forwarded-for'] = forwarded;
+      const refused = { route: '/plants', status: 401, error: 4011, refusal: 'expired' as const };
+      const options = { ...NONE, TRUSTED_PROXIES: proxies && proxyAddress.compile(proxies) };
+      const use = ({ http }: Observer) => http.ended({ ...response, ...refused, request });
+      expect(await logOf(use, options)).to.deep.equal([
+        { ...response, ...refused, address, level: 'info', msg: 'responded' },
+      ]);
+    });
+  }
+});
+
+describe('The log entry of an event', () => {
+  it('begins with the variables and has the cause, but no plant', async () => {
+    const lost = new StorageUnavailableError('a, b is not reachable', { cause: caused('by b') });
+    const noKeys = new TokenVerifierUnavailableError('out of reach', { cause: caused('why') });
+    const use = ({ storage, tokens }: Observer) => {
+      storage({ type: 'storage unreachable', error: lost });
+      storage({ type: 'storage reachable' });
+      storage({ type: 'batch written', plants: 7, durationMs: 250 });
+      storage({ type: 'storage warning', message: 'no permission', command: 'db.grant()' });
+      storage({ type: 'plant refused', id: 1n, code: 121, reason: 'the validator' });
+      tokens({ type: 'issuer reached' });
+      tokens({ type: 'issuer not reached', error: noKeys });
+    };
+    const options = { storage: { variables: 'MONGODB_URI' }, verifier: { variables: 'JWKS_URL' } };
+    expect(await logOf(use, options)).to.deep.equal([
+      { level: 'warn', msg: 'MONGODB_URI: a, b is not reachable (by b)' },
+      { level: 'info', msg: 'MONGODB_URI: the storage is reachable' },
+      { level: 'warn', command: 'db.grant()', msg: 'no permission' },
+      { level: 'error', code: 121, reason: 'the validator', msg: 'the database refused a plant' },
+      { level: 'warn', msg: 'JWKS_URL: out of reach (why)' },
+    ]);
+  });
+
+  it('is omitted for a storage within the process', async () => {
+    const entries = await logOf(({ storage }) => storage({ type: 'storage reachable' }));
+    expect(entries).to.deep.equal([]);
+  });
+});
 
 /** What a log of this format has written when `info` and `debug` have returned. */
 async function written(LOG_FORMAT: 'json' | 'pretty', LOG_LEVEL = 'info'): Promise<string> {

@@ -1,4 +1,8 @@
+import { rejects } from 'node:assert/strict';
+import { openSync, readFileSync } from 'node:fs';
+import { PassThrough } from 'node:stream';
 import { expect } from 'chai';
+import { writerTo } from '../../src/commands/own-process.js';
 import { result, stopAll } from '../support/in-process.js';
 import {
   CLIENT,
@@ -6,6 +10,7 @@ import {
   numbered,
   plantLine,
   rejectsIn,
+  startExport,
   startImport,
 } from '../support/plant-files.js';
 
@@ -121,5 +126,42 @@ describe('plant-store import', () => {
     });
     expect(code).to.equal(1);
     expect(err).to.match(/plant-store: JWT_ISSUER, JWKS_URL: /);
+  });
+});
+
+const UNREACHABLE = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
+
+describe('plant-store export', () => {
+  afterEach(stopAll);
+
+  it('stops at a signal while the storage cannot be reached, and has the options that resume it', async () => {
+    const args = ['--after', '-7', '--limit', '3'];
+    const it = startExport(args, { ...UNREACHABLE, LOG_LEVEL: 'warn' });
+    await it.printed(/MONGODB_URI: .*not reachable/);
+    expect(await it.stop()).to.equal(1);
+    expect(it.err).to.match(
+      /\nexported: 0 \| --after -7 --limit 3\nwaiting.*\nexported: 0\nplant-store: export: stopped by SIGTERM. To resume: --after -7 --limit 3\n$/,
+    );
+  });
+
+  it('ends with 1 and the reason at its time limit when the storage cannot be reached', async () => {
+    const it = startExport([], { ...UNREACHABLE, REQUEST_DEADLINE_MS: '300' });
+    expect(await it.ended).to.equal(1);
+    expect(it.err).to.match(/^exported: 0\nplant-store: export: MONGODB_URI: .*\)\n$/);
+  });
+});
+
+describe('Standard output that is a file', () => {
+  const { newPath } = newFiles();
+
+  it('is written completely, or reports that it is full', async () => {
+    const path = newPath();
+    const outputTo = (file: string) =>
+      writerTo(Object.assign(new PassThrough(), { fd: openSync(file, 'w') }));
+    const write = outputTo(path);
+    const texts = ['ä\n', 'x'.repeat(100_000), '\n'];
+    for (const text of texts) await write(text);
+    expect(readFileSync(path, 'utf8')).to.equal(texts.join(''));
+    for (const text of texts) await rejects(outputTo('/dev/full')(text), { code: 'ENOSPC' });
   });
 });

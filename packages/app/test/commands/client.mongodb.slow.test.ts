@@ -1,0 +1,239 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { Readable } from 'node:stream';
+import { needsMongod, ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
+import { command, endAll, run, watch } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { MongoClient } from 'mongodb';
+import { type Command, result, stopAll } from '../support/in-process.js';
+import {
+  CLIENT,
+  countsOf,
+  ID_BEFORE,
+  newFiles,
+  numbered,
+  plantLine,
+  rejectsIn,
+  startExport,
+  startImport,
+  storesAfter,
+} from '../support/plant-files.js';
+
+/** More plants than two pages, of which an export reads one ahead. */
+const MANY = 20_001;
+
+/** Resolves with the settings of a database that has no collection yet. */
+async function newStore() {
+  const { uri } = await sharedReplicaSet();
+  return { MONGODB_URI: uri.replace('/?', `/test-${randomUUID()}?`) };
+}
+
+describe('plant-store import', () => {
+  const { write } = newFiles();
+  afterEach(stopAll);
+  afterEach(endAll);
+
+  it('reads standard input, is not ended by a SIGHUP, and is ended by the second signal', async () => {
+    const env = { ...CLIENT, MONGODB_URI: 'mongodb://127.0.0.1:1', REQUEST_DEADLINE_MS: '1' };
+    const it = run(['import', '-'], env, Readable.from(numbered(2)));
+    const reported = async (pattern: RegExp) => {
+      while (!pattern.test(it.stderr())) await once(it.child.stderr ?? it.child, 'data');
+    };
+    await reported(/not reachable/);
+    it.child.kill('SIGHUP');
+    it.child.kill('SIGINT');
+    await reported(/--from-line 1\nwaiting for what is in progress/);
+    it.child.kill('SIGINT');
+    expect(await it.ended).to.equal(1);
+    expect(it.stdout()).to.equal('');
+  });
+
+  it('loses and repeats no plant when it is killed, stopped by SIGTERM, and resumed', async function () {
+    await needsMongod.call(this);
+    const env = await newStore();
+    const file = write(numbered(MANY));
+    const killed = run(['import', file], { ...CLIENT, ...env });
+    await storesAfter(`${ID_BEFORE}`, killed, env);
+    killed.child.kill('SIGKILL');
+    expect(await killed.ended).to.equal('SIGKILL');
+
+    const kept = startExport([], env);
+    await kept.ended;
+    const stopped = startImport([file], env);
+    await storesAfter(kept.out.match(/\d{16}/g)?.at(-1) ?? '', stopped, env);
+    expect(await stopped.stop()).to.equal(1);
+    const nextLine = Number(/To resume: --from-line ([0-9]+)/.exec(stopped.err)?.[1]);
+    expect(nextLine).to.be.below(MANY);
+    const resumed = startImport([file, '--from-line', `${nextLine}`], env);
+    await resumed.ended;
+
+    // Inserts in progress may have been stored after the end of the first import.
+    const counts = [stopped, resumed].map(({ err }) => countsOf(err));
+    const [before = 0, after = 0] = counts.map(({ stored = 0, 4006: taken = 0, ...others }) => {
+      expect(others).to.deep.equal({});
+      return stored + taken;
+    });
+    expect([before, before + after]).to.deep.equal([nextLine - 1, MANY]);
+    const taken = rejectsIn(stopped.out + resumed.out).filter(({ error }) => error === 4006);
+    expect(taken).to.have.length(counts.reduce((sum, { 4006: it = 0 }) => sum + it, 0));
+    expect(taken).not.to.have.length(0);
+    const exported = startExport([], env);
+    await exported.ended;
+    expect(exported.out === numbered(MANY).join('')).to.equal(true);
+  });
+});
+
+/** The arguments that resume an export, from what it has printed. */
+function resumeOf(err: string): string[] {
+  return /To resume: (--after \d+)\n$/.exec(err)?.[1]?.split(' ') ?? [];
+}
+
+describe('plant-store export, from a replica set,', () => {
+  const { newPath, write } = newFiles();
+  let env: { MONGODB_URI: string };
+  let full: string;
+
+  before(needsMongod);
+  afterEach(stopAll);
+  afterEach(endAll);
+
+  before(async () => {
+    env = await newStore();
+    full = numbered(MANY).join('');
+    expect(await startImport([write([full])], env).ended).to.equal(0);
+  });
+
+  it('ends with 1 without its collection, which it does not create, and with 0 and the warnings of the storage without plants', async () => {
+    const { MONGODB_URI } = await newStore();
+    const misspelt = { MONGODB_URI, MONGODB_COLLECTION: 'misspelt', LOG_LEVEL: 'warn' };
+    const it = startExport([], misspelt);
+    expect(await it.ended).to.equal(1);
+    expect(it.out).to.equal('');
+    expect(it.err).to.match(
+      /\nexported: 0\nplant-store: export: MONGODB_URI: .*there is no collection "misspelt" in the database "test-.*\n$/,
+    );
+    const client = new MongoClient(MONGODB_URI);
+    expect(await client.db().listCollections().toArray()).to.deep.equal([]);
+    await client.db().createCollection('plants');
+    await client.close();
+    const empty = startExport([], { MONGODB_URI, LOG_LEVEL: 'warn' });
+    expect(await empty.ended).to.equal(0);
+    expect(empty.out).to.equal('');
+    expect(empty.err).to.match(
+      /^.*WARN: the collection does not have the validator .*\n.*collMod.*\nexported: 0\n$/,
+    );
+  });
+
+  it('reports a full disk, and how to resume before what was cut off', async () => {
+    const file = newPath();
+    // Further writes to the file are short, or fail.
+    const limited = `trap '' XFSZ; ulimit -f 1024; exec '${process.execPath}' '${command}' export > '${file}'`;
+    const it = watch(
+      spawn('bash', ['-c', limited], {
+        env: { PATH: process.env.PATH, ...CLIENT, ...env, LOG_LEVEL: 'error' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      }),
+    );
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.match(
+      /^exported: 10000\nplant-store: export: EFBIG: .*, write\. To resume: /m,
+    );
+    const part = readFileSync(file, 'utf8');
+    expect(part).to.have.lengthOf(1024 * 1024);
+    const rest = startExport(resumeOf(it.stderr()), env);
+    expect(await rest.ended).to.equal(0);
+    const written = part.split('\n').slice(0, 10_000);
+    expect(`${written.join('\n')}\n${rest.out}`).to.equal(full);
+  });
+
+  it('reports that nothing reads its output', async () => {
+    const it = run(['export'], { ...CLIENT, ...env, LOG_LEVEL: 'error' });
+    it.child.stdout?.destroy();
+    expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.match(/^exported: 0\nplant-store: export: write EPIPE\n$/m);
+  });
+
+  it('stops on SIGTERM after the lines that its reader takes, and resumes after the last one', async () => {
+    const it = startExport([], env);
+    await it.printed(/^\{/);
+    it.stdout.pause();
+    it.emit('SIGTERM', 'SIGTERM');
+    await it.printed(/waiting for what is in progress/);
+    it.stdout.resume();
+    expect(await it.ended).to.equal(1);
+    expect(it.out).to.have.lengthOf.below(full.length);
+    const rest = startExport(resumeOf(it.err), env);
+    expect(await rest.ended).to.equal(0);
+    expect(it.out + rest.out).to.equal(full);
+  });
+});
+
+const LINES = 2_000;
+/** Every line with a multiple of this number is invalid. */
+const INVALID_EVERY = 250;
+/** Longer than the driver waits for a primary, so that every command must try again. */
+const ELECTION_MS = 3_000;
+
+const isBroken = (line: number) => line % INVALID_EVERY === 0;
+const lineOf = (line: number) => (isBroken(line) ? `{"id":${line}}\n` : plantLine(line));
+
+describe('With three nodes of which the primary is killed,', function () {
+  this.timeout(120_000);
+  const { newPath, write } = newFiles();
+  let set: ReplicaSet;
+  let imported: Command;
+  let exported: Command;
+  const uriOf = (database: string) => ({ MONGODB_URI: set.uri.replace('/?', `/${database}?`) });
+
+  before(needsMongod);
+
+  /** Begins everything before the kill; the import has its second half to read, and the export pages to read. */
+  before(async () => {
+    set = await ReplicaSet.start({ members: 3, electionTimeoutMs: ELECTION_MS });
+    expect(await startImport([write(numbered(MANY))], uriOf('exported')).ended).to.equal(0);
+    exported = startExport([], uriOf('exported'));
+    await exported.printed(/^\{/);
+    exported.stdout.pause();
+    const file = newPath();
+    execFileSync('mkfifo', [file]);
+    imported = startImport([file], uriOf('imported'));
+    const lines = createWriteStream(file);
+    const all = numbered(LINES, lineOf);
+    lines.write(all.slice(0, LINES / 2).join(''));
+    await storesAfter(`${ID_BEFORE}`, imported, uriOf('imported'));
+    await (await set.primary()).kill();
+    expect(exported.out.split('\n').length, 'exported before the kill').to.be.below(MANY);
+    lines.end(all.slice(LINES / 2).join(''));
+    exported.stdout.resume();
+  });
+
+  after(async () => {
+    await stopAll();
+    await set?.stop();
+  });
+
+  it('import reports the outcome of every line', async () => {
+    expect(await imported.ended, imported.err).to.equal(1);
+    const { stored = 0, 4005: invalid, 5031: unknown = 0, ...others } = countsOf(imported.err);
+    expect(others).to.deep.equal({});
+    expect(invalid).to.equal(LINES / INVALID_EVERY);
+    expect(stored + unknown).to.equal(LINES - LINES / INVALID_EVERY);
+    const reported = new Map(rejectsIn(imported.out).map(({ line, error }) => [line, error]));
+    const { out } = await result(['export'], { ...CLIENT, ...uriOf('imported') });
+    const plants = new Set(out.match(/^.+\n/gm));
+    for (let line = 1; line <= LINES; line += 1) {
+      const error = reported.get(line);
+      expect(error, `line ${line}`).to.be.oneOf(isBroken(line) ? [4005] : [undefined, 5031]);
+      if (error === 5031) continue;
+      expect(plants.has(plantLine(line)), `line ${line}`).to.equal(error === undefined);
+    }
+    expect(plants.size).to.be.within(stored, stored + unknown);
+  });
+
+  it('export has each plant once, in the order of the ids', async () => {
+    expect(await exported.ended, exported.err).to.equal(0);
+    expect(exported.out === numbered(MANY).join('')).to.equal(true);
+  });
+});

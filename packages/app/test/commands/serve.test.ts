@@ -1,0 +1,314 @@
+import { rejects } from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
+import { freePort, silentServer } from '@plant-store/faulty-network';
+import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/oidc-issuer';
+import { ACCESS_TOKEN_SHA256, createPlant, sha256, TOKEN } from '@plant-store/service-process';
+import { expect } from 'chai';
+import { build } from '../../src/build.js';
+import { close } from '../../src/commands/serve.js';
+import { readConfiguration } from '../../src/configuration/configuration.js';
+import { createContainer, ids } from '../../src/container.js';
+import {
+  Command,
+  connectTo,
+  metricsOf,
+  result,
+  type Service,
+  serveHere,
+  stopAll,
+} from '../support/in-process.js';
+import { newFiles } from '../support/plant-files.js';
+
+const ADDRESS = String.raw`http:\/\/127\.0\.0\.1:[1-9][0-9]*`;
+
+/** Starts the service without a token verifier. Resolves when it has printed the line that creates a plant. */
+async function startDemo(env: Record<string, string> = {}) {
+  const service = new Command([], { PORT: '0', ...env });
+  const [curl, address, token] = await service.printed(
+    new RegExp(`^curl -sS (${ADDRESS}).*Bearer (\\S+)'.*$`, 'm'),
+  );
+  const created = async () => (await promisify(execFile)('bash', ['-c', curl])).stdout;
+  return { service, address, token, created };
+}
+
+describe('The start of the service', () => {
+  afterEach(stopAll);
+
+  it('without configuration prints address, docs page, storage, token and a line that creates a plant', async () => {
+    const { service, address, created } = await startDemo();
+    const lines = [
+      `Plant Store .* listens on ${ADDRESS}`,
+      String.raw`Docs: ${ADDRESS}\/docs`,
+      String.raw`Storage: memory \(plants are lost when the process ends\)`,
+      String.raw`Token: \S{43,} \(for this run only; set ACCESS_TOKEN_SHA256 to use your own\)`,
+      'Create a plant:',
+      'curl .*',
+    ];
+    expect(service.out).to.match(new RegExp(`^${lines.join('\n')}\n$`));
+    expect(await created()).to.equal('{"name":"Monstera deliciosa","tag":"tropical"}');
+    expect((await fetch(`${address}/docs`)).status).to.equal(200);
+  });
+
+  it('has BASE_PATH, the metrics, no docs if they are off, and a new token each time, in what it prints', async () => {
+    const env = { BASE_PATH: '/store', DOCS: 'off', MANAGEMENT_PORT: '0' };
+    const [first, second] = await Promise.all([startDemo(env), startDemo()]);
+    expect(await first.created()).to.include('Monstera');
+    expect(first.service.out).to.match(new RegExp(`^Metrics: ${ADDRESS}\\/metrics$`, 'm'));
+    expect(first.service.out).not.to.include('Docs:');
+    expect((await fetch(`${first.address}/store/docs`)).status).to.equal(404);
+    expect(first.token).not.to.equal(second.token);
+  });
+
+  it('with a token prints neither a token nor a line that creates a plant, and on a terminal advice for people', async () => {
+    const settings = { NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' };
+    const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
+    const service = new Command([], env, true);
+    await service.printed(/WARN.*: .*STORAGE: memory loses/);
+    expect(service.out).to.match(/^Plant Store .*\nStorage: memory .*\n.*WARN/);
+    expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request/);
+    expect(await service.stop()).to.equal(0);
+    expect(service.out).to.match(/INFO.*: .*stopping/);
+  });
+
+  it('reports in one line that a port is taken, closes what is open, and ends with 1', async () => {
+    const { address } = await serveHere();
+    const [taken, free] = [new URL(address).port, `${await freePort()}`];
+    for (const [prefix, ports] of [
+      ['', { PORT: taken, MANAGEMENT_PORT: free }],
+      ['MANAGEMENT_', { PORT: free, MANAGEMENT_PORT: taken }],
+    ] as const) {
+      const { code, err } = await result([], { MONGODB_URI: 'mongodb://127.0.0.1:1', ...ports });
+      expect(code).to.equal(1);
+      const problem = `${prefix}HOST, ${prefix}PORT: cannot listen on .*EADDRINUSE.*`;
+      expect(err).to.match(new RegExp(`^plant-store: ${problem}\n$`));
+      await rejects(fetch(`http://127.0.0.1:${free}/livez`));
+    }
+  });
+
+  it('logs a variable that resembles one of the service, and `check` ends with 2', async () => {
+    const env = { HOSTS: 'b', ACCESS_TOKEN_SHA256 };
+    const service = await serveHere(env);
+    expect(await service.stop()).to.equal(0);
+    expect(service.out).to.match(/"level":"warn",.*"msg":"HOSTS: ignored, /);
+    const { code, err } = await result(['check'], env);
+    expect(code).to.equal(2);
+    expect(err).to.match(/^ {2}HOSTS: ignored, /m);
+  });
+
+  it('succeeds, and logs one line that the host of the issuer refuses connections or does not respond', async () => {
+    const silent = await silentServer();
+    const expectLogged = async (host: string) => {
+      const issuer = { JWT_ISSUER: `http://${host}/realm`, JWT_AUDIENCE: 'plants' };
+      const service = await serveHere({}, issuer);
+      const [line] = await service.printed(new RegExp(`^.*JWT_ISSUER.*${host}.*\n`, 'm'));
+      expect(JSON.parse(line).level).to.equal('warn');
+      expect((await fetch(`${service.address}/readyz`)).status).to.equal(503);
+      expect(await service.stop()).to.equal(0);
+      expect(service.out.split('\n').filter((it) => it.includes(host))).to.have.length(1);
+    };
+    await Promise.all(['127.0.0.1:1', silent.host].map(expectLogged));
+    await silent.close();
+  });
+});
+
+const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+
+async function refusesConnections({ address }: Service): Promise<void> {
+  while (await fetch(`${address}/livez`).catch(() => undefined));
+}
+
+/** Sends the beginning of a request. Resolves when the service has read it. */
+async function sendPart(service: Service, request: string) {
+  const socket = connectTo(service, request);
+  await once(socket, 'connect');
+  await fetch(`${service.address}/livez`);
+  return socket;
+}
+
+/** The defaults of the limits are longer than the time limit of the tests. */
+describe('Stopping', () => {
+  afterEach(stopAll);
+
+  it('waits for a request that is still arriving, closes its connection, and reports its health until then', async () => {
+    const service = await serveHere({ MANAGEMENT_PORT: '0' });
+    const socket = await sendPart(service, `${HEAD}Content-Length: 18\r\n\r\n{"id":1,`);
+    service.emit('SIGTERM');
+    await refusesConnections(service);
+    expect((await fetch(`${service.management}/livez`)).status).to.equal(200);
+    socket.write('"name":""}');
+    const response = (await socket.toArray()).join('');
+    expect(response).to.match(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(response).to.match(/\r\nConnection: close\r\n/);
+    expect(await service.ended).to.equal(0);
+  });
+
+  it('cuts off open connections at the time limit', async () => {
+    const service = await serveHere({ SHUTDOWN_TIMEOUT_MS: '300' });
+    const socket = await sendPart(service, `${HEAD}Content-Length: 17\r\n\r\n{`);
+    const ended = service.stop();
+    await once(socket.resume(), 'close');
+    expect(await ended).to.equal(0);
+  });
+
+  it('closes the token verifier and the storage, also when no server listens', async () => {
+    const configuration = await readConfiguration({ ACCESS_TOKEN_SHA256 }, false);
+    const container = createContainer(configuration, process.stdout);
+    const tokenVerifier = await container.getAsync(ids.tokenVerifier);
+    const plantRepository = await container.getAsync(ids.plantRepository);
+    await container.getAsync(ids.server);
+    await close(container);
+    await rejects(tokenVerifier.verify(TOKEN), TokenVerifierUnavailableError);
+    await rejects(plantRepository.ready(), StorageUnavailableError);
+  });
+
+  it('waits for the end of the start, as a SIGHUP does', async () => {
+    const env = { PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
+    const service = new Command(['serve'], env);
+    service.emit('SIGHUP');
+    expect(await service.stop()).to.equal(0);
+    expect(service.out).to.match(/SIGHUP: /);
+    expect(service.out).to.match(/"listening"[\s\S]*"stopping"[\s\S]*"stopped"/);
+  });
+
+  it('ends at once at the second signal', async () => {
+    const service = await serveHere({ SHUTDOWN_DELAY_MS: '20000' });
+    service.emit('SIGTERM');
+    await service.printed(/"signal":"SIGTERM","msg":"stopping"/);
+    service.emit('SIGINT');
+    expect(await service.ended).to.equal(1);
+    expect(service.err).to.equal('plant-store: ended by a second signal, SIGINT\n');
+  });
+});
+
+describe('The management listener', () => {
+  afterEach(stopAll);
+
+  it('has health checks and metrics, which the API does not have, and names the same build there, in the log and in the interface description', async () => {
+    const service = await serveHere({ MANAGEMENT_PORT: '0' });
+    const { address, management, out } = service;
+    for (const path of ['/livez', '/readyz', '/metrics']) {
+      expect((await fetch(`${management}${path}`)).status, path).to.equal(200);
+    }
+    expect((await fetch(`${address}/metrics`)).status).to.equal(404);
+    expect((await fetch(`${management}/plants`, { method: 'POST' })).status).to.equal(404);
+    const [line = ''] = /^.*"listening".*$/m.exec(out) ?? [];
+    expect(JSON.parse(line)).to.include(build);
+    const { info } = JSON.parse(await (await fetch(`${address}/openapi.json`)).text());
+    expect(info['x-build']).to.deep.equal(build);
+    const label = `plant_store_build_info{version="${build.version}",commit="`;
+    expect((await metricsOf(service)).join('\n')).to.include(label);
+  });
+
+  it('counts no probe as refused while the service stops', async () => {
+    const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '1000' });
+    const ended = service.stop();
+    for (const listener of [service.address, service.management]) {
+      expect((await fetch(`${listener}/readyz`)).status).to.equal(503);
+    }
+    expect(await metricsOf(service)).to.include.members([
+      'plant_store_ready 0',
+      'plant_store_requests_refused_total 0',
+    ]);
+    expect(await ended).to.equal(0);
+  });
+
+  it('counts connections beyond MAX_CONNECTIONS, which are closed', async () => {
+    const service = await serveHere({ MANAGEMENT_PORT: '0', MAX_CONNECTIONS: '1' });
+    const kept = connectTo(service, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
+    await once(kept, 'data');
+    const refused = connectTo(service, '');
+    await once(refused, 'close');
+    expect(refused.bytesRead).to.equal(0);
+    expect(await metricsOf(service)).to.include('plant_store_connections_refused_total 1');
+    kept.destroy();
+  });
+});
+
+async function startVerifying(env: Record<string, string>) {
+  const service = await serveHere({ LOG_LEVEL: 'debug' }, env);
+  const sent: string[] = [];
+  const create = (token: string) =>
+    createPlant(service.address, sent.push(token), 'Monstera', token);
+  /** Stops the service. Resolves with the entries of the log about responses, which has no token. */
+  const responded = async () => {
+    expect(await service.stop()).to.equal(0);
+    expectNoToken(service.out + service.err, sent);
+    const lines = service.out.split('\n').filter((line) => line.includes('"responded"'));
+    return lines.map((line) => JSON.parse(line));
+  };
+  return { service, create, responded };
+}
+
+/** Checks that the log has no token, no long part of one, and no digest of one. */
+function expectNoToken(log: string, tokens: readonly string[]): void {
+  for (const token of tokens) {
+    for (const part of [...token.split('.'), sha256(token)]) expect(log).not.to.include(part);
+  }
+  expect(log).not.to.match(/bearer\s|authorization\W*:/i);
+}
+
+describe('The tokens of the service', () => {
+  const { write } = newFiles();
+  afterEach(stopAll);
+
+  it('are those of an issuer: the log has the clients and the reasons of refusals, but no token', async () => {
+    const issuer = await OidcIssuer.start(await signingKey('first'));
+    const { service, create, responded } = await startVerifying({
+      ...{ JWT_ISSUER: issuer.url, JWT_AUDIENCE: AUDIENCE, JWT_SCOPE: SCOPE },
+      MANAGEMENT_PORT: '0',
+    });
+    const [good, permission] = [await issuer.token(), await issuer.token('')];
+    const signature = `${good.slice(0, -9)}AAAAAAAAA`;
+    const expected: object[] = [];
+    for (const [token, status, outcome] of [
+      [good, 200, { client: 'nursery' }],
+      [good, 200, { client: 'nursery' }],
+      [signature, 401, { refusal: 'signature' }],
+      [permission, 403, { client: 'nursery', refusal: 'permission' }],
+    ] as const) {
+      const response = await create(token);
+      expect(response.status).to.equal(status);
+      expected.push({ ...outcome, requestId: response.headers.get('X-Request-Id') });
+    }
+    expect(await metricsOf(service)).to.include.members([
+      'plant_store_key_fetches_total{result="success"} 1',
+      'plant_store_token_checks_total{cache="hit"} 1',
+      'plant_store_tokens_refused_total{reason="signature"} 1',
+    ]);
+    const found = (await responded()).map(({ client, refusal, requestId }) => ({
+      ...(client && { client }),
+      ...(refusal && { refusal }),
+      requestId,
+    }));
+    expect(found).to.deep.equal(expected);
+    await issuer.stop();
+  });
+
+  it('are those of a file, which SIGHUP reads again: an invalid one changes nothing, and the log has only labels', async () => {
+    const [OLD, NEW] = ['plantstore_the-old-token', 'plantstore_the-new-token'] as const;
+    const [old, next] = [`${sha256(OLD)} nursery\n`, `${sha256(NEW)} nursery 2\n`];
+    const file = write([old]);
+    const { service, create, responded } = await startVerifying({ ACCESS_TOKENS_FILE: file });
+    const statuses = async () => [(await create(OLD)).status, (await create(NEW)).status];
+    expect(await statuses()).to.deep.equal([200, 401]);
+    for (const [text, accepted, line] of [
+      [`# rotating\n${old}${next}`, [200, 200], /"ACCESS_TOKENS_FILE","tokens":2,.* read again/],
+      [next, [401, 200], /"ACCESS_TOKENS_FILE","tokens":1,.* read again/],
+      [`# no digest\n${NEW} nursery\n`, [401, 200], /line 2.*SIGHUP: the new tokens are invalid/],
+      [undefined, [401, 200], /ENOENT.*SIGHUP: the new tokens are invalid, the old ones stay/],
+    ] as const) {
+      await (text === undefined ? rm(file) : writeFile(file, text));
+      service.emit('SIGHUP');
+      await service.printed(line);
+      expect(await statuses()).to.deep.equal(accepted);
+    }
+    const clients = (await responded()).map(({ client }) => client ?? '-');
+    expect(clients.join()).to.equal(
+      'nursery,-,nursery,nursery 2,-,nursery 2,-,nursery 2,-,nursery 2',
+    );
+  });
+});
