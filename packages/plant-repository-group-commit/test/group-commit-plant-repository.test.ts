@@ -8,8 +8,7 @@ import {
 import { expect } from 'chai';
 import { GroupCommitPlantRepository } from '../src/group-commit-plant-repository.js';
 import type { PlantStorage } from '../src/plant-storage.js';
-import { FakePlantStorage } from './support/fake-plant-storage.js';
-import { found, plant, storageWith } from './support/storage-with.js';
+import { FakePlantStorage, found, plant, storageWith } from './support/storage-with.js';
 
 const never = new Promise<never>(() => undefined);
 const lost = new Error('read ECONNRESET');

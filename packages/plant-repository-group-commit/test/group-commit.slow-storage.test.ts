@@ -2,8 +2,13 @@ import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
 import type { GroupCommit } from '../src/group-commit.js';
 import type { InsertOutcome, MarkedPlant } from '../src/plant-storage.js';
-import { type FakeInsert, FakePlantStorage } from './support/fake-plant-storage.js';
-import { groupCommitWith, LIMITS, plant } from './support/storage-with.js';
+import {
+  type FakeInsert,
+  FakePlantStorage,
+  groupCommitWith,
+  LIMITS,
+  plant,
+} from './support/storage-with.js';
 import { VirtualTime } from './support/virtual-time.js';
 
 const MINUTE = 60_000;

@@ -1,14 +1,16 @@
 import { rejects } from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CertificateFolder } from '@plant-store/certificates';
 import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { skipWithout } from '@plant-store/programs';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {
@@ -22,6 +24,7 @@ import { plant } from './support/plant.js';
 
 const LONG_LIMIT_MS = 50_000;
 const STALL_MS = 1_500;
+const NAMESPACES = ['--net', '--mount'];
 const CLOSED_PORT = 'mongodb://127.0.0.1:1/';
 
 describe('Without a server that responds', () => {
@@ -118,5 +121,26 @@ describeOnMongod('With a server that is killed or locked, or a busy process', ()
     });
     await server.command({ fsyncUnlock: 1 });
     await untilReady(repository);
+  });
+});
+
+describeOnMongod('With a name server that never responds, and a second one that does', function () {
+  this.timeout(120_000);
+
+  before(function () {
+    try {
+      execFileSync('unshare', [...NAMESPACES, 'true']);
+    } catch {
+      skipWithout(this, 'a name server of its own needs Linux, root, unshare and ip');
+    }
+  });
+
+  it('a store starts, names the host, and comes back when the server was restarted', async () => {
+    const script = join(import.meta.dirname, 'support/dead-name-server.js');
+    const args = [...NAMESPACES, process.execPath, script];
+    const { stdout } = await promisify(execFile)('unshare', args);
+    expect(JSON.parse(stdout)[0]).to.equal(
+      'Error: the name db.plants.example was not resolved within 500 ms',
+    );
   });
 });

@@ -5,7 +5,7 @@ import type {
   PlantBatch,
 } from '../../src/plant-storage.js';
 import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
-import { unsettled } from './fake-plant-storage.js';
+import { unsettled } from './storage-with.js';
 
 export const REFUSAL = { code: 121, reason: 'a rule' };
 

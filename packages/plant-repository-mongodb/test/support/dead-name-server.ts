@@ -5,7 +5,8 @@
 import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
@@ -34,10 +35,12 @@ async function nameServer(address: string, responds: boolean): Promise<void> {
 }
 
 execFileSync('ip', ['link', 'set', 'lo', 'up']);
-const [, , folder = ''] = process.argv;
+const folder = mkdtempSync(join(tmpdir(), 'plant-store-names-'));
 const resolvConf = join(folder, 'resolv.conf');
 writeFileSync(resolvConf, 'nameserver 127.0.0.2\nnameserver 127.0.0.3\n');
 execFileSync('mount', ['--bind', resolvConf, '/etc/resolv.conf']);
+// The mounted file stays.
+rmSync(folder, { recursive: true });
 await nameServer('127.0.0.2', false);
 await nameServer('127.0.0.3', true);
 

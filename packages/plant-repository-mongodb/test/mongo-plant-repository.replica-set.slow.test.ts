@@ -1,8 +1,20 @@
+import { rejects } from 'node:assert/strict';
+import { until } from '@plant-store/contract-suite';
+import { OutcomeUnknownError, type PlantRepository, StorageSlowError } from '@plant-store/domain';
 import { ReplicaSet } from '@plant-store/mongod';
 import { ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
+import { Long } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
-import { closeClient, freshCollection, keptDocuments, repositories } from './support/open-store.js';
+import {
+  clientOf,
+  closeClient,
+  databaseAt,
+  freshCollection,
+  keptDocuments,
+  repositories,
+} from './support/open-store.js';
+import { plant } from './support/plant.js';
 
 const CALLERS = 30;
 /** Longer than the driver waits for a primary, so that a store must try again. */
@@ -13,6 +25,10 @@ const DEFAULT_ELECTION_MS = 10_000;
 const LIMIT_MS = 15_000;
 /** How many plants are stored before the disruption. */
 const MIN_STORED = 150;
+/** How many times a client creates a plant. */
+const ROUNDS = 2;
+/** The connections for inserts, pages and checks, and those of the driver's monitor. */
+const MAX_CONNECTIONS = 50;
 
 describeOnMongod('Three nodes', function () {
   this.timeout(90_000);
@@ -81,5 +97,76 @@ describeOnMongod('Three nodes', function () {
         for (const member of frozen) member.thaw();
       });
     }
+  });
+});
+
+describeOnMongod('A majority that acknowledges late', function () {
+  this.timeout(120_000);
+  let set: ReplicaSet;
+  let repository: PlantRepository;
+  let id = 0n;
+
+  before(async () => {
+    set = await ReplicaSet.start({ members: 2 });
+  });
+
+  after(async () => {
+    await closeClient(set.uri);
+    await set.stop();
+  });
+
+  afterEach(() => set.delaySecondary(0));
+
+  const open = repositories();
+
+  const add = () => {
+    id += 1n;
+    return repository.add(plant(id), LIMIT_MS);
+  };
+
+  const status = () => clientOf(set.uri).db('admin').command({ serverStatus: 1 });
+
+  it('by 8 s costs 100 clients no create, and few connections', async () => {
+    ({ repository } = open(set.uri));
+    await add();
+    await set.delaySecondary(8);
+    const before = await status();
+    const client = async () => {
+      for (let round = 0; round < ROUNDS; round += 1) await add();
+    };
+    await Promise.all(Array.from({ length: 100 }, client));
+    const { connections } = await status();
+    const created = connections.totalCreated - before.connections.totalCreated;
+    expect(created).to.be.below(MAX_CONNECTIONS);
+  });
+
+  it('that never acknowledges lets the inserts of 500 clients be in flight, and one is unknown', async () => {
+    const opened = open(set.uri);
+    repository = opened.repository;
+    await add();
+    const [, secondary] = set.members;
+    const { opcounters } = await status();
+    secondary?.freeze();
+    const adding = Array.from({ length: 500 }, add);
+    try {
+      await rejects(repository.add(plant(-1n), 1_500), OutcomeUnknownError);
+      const areUnderWay = async () => (await status()).opcounters.insert >= opcounters.insert + 501;
+      await until(areUnderWay, () => 'some inserts were not sent');
+    } finally {
+      secondary?.thaw();
+    }
+    await Promise.all(adding);
+    const documents = databaseAt(set.uri).collection<{ _id: Long }>(opened.collection);
+    expect(await documents.countDocuments({ _id: Long.fromNumber(-1) })).to.equal(1);
+  });
+
+  it('lets an instance that starts create plants, and the log says so', async () => {
+    await set.delaySecondary(4);
+    const opened = open(set.uri);
+    repository = opened.repository;
+    await add();
+    const slow = opened.events.of('storage unreachable').at(-1)?.error;
+    expect(slow).to.be.instanceOf(StorageSlowError);
+    expect(slow).to.have.nested.property('cause.message').that.includes('not acknowledged in time');
   });
 });
