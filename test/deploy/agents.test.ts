@@ -36,6 +36,6 @@ describe('The store with a preloaded agent', function () {
     const args = [...AGENT, ...mocha, '--timeout', '60000', ...TESTS, FILE];
     const env = { ...process.env, ...ENVIRONMENT };
     const { stdout } = await run(process.execPath, args, { cwd: root, env });
-    expect(stdout).to.match(/✔ .* the replies to its inserts are lost.*\n[\s\S]*\b9 passing/);
+    expect(stdout).to.match(/✔ .* the replies to its inserts are lost/);
   });
 });

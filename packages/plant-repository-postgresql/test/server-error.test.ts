@@ -13,18 +13,7 @@ const MEANINGS: Readonly<Record<string, readonly string[]>> = {
   'refused, unusable': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
   'not permitted, credentials': ['28P01'],
   'not permitted, unusable': ['3D000', '42501', '55000', '42703 exec_eval_datum trigger'],
-  'not written, not now': [
-    '25006',
-    '26000',
-    '40P01',
-    '42703',
-    '42P05',
-    '53300',
-    '55P03',
-    '57014',
-    '57P05',
-    '57P03',
-  ],
+  'not written, not now': '25006 26000 40P01 42703 42P05 53300 55P03 57014 57P05 57P03'.split(' '),
   'unclear, not now': ['08006', '40003', '57P01', 'XX000'],
 };
 
