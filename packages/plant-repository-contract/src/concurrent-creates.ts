@@ -1,4 +1,5 @@
-import { setImmediate, setTimeout as wait } from 'node:timers/promises';
+import { EventEmitter, once } from 'node:events';
+import { setImmediate } from 'node:timers/promises';
 import { errorOf, fail } from '@plant-store/contract-suite';
 import { newPlant, type PlantRepository } from '@plant-store/domain';
 import { type Outcome as NamedOutcome, outcomeOf } from './steps.js';
@@ -17,13 +18,13 @@ interface Create {
 const CREATES_PER_ID = 3;
 /** How long callers wait until the storage works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
-const POLL_INTERVAL_MS = 5;
 
 /** Creates of callers that compete for ids while the database is disrupted, and their outcomes. */
 export class ConcurrentCreates {
   readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
   readonly #timeLimitMs: number;
+  readonly #emitter = new EventEmitter();
   #next = 0;
 
   constructor(repositories: readonly PlantRepository[], timeLimitMs: number) {
@@ -49,7 +50,7 @@ export class ConcurrentCreates {
   /** Resolves when this outcome was reported `more` times more. */
   async reported(more: number, outcome: Outcome): Promise<void> {
     const enough = this.count(outcome) + more;
-    while (this.count(outcome) < enough) await wait(POLL_INTERVAL_MS);
+    while (this.count(outcome) < enough) await once(this.#emitter, 'reported');
   }
 
   count(outcome: Outcome): number {
@@ -77,6 +78,7 @@ export class ConcurrentCreates {
     const adding = repository?.add(newPlant({ id, name }), this.#timeLimitMs);
     const outcome = outcomeOf(await errorOf(adding ?? fail('there is no repository'))) ?? 'bug';
     this.all.push({ id, name, outcome });
+    this.#emitter.emit('reported');
     return outcome;
   }
 }
