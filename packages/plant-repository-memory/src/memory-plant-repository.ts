@@ -21,7 +21,6 @@ import {
  */
 export class MemoryPlantRepository implements PlantRepository, PlantReader {
   readonly #plants: Map<bigint, NewPlant>;
-  #inOrder: readonly NewPlant[] = [];
   #closed = false;
 
   /** @param plants The plants by id. */
@@ -35,14 +34,10 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
     this.#plants.set(plant.id, Object.freeze({ ...plant }));
   }
 
-  /** Sorts all plants if some were added since the last page; otherwise, a page costs only its own plants. */
   async read({ after, limit }: PageRequest, timeLimitMs: number): Promise<readonly NewPlant[]> {
     this.#expectUsable(timeLimitMs);
-    if (this.#inOrder.length !== this.#plants.size) {
-      this.#inOrder = [...this.#plants.values()].sort((a, b) => Number(a.id - b.id));
-    }
-    const start = firstAbove(this.#inOrder, after);
-    return this.#inOrder.slice(start, start + limit);
+    const next = [...this.#plants.values()].filter(({ id }) => after === undefined || id > after);
+    return next.sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, limit);
   }
 
   async ready(): Promise<void> {
@@ -61,17 +56,4 @@ export class MemoryPlantRepository implements PlantRepository, PlantReader {
   #expectOpen(): void {
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
-}
-
-/** Returns the position of the first plant whose id is above `id`, if there is one, by a binary search. */
-function firstAbove(plants: readonly NewPlant[], id: bigint | undefined): number {
-  let low = 0;
-  let high = plants.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    const plant = plants[middle];
-    if (plant !== undefined && id !== undefined && plant.id <= id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
