@@ -1,4 +1,3 @@
-export { ConcurrentCreates } from './concurrent-creates.js';
 export type { OpenReader, OpenStore, StorageFaults } from './open-store.js';
 export {
   contractCases,

@@ -1,8 +1,8 @@
 import { rejects } from 'node:assert/strict';
+import { CALLERS, ConcurrentCreates } from '@plant-store/concurrent-creates';
 import { until } from '@plant-store/contract-suite';
 import { OutcomeUnknownError, type PlantRepository, StorageSlowError } from '@plant-store/domain';
 import { ReplicaSet } from '@plant-store/mongod';
-import { ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';
@@ -16,15 +16,12 @@ import {
 } from './support/open-store.js';
 import { plant } from './support/plant.js';
 
-const CALLERS = 30;
 /** Longer than the driver waits for a primary, so that a store must try again. */
 const ELECTION_MS = 3_000;
 /** MongoDB's default. */
 const DEFAULT_ELECTION_MS = 10_000;
 /** The default of `REQUEST_DEADLINE_MS`. */
 const LIMIT_MS = 15_000;
-/** How many plants are stored before the disruption. */
-const MIN_STORED = 150;
 /** How many times a client creates a plant. */
 const ROUNDS = 2;
 /** The connections for inserts, pages and checks, and those of the driver's monitor. */
@@ -56,10 +53,7 @@ describeOnMongod('Three nodes', function () {
   ): Promise<ConcurrentCreates> {
     const stores = [1, 2].map(() => open(set.uri, collection).repository);
     const creates = new ConcurrentCreates(stores, timeLimitMs);
-    await creates.during(CALLERS, async () => {
-      await creates.reported(MIN_STORED, 'stored');
-      await disruption(creates);
-    });
+    await creates.during(() => disruption(creates));
     const documents = await keptDocuments(set.uri, collection);
     const kept = new Map(documents.map(({ _id, name }) => [_id, name]));
     expect(creates.falseOutcomes(kept)).to.deep.equal([]);

@@ -1,10 +1,10 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { CALLERS, ConcurrentCreates } from '@plant-store/concurrent-creates';
 import { until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import { ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
 import {
   postgresqlPlantRepository,
@@ -21,9 +21,6 @@ const MAX_BACKENDS = 14;
 const PLANTS = 80;
 /** That are connected when all connections are lost. */
 const CLIENTS = 60;
-const CALLERS = 30;
-/** How many plants are stored before the failover. */
-const MIN_STORED = 300;
 const SLOW = /StorageSlowError.*writes are not acknowledged in time/s;
 
 describeOnPostgresql('a store, when the server is slow', function () {
@@ -210,10 +207,7 @@ describeOnPostgresql('A primary and a synchronous standby', function () {
     const uri = primary.uri('plant_store').replace(primary.host, network.host);
     const stores = [1, 2].map(() => postgresqlPlantRepository({ uri }));
     const creates = new ConcurrentCreates(stores, timeLimitMs);
-    await creates.during(CALLERS, async () => {
-      await creates.reported(MIN_STORED, 'stored');
-      await failover(creates);
-    });
+    await creates.during(() => failover(creates));
     await Promise.all(stores.map((store) => store.close()));
     const rows = await standby.rows('SELECT id, name FROM plant_store.plants');
     const kept = new Map(rows.map(({ id, name }) => [BigInt(`${id}`), `${name}`]));
@@ -235,10 +229,7 @@ describeOnPostgresql('A primary and a synchronous standby', function () {
       await standby.promote();
       network.leadTo(standby.port);
       // Creates wait on the old connections, or are stored with new ones.
-      await Promise.race([
-        creates.reported(CALLERS, 'unknown'),
-        creates.reported(MIN_STORED, 'stored'),
-      ]);
+      await Promise.race([creates.reported(CALLERS, 'unknown'), creates.reported(300, 'stored')]);
       await network.cut();
       await network.restore();
     });

@@ -1,11 +1,16 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { errorOf, fail } from '@plant-store/contract-suite';
 import { newPlant, type PlantRepository } from '@plant-store/domain';
-import { type Outcome as NamedOutcome, outcomeOf } from './steps.js';
 
-/** A bug is an error that the port does not name. */
-type Outcome = NamedOutcome | 'bug';
+/** What was reported of a create. A bug is an error that the port does not name. */
+type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'bug';
+
+/** By the code of the error. */
+const OUTCOMES: ReadonlyMap<unknown, Outcome> = new Map<unknown, Outcome>([
+  ['PLANT_ID_TAKEN', 'taken'],
+  ['STORAGE_UNAVAILABLE', 'unavailable'],
+  ['OUTCOME_UNKNOWN', 'unknown'],
+]);
 
 interface Create {
   readonly id: bigint;
@@ -14,37 +19,43 @@ interface Create {
   readonly outcome: Outcome;
 }
 
+/** How many callers there are. */
+export const CALLERS = 30;
 /** How many creates compete for each id. */
 const CREATES_PER_ID = 3;
+/** How many plants are stored before the disruption. */
+const MIN_STORED = 300;
 /** How long callers wait until the storage works again after the disruption. */
 const MAX_RECOVERY_MS = 30_000;
 
-/** Creates of callers that compete for ids while the database is disrupted, and their outcomes. */
+/** Creates of callers that compete for ids while a storage is disrupted, and their outcomes. */
 export class ConcurrentCreates {
-  readonly all: Create[] = [];
   readonly #repositories: readonly PlantRepository[];
   readonly #timeLimitMs: number;
+  readonly #all: Create[] = [];
   readonly #emitter = new EventEmitter();
   #next = 0;
 
+  /** @param repositories Open the same storage, and take turns. */
   constructor(repositories: readonly PlantRepository[], timeLimitMs: number) {
     this.#repositories = repositories;
     this.#timeLimitMs = timeLimitMs;
   }
 
-  /** Keeps `callers` busy until `disruption` is over and each has stored another plant. */
-  async during(callers: number, disruption: () => Promise<void>): Promise<void> {
+  /** Keeps callers busy before and during a disruption, and until each has stored a plant after it. */
+  async during(disruption: () => Promise<void>): Promise<void> {
+    const disrupting = this.reported(MIN_STORED, 'stored').then(disruption);
     let isOver = false;
-    const disrupting = disruption().finally(() => {
+    const over = disrupting.finally(() => {
       isOver = true;
     });
     const call = async () => {
       while (!isOver) await this.#create();
-      await disrupting;
+      await over;
       const end = performance.now() + MAX_RECOVERY_MS;
       while (performance.now() < end && (await this.#create()) !== 'stored') await setImmediate();
     };
-    await Promise.all([disrupting, ...Array.from({ length: callers }, call)]);
+    await Promise.all([over, ...Array.from({ length: CALLERS }, call)]);
   }
 
   /** Resolves when this outcome was reported `more` times more. */
@@ -54,7 +65,7 @@ export class ConcurrentCreates {
   }
 
   count(outcome: Outcome): number {
-    return this.all.filter((create) => create.outcome === outcome).length;
+    return this.#all.filter((create) => create.outcome === outcome).length;
   }
 
   /** Returns the creates whose outcome is false, by the names of the plants that are kept. */
@@ -67,7 +78,7 @@ export class ConcurrentCreates {
         unknown: true,
         bug: false,
       })[outcome];
-    return this.all.filter((create) => !isTrue(create));
+    return this.#all.filter((create) => !isTrue(create));
   }
 
   async #create(): Promise<Outcome> {
@@ -76,8 +87,11 @@ export class ConcurrentCreates {
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
     const adding = repository?.add(newPlant({ id, name }), this.#timeLimitMs);
-    const outcome = outcomeOf(await errorOf(adding ?? fail('there is no repository'))) ?? 'bug';
-    this.all.push({ id, name, outcome });
+    const outcome = await Promise.resolve(adding).then(
+      (): Outcome => 'stored',
+      (error) => OUTCOMES.get(error?.code) ?? 'bug',
+    );
+    this.#all.push({ id, name, outcome });
     this.#emitter.emit('reported');
     return outcome;
   }
