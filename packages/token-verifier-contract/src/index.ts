@@ -1,5 +1,2 @@
 export type { AcceptedToken, OpenVerifier, VerifierFaults } from './open-verifier.js';
-export {
-  contractCases,
-  describeTokenVerifier,
-} from './token-verifier-contract.js';
+export { contractCases, describeTokenVerifier } from './token-verifier-contract.js';

@@ -1,9 +1,6 @@
 import type { Permission, TokenVerifier } from '@plant-store/domain';
 
-/**
- * Faults that a test can cause in what a verifier depends on, such as its issuer, as hooks. A verifier that does not offer
- * one has a reason in the option `without` of `describeTokenVerifier`.
- */
+/** Faults of what a verifier depends on, as hooks. For a missing one, the option `without` of the suite has a reason. */
 export interface VerifierFaults {
   /** From now on, the dependency cannot be reached: open connections end, and new ones are refused. */
   outage(): Promise<void>;
@@ -11,10 +8,7 @@ export interface VerifierFaults {
   stall(): Promise<void>;
   /** From now on, the dependency responds with a page that begins with what was sent. */
   malfunction(): Promise<void>;
-  /**
-   * Ends every fault: the dependency can be used as before. The suite also calls it at the end of each case that has used
-   * a hook, when no fault may be left.
-   */
+  /** Ends every fault. The suite also calls it at the end of a case that has used a hook, when no fault may be left. */
   recover(): Promise<void>;
 }
 

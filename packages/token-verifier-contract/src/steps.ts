@@ -93,7 +93,6 @@ export async function expectAccepted(
   if (`${got}` !== `${permissions}`) fail(`${what}: expected ${expected}, got [${got}]`);
 }
 
-/** Resolves when the verifier rejects each of some tokens with `InvalidTokenError`. */
 export async function expectRefused(open: OpenVerifier, tokens: Readonly<Record<string, string>>) {
   for (const [what, token] of Object.entries(tokens)) {
     const verdict = await verdictOn(open, token, what);
@@ -101,14 +100,12 @@ export async function expectRefused(open: OpenVerifier, tokens: Readonly<Record<
   }
 }
 
-/** Resolves when the verifier rejects a token with `TokenVerifierUnavailableError`. */
 export async function expectUnavailable(open: OpenVerifier, token: string, what: string) {
   const verdict = await verdictOn(open, token, what);
   if (verdict instanceof TokenVerifierUnavailableError) return;
   failed(what, 'TokenVerifierUnavailableError', verdict);
 }
 
-/** Resolves with whether the verifier is ready. */
 export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
   const error = await errorOf(inTime(verifier.ready(), LIMIT_MS, 'ready'));
   if (error === undefined) return true;
@@ -116,10 +113,7 @@ export async function isReady({ verifier }: OpenVerifier): Promise<boolean> {
   return fail(`ready was rejected with an error that is not of the port: ${error}`);
 }
 
-/**
- * Looks for all secrets in all errors: an error of one call may contain a secret of another. A part of a token is no
- * secret when every token has it: it is the format of these tokens. Resolves with the errors.
- */
+/** Resolves with the errors, none with a secret of any call. A part that all tokens have is their format, no secret. */
 export async function expectNothingRevealed(open: OpenVerifier): Promise<unknown[]> {
   const { accepted, refused, verifier } = open;
   const isFormat = (part: string) => accepted.every(({ token }) => token.includes(part));
