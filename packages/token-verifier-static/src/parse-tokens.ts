@@ -20,12 +20,10 @@ interface Entry extends Omit<TokenDigest, 'permissions'> {
 }
 
 /**
- * Reads a tokens file: a `digest label` on each line; `#`, at the beginning or after a space,
- * begins a comment. Labels may repeat, digests may not. A label may be followed by the permissions of
- * the token, such as `[create plants]`, separated by commas. It must not look as if it named any itself.
+ * Reads a tokens file: on each line `digest label`, or `digest label [permission, permission]`. `#`, at the beginning or
+ * after a space, begins a comment. Labels may repeat, digests may not. A label must not seem to name permissions itself.
  *
- * @throws {InvalidTokensError} with every problem and its line number; also when there is no token, as in a
- * file that is being written at that moment.
+ * @throws {InvalidTokensError} with every problem and its line; also without a token, as in a file that is being written.
  */
 export function parseTokensFile(text: string): TokenDigest[] {
   return checkedEntries(
@@ -37,11 +35,7 @@ export function parseTokensFile(text: string): TokenDigest[] {
   );
 }
 
-/**
- * Reads a comma-separated list of digests. The labels are `token 1`, `token 2` and so on.
- *
- * @throws {InvalidTokensError} with every problem and the number of its entry.
- */
+/** Reads digests separated by commas, labelled `token 1` and so on. @throws {InvalidTokensError} with every problem. */
 export function parseTokensList(text: string): TokenDigest[] {
   return checkedEntries(
     text.split(',').map((digest, index) => {

@@ -35,11 +35,7 @@ export class StaticTokenVerifier implements TokenVerifier {
     this.#known = knownTokens(digests);
   }
 
-  /**
-   * Replaces the accepted tokens, all at once: no check sees a mixture of old and new ones.
-   *
-   * @throws {TypeError} like the constructor; then the old tokens stay accepted.
-   */
+  /** Replaces all accepted tokens at once. @throws {TypeError} like the constructor: then the old ones stay accepted. */
   replace(digests: readonly TokenDigest[]): void {
     this.#known = knownTokens(digests);
   }

@@ -11,11 +11,7 @@ export interface TokenDigest {
   readonly permissions?: readonly Permission[];
 }
 
-/**
- * Returns a new random token of 256 bits in the syntax of RFC 6750 section 2.1 (`b64token`).
- *
- * Every token matches `plantstore_[A-Za-z0-9_-]{43}`, so that secret scanners can find a leaked one.
- */
+/** Returns a random token of 256 bits (RFC 6750 section 2.1). Secret scanners can find `plantstore_[A-Za-z0-9_-]{43}`. */
 export function newToken(): string {
   return `plantstore_${randomBytes(32).toString('base64url')}`;
 }
