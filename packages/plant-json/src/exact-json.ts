@@ -57,9 +57,8 @@ export type JsonValue = null | boolean | string | JsonNumber | readonly JsonValu
 const MAX_DEPTH = 32;
 
 /**
- * Parses one JSON text (RFC 8259), more strictly than `JSON.parse`. Numbers keep their digits. Invalid UTF-8,
- * repeated names in an object, lone surrogates and deep nesting are refused. The time is linear in the length of the
- * text, whatever its content.
+ * Parses one JSON text (RFC 8259), in a time that is linear in its length. Numbers keep their digits. Invalid UTF-8,
+ * repeated names in an object, lone surrogates and deep nesting are refused.
  *
  * @throws {InvalidJsonError} with the rule that the text breaks.
  */

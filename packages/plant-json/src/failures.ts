@@ -6,9 +6,7 @@ export interface CreateFailure {
 }
 
 /**
- * Returns the failures of a create by an authenticated client, by the `code` of the error that causes each.
- *
- * Source: docs/specification.md, "Error".
+ * Returns the failures of a create, by the `code` of the error that causes each. Source: docs/specification.md, "Error".
  *
  * @param what What contains the plant, for the messages, such as "the body".
  */

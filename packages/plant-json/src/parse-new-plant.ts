@@ -33,12 +33,8 @@ const fields = v.object(
 );
 
 /**
- * Returns a function that parses bytes into a NewPlant.
- *
- * The function throws {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in
- * one message.
- *
- * Source: docs/specification.md, "NewPlant".
+ * Returns a function that parses bytes into a NewPlant (docs/specification.md, "NewPlant"). The function throws
+ * {@link InvalidJsonError} with the rule, or {@link InvalidNewPlantError} with every problem in one message.
  *
  * @param what The name of the bytes in messages, such as "the body".
  */
