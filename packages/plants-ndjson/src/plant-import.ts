@@ -33,10 +33,7 @@ export interface PlantImportOptions {
   readonly maxLineBytes: number;
   /** The first line that is imported; earlier ones are skipped. 1 by default. */
   readonly fromLine?: number | undefined;
-  /**
-   * Called with each line that was not stored, in order, and with the cause if that is a bug. When it rejects, the import
-   * ends.
-   */
+  /** Called in order with each line that was not stored, and its cause if that is a bug. A rejection ends the import. */
   readonly reject: (reject: Reject, bug?: unknown) => Promise<void>;
   /** Stops the import: it reads no further, waits for the creates in progress, and tries nothing again. */
   readonly signal?: AbortSignal | undefined;
@@ -48,9 +45,6 @@ const HALF_LINES = 2_000;
 const LINE_BYTES = 2 ** 14;
 
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
-const FIRST_PAUSE_MS = 100;
-const MAX_PAUSE_MS = 10_000;
 
 const parseNewPlant = newPlantParser('the line');
 const { INTERNAL, ...others } = failuresOfCreate('the line');
@@ -150,7 +144,7 @@ export class PlantImport {
   async #store(plant: NewPlant): Promise<void> {
     const { createPlant, client, timeLimitMs } = this.#options;
     const end = performance.now() + timeLimitMs;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+    for (let pauseMs = 100; ; pauseMs = Math.min(2 * pauseMs, 10_000)) {
       try {
         await createPlant.execute(client, plant, end - performance.now());
         this.#settled += 1;
@@ -165,16 +159,12 @@ export class PlantImport {
     }
   }
 
-  /**
-   * Reveals nothing of an unexpected error. A line that is unavailable while others are not, such as on a lost shard, does
-   * not end the import.
-   *
-   * @param settled How many plants were settled when the line was read.
-   */
+  /** An unavailable line does not end the import when others have settled since it was read, such as on a lost shard. */
   async #reject({ number, bytes }: Line, cause: unknown, settled: number): Promise<void> {
     const isOutage = cause instanceof StorageUnavailableError && settled === this.#settled;
     if (isOutage || cause instanceof PermissionDeniedError) throw cause;
     const code = cause instanceof Error && 'code' in cause ? `${cause.code}` : '';
+    // Reveals nothing of an unexpected error.
     const { error, message } = failures.get(code) ?? INTERNAL;
     const namesTheRule = code === 'INVALID_JSON' || code === 'INVALID_NEW_PLANT';
     const reject = {
@@ -188,7 +178,6 @@ export class PlantImport {
   }
 }
 
-/** The line is larger than the limit. */
 class LineTooLargeError extends Error {
   readonly code = 'TOO_LARGE';
 }
