@@ -36,11 +36,7 @@ export function headerOf(token: string, algorithms: readonly string[]): JWSHeade
   return kid === undefined ? { alg } : { alg, kid };
 }
 
-/**
- * Returns the client that a verified token was issued to, with the permissions that its scopes give.
- *
- * @throws {InvalidTokenError} when it is not a bearer access token, with the reason `not an access token`.
- */
+/** Returns the client of a verified token. @throws {InvalidTokenError} when it is not a bearer access token. */
 export function clientOf(
   claims: JWTPayload,
   { scopes = {}, nameClaim = 'sub' }: Pick<JwtTokenVerifierOptions, 'scopes' | 'nameClaim'>,

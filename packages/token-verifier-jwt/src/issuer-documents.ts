@@ -12,11 +12,8 @@ const NOT_TRUSTED =
   'the certificate of the server is not trusted: NODE_EXTRA_CA_CERTS must name the certificate of its authority';
 
 /**
- * Returns a function that resolves with the keys of an issuer that can be used. They are taken from its metadata and its
- * key set: JSON of at most 256 KiB, fetched without following redirects. While the metadata cannot be fetched, its latest
- * URL of the keys is used.
- *
- * The function rejects with an `Error` that names the URL, and has the cause.
+ * Returns a function that fetches the keys of an issuer that can be used, without following redirects. While its metadata
+ * cannot be fetched, the latest URL is used. The function rejects with an `Error` that names the URL, and has the cause.
  */
 export function keysOf(
   { issuer, jwksUrl }: Pick<JwtTokenVerifierOptions, 'issuer' | 'jwksUrl'>,

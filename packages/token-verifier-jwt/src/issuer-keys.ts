@@ -37,10 +37,7 @@ export class VerifiedClients extends Map<string, { client: Client; until: number
   }
 }
 
-/**
- * The keys of one issuer, which jose imports and selects. They are fetched when constructed, in the background, and for
- * tokens with unknown keys. They are trusted for an hour, even if every later fetch fails.
- */
+/** The keys of an issuer, fetched regularly and for unknown keys. Trusted for an hour, even if later fetches fail. */
 export class IssuerKeys {
   /** Another map as soon as the keys have changed. */
   verified = new VerifiedClients();
@@ -62,7 +59,6 @@ export class IssuerKeys {
 
   /**
    * @param load Fetches the keys that can be used. Rejects when there are none, and soon after an abort.
-   * @param observer Receives the outcome of each fetch.
    * @param closing Ends the fetch under way, and all later ones.
    */
   constructor(

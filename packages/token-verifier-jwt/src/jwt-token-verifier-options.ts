@@ -71,10 +71,7 @@ function isScope(scope: string | undefined): boolean {
   return scope === undefined || /^[\x21\x23-\x5B\x5D-\x7E]+$/.test(scope);
 }
 
-/**
- * Parses a URL from which keys may be fetched: https, or http on the loopback interface, without a user, a
- * password or a fragment. Returns `undefined` for any other text.
- */
+/** Returns a URL that keys may be fetched from: https, or http on loopback, without a user, a password or a fragment. */
 export function trustedUrl(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined;
   const url = new URL(text);

@@ -16,8 +16,6 @@ import {
   jwtOptionProblems,
 } from './jwt-token-verifier-options.js';
 
-const CLOCK_TOLERANCE_S = 30;
-
 /** Why a token is invalid, by its invalid claim. */
 const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
   ['iss', 'issuer'],
@@ -28,8 +26,7 @@ const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
 /**
  * Accepts signed access tokens (RFC 9068) of one issuer, verified with the keys that it publishes.
  *
- * Starts to fetch the keys when constructed; {@link ready} reports when they cannot be fetched. Fetched
- * keys are trusted for an hour.
+ * Starts to fetch the keys when constructed, and trusts them for an hour. {@link ready} reports a failure.
  *
  * @example
  * ```ts
@@ -105,7 +102,7 @@ export class JwtTokenVerifier implements TokenVerifier {
         issuer,
         audience,
         requiredClaims: ['exp'],
-        clockTolerance: CLOCK_TOLERANCE_S,
+        clockTolerance: '30 seconds',
         currentDate: new Date(now()),
       });
       return payload;
