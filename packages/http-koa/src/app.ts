@@ -15,10 +15,7 @@ import { type Routes, serveRoutes } from './request/routes.js';
 export interface AppDependencies {
   readonly createPlant: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
-  /**
-   * Called with the client of each create, after its token was verified and before its body is read. The place for a limit
-   * per client. None by default.
-   */
+  /** Called with the client of each create before its body is read: the place for a limit per client. None by default. */
   readonly admit?: Admit;
   /** Rejects with the reason when a create would be refused now. */
   readonly ready: () => Promise<void>;
@@ -44,10 +41,7 @@ export interface RoutesOptions {
   readonly build?: Build;
 }
 
-/**
- * Middleware in front of the routes: a list, or a function that adds it with `app.use`, for middleware that needs the
- * application. A list may have middleware with a state or a context of its own, which is also a `CallableFunction`.
- */
+/** A list, also of middleware with a state or a context of its own, or a function for what needs the application. */
 type Before = readonly (Middleware | CallableFunction)[] | ((app: KoaApplication) => void);
 
 /** The options of an application. Each has a default. */
@@ -60,12 +54,10 @@ export interface AppOptions extends RoutesOptions {
 }
 
 /**
- * Creates a Koa application with `POST /plants`, the health checks and the docs. It opens no port. Serve it with
- * {@link createServer}, or its `callback()` in a server of your own.
+ * Creates a Koa application with `POST /plants`, the health checks and the docs (docs/specification.md, "Endpoints").
+ * Serve it with {@link createServer}, or its `callback()` in a server of your own. The README has an example.
  *
  * @throws {TypeError | RangeError} when an option is not as {@link AppOptions} describes it.
- *
- * Source: docs/specification.md, "Endpoints". The README has an example.
  */
 export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
   const routes = plantStoreRoutesOf(dependencies, options);

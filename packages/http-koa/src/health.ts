@@ -9,11 +9,7 @@ export class StoppingError extends Error {
   readonly code = 'STOPPING';
 }
 
-/**
- * Returns the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets.
- *
- * @param check Rejects with the reason when a create would be refused now.
- */
+/** Returns the health checks for load balancers, `/livez` and `/readyz`. They need no token and reveal no secrets. */
 export function healthRoutes(check: () => Promise<void>): Routes {
   return {
     '/livez': { GET: () => jsonResponse(200, { status: 'live' }) },

@@ -5,7 +5,6 @@ import type { HttpObserver } from './request/http-observer.js';
 
 /** The health check, the metrics and the observer of the management listener. */
 export interface ManagementDependencies extends Pick<AppDependencies, 'ready'> {
-  /** The current metrics. */
   readonly metrics: { readonly contentType: string; text(): Promise<string> };
   readonly observer: Pick<HttpObserver, 'failed'>;
 }

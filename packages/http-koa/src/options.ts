@@ -1,21 +1,13 @@
 /** Excludes characters that the router would read as a parameter or a pattern. */
 const BASE_PATH = /^(?:\/[A-Za-z0-9._~-]+)*$/;
 
-/**
- * Returns the option when it is a whole number above 0. `NaN` would silently disable a limit.
- *
- * @throws {RangeError} with the name of the option.
- */
+/** Returns a whole number above 0: `NaN` would disable a limit. @throws {RangeError} with the name of the option. */
 export function positiveInteger(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value > 0) return value;
   throw new RangeError(`${name} must be a whole number above 0, found ${value}`);
 }
 
-/**
- * Returns the path when it is empty, or consists of segments such as `/store/v1`.
- *
- * @throws {TypeError} with the name of the option.
- */
+/** Returns a path that is empty, or segments such as `/store/v1`. @throws {TypeError} with the name of the option. */
 export function plainPath(name: string, path: string): string {
   if (BASE_PATH.test(path)) return path;
   throw new TypeError(`${name} must be empty or segments like /store/v1, found '${path}'`);

@@ -40,8 +40,6 @@ export class Connection {
   /**
    * Responds to an error of the parser of Node.js, or of its time limits: instead of the request that is arriving, or
    * after all earlier responses.
-   *
-   * @param textOf Returns the text of the response for a failure.
    */
   async fail(
     { code = '' }: NodeJS.ErrnoException,

@@ -39,10 +39,7 @@ export class Connections {
     this.#waiting -= 1;
   }
 
-  /**
-   * Limits the time in which nothing of a response is read, in milliseconds, where one waits for its client now. The `timeout`
-   * of Node.js for all connections would take 5 % of the CPU time of a create.
-   */
+  /** Limits how long a response stays unread. Timeouts of all connections would take 5 % of the CPU time of a create. */
   limitUnread(timeLimitMs: number): void {
     for (const socket of this.#open.keys()) {
       const isUnread = socket.writableLength > 0 && socket.timeout !== timeLimitMs;
@@ -50,10 +47,7 @@ export class Connections {
     }
   }
 
-  /**
-   * Cuts off a connection. Node.js makes objects of all requests that it has read from it, up to 5 MB, and keeps them until
-   * the end of this turn of the event loop. So the other connections are not read in this turn.
-   */
+  /** Node.js keeps the requests that it has read, up to 5 MB, until the turn ends: no other connection is read in it. */
   #cutOff(connection: Connection): void {
     this.#remove(connection);
     const { stackTraceLimit } = Error;

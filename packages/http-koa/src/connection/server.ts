@@ -29,9 +29,8 @@ export interface ServerOptions {
 /** A server that can be stopped without losing a request. */
 export interface DrainableServer extends Server<typeof OwnRequest> {
   /**
-   * Stops the server: accepts waiting connections, responds to every request that has arrived, and closes each
-   * connection after its last response, or after a second without a request. Resolves when all are closed. Connections
-   * that are open after `timeLimitMs` milliseconds are cut off.
+   * Stops: accepts waiting connections, responds to every request that has arrived, and closes each connection after its
+   * last response, or a second without a request. Cuts off the others after the time limit. Resolves when all are closed.
    */
   drain(timeLimitMs: number): Promise<void>;
 }
@@ -100,7 +99,6 @@ export function createServer(
   });
 }
 
-/** Creates the server of Node.js, with its limits. */
 function createNodeServer(options: ServerOptions) {
   const keepAliveTimeout = positiveInteger('keepAliveTimeout', options.keepAliveTimeout ?? 72_000);
   const server = createHttpServer({

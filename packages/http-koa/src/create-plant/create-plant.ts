@@ -21,17 +21,14 @@ export interface CreatePlantOptions {
   readonly admit: Admit | undefined;
   /** The largest body in bytes. */
   readonly bodyLimit: number;
-  /** The most milliseconds from the last byte of a request to its response. */
   readonly requestDeadlineMs: number;
 }
 
 const parseNewPlant = newPlantParser('the body');
 
 /**
- * Creates the operation `POST /plants`. It stops at the first check that fails. It checks the credentials before it
- * reads the body, the load before it parses the body, and everything before it stores the plant.
- *
- * Source: docs/specification.md, "Create a plant".
+ * Creates `POST /plants` (docs/specification.md, "Create a plant"). It stops at the first check that fails. It checks the
+ * credentials before it reads the body, the load before it parses the body, and everything before it stores the plant.
  */
 export function createPlantOperation(options: CreatePlantOptions): Operation {
   const { useCase, tokenVerifier, admit, requestDeadlineMs, bodyLimit } = options;
@@ -66,11 +63,7 @@ const IDENTITY = /^identity(?:, identity)*$/i;
 const ALREADY_READ =
   'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
 
-/**
- * Checks what is known of the body before it is read.
- *
- * @throws {HttpError} `MEDIA_TYPE_NOT_SUPPORTED`, `BODY_MISSING`, `BODY_TOO_LARGE`, or the failure of its arrival.
- */
+/** Checks what is known of the body before it is read. @throws {HttpError} which can be the failure of its arrival. */
 function checkBody(request: IncomingMessage, limit: number): void {
   const { headers } = request;
   if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(request, 'content-type')) {
@@ -95,10 +88,7 @@ function arrivedBody(request: IncomingMessage): Buffer | undefined {
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
 }
 
-/**
- * Creates a function that resolves with a body which may still be arriving, through koa-bodyparser. Its JSON mode rounds ids:
- * in text mode, without an encoding, it returns the bytes as they were sent.
- */
+/** Returns a reader of bodies that may still be arriving: koa-bodyparser in text mode, since its JSON mode rounds ids. */
 function bodyReader(limit: number): (request: IncomingMessage) => Promise<Buffer> {
   const parse = bodyParser({
     enableTypes: ['text'],

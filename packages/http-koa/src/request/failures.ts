@@ -129,10 +129,7 @@ function codeOf(error: Error): FailureCode | undefined {
   return Object.hasOwn(failures, String(error.code)) ? (error.code as FailureCode) : undefined;
 }
 
-/**
- * The failure for an error that third-party middleware exposes to the client, for example with Koa's
- * `ctx.throw(429, 'slow down')`. Its number is ten times its status.
- */
+/** The failure of an error that middleware exposes: `ctx.throw(429, 'slow down')`. Its number is ten times its status. */
 function exposedFailure(error: Error): Failure | undefined {
   if (!('expose' in error && 'status' in error) || error.expose !== true) return undefined;
   const status = Number(error.status);

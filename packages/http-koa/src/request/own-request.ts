@@ -7,10 +7,7 @@ import { HttpError } from './failures.js';
 const SMALL_CHUNK = 256;
 const JOINED_BYTES = 1024;
 
-/**
- * A request that a server of `createServer` received. Only such a request takes the fast paths: its body, when it has
- * arrived completely, is taken without the steps of a stream, and a {@link FastKoa} sends its response in one write.
- */
+/** A request of `createServer`. Only it has fast paths: an arrived body without a stream, a response in one write. */
 export class OwnRequest extends IncomingMessage {
   /** Whether the reader of the body waits for its end: then small chunks can wait for others. */
   isReadWhole = false;
@@ -60,10 +57,7 @@ type HandlingKoa = new () => KoaApplication & {
   handleRequest(context: Context, steps: Steps): Promise<void>;
 };
 
-/**
- * Koa, loaded with `require`, because instrumentation that is preloaded with `--import` patches imported modules
- * only with an additional loader hook.
- */
+/** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
 export const Koa: typeof KoaApplication = createRequire(import.meta.url)('koa');
 
 /**

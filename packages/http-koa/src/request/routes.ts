@@ -15,8 +15,6 @@ const ABSOLUTE_FORM = /^https?:\/\/[^/?]+/i;
  *
  * Looks up paths without parameters: with a router that tries every pattern, a create takes a third more CPU time. The
  * property `router` is for instrumentation, which replaces the middleware of a layer to name spans, and for other routers.
- *
- * @param toMiddleware Makes the middleware of an operation.
  */
 export function serveRoutes(
   routes: Routes,
