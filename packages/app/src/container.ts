@@ -39,11 +39,8 @@ export const ids = {
 };
 
 /**
- * Wires the service. The adapters come from `storages.ts` and `verifiers.ts`. Everything is created once, at the
- * first `getAsync`, so that code that a configuration does not need is not loaded. `unbindAsync` and `unbindAllAsync`
- * close what was opened.
- *
- * @param isReadOnly Whether nothing is changed in the database.
+ * Wires the service. Everything is created once, at the first `getAsync`: code that a configuration does not need is not
+ * loaded. `unbindAsync` and `unbindAllAsync` close what was opened.
  */
 export function createContainer(
   configuration: Configuration,

@@ -6,10 +6,9 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** What follows a command on the command line. */
+/** What follows a command on the command line: a file, and the values of the options, by name. */
 export interface Arguments {
   readonly file: string | undefined;
-  /** The values of the options, by name. */
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
@@ -27,7 +26,6 @@ const FLAGS = {
   version: { type: 'boolean', short: 'v' },
 } as const;
 
-/** Where the commands and their arguments are listed. */
 const SEE = 'See plant-store --help';
 
 /** Returns the command that a command line names, and what follows it. @throws {UsageError} */

@@ -9,13 +9,7 @@ import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
 /** How long a part may take to connect, or to elect a primary. */
 const MAX_WAIT_MS = 4_000;
 
-const PAUSE_MS = 500;
-
-/**
- * Resolves with the exit code: 0 when the systems that the configuration names can be reached, otherwise 1. It does not
- * wait until they are closed, which takes several seconds with a server that hangs: the caller ends the process. Rejects
- * with `ConfigurationError`, also for a variable that is probably meant for the service, but ignored.
- */
+/** Resolves with the exit code: 0 if all is reached. Rejects with `ConfigurationError`, also for an ignored variable. */
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
   const configuration = await readConfiguration(process.env, false);
@@ -34,6 +28,7 @@ export async function check(process: OwnProcess): Promise<number> {
     report(process, `storage (${storage.name})`, plants, storage.variables),
     report(process, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
+  // With a server that hangs, this takes several seconds: the caller ends the process instead.
   void Promise.allSettled([plants.close(), tokens.close()]);
   process.stdout.write('checked by connecting: nothing was created or changed\n');
   return reached.every(Boolean) ? 0 : 1;
@@ -42,7 +37,7 @@ export async function check(process: OwnProcess): Promise<number> {
 async function report(
   process: OwnProcess,
   name: string,
-  part: Part,
+  part: Pick<TokenVerifier, 'ready'>,
   variables: string | undefined,
 ): Promise<boolean> {
   const problem = await reasonNotReady(part);
@@ -51,16 +46,14 @@ async function report(
   return problem === undefined;
 }
 
-type Part = Pick<TokenVerifier, 'ready'>;
-
 /** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. */
-export async function reasonNotReady(part: Part): Promise<unknown> {
+export async function reasonNotReady(part: Pick<TokenVerifier, 'ready'>): Promise<unknown> {
   const end = performance.now() + MAX_WAIT_MS;
   let problem: unknown = new Error('no response');
   const attempts = async () => {
     while (problem !== undefined && performance.now() < end) {
       problem = await part.ready().catch((error: unknown) => error);
-      if (problem !== undefined) await wait(PAUSE_MS);
+      if (problem !== undefined) await wait(500);
     }
   };
   // The timer also keeps the process alive: a part that waits for an unknown host has no open handle.

@@ -24,7 +24,6 @@ export interface Session {
 
 /** The work of a command that is a client. */
 export interface Work {
-  /** Returns the counts so far. */
   readonly counts: () => string;
   /** Returns the options that resume the work; an empty text when nothing is done yet. */
   readonly resume: () => string;
@@ -32,17 +31,12 @@ export interface Work {
   readonly run: () => Promise<number>;
 }
 
-const PROGRESS_MS = 5_000;
-
 /**
- * Runs a command that is a client of the service, with the token that the configuration has. Prints the counts to
- * standard error, every five seconds and at the end, and then why the work is not complete, and how to resume it.
- * Resolves with the exit code, when everything is closed.
+ * Runs a command with the token of the configuration. Prints the counts to standard error, every five seconds and at the
+ * end, then why the work is not complete, and how to resume it. Resolves with the exit code, when everything is closed.
  *
  * Rejects with `ConfigurationError` when the token is refused, or does not permit the work; with {@link StartError} when
  * it cannot be verified now.
- *
- * @param command An export changes nothing in the database.
  */
 export async function runAsClient(
   process: OwnProcess,
@@ -63,7 +57,7 @@ export async function runAsClient(
     const client = await tokenVerifier.verify(given.ACCESS_TOKEN ?? '');
     const { counts, resume, run } = await begin({ container, client, configuration, signal });
     const progress = () => stderr.write(`${[counts(), resume()].filter(Boolean).join(' | ')}\n`);
-    const timer = setInterval(progress, PROGRESS_MS);
+    const timer = setInterval(progress, 5_000);
     signal.addEventListener('abort', () => {
       progress();
       stderr.write('waiting for what is in progress. Another signal ends it now\n');

@@ -42,10 +42,7 @@ export function printProblem({ stderr }: Pick<OwnProcess, 'stderr'>, text: strin
 /** A write of a shorter text takes less time than a wait for a thread. */
 const LONG = 2 ** 16;
 
-/**
- * Returns a function that writes to standard output. It resolves when all is written: `process.stdout` loses the rest of
- * a short write to a file, such as one on a full disk.
- */
+/** Returns a function that resolves when all is written: `process.stdout` loses the rest of a write to a full disk. */
 export function writerTo(stdout: Output): (text: string) => Promise<void> {
   const { fd } = stdout;
   if (fd === undefined || stdout.isTTY || fstatSync(fd).isFIFO() || fstatSync(fd).isSocket()) {

@@ -12,10 +12,8 @@ import { sentenceOf } from '../messages/wording.js';
 import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
- * Runs the service until it is stopped. Resolves with the exit code.
- *
- * @param stopping Stops the service, also while it starts.
- * @param hangUps At each of them, the service reads the tokens file again.
+ * Runs the service until `stopping` is aborted, also while it starts. It reads the tokens file again at each hang-up.
+ * Resolves with the exit code.
  */
 export async function serve(
   process: OwnProcess,
@@ -74,15 +72,11 @@ async function rereadTokens(
   }
 }
 
-/**
- * The most connections that wait to be accepted. Node.js accepts one in each turn of the event loop, and the system
- * resets further ones. Linux allows at most 4,096 by default (`net.core.somaxconn`).
- */
-const BACKLOG = 4096;
-
 /** Starts to listen. Resolves with the URL. Rejects with {@link StartError} when the address cannot be used. */
 async function listen(server: Server, prefix: string, host: string, port: number) {
-  server.listen({ port, host, backlog: BACKLOG });
+  // Node.js accepts one connection in each turn of the event loop, and the system resets further ones than these. Linux
+  // allows at most 4,096 by default (`net.core.somaxconn`).
+  server.listen({ port, host, backlog: 4096 });
   try {
     await once(server, 'listening');
   } catch (cause) {

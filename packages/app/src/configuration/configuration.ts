@@ -79,9 +79,7 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
 }
 
 /**
- * Reads the configuration from environment variables. Called once, at startup.
- *
- * Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
+ * Reads the configuration. Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
  *
  * @param terminal Whether the log goes to a terminal.
  * @param isClient Whether a storage, a token verifier and a token are required, as in production the first two are.
@@ -160,11 +158,7 @@ function namesToken(given: NodeJS.ProcessEnv, meant: readonly string[]): boolean
   );
 }
 
-/**
- * Returns the variables that are ignored, with those of the service that are probably meant.
- *
- * @param noStorage Whether the name that another program has for a storage is probably meant for this service.
- */
+/** Returns the ignored variables, with those probably meant. Without a storage, names of other programs for it count. */
 function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, readonly string[]> {
   const files = namesOf(settings, 'secret').map((name) => `${name}_FILE`);
   const valid = [...Object.keys(settings), ...files];

@@ -61,11 +61,7 @@ export function optionalWholeNumber(min: number, max: number, example: number) {
 
 /** Defines a setting for one of several words. */
 export function oneOf<const T extends string>(...choices: readonly T[]) {
-  return {
-    expected: anyOf(choices),
-    example: choices[0] ?? '',
-    schema: v.picklist(choices),
-  };
+  return { expected: anyOf(choices), example: choices[0] ?? '', schema: v.picklist(choices) };
 }
 
 /** Defines a setting for a text that matches a pattern: by default for any that is not empty. */
@@ -170,10 +166,7 @@ function foundIn(text: string, secret: boolean | undefined): string {
   return text.trim() === text ? 'something else' : 'white space around it';
 }
 
-/**
- * Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. Returns the
- * variables with them, and the problems.
- */
+/** Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. */
 export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
   const env = { ...given };
   const problems: string[] = [];

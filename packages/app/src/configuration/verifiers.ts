@@ -22,10 +22,7 @@ export interface ConfiguredVerifier {
   readonly advice?: string | false;
 }
 
-/**
- * A token verifier. One whose tokens can change has `reload`, which reads them again, and returns how many there are. It
- * throws {@link ConfigurationError} when they are invalid; the old tokens stay accepted.
- */
+/** `reload` reads the tokens again, and returns their number. It throws `ConfigurationError`: then the old ones stay. */
 export type ReloadableVerifier = TokenVerifier & { readonly reload?: () => number };
 
 const list = choice({
@@ -106,11 +103,7 @@ const jwt = choice({
 });
 
 /** All token verifiers, by name. */
-export const verifiers: AdapterChoices<ConfiguredVerifier> = {
-  static: list,
-  file,
-  jwt,
-};
+export const verifiers: AdapterChoices<ConfiguredVerifier> = { static: list, file, jwt };
 
 /** Returns a verifier of one token, whose client the log calls `demo`. */
 export function demoVerifier(token: string): ConfiguredVerifier & { readonly name: string } {

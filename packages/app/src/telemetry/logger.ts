@@ -9,7 +9,6 @@ const { destination, pino, stdTimeFunctions }: typeof import('pino') = createReq
 /** A log of the service. An error is in the field `err`. */
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'isLevelEnabled'>;
 
-/** How a log is written. */
 export interface LogConfiguration {
   readonly LOG_FORMAT: 'json' | 'pretty';
   readonly LOG_LEVEL: string;
@@ -21,13 +20,9 @@ export type LogOutput = DestinationStream & { readonly fd?: number };
 /** What is kept, in bytes, while the output accepts nothing. Further lines are lost. */
 const MAX_KEPT = 2 ** 20;
 
-const RETRY_MS = 100;
-
 /**
  * Opens the log of the service or of a command: one JSON object a line, or a form for people. A disk that is full, or a
- * reader that has stopped, stops neither: lines that cannot be kept are lost, and a later line has their number.
- *
- * @param lost Called for each line that is lost.
+ * reader that has stopped, stops neither: `lost` is called for each line that is lost, and a later line has their number.
  */
 export async function openLog(
   { LOG_FORMAT, LOG_LEVEL }: LogConfiguration,
@@ -63,7 +58,7 @@ export async function openLog(
     lines = 0;
   };
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (problem === undefined) setTimeout(retry, RETRY_MS).unref();
+    if (problem === undefined) setTimeout(retry, 100).unref();
     problem = error;
   });
   output.on('drop', () => {

@@ -91,14 +91,12 @@ export class Metrics {
     this.#active.inc();
   }
 
-  requestEnded({ method, route, status, error, durationMs, refusal }: EndedExchange): void {
+  requestEnded({ method, route, status, error, durationMs, refusal: reason }: EndedExchange): void {
     this.#active.dec();
     const labels = { http_request_method: method, http_route: route ?? '' };
     this.#duration.observe({ ...labels, http_response_status_code: status }, durationMs / 1000);
     if (error === failures.OVERLOADED.error) this.count('plant_store_requests_refused_total');
-    if (refusal !== undefined) {
-      this.count('plant_store_tokens_refused_total', { reason: refusal });
-    }
+    if (reason !== undefined) this.count('plant_store_tokens_refused_total', { reason });
     if (error === failures.INTERNAL.error) this.count('plant_store_bugs_total');
   }
 
@@ -152,12 +150,10 @@ export class Metrics {
     });
   }
 
-  /** The content type of {@link text}. */
   get contentType(): string {
     return this.#registry.contentType;
   }
 
-  /** Resolves with all metrics and their current values. */
   text(): Promise<string> {
     return this.#registry.metrics();
   }

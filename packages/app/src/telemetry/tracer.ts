@@ -4,11 +4,7 @@ import { build } from '../build.js';
 /** The global in which OpenTelemetry's API keeps a registered SDK. It exists when an SDK was preloaded. */
 const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
-/**
- * Resolves with a tracer that gives each batch a trace of its own, with links to the requests of its plants. Resolves
- * with `undefined` unless an OpenTelemetry SDK was preloaded. The trace has a span around the command, because the
- * instrumentation of MongoDB records a command only below another span.
- */
+/** Resolves with a tracer that gives each batch its own trace, with links to its requests, if an SDK was preloaded. */
 export async function openBatchTracer(): Promise<BatchTracer | undefined> {
   if (!(REGISTERED in globalThis)) return undefined;
   const { context, trace } = await import('@opentelemetry/api');
@@ -18,6 +14,7 @@ export async function openBatchTracer(): Promise<BatchTracer | undefined> {
     run(name, callers: readonly ReturnType<typeof trace.getSpanContext>[], command) {
       const links = callers.flatMap((it) => (it === undefined ? [] : [{ context: it }]));
       const attributes = { 'db.operation.batch.size': callers.length };
+      // The instrumentation of MongoDB records a command only below another span.
       return tracer.startActiveSpan(name, { root: true, links, attributes }, (span) =>
         command().finally(() => span.end()),
       );
