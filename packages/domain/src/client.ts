@@ -14,9 +14,7 @@ export type Permission = (typeof PERMISSIONS)[number];
 export const DEFAULT_PERMISSIONS: readonly Permission[] = ['create plants', 'read plants'];
 
 /**
- * A client that has presented a valid bearer token. Only a `TokenVerifier` makes one, with
- * {@link authenticatedClient}, so a `Client` is the proof of authentication.
- *
+ * A client that has presented a valid bearer token: only a `TokenVerifier` makes one, with {@link authenticatedClient}.
  * Source: docs/specification.md, "Authentication".
  */
 export interface Client {
@@ -26,10 +24,7 @@ export interface Client {
   readonly [authenticated]: true;
 }
 
-/**
- * Makes a {@link Client}, the proof of authentication. Only adapters of the `TokenVerifier` port may
- * call it, and only after they have verified a token. The architecture test checks who calls it.
- */
+/** Makes a {@link Client} after its token was verified. The architecture test lets only a `TokenVerifier` call this. */
 export function authenticatedClient(name: string, permissions: Iterable<Permission>): Client {
   const client: Omit<Client, typeof authenticated> = { name, permissions: new Set(permissions) };
   return client as Client;

@@ -11,10 +11,8 @@ export class CreatePlant {
   }
 
   /**
-   * Creates a plant. Resolves with it, without its id, once it is stored durably.
-   *
-   * Rejects with {@link PermissionDeniedError}, before the repository is asked, or with whatever
-   * {@link PlantRepository.add} rejects with.
+   * Creates a plant. Resolves with it, without its id, once it is stored durably. Rejects with
+   * {@link PermissionDeniedError}, before the repository is asked, or as {@link PlantRepository.add} does.
    *
    * @param timeLimitMs Milliseconds within which the call settles; fractions count.
    */

@@ -17,10 +17,8 @@ export class UnreadablePlantError extends Error {
 /**
  * Port: reads the plants that a `PlantRepository` on the same storage has stored.
  *
- * It is a port of its own, because creating a plant does not read: a storage that cannot be read is still a
- * `PlantRepository`. An adapter of both implements them in one class, whose `close` ends reading too.
- *
- * Errors follow the rules of `PlantRepository`: none carries credentials, or the name or the tag of a plant.
+ * It is a port of its own, because a storage that cannot be read can still be a `PlantRepository`. An adapter of both is
+ * one class, whose `close` ends reading too. Errors follow the rules of `PlantRepository`.
  */
 export interface PlantReader {
   /**
@@ -32,13 +30,11 @@ export interface PlantReader {
    * The page has only plants that are stored durably: none of them can be undone.
    *
    * Rejects with exactly one of these; any other error is a bug.
-   *
    * - `StorageUnavailableError` when the plants cannot be read within the time limit, also when the storage
    *   refuses the credentials, when permissions are missing, and after `close`.
    * - {@link UnreadablePlantError}: no plant is left out without a message.
    *
-   * The adapter decides whether it tries again within the time limit. A failover costs time, not an error, when
-   * it ends within the limit.
+   * The adapter decides whether it tries again. A failover within the time limit costs time, not an error.
    *
    * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it is rejected at once.
    */

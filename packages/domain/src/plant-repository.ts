@@ -6,19 +6,13 @@ export class PlantIdTakenError extends Error {
   readonly code = 'PLANT_ID_TAKEN';
 }
 
-/**
- * The storage cannot be reached, refuses access, or accepts no more plants now. The plant is not stored,
- * and this call will not store it later.
- */
+/** The storage is unreachable, refuses access, or accepts no more plants now. The call stores nothing, now or later. */
 export class StorageUnavailableError extends Error {
   override readonly name: string = 'StorageUnavailableError';
   readonly code = 'STORAGE_UNAVAILABLE';
 }
 
-/**
- * The storage was reached and takes plants, but does not acknowledge them in time. Only `ready` rejects with it: a plant
- * that is added waits for the acknowledgement.
- */
+/** The storage takes plants, but does not acknowledge them in time. Only `ready` rejects with it: an `add` waits. */
 export class StorageSlowError extends StorageUnavailableError {
   override readonly name = 'StorageSlowError';
 }
@@ -44,54 +38,44 @@ export class OutcomeUnknownError extends Error {
  */
 export interface PlantRepository {
   /**
-   * Stores a new plant. Resolves when it is stored durably: the storage still has it when it is killed
-   * immediately afterwards. Visible is not durable: a plant that is found by a duplicate or by a retry, one's own
-   * included, is made durable before it is reported.
+   * Stores a new plant durably: when this has resolved, the storage still has it when it is killed immediately
+   * afterwards. Visible is not durable: a plant that a duplicate or a retry finds is made durable before it is reported.
    *
    * A storage that is configured to lose acknowledged writes is asked to keep this one. If it cannot, as with flushes
    * that an administrator turned off, `add` and `ready` reject with {@link StorageUnavailableError}, whose message
    * names the setting. A storage within the process, for trials and tests, keeps plants as long as the process.
    *
    * Rejects with exactly one of these; any other error is a bug.
-   *
-   * - {@link PlantIdTakenError}, only once the other plant is stored durably: it is committed, and nothing can
-   *   still roll it back.
-   * - {@link StorageUnavailableError}, only when nothing is stored, now or later: nothing was sent, or
-   *   what was sent is known to be refused or undone. Credentials that the storage refuses and missing
-   *   permissions are such cases. So is an outage that began before anything was sent.
+   * - {@link PlantIdTakenError}, only once the other plant is stored durably: nothing can still roll it back.
+   * - {@link StorageUnavailableError}, only when nothing is stored, now or later: nothing was sent, or what was sent is
+   *   known to be refused or undone. Examples: refused credentials, missing permissions, an outage that began before.
    * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time. Faults
    *   add up: what happens after a write without a response, such as refused access, does not undo the write.
    *
    * Of several concurrent calls with one id at most one resolves, also when they are made to different
    * repositories on the same storage. A call never changes the outcome of another.
    *
-   * The adapter decides whether it tries again within the time limit. A new attempt that finds the plant
-   * of an earlier attempt of the same call resolves. It recognises its own plant by something that no
-   * other call writes: another plant may have the same content.
+   * The adapter decides whether it tries again. An attempt that finds the plant of an earlier one of the same call
+   * resolves. It recognises the plant by something that no other call writes: another one may have the same content.
    *
    * At least 100 calls may be under way at once. A call that finds every connection busy waits for one,
    * up to its time limit. An adapter that bounds how many wait rejects further ones at once, as unavailable.
    *
    * @param timeLimitMs Milliseconds within which the call settles, such as 1499.5. An attempt that is unfinished then is
-   * unavailable or unknown, whichever is true. A call with 0 or less is rejected with
-   * {@link StorageUnavailableError} at once.
+   *   unavailable or unknown, whichever is true. A call with 0 or less is unavailable at once.
    */
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
   /**
-   * Asks the storage whether it can be used at this moment. Resolves when it accepts plants. Otherwise
-   * rejects with {@link StorageUnavailableError}, also when it refuses the credentials, or when
-   * permissions are missing; with {@link StorageSlowError} when it accepts plants, but acknowledges none in time.
-   * Settles within 2 seconds, whatever the storage does, and writes nothing.
-   *
-   * What it rejects with is what an operator reads.
+   * Resolves when the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, also when it
+   * refuses the credentials, or when permissions are missing; with {@link StorageSlowError} when it acknowledges no plant
+   * in time. An operator reads the message. Settles within 2 seconds, whatever the storage does, and writes nothing.
    */
   ready(): Promise<void>;
 
   /**
-   * Lets calls under way settle, each within its time limit, and releases what the repository holds. Settles
-   * within 3 seconds after the last of these calls, whatever the storage does. Idempotent. A later `add` or `ready`
-   * rejects with {@link StorageUnavailableError}.
+   * Lets calls under way settle, each within its time limit, and releases what the repository holds. Settles within 3
+   * seconds after the last of them, whatever the storage does. Idempotent. A later `add` or `ready` is unavailable.
    */
   close(): Promise<void>;
 }

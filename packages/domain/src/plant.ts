@@ -1,11 +1,6 @@
 declare const checked: unique symbol;
 
-/**
- * Identification number of a plant: a whole number in the range of int64, kept exactly.
- * A `bigint` that has passed {@link isPlantId} is one.
- *
- * Source: docs/specification.md, "NewPlant" (`id`, integer, int64).
- */
+/** Id of a plant: a `bigint` that passes {@link isPlantId}. Source: docs/specification.md, "NewPlant" (`id`, int64). */
 export type PlantId = bigint & { readonly [checked]: 'PlantId' };
 
 /** The smallest id, -2^63. */
@@ -49,11 +44,9 @@ export class InvalidNewPlantError extends Error {
 }
 
 /**
- * Checks fields and returns them as a {@link NewPlant}; there is no other way to get one. The result is
- * frozen and shares nothing with `fields`.
+ * Checks fields and returns a frozen copy of them as a {@link NewPlant}; there is no other way to get one.
  *
- * @throws {InvalidNewPlantError} when `id` is outside int64, or `name` or `tag` holds a lone
- * surrogate: such a string has no UTF-8 form.
+ * @throws {InvalidNewPlantError} when `id` is outside int64, or a text has a lone surrogate, and so no UTF-8 form.
  *
  * @example
  * ```ts

@@ -11,10 +11,8 @@ export class ReadPlants {
   }
 
   /**
-   * Resolves with the next plants in the order of their ids; with an empty page after the last one.
-   *
-   * Rejects with {@link PermissionDeniedError}, before the storage is asked, or with whatever
-   * {@link PlantReader.read} rejects with.
+   * Resolves with the next plants in the order of their ids; with an empty page after the last one. Rejects with
+   * {@link PermissionDeniedError}, before the storage is asked, or as {@link PlantReader.read} does.
    *
    * @param timeLimitMs Milliseconds within which the call settles.
    */

@@ -34,12 +34,9 @@ export class TokenVerifierUnavailableError extends Error {
 }
 
 /**
- * Port: turns a bearer token into the client it was given to.
+ * Port: turns a bearer token into the client it was given to. Source: docs/specification.md, "Authentication", rule 2.
  *
- * Source: docs/specification.md, "Authentication" (rule 2: `Authorization: Bearer <ACCESS_TOKEN>`).
- *
- * An outage of what a verifier depends on, such as an issuer, ends without a restart: when that can be
- * used again, the same verifier uses it.
+ * An outage of what a verifier depends on, such as an issuer, ends without a restart: the same verifier works again.
  *
  * Errors are logged with their causes. None carries a token, a part or a digest of one, or credentials
  * of the verifier, in any property or cause. An adapter leaves out a cause that may: drivers put
@@ -50,19 +47,16 @@ export interface TokenVerifier {
    * Resolves with the client when the token is valid for this service.
    *
    * Rejects with exactly one of these; any other error is a bug.
-   *
    * - {@link InvalidTokenError}: the token is known not to be valid.
-   * - {@link TokenVerifierUnavailableError}: it cannot be determined whether the token is valid. Causes
-   *   include refused credentials of the verifier, missing permissions, a response that cannot be read,
-   *   and a busy connection pool.
+   * - {@link TokenVerifierUnavailableError}: it cannot be determined whether the token is valid, for example because of
+   *   refused credentials of the verifier, missing permissions, an unreadable response, or a busy connection pool.
    *
    * An outage is never reported as an invalid token, nor an invalid token as an outage. A text that the verifier can
    * refuse by itself is invalid also in an outage: one that it cannot read, or that is no bearer token (RFC 6750,
    * section 2.1).
    *
-   * The driving adapter limits the length of a token.
-   *
-   * The adapter decides whether it tries again. Settles within 2 seconds, also when what it depends on does not respond.
+   * The driving adapter limits the length of a token. The verifier decides whether it tries again. It settles within 2
+   * seconds, also when what it depends on does not respond.
    */
   verify(token: string): Promise<Client>;
 
@@ -75,9 +69,6 @@ export interface TokenVerifier {
    */
   ready(): Promise<void>;
 
-  /**
-   * Releases what the verifier holds. Idempotent. A later `verify` or `ready` rejects with
-   * {@link TokenVerifierUnavailableError}.
-   */
+  /** Releases what the verifier holds. Idempotent. Later calls reject with {@link TokenVerifierUnavailableError}. */
   close(): Promise<void>;
 }
