@@ -2,10 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { fail } from './fail.js';
 
-/**
- * A test framework. The module `node:test` and the module `vitest` are such objects. The entry `contract-suite/mocha`
- * exports one for Mocha.
- */
+/** A test framework: the module `node:test`, the module `vitest`, or `mocha` of the entry `contract-suite/mocha`. */
 export interface Runner {
   describe(title: string, declare: () => void): unknown;
   /** @param options With the time limit of the test in milliseconds. */
@@ -16,10 +13,7 @@ export interface Runner {
 export interface ContractCase<Opened> {
   /** The names of the hooks that the case calls. */
   readonly needs: readonly string[];
-  /**
-   * Rejects when the adapter breaks the sentence, or offers no hook of a name in `needs`. A case that has used hooks
-   * calls `recover` at its end, if the adapter offers it.
-   */
+  /** Rejects when the adapter breaks the sentence, or does not offer a hook of `needs`. */
   readonly run: (opened: Opened) => Promise<void>;
 }
 
@@ -30,24 +24,17 @@ export type ContractCases<Opened> = Readonly<Record<string, ContractCase<Opened>
 export interface SuiteOptions<Hook extends string> {
   /** Milliseconds that a case may take. 60,000 by default, enough for a server that is slow to restart. */
   readonly timeoutMs?: number;
-  /**
-   * Why the adapter does not offer a hook: one reason for each hook, or a single one for all. The report
-   * shows the reason. A case that needs a hook without a function and without a reason fails.
-   */
+  /** Why hooks are not offered, for the report: one reason for each, or for all. Without it, the cases of a hook fail. */
   readonly without?: string | Readonly<Partial<Record<Hook, string>>>;
 }
 
 /** An adapter under test, with a function for each fault that a test can cause. */
 export interface Recoverable {
-  /** Ends every fault. The suite calls it at the end of each case that has used a hook, so no fault reaches the next case. */
+  /** Ends every fault. Called at the end of each case that has used a hook, so that no fault reaches the next case. */
   recover?(): Promise<void>;
 }
 
-/**
- * Returns the function that declares one sentence of a port: the hooks that it needs, and its test.
- *
- * `Opened` is an adapter under test, and `Faults` the hooks that it may offer.
- */
+/** Returns the function that declares a sentence of a port: the hooks of `Faults` that it needs, and its test. */
 export function contractFor<Opened extends object & Recoverable, Faults extends object>() {
   return <Hook extends keyof Faults & string>(
     needs: readonly Hook[],
@@ -96,9 +83,7 @@ function isNotTested(hook: string, reason?: string): [title: string, ContractCas
 
 /**
  * Returns the function that declares the suite of a port for one adapter. It takes the test framework, the name of the
- * adapter for the report, a function that opens a new adapter for each case, and what the suite cannot test.
- *
- * @param close Closes the adapter at the end of a case.
+ * adapter for the report, a function that opens a new adapter for each case, which `close` ends, and the options.
  */
 export function suiteOf<Opened extends object, Hook extends string>(
   port: string,

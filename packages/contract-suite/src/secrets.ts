@@ -14,11 +14,7 @@ export function formsOf(secret: string): string[] {
   return [secret, encodeURIComponent(secret.toWellFormed()), inForm, ...encoded];
 }
 
-/**
- * Fails when a secret is anywhere in a value: in its text, causes, hidden properties or bytes.
- *
- * @param what The value, for the failure, which shows the property with the secret.
- */
+/** Fails when a secret is anywhere in a value, which `what` names: in its text, causes, hidden properties or bytes. */
 export function expectNoSecret(value: unknown, secrets: readonly string[], what = 'it'): void {
   const texts = [...textsIn(value, what)];
   const all = texts.map(([, text]) => text).join('\n');

@@ -8,11 +8,7 @@ const BLOCKED_UTILIZATION = 0.9;
 const MAX_WAIT_MS = 20_000;
 const POLL_INTERVAL_MS = 10;
 
-/**
- * Settles like `call`. Rejects when the call has not settled 2 seconds after its limit.
- *
- * @param what The call, for the failure, such as `add of plant 7`.
- */
+/** Settles like `call`, or fails 2 seconds after its limit. `what` names the call, such as `add of plant 7`. */
 export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: string): Promise<T> {
   const begin = performance.eventLoopUtilization();
   const settled = new AbortController();
@@ -26,10 +22,7 @@ export async function inTime<T>(call: Promise<T>, timeLimitMs: number, what: str
   return Promise.race([call, late]).finally(() => settled.abort());
 }
 
-/**
- * Resolves with what a call rejects with, an `Error` if that is nothing, and with `undefined` when it resolves. Rejects
- * when an assertion fails, as that of {@link inTime}, or one of Chai or `node:assert`.
- */
+/** Resolves with what a call rejects with; with `undefined` when it resolves. Rejects when an assertion fails. */
 export async function errorOf(call: Promise<unknown>): Promise<unknown> {
   try {
     await call;
@@ -40,7 +33,7 @@ export async function errorOf(call: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** Resolves as soon as `attempt` resolves with true. Rejects after 20 seconds, or `timeLimitMs`, with what `failure` returns. */
+/** Resolves as soon as `attempt` resolves with true. Fails after 20 seconds, or `timeLimitMs`, with `failure`. */
 export async function until(
   attempt: () => Promise<boolean>,
   failure: () => string,
