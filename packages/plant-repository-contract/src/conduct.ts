@@ -19,10 +19,7 @@ const SETTLED_WITHIN_MS = 500;
 
 const timers = () => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
 
-/**
- * Rejects when a number grows with each of several uses. With one it may grow: a store opens further connections on a
- * busy machine.
- */
+/** Rejects when a number grows with each of several uses. It may grow once: a busy store opens further connections. */
 async function expectNoGrowth(
   what: string,
   count: () => Promise<number>,

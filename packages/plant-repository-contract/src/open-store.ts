@@ -1,12 +1,10 @@
 import type { NewPlantFields, PlantReader, PlantRepository } from '@plant-store/domain';
 
 /**
- * Faults of the storage that a test can cause, as hooks. A store that does not offer one has a reason in the option
- * `without` of `describePlantRepository`.
+ * Faults that a test can cause, as hooks. A store without one gives a reason in `without` of `describePlantRepository`.
  *
- * No hook can show what only a power failure loses, such as a write on a server whose flushes were turned off. An adapter
- * whose server has such a setting needs a test of its own: with the setting, `add` and `ready` are rejected as
- * unavailable, and the message names it.
+ * No hook can show what only a power failure loses, such as a write on a server whose flushes were turned off. For such a
+ * setting, an adapter needs a test of its own: `add` and `ready` are unavailable, and the message names the setting.
  */
 export interface StorageFaults {
   /** From now on, the storage does not respond. Connections stay open, and what is sent may arrive later. */
@@ -29,7 +27,7 @@ export interface StorageFaults {
   refuseAccess(): Promise<void>;
   /** From now on, the storage accepts no writes, as a replica that cannot be promoted. It can be reached and read. */
   refuseWrites(): Promise<void>;
-  /** From now on, the open connections carry nothing, and no side is notified, as when a firewall has forgotten them. New ones work. */
+  /** From now on, open connections carry nothing, without a sign, as when a firewall forgets them. New ones work. */
   loseConnections(): Promise<void>;
   /** Another client inserts a plant in a transaction, which is open until {@link recover} rolls it back. */
   holdUncommitted(plant: NewPlantFields): Promise<void>;
@@ -43,10 +41,7 @@ export interface StorageFaults {
   crash(): Promise<void>;
   /** Not a fault: resolves with the number of connections that the repositories have to the storage. */
   connections(): Promise<number>;
-  /**
-   * Ends every fault: the storage can be used as before. Writes under way may still arrive. The suite also calls it at the
-   * end of each case that has used a hook, when no fault may be left.
-   */
+  /** Ends every fault, if there is one. Writes under way may still arrive. Also called after each case with a hook. */
   recover(): Promise<void>;
 }
 

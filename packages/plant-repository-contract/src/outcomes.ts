@@ -38,10 +38,7 @@ const NEIGHBOURS = [
 /** Faults of the add of {@link PLANT}. */
 type Fault = 'silenceAfterWrite' | 'loseNextAcknowledgement' | 'delayNextWrite' | 'holdUncommitted';
 
-/**
- * Declares that what is reported of a plant is true after a fault of its add, and after what happens `then`, when the
- * storage has the plant.
- */
+/** Declares that what is reported of a plant is true after a fault of its add, and after `then`, once it is stored. */
 function truthAfter(fault: Fault, timeLimitMs: number, then?: 'outage' | 'refuseAccess' | 'close') {
   const needs = then === undefined || then === 'close' ? [] : [then];
   return given([fault, ...needs, 'recover'], async (store, storage) => {

@@ -12,10 +12,7 @@ export const contractCases = { ...values, ...ids, ...outcomes, ...conduct };
 /** The sentences of `PlantReader` as cases. */
 export const readerCases = reading;
 
-/**
- * Declares the suite that every `PlantRepository` must pass: for a test framework, the name of the adapter, and a function that
- * opens a new, empty store for each case. The suite closes its repository. The README of the package has an example.
- */
+/** Declares the suite that every `PlantRepository` must pass. Each case opens a new, empty store, and closes it. */
 export const describePlantRepository = suiteOf<OpenStore, keyof StorageFaults>(
   'PlantRepository',
   contractCases,

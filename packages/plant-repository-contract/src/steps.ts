@@ -20,10 +20,7 @@ import type { OpenStore, StorageFaults } from './open-store.js';
 export const TIME_LIMIT_MS = 9_999.73;
 /** The time limit of a call that is expected to fail. */
 export const SHORT_LIMIT_MS = 99.73;
-/**
- * Long enough to try again after a fault, and for a refusal to arrive. Longer than the shortest time after which a
- * server gives up waiting for a lock: 1 second with InnoDB.
- */
+/** Long enough to try again after a fault, and for a server to give up waiting for a lock: after 1 second with InnoDB. */
 export const RETRY_LIMIT_MS = 1_499.73;
 /** The time limit of calls before `close`. A driver may need seconds more to close a connection that does not respond. */
 export const LAST_CALL_LIMIT_MS = 499.73;
@@ -111,10 +108,7 @@ export class Store {
       await Promise.all(all.slice(at, at + TOGETHER).map((plant) => this.add(plant)));
   }
 
-  /**
-   * Adds a plant, and resolves with what is reported. Rejects when that is late, reveals a secret, or is an error that
-   * the port does not name.
-   */
+  /** Adds a plant, and resolves with what is reported. Fails when that is late, has a secret, or is not of the port. */
   async report(plant: NewPlantFields, timeLimitMs = TIME_LIMIT_MS): Promise<Report> {
     const what = `add of plant ${plant.id}`;
     const adding = this.opened.repository.add(newPlant(plant), timeLimitMs);
@@ -185,9 +179,8 @@ export class Store {
   }
 
   /**
-   * Resolves when what was reported is true, twice: as soon as the storage can be used again, and when nothing is under
-   * way any more. For the second, this adds another plant and closes the repository.
-   * Before the adds, their ids were free.
+   * Resolves when what was reported about free ids is true: as soon as the storage can be used again, and when nothing is
+   * under way any more, after another add and `close`.
    */
   async expectTrueAfterClose(...reports: readonly Report[]): Promise<void> {
     if (this.#closed) return (await this.another()).expectTrueAfterClose(...reports);
@@ -250,7 +243,7 @@ export function outcomeOf(error: unknown): Outcome | undefined {
 }
 
 /** Fails because a call was rejected with an error that the port does not name. */
-export function failedOtherwise(call: string, error: unknown): never {
+function failedOtherwise(call: string, error: unknown): never {
   return fail(`${call} was rejected with an error that is not of the port: ${error}`);
 }
 
