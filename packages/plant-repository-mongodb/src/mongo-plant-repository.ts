@@ -11,10 +11,7 @@ export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryO
   readonly uri: string;
   /** The name of the collection. `plants` by default. */
   readonly collection?: string;
-  /**
-   * Whether a collection that does not exist is created with its validator. `true` by default. Otherwise `read` rejects
-   * when there is none: an empty page would mean that no plant is left.
-   */
+  /** Whether to create a missing collection. `true` by default. With `false`, `read` rejects when there is none. */
   readonly createCollection?: boolean;
 }
 

@@ -43,7 +43,6 @@ export class MongoPlantStorage implements PlantStorage {
   #topology: Topology | undefined;
   #isClosed = false;
 
-  /** @throws {InvalidMongoUriError} when `uri` is invalid; the message contains no credentials. */
   constructor(uri: string, options: CollectionOptions, observe: StorageObserver = () => undefined) {
     const client = createMongoClient(uri);
     this.place = `the database at ${shownHosts(uri, client)}`;

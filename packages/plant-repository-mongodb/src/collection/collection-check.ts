@@ -32,10 +32,7 @@ const SCHEMA = {
   ),
 };
 
-/**
- * Allows further fields, because during a rolling update older and newer instances of the service write to
- * one collection.
- */
+/** Allows further fields: during a rolling update, older and newer instances of the service write to one collection. */
 export const VALIDATION = {
   validator: { $jsonSchema: SCHEMA },
   validationLevel: 'strict',
@@ -56,7 +53,6 @@ export class CollectionCheck {
   /** A check repeats what is wrong every second. */
   readonly #reported = new Set<string>();
 
-  /** @param observe Receives what an administrator should know, each once. */
   constructor(db: Db, options: CollectionOptions, observe: StorageObserver) {
     this.#db = db;
     this.#options = options;
@@ -78,7 +74,7 @@ export class CollectionCheck {
     }
   }
 
-  /** Rejects with {@link CollectionError} when there is no such collection. Needs only the permission to read it. */
+  /** Rejects without the collection: an empty page would mean that no plant is left. Needs only permission to read it. */
   async expectCollection(signal: AbortSignal): Promise<void> {
     if (await this.#find(signal, { nameOnly: true, authorizedCollections: true })) return;
     throw new CollectionError(
@@ -185,10 +181,7 @@ export class CollectionCheck {
     if (!isPermitted) throw new CollectionError(DENIED);
   }
 
-  /**
-   * Returns whether the user may do something, from the reply to `connectionStatus`. Returns true for a server that
-   * requires no credentials, or that does not report privileges. Source: MongoDB manual, "Resource Document".
-   */
+  /** Whether the user may do this; true without reported privileges. Source: MongoDB manual, "Resource Document". */
   #may(action: string, { authInfo }: Document, collection = this.#options.collection): boolean {
     const { authenticatedUsers = [], authenticatedUserPrivileges } = authInfo ?? {};
     if (authenticatedUsers.length === 0 || !authenticatedUserPrivileges) return true;

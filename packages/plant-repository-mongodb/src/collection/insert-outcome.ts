@@ -22,11 +22,7 @@ export function insertResult(reply: Document, size: number): InsertResult {
     : { outcomes };
 }
 
-/**
- * The outcome of one document. Most codes are unclear, because a router reports network errors in this way.
- *
- * @param error `keyPattern` has the fields of the violated unique index.
- */
+/** The outcome of one document. Most codes are unclear, because a router reports network errors in this way. */
 function outcomeOf({ code, keyPattern = {} }: Document): InsertOutcome {
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };

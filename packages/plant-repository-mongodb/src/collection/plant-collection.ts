@@ -47,11 +47,9 @@ export async function readPage(
 }
 
 /**
- * Its reply has a time that is not before any plant that was acknowledged until now.
- *
- * Majority reads alone may miss such plants: on a primary that was replaced and has not noticed it, and on a new
- * primary that does not know yet what a majority has. A linearizable read waits until a majority confirms the
- * primary. MongoDB guarantees it for one document, so its time is used for the page.
+ * Its reply has a time that is not before any plant that was acknowledged until now. Majority reads alone may miss such
+ * plants: on a primary that was replaced and has not noticed it, and on a new one that does not know yet what a majority
+ * has. A linearizable read waits until a majority confirms the primary, for one document only: the page uses its time.
  */
 const CONFIRMATION = {
   filter: { _id: Long.ZERO },

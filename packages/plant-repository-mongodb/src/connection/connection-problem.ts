@@ -38,10 +38,7 @@ const PROBLEMS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 /** The system's errors when a name does not resolve. */
 const UNRESOLVED: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/**
- * UserNotFound (also for a certificate without a user), AuthenticationFailed, MechanismUnavailable, and the code
- * of Atlas for a wrong password.
- */
+/** UserNotFound (also for a certificate), AuthenticationFailed, MechanismUnavailable, and a wrong password on Atlas. */
 const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**
@@ -94,10 +91,7 @@ function connectionProblem(error: unknown, options: ConnectionOptions): string {
   return handshakeProblem(chain, options) ?? ([...messages].join(': ') || SILENT);
 }
 
-/**
- * Only a handshake sends credentials: Atlas replies to an insert over the quota with the same code. For an operation that
- * waited for the connection of another, that refusal is a cause of the error.
- */
+/** Whether a handshake was refused, here or in a cause. A reply of Atlas has such a code when a quota is exceeded. */
 function credentialsRefused(error: unknown): boolean {
   return causesOf(error).some((it) => CREDENTIALS_REFUSED.has(codeOf(it)) && !isReply(it));
 }

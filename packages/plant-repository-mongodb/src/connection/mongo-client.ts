@@ -100,10 +100,7 @@ function poolProblem({ minPoolSize = 0 }: MongoClient['options']): string | unde
   return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
 }
 
-/**
- * The driver reads these files only when it connects: it would report an unreadable one as an outage, and ignores a
- * `tlsCAFile` without a certificate.
- */
+/** Otherwise, the driver reports an unreadable file as an outage, and ignores a `tlsCAFile` without a certificate. */
 function tlsFileProblem(options: MongoClient['options']): string | undefined {
   for (const [option, content, check] of TLS_FILES) {
     const path = options[option];
@@ -122,10 +119,7 @@ const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
 /** A host and a port that may be a user and a password: not an IP address, nor a default port of MongoDB. */
 const DOUBTFUL = /^(?!localhost:|[\d.]+:|\[)[^:]+(?!:2701[789]$):\d+$/;
 
-/**
- * Returns the hosts of a connection string for logs: `host:port`, or the name of a cluster. Without an `@`, what looks
- * like a host and a port may be a user and a password of digits. Such a port is left out.
- */
+/** Returns the hosts that logs show, or the name of a cluster, without ports that may be passwords: {@link DOUBTFUL}. */
 export function shownHosts(uri: string, { options }: MongoClient): string {
   const hosts = options.srvHost === undefined ? options.hosts.map(String) : [options.srvHost];
   const hides = (host: string) => !USER_INFO.test(uri) && DOUBTFUL.test(host);
