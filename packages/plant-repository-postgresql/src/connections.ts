@@ -5,10 +5,7 @@ import { endsConnection, wasIdle, whyNotConnected, withoutPlant } from './server
 
 const CONNECTED_WITHIN_MS = 20_000;
 
-/**
- * A statement that the server does not cancel keeps its connection for this time. No other connection is opened in its
- * place, since its backend is alive.
- */
+/** A statement that the server does not cancel keeps its connection, and no other replaces it: its backend is alive. */
 const CANCELLED_WITHIN_MS = 20_000;
 
 /** A statement ends within this time after the server has carried out the request to cancel it, unless the connection is lost. */
@@ -53,9 +50,7 @@ export class Connections {
 
   /**
    * Runs statements with one connection, and once again if that one was closed because it was idle. Rejects with a
-   * {@link PostgresqlError} when the server reports an error.
-   *
-   * @param signal When it aborts, this rejects, and the server cancels the statement.
+   * `PostgresqlError` when the server reports an error, and when `signal` aborts: then the server cancels the statement.
    */
   run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -172,10 +167,7 @@ export class Connections {
   }
 }
 
-/**
- * `pg` leaves the socket open when it rejects the login itself, for example without a password. Each attempt would take a
- * connection of the server for a minute.
- */
+/** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
 class ClosingClient extends Client {
   override connect(): Promise<Client>;
   override connect(connected: (error: Error | null) => void): void;

@@ -149,10 +149,8 @@ export class PostgresqlStorage implements PlantStorage {
     const statement = { text: insert, values, name: this.#prepares ? insertName : undefined };
     const { rowCount } = await committed(client, statement);
     if (rowCount === plants.length) return 'stored';
-    const found = await lookUp(
-      client,
-      plants.map(({ plant }) => plant.id),
-    ).catch(() => undefined);
+    const ids = plants.map(({ plant }) => plant.id);
+    const found = await lookUp(client, ids).catch(() => undefined);
     if (rowCount === 0 && found?.isKept === false) await this.#examine(client);
     if (found) return plants.map((it) => outcomeOf(it, found));
     // Then the group commit looks them up.

@@ -14,10 +14,7 @@ const KINDS = {
 
 type Kind = keyof typeof KINDS;
 
-/**
- * By the SQLSTATE of an error, and the function of the server that reports it, in a trigger with `(trigger)`. The first
- * that matches counts.
- */
+/** For the SQLSTATE and the server's function that reports it, with `(trigger)` inside one. The first match counts. */
 const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
   // Constraints, triggers and row-level security of an administrator, limits of size.
   [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused'],

@@ -12,16 +12,12 @@ const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
 const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
   AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
 
-/**
- * A session that holds one row, such as a bulk load that is not committed, must not hold up the plants of others. Shorter than
- * the attempt timeout of the group commit.
- */
+/** Shorter than the attempt timeout of the group commit: an uncommitted bulk load must not hold up the other plants. */
 const WAITS_FOR_ROWS = `set_config('lock_timeout', '500ms', true) = '500ms'`;
 
 /**
- * Another session may have committed a plant without waiting for the disk or the standbys. This transaction writes a
- * message to the log after that commit, so its own synchronous commit includes the plant's. What a standby shows, it
- * has flushed.
+ * Another session may have committed a plant without waiting for the disk or the standbys. A message in the log after
+ * that commit makes the synchronous commit of this transaction include it. A standby shows only what it has flushed.
  */
 const FLUSH = `(SELECT CASE WHEN NOT pg_is_in_recovery()
   THEN pg_logical_emit_message(true, 'plant-store', '') END) AS flushed`;
