@@ -2,7 +2,7 @@ import type { Clock } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { InsertLimits, PlantBatch } from './plant-storage.js';
 
-/** The least attempt timeout. */
+/** The least attempt timeout: how long a reply may take before the plants are inserted again. */
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
 /** The least time after which an attempt starts without waiting for a reply to another. */
@@ -12,11 +12,11 @@ const PAUSE_MS = 100;
 export class Attempt implements PlantBatch {
   readonly plants: readonly PendingPlant[];
   readonly timeLimitMs: number;
-  /** Lets the next attempt start. */
+  /** Lets another attempt start in place of this one. */
   readonly releaseSlot: () => void;
-  /** The plants that the storage has taken; `undefined` before. */
+  /** Those of the plants that are sent; `undefined` before the storage takes them. */
   taken: readonly PendingPlant[] | undefined;
-  /** When it took them, by the clock. */
+  /** When the storage took them, by the clock. */
   takenAt = Number.POSITIVE_INFINITY;
   /** Whether its plants were queued again while it was in flight: its reply may be lost. */
   hasTimedOut = false;
@@ -45,24 +45,23 @@ export class Attempt implements PlantBatch {
 }
 
 /**
- * The attempts in flight, and how long each is waited for.
- *
- * When the attempt timeout has passed, the plants of an attempt are queued again, because its reply may be lost. The attempt
- * stays in flight, and keeps its slot: when a majority or a standby lags, all attempts are slow, and more of them would
- * make the database slower. When a later attempt has got its reply, only a part of the database does not respond, such as
- * one shard. Then the attempt is a straggler, and releases its slot.
+ * The attempts in flight, and how long each is waited for. One without a reply stays in flight, and becomes in turn:
+ * - timed out, after the attempt timeout: its plants are queued again, because its reply may be lost. It keeps its slot:
+ *   when a majority or a standby lags, all attempts are slow, and more of them would make the database slower.
+ * - a straggler, when a later attempt has got its reply: only a part of the database does not respond, such as one shard.
+ *   It releases its slot, for plants of the other parts.
  */
 export class Attempts {
   readonly #clock: Clock;
   readonly #limits: InsertLimits;
   readonly #onTimeout: (attempt: Attempt) => void;
-  /** Have timed out, and keep their slots: a majority or a standby lags. */
+  /** Attempts that have timed out and keep their slots. */
   readonly #timedOut = new Set<Attempt>();
-  /** How many have released their slots: a shard is frozen. Their connections are limited too. */
+  /** How many attempts have released their slots. They are limited too, because they keep their connections. */
   #stragglers = 0;
-  /** The time of the latest reply. A majority that lags by seconds needs longer timeouts. */
+  /** How long the latest reply took. Timeouts follow it, because a majority may lag by seconds. */
   #replyMs = 0;
-  /** When the latest of those attempts was taken that have got replies: the rest of the database responds. */
+  /** When the storage took the latest attempt that has got a reply. An earlier one that has timed out is a straggler. */
   #latestTakenAt = Number.NEGATIVE_INFINITY;
 
   /** @param onTimeout Called once for an attempt, before it may release its slot. */
@@ -77,21 +76,21 @@ export class Attempts {
     return Math.max(PAUSE_MS, this.#replyMs / this.#limits.ordinary);
   }
 
-  /** Whether attempts get no replies, for example because their connections are lost, or their rows are locked. */
+  /** Whether an attempt has had no reply for two timeouts, nor has a later one: rows are locked, or connections lost. */
   get isStalled(): boolean {
     const before = this.#clock.now() - 2 * this.#timeoutMs;
     return [...this.#timedOut].some(({ takenAt: at }) => at > this.#latestTakenAt && at <= before);
   }
 
-  /** The attempt timeout: more than a slow database needs for each. */
+  /** The attempt timeout: more than a slow database needs for a reply. */
   get #timeoutMs(): number {
     return Math.max(ATTEMPT_TIMEOUT_MS, 2 * this.#replyMs);
   }
 
   /**
-   * A shard that does not respond must not take every slot. So an attempt with suspects is limited, and every attempt while
-   * there are stragglers. It gets twice the time that a slow database needs, or that there was no reply to these plants or
-   * to any others.
+   * How long a server may work on an attempt: until all its callers have given up. But a shard that does not respond must
+   * not take every slot. So an attempt with suspects, or while there are stragglers, gets twice the attempt timeout, or
+   * twice the time in which neither these plants nor any others have got a reply, if that is longer.
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();
@@ -106,7 +105,7 @@ export class Attempts {
     return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
   }
 
-  /** The plants of an attempt leave the process. */
+  /** The plants of an attempt are sent. */
   start(attempt: Attempt): void {
     attempt.takenAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
@@ -123,7 +122,7 @@ export class Attempts {
     if (this.#timedOut.size > 0) this.#releaseSlots();
   }
 
-  /** An attempt has ended, and its plants have their outcomes. */
+  /** An attempt has ended. One that has timed out, and has left `#timedOut`, was a straggler. */
   end(attempt: Attempt): void {
     attempt.stopTimer();
     if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;

@@ -41,20 +41,17 @@ interface AvailabilityOptions {
   readonly clock: Clock;
 }
 
-/**
- * Knows whether the storage accepts plants. The events, `ready` and the refusal of creates all follow from one state:
- * the result of the last check.
- */
+/** Whether the storage accepts plants, by the last check. The events, `ready` and the refusal of adds follow from it. */
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections();
-  /** What every read rejects with now; `undefined` when the storage was available at the last check. */
+  /** What `ready` rejects with, and reads that fail; `undefined` when the last check found the storage available. */
   problem: StorageUnavailableError | undefined;
   /** Whether the storage has accepted plants before, or would have accepted them slowly. */
   wasReached = false;
   #finding: Finding | undefined;
   #checking: Promise<void> | undefined;
-  /** What the observer knows, and whether with the reason: a host that is down may be silent, and refuse a later check. */
+  /** What was reported last, and whether with a reason: a host that is down may be silent, and refuse a later check. */
   #reported: string | undefined;
   #hasReason = false;
   #cancelNext: () => void = () => undefined;
@@ -141,9 +138,9 @@ export class Availability {
  * then the reply never comes. A server that is slow or frozen is waited for, so only time with responses to checks counts.
  */
 class LostConnections {
-  /** For what is sent until the next check with a response. */
+  /** The signal of what is sent until the next check with a response. */
   #latest = sharedSignal();
-  /** For what was sent before, the earliest first, and for how long the server has responded to checks since then. */
+  /** The signals of what was sent before, the earliest first, and how long the server has responded to checks since. */
   readonly #earlier: { readonly sent: AbortController; respondingMs: number }[] = [];
   #checkedAt = Number.NEGATIVE_INFINITY;
 
@@ -164,12 +161,10 @@ class LostConnections {
   }
 }
 
-/**
- * What is sent between two checks shares a signal: with one for each insert, an insert on MongoDB takes 25 µs more of CPU
- * time. Node.js warns of more than ten listeners otherwise.
- */
+/** For what is sent between two checks: a signal for each insert would take 25 µs more of CPU time on MongoDB. */
 function sharedSignal(): AbortController {
   const controller = new AbortController();
+  // Otherwise, Node.js warns of more than ten listeners.
   setMaxListeners(0, controller.signal);
   return controller;
 }

@@ -23,20 +23,21 @@ export interface GroupCommitOptions {
 /**
  * Stores plants, many with one insert, and determines the outcome of each.
  *
- * A plant without an outcome is inserted again with the same mark. It cannot be stored twice, because ids are unique.
- * When its id exists, the mark of the committed plant is read. Its own mark means stored, another mark means taken, and
- * no plant means that it is inserted again.
+ * `add` makes a {@link PendingPlant}, an {@link InsertQueue} groups it with others into an {@link Attempt}, which is one
+ * insert, and the reply settles it. A plant that it does not settle goes on in one of two ways:
+ * - Its id exists: the mark of the committed plant is looked up. Its own mark means stored, another one means taken.
+ * - Otherwise, or without such a plant, it is inserted again with the same mark. Ids are unique: it is not stored twice.
  *
- * An insert without a reply is not given up, unless its connection counts as lost: its plants are queued again, and its late
- * reply counts like any other.
+ * An attempt without a reply is not given up, unless its connection counts as lost. Its plants are inserted again
+ * meanwhile, and its late reply counts like any other.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #ordinary: InsertQueue;
-  /** Of plants that may be the reason why an insert has failed. They and others do not wait for each other. */
+  /** Of suspects: plants that may be the reason why an insert has failed. They and others do not wait for each other. */
   readonly #again: InsertQueue;
   readonly #attempts: Attempts;
-  /** Have no outcome yet. */
+  /** All plants whose `add` has not settled. */
   readonly #pending = new Set<PendingPlant>();
   /** The earliest deadline of the pending plants, or an earlier one. */
   #nextDeadline = Number.POSITIVE_INFINITY;
@@ -155,6 +156,7 @@ export class GroupCommit {
   /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
   #conclude(attempt: Attempt, { outcomes, error }: InsertResult): readonly PendingPlant[] {
     const { plants, taken } = attempt;
+    // Nothing was sent.
     if (!taken) {
       for (const plant of plants) plant.cause = error;
       if (outcomes === 'not permitted') for (const plant of plants) this.#reject(plant);
@@ -162,9 +164,9 @@ export class GroupCommit {
     }
     if (taken.length === 0) return [];
     if (outcomes !== 'unclear') this.#attempts.countReply(attempt);
-    const durationMs = this.#options.clock.now() - attempt.takenAt;
-    const batch = { plants: taken.length, durationMs, failure: error };
-    this.#options.observer({ type: 'batch written', ...batch });
+    const { observer, clock } = this.#options;
+    const durationMs = clock.now() - attempt.takenAt;
+    observer({ type: 'batch written', plants: taken.length, durationMs, failure: error });
     const existing: PendingPlant[] = [];
     for (const [at, plant] of taken.entries()) {
       const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unclear');
@@ -173,13 +175,14 @@ export class GroupCommit {
       if (outcome === 'not permitted') this.#reject(plant);
       const refusal = typeof outcome === 'object' && 'reason' in outcome ? outcome : undefined;
       if (refusal && plant.isSettled) {
-        this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
+        observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
       }
       if ((refusal || outcome === 'id exists') && !plant.isSettled) existing.push(plant);
     }
     return existing;
   }
 
+  /** Gives up a plant that the storage does not permit, unless an earlier insert of it may have written it. */
   #reject(plant: PendingPlant): void {
     if (plant.isUnclear) return;
     const { cause } = plant;
@@ -188,7 +191,7 @@ export class GroupCommit {
     plant.giveUp(`${NOT_STORED}: ${why.message}`, why.cause);
   }
 
-  /** Settles the plants whose ids belong to committed plants. */
+  /** Settles the plants whose ids belong to committed plants, by the marks of those. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
     const { storage, availability } = this.#options;
@@ -216,13 +219,13 @@ export class GroupCommit {
     return once();
   }
 
-  /** The plants of an insert without a reply may get their outcomes from another one. */
+  /** The plants of an attempt without a reply may get their outcomes from another one. */
   #queueTimedOut({ taken = [] }: Attempt): void {
     for (const plant of taken) plant.bisect(taken.length);
     this.#queueAgain(taken);
   }
 
-  /** Plants that are inserted alone come after all others, so that they take turns. */
+  /** Suspects that are inserted alone come after all others, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
     const pending = plants.filter(({ isSettled }) => !isSettled);
     this.#ordinary.pushFront(pending.filter(({ isSuspect }) => !isSuspect));

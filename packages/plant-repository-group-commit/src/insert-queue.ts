@@ -7,30 +7,29 @@ const MAX_PLANTS = 1_000;
 const MAX_BYTES = 2 ** 22;
 
 /**
- * While fewer inserts are in flight, the next one starts when it has this share of their plants. Compared with one insert at
- * a time, this gives a tenth more creates a second with the database on the same machine, and two thirds more with the
- * database 10 ms away. A share of a quarter gives no more. (Measured interleaved over HTTP, with 50 connections.)
+ * While fewer than `EAGER` inserts are in flight, the next one starts when it has `MIN_SHARE` of their plants. With 50
+ * connections over HTTP, this gives a tenth more creates a second than one insert at a time with the database on the same
+ * machine, and two thirds more with the database 10 ms away. A share of a quarter gives no more. (Measured interleaved.)
  */
 const EAGER = 4;
 const MIN_SHARE = 1 / 2;
 
 /** When inserts start, how many, and how. */
 interface InsertQueueOptions {
-  /** The most inserts in flight. */
+  /** The most inserts in flight, without stragglers: each takes a slot, until it releases it. */
   readonly slots: number;
   /** Whether an insert waits for more plants, instead of starting as soon as a slot is free. */
   readonly waits: boolean;
   /** Milliseconds after which an insert starts, whatever its size is, while a slot is free. */
   readonly pauseMs: () => number;
-  /** Starts an insert. Calls `releaseSlot` when it has ended, or earlier, or both. */
+  /** Starts an insert. Calls `releaseSlot` when it has ended, or before, as a straggler, or both. */
   readonly insert: (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
   readonly clock: Clock;
 }
 
 /**
- * Natural batching (group commit): plants that are queued while inserts are in flight form the next insert. An idle
- * queue starts one at once. Otherwise, the next one starts when it has enough plants compared with all that are in
- * flight, when those have ended, or when they take long.
+ * Natural batching (group commit): plants that are queued while inserts are in flight form the next insert. It starts
+ * when nothing is in flight, when it has enough plants compared with those in flight, or when those take long.
  */
 export class InsertQueue {
   readonly #options: InsertQueueOptions;
@@ -42,7 +41,7 @@ export class InsertQueue {
   #startedAt = Number.NEGATIVE_INFINITY;
   /** Whether an insert starts at the end of the turn, with the plants that come until then. */
   #isStarting = false;
-  /** Set while an insert starts after a pause, because a majority or a standby lags. */
+  /** Stops the timer of `#startLater`; `undefined` while there is none. */
   #stopPause: (() => void) | undefined;
 
   constructor(options: InsertQueueOptions) {
@@ -82,7 +81,7 @@ export class InsertQueue {
     });
   }
 
-  /** When the inserts in flight take long, the next one does not wait for them. */
+  /** When the inserts in flight take long, as with a standby that lags, the next one does not wait for them. */
   #startLater(): void {
     const { slots, pauseMs, clock } = this.#options;
     if (this.#stopPause || this.#inFlight >= slots) return;

@@ -22,7 +22,7 @@ export function sizeOf({ name, tag = '' }: Plant): number {
   return bytes;
 }
 
-/** What an `add` needs beside its plant: the size of it, when it began and ends, by the clock, and its caller, for the tracer. */
+/** What an `add` has beside its plant. The size is in bytes, the times are of the clock, the caller is for the tracer. */
 interface Call {
   readonly size: number;
   readonly addedAt: number;
@@ -33,11 +33,11 @@ interface Call {
 }
 
 /**
- * A plant whose `add` has no outcome yet: the rule for what is reported to its client. Each method states one fact. The first
- * fact that decides the outcome settles the plant; later ones change nothing.
+ * A plant whose `add` has no outcome yet, and the rule that decides the outcome. Each method reports one fact about the
+ * plant. The first fact that decides settles the plant; later ones change nothing.
  *
- * The outcome is unknown if and only if an insert of it is unclear: it was sent, and no fact shows that it has not written
- * the plant, and will not. Replies are lost in any network, and what was sent may arrive later.
+ * An insert of it is unclear from when it is sent until a fact shows that it has written nothing, and will not. Giving up
+ * the plant reports unknown if an insert is unclear, because what was sent may arrive later, and unavailable otherwise.
  */
 export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
@@ -62,12 +62,12 @@ export class PendingPlant implements MarkedPlant {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether an insert of it was sent, and is not known to have written nothing. */
+  /** Whether an insert of it is unclear: sent, and not known to have written nothing. */
   get isUnclear(): boolean {
     return this.#unclearInserts > 0;
   }
 
-  /** An insert of it leaves the process. */
+  /** An insert of it is sent. */
   beginInsert(): void {
     this.#unclearInserts += 1;
   }
@@ -103,7 +103,7 @@ export class PendingPlant implements MarkedPlant {
 
   /**
    * It was in an insert of so many plants, one of which may be the reason for what happened: PostgreSQL refuses all plants
-   * for one, and a shard of MongoDB can be without a primary.
+   * for one, and a shard of MongoDB can be without a primary. So the next insert of it is smaller.
    */
   bisect(together: number): void {
     this.maxTogether = Math.ceil(together / BISECT_BY);

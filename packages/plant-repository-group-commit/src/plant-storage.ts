@@ -10,9 +10,8 @@ export interface MarkedPlant {
 /** The plants of one insert. */
 export interface PlantBatch {
   /**
-   * Returns the plants to insert: those that a caller still waits for, so the array may be empty. Call it immediately
-   * before a part of the insert leaves the process: this insert of these plants is unclear from then on. Later calls
-   * return the same array.
+   * Returns the plants to insert: those that a caller still waits for, so perhaps none. Call it immediately before a part
+   * of the insert is sent: from then on, the insert is unclear for each of them. Later calls return the same array.
    */
   take(): readonly MarkedPlant[];
   /** Milliseconds after which a server may end the insert. */
@@ -31,10 +30,10 @@ export interface Refusal {
  * What an insert has done with one plant:
  * - `stored`: it is stored durably;
  * - `id exists`: a plant with its id exists, of another `add` or of an earlier insert of this one;
- * - a mark: a committed plant with its id has this mark, `undefined` for one of another program;
+ * - `committedMark`: the plant with its id is committed and has this mark, `undefined` for one of another program;
  * - `not written`: this insert did not write it, and will not. The next one may;
- * - `refused with others`: the same, because the storage refuses one of the plants of this insert;
- * - `not permitted`: the same, and the next insert would end in the same way;
+ * - `refused with others`: not written, because the storage refuses one plant of this insert, perhaps another one;
+ * - `not permitted`: not written, and the next insert would end in the same way;
  * - `unclear`: it may be written, now or later, or may be rolled back;
  * - a {@link Refusal}.
  */
@@ -50,7 +49,7 @@ export type InsertOutcome =
 
 /** How an insert has ended. */
 export interface InsertResult {
-  /** The outcome of each plant, in the order of {@link PlantBatch.take}; one alone counts for all of them. */
+  /** The outcome of each plant, in the order of {@link PlantBatch.take}, or one for all of them. */
   readonly outcomes: readonly InsertOutcome[] | Exclude<InsertOutcome, object>;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
@@ -77,20 +76,19 @@ export interface Problem {
   readonly cause: Error;
 }
 
-/** The most inserts in flight: the slots. Each uses a connection of its own. */
+/** The most inserts in flight, by what is known about their plants. Each uses a connection of its own. */
 export interface InsertLimits {
-  /** Of plants that nothing is known against. The first four share; further ones start only when inserts are slow. */
+  /** Of plants that are not suspected of anything. More than four are in flight only when inserts are slow. */
   readonly ordinary: number;
-  /** Of plants that may be the reason why an insert has failed, or has got no reply. */
+  /** Of suspects: plants that may be the reason why an insert has failed, or has got no reply. */
   readonly again: number;
-  /** Of stragglers: slow inserts, while later ones get their replies. A part of the storage does not respond, such as a shard. */
+  /** Of stragglers: inserts without a reply, while later ones get theirs, as when one shard does not respond. */
   readonly stragglers: number;
 }
 
 /**
- * A server that keeps plants: its connections, its commands, and the meaning of its errors. Each method is attempted
- * once. An adapter supplies one of these, and `GroupCommitPlantRepository` does the rest, without a false outcome in every
- * order of replies and faults that was explored (`group-commit.explored.test.ts`).
+ * A server that keeps plants, from an adapter: its connections, commands, and what errors mean. A method tries once.
+ * `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no order with a false outcome.
  */
 export interface PlantStorage {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
@@ -105,13 +103,13 @@ export interface PlantStorage {
   newMark(): string;
 
   /**
-   * Inserts each plant of a batch that has no id in common with a stored one, durably and independently of the others.
+   * Inserts each plant of a batch whose id is free, durably and independently of the others.
    *
    * Resolves when a server has replied, also when the server has ended the insert: after `timeLimitMs`, while a row was
    * locked, or by an administrator. A plant is `not written` only if the server has rolled it back.
    *
    * Rejects when the insert ends without a reply, because its connection has failed or `signal` has aborted. If `take` was
-   * called, the insert is unclear for every plant: it may still arrive, and write, when the plants are inserted again.
+   * called, the insert is unclear for every plant: it may still arrive, and write, after the plants were inserted again.
    *
    * @param signal Aborts when the connection counts as lost. Close it, and do not give up an insert for any other reason.
    */
@@ -121,8 +119,7 @@ export interface PlantStorage {
    * Resolves with the marks of the plants with these ids that are committed; `undefined` for one of another program.
    * Visible is not durable: a plant, of this process or of another, is made durable before it is returned.
    *
-   * @param signal Ends the wait. What was sent is ended on the server too. A connection without a reply is closed, because
-   *   it may be lost.
+   * @param signal Ends the wait, also on the server. A connection without a reply is closed, because it may be lost.
    */
   committedMarks(
     ids: readonly bigint[],
@@ -137,8 +134,7 @@ export interface PlantStorage {
   page(page: PageRequest, signal: AbortSignal): Promise<readonly NewPlantFields[]>;
 
   /**
-   * Rejects when an insert would be rejected now, and when a write is not acknowledged until the signal aborts. Writes
-   * nothing.
+   * Rejects when an insert would be rejected now, or a write is not acknowledged until `signal` aborts. Writes nothing.
    *
    * @param signal As for {@link committedMarks}.
    */

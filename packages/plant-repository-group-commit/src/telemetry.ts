@@ -43,7 +43,7 @@ export type StorageObserver = (event: StorageEvent) => void;
 
 /**
  * Shows batches to a tracing system. A batch carries the plants of several callers, so it runs in the
- * asynchronous context of none of them. It can only be linked to them.
+ * asynchronous context of none of them, and can only be linked to them.
  */
 export interface BatchTracer<Caller = unknown> {
   /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. Must not throw. */
