@@ -18,7 +18,6 @@ const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 
-/** Returns the content of a path. */
 type Source = () => string | Buffer | Promise<string | Buffer>;
 
 /** Returns the routes of the interface description and the docs pages. Each is read or made at its first request. */

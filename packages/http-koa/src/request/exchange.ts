@@ -18,9 +18,7 @@ export type Operation = (ctx: Context) => Response | Promise<Response>;
 
 /** What the requests of one application share, and the middleware that makes an exchange of each. */
 export class Exchanges {
-  /** The most operations carried out at once. */
   readonly maxInFlight: number;
-  /** How many operations are carried out now. */
   inFlight = 0;
   readonly #observer: HttpObserver;
   readonly #ownApp: KoaApplication | undefined;
