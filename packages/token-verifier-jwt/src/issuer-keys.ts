@@ -91,9 +91,8 @@ export class IssuerKeys {
 
   /**
    * Yields the trusted keys that fit a token: several when it or the issuer names none. Fetches the keys, and yields
-   * again, until a fetch has ended that began after the call: then there is no other key.
-   *
-   * Rejects with `TokenVerifierUnavailableError` when a fetch fails, or takes too long.
+   * again, until a fetch has ended that began after the call: then there is no other key. Rejects with
+   * `TokenVerifierUnavailableError` when a fetch fails, or takes too long.
    */
   async *fitting(header: JWSHeaderParameters): AsyncGenerator<readonly CryptoKey[]> {
     const earlier = this.#fetching;
