@@ -74,7 +74,6 @@ export function verdictOn({ verifier }: OpenVerifier, token: string, what: strin
   return inTime<Verdict>(verifying, LIMIT_MS, `verify of ${what}`);
 }
 
-/** Fails with what was expected and what came. */
 export function failed(what: string, expected: string, verdict: Verdict): never {
   const got = verdict instanceof Error ? verdict : `the client "${verdict.name}"`;
   return fail(`${what}: expected ${expected}, got ${got}`);
