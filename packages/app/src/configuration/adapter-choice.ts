@@ -34,9 +34,8 @@ export function choice<Configured, const Table extends Settings>(definition: {
 }
 
 /**
- * Configures the one adapter whose variables are set. Resolves with `undefined` when none is.
- *
- * Rejects with `ConfigurationError` when variables of several are set, or when those of the one are invalid.
+ * Configures the one adapter whose variables are set. Resolves with `undefined` when none is. Rejects with
+ * `ConfigurationError` when variables of several are set, or when those of the one are invalid.
  *
  * @param selector A variable that belongs to the adapter that it names.
  */
