@@ -128,6 +128,7 @@ export class Attempts {
     if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;
   }
 
+  /** Makes stragglers of the attempts that have timed out while a later one has got its reply, up to the limit. */
   #releaseSlots(): void {
     for (const attempt of this.#timedOut) {
       if (this.#stragglers >= this.#limits.stragglers) return;

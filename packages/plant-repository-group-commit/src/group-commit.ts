@@ -132,6 +132,7 @@ export class GroupCommit {
     const existing = this.#conclude(attempt, await this.#insert(attempt));
     if (existing.length > 0) await this.#lookUp(existing);
     this.#attempts.end(attempt);
+    // After a timeout, its plants are queued already.
     if (!attempt.hasTimedOut && attempt.plants.some(({ isSettled }) => !isSettled)) {
       await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
       this.#queueAgain(attempt.plants);

@@ -65,7 +65,7 @@ export class InsertQueue {
     if (this.#plants.size === 0) this.#endPause();
   }
 
-  /** An idle queue waits until the promises of the turn have settled, another one for the end of the turn. */
+  /** The plants of a turn share an insert: an idle queue waits until its promises have settled, another until its end. */
   #startSoon(): void {
     if (this.#isStarting) return;
     const isIdle = this.#inFlight === 0;
