@@ -1,6 +1,8 @@
 import { type PlantRepository, StorageSlowError, type TokenVerifier } from '@plant-store/domain';
 import { StoppingError } from '@plant-store/http-koa';
 
+const CHECK_INTERVAL_MS = 1000;
+
 /**
  * Reports whether the service has started and is not stopping. It has started when the storage and the token verifier
  * were reached once. A later outage is one of all instances, so that no other instance could take the requests.
@@ -19,7 +21,7 @@ export class Health {
     };
     this.#missing = new Set([() => tokens.ready(), () => plants.ready().catch(unlessSlow)]);
     const check = () => void this.#check().catch(() => undefined);
-    this.#timer = setInterval(check, 1000).unref();
+    this.#timer = setInterval(check, CHECK_INTERVAL_MS).unref();
     check();
   }
 

@@ -90,11 +90,13 @@ const commands: Readonly<Record<string, Command>> = {
   version: async (process) => print(process, `${build.version}\n`),
 };
 
+const READY_LIMIT_MS = 5000;
+
 /** Checks whether the service that runs with this configuration is ready. */
 async function requestReadiness(process: OwnProcess): Promise<number> {
   const { HOST, PORT } = await readConfiguration(process.env, false);
   try {
-    const signal = AbortSignal.timeout(5000);
+    const signal = AbortSignal.timeout(READY_LIMIT_MS);
     const response = await fetch(`${urlOf(HOST, PORT)}/readyz`, { signal });
     print(process, `${await response.text()}\n`);
     return response.ok ? 0 : 1;

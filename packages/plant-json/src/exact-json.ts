@@ -15,8 +15,8 @@ export class JsonNumber {
   }
 
   /**
-   * Returns `undefined` when the number is not whole, or has more than 19 digits. `1.0` and `1e3` are whole (JSON Schema
-   * 2020-12, "integer"). Uses the digits only, so that `1e1000000000` costs no more than `1`.
+   * Returns the number exactly; `undefined` when it is not whole, or has more than 19 digits. `1.0` and `1e3` are whole
+   * (JSON Schema 2020-12, "integer"). Uses the digits only, so that `1e1000000000` costs no more than `1`.
    */
   toWholeNumber(): bigint | undefined {
     const { text } = this;

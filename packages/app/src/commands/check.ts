@@ -9,6 +9,8 @@ import { maxFiles, type OwnProcess, printProblem } from './own-process.js';
 /** How long a part may take to connect, or to elect a primary. */
 const MAX_WAIT_MS = 4_000;
 
+const PAUSE_MS = 500;
+
 /** Resolves with the exit code: 0 if all is reached. Rejects with `ConfigurationError`, also for an ignored variable. */
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
@@ -53,7 +55,7 @@ export async function reasonNotReady(part: Pick<TokenVerifier, 'ready'>): Promis
   const attempts = async () => {
     while (problem !== undefined && performance.now() < end) {
       problem = await part.ready().catch((error: unknown) => error);
-      if (problem !== undefined) await wait(500);
+      if (problem !== undefined) await wait(PAUSE_MS);
     }
   };
   // The timer also keeps the process alive: a part that waits for an unknown host has no open handle.

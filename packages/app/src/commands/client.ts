@@ -31,6 +31,8 @@ export interface Work {
   readonly run: () => Promise<number>;
 }
 
+const PROGRESS_MS = 5_000;
+
 /**
  * Runs a command with the token of the configuration. Prints the counts to standard error, every five seconds and at the
  * end, then why the work is not complete, and how to resume it. Resolves with the exit code, when everything is closed.
@@ -57,7 +59,7 @@ export async function runAsClient(
     const client = await tokenVerifier.verify(given.ACCESS_TOKEN ?? '');
     const { counts, resume, run } = await begin({ container, client, configuration, signal });
     const progress = () => stderr.write(`${[counts(), resume()].filter(Boolean).join(' | ')}\n`);
-    const timer = setInterval(progress, 5_000);
+    const timer = setInterval(progress, PROGRESS_MS);
     signal.addEventListener('abort', () => {
       progress();
       stderr.write('waiting for what is in progress. Another signal ends it now\n');

@@ -22,7 +22,10 @@ export interface ConfiguredVerifier {
   readonly advice?: string | false;
 }
 
-/** `reload` reads the tokens again, and returns their number. It throws `ConfigurationError`: then the old ones stay. */
+/**
+ * A token verifier. One whose tokens can change has `reload`, which reads them again, and returns their number. It throws
+ * {@link ConfigurationError} when they are invalid: then the old ones stay.
+ */
 export type ReloadableVerifier = TokenVerifier & { readonly reload?: () => number };
 
 const list = choice({

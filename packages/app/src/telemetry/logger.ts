@@ -20,6 +20,8 @@ export type LogOutput = DestinationStream & { readonly fd?: number };
 /** What is kept, in bytes, while the output accepts nothing. Further lines are lost. */
 const MAX_KEPT = 2 ** 20;
 
+const RETRY_MS = 100;
+
 /**
  * Opens the log of the service or of a command: one JSON object a line, or a form for people. A disk that is full, or a
  * reader that has stopped, stops neither: `lost` is called for each line that is lost, and a later line has their number.
@@ -58,7 +60,7 @@ export async function openLog(
     lines = 0;
   };
   output.on('error', (error: NodeJS.ErrnoException) => {
-    if (problem === undefined) setTimeout(retry, 100).unref();
+    if (problem === undefined) setTimeout(retry, RETRY_MS).unref();
     problem = error;
   });
   output.on('drop', () => {

@@ -39,7 +39,10 @@ export class Connections {
     this.#waiting -= 1;
   }
 
-  /** Limits how long a response stays unread. Timeouts of all connections would take 5 % of the CPU time of a create. */
+  /**
+   * Limits how long a response stays unread, in milliseconds, where one waits for its client now. Timeouts of all
+   * connections would take 5 % of the CPU time of a create.
+   */
   limitUnread(timeLimitMs: number): void {
     for (const socket of this.#open.keys()) {
       const isUnread = socket.writableLength > 0 && socket.timeout !== timeLimitMs;
@@ -47,7 +50,10 @@ export class Connections {
     }
   }
 
-  /** Node.js keeps the requests that it has read, up to 5 MB, until the turn ends: no other connection is read in it. */
+  /**
+   * Closes a connection. Node.js makes objects of all requests that it has read from it, up to 5 MB, and keeps them until
+   * the end of this turn of the event loop. So the other connections are not read in this turn.
+   */
   #cutOff(connection: Connection): void {
     this.#remove(connection);
     const { stackTraceLimit } = Error;
