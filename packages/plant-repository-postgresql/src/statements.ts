@@ -55,7 +55,7 @@ export function statementsFor(absent: readonly OptionalColumn[]) {
         FROM plants WHERE $1::bigint IS NULL OR id > $1::bigint ORDER BY id LIMIT $2
       ) AS page
       WHERE coalesce(bytes_before, 0) < ${4 * 1024 ** 2} ORDER BY id`,
-    /** Fails if an insert would, or a rule would discard it (`RETURNING`). Waits as its commit: for locks and standbys. */
+    /** Fails if an insert would, or a rule would discard it (`RETURNING`). Waits as its commit: for locks or standbys. */
     insertNothing: `SELECT ${DURABLY};
       INSERT INTO plants (${columns}) SELECT ${columns} FROM plants WHERE false
         ON CONFLICT (id) DO NOTHING RETURNING mark;
