@@ -1,6 +1,6 @@
-import { setMaxListeners } from 'node:events';
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
-import { type Clock, NoResponseError, SILENT, withTimeLimit } from './clock.js';
+import { type Clock, SILENT, withTimeLimit } from './clock.js';
+import { LostConnections } from './lost-connections.js';
 import {
   type Finding,
   isForAdministrator,
@@ -18,8 +18,6 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 /** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
 const STALLED: Problem = { finding: 'slow', cause: new Error('inserts get no response') };
 
-/** How long a reply may take while the server responds to checks. On a busy machine, ten checks take longer. */
-const LOST_AFTER_MS = 10_000;
 /** Longer steps between two checks show that the server was frozen, or this process. */
 const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
 
@@ -44,7 +42,7 @@ interface AvailabilityOptions {
 /** Whether the storage accepts plants, by the last check. The events, `ready` and the refusal of adds follow from it. */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  readonly #connections = new LostConnections();
+  readonly #connections = new LostConnections(MAX_STEP_MS);
   /** What `ready` rejects with, and reads that fail; `undefined` when the last check found the storage available. */
   problem: StorageUnavailableError | undefined;
   /** Whether the storage has accepted plants before, or would have accepted them slowly. */
@@ -131,40 +129,4 @@ export class Availability {
       ? new StorageSlowError(message, { cause })
       : new StorageUnavailableError(message, { cause });
   }
-}
-
-/**
- * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a sign:
- * then the reply never comes. A server that is slow or frozen is waited for, so only time with responses to checks counts.
- */
-class LostConnections {
-  /** The signal of what is sent until the next check with a response. */
-  #latest = sharedSignal();
-  /** The signals of what was sent before, the earliest first, and how long the server has responded to checks since. */
-  readonly #earlier: { readonly sent: AbortController; respondingMs: number }[] = [];
-  #checkedAt = Number.NEGATIVE_INFINITY;
-
-  /** Aborts with {@link NoResponseError} when the connection of what is sent now counts as lost. */
-  get signal(): AbortSignal {
-    return this.#latest.signal;
-  }
-
-  checked(now: number, hasResponded: boolean): void {
-    const step = Math.min(now - this.#checkedAt, MAX_STEP_MS);
-    this.#checkedAt = now;
-    if (!hasResponded) return;
-    for (const it of this.#earlier) it.respondingMs += step;
-    const kept = this.#earlier.findIndex(({ respondingMs }) => respondingMs < LOST_AFTER_MS);
-    for (const { sent } of this.#earlier.splice(0, kept)) sent.abort(new NoResponseError());
-    this.#earlier.push({ sent: this.#latest, respondingMs: 0 });
-    this.#latest = sharedSignal();
-  }
-}
-
-/** For what is sent between two checks: a signal for each insert would take 25 µs more of CPU time on MongoDB. */
-function sharedSignal(): AbortController {
-  const controller = new AbortController();
-  // Otherwise, Node.js warns of more than ten listeners.
-  setMaxListeners(0, controller.signal);
-  return controller;
 }

@@ -35,7 +35,7 @@ export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #ordinary: InsertQueue;
   /** Of suspects: plants that may be the reason why an insert has failed. They and others do not wait for each other. */
-  readonly #again: InsertQueue;
+  readonly #suspects: InsertQueue;
   readonly #attempts: Attempts;
   /** All plants whose `add` has not settled. */
   readonly #pending = new Set<PendingPlant>();
@@ -48,7 +48,7 @@ export class GroupCommit {
   constructor(options: GroupCommitOptions) {
     this.#options = options;
     const { storage, clock } = options;
-    const { ordinary, again } = storage.limits;
+    const { ordinary, suspects } = storage.limits;
     const attempts = new Attempts(clock, storage.limits, (it) => this.#queueTimedOut(it));
     const insert = (plants: readonly PendingPlant[], releaseSlot: () => void) =>
       void this.#carryOut(
@@ -57,7 +57,7 @@ export class GroupCommit {
     const shared = { insert, clock, pauseMs: () => attempts.pauseMs };
     this.#attempts = attempts;
     this.#ordinary = new InsertQueue({ ...shared, slots: ordinary, waits: true });
-    this.#again = new InsertQueue({ ...shared, slots: again, waits: false });
+    this.#suspects = new InsertQueue({ ...shared, slots: suspects, waits: false });
   }
 
   /** Like `PlantRepository.add`; also rejects with a plain `Error` when the storage refuses the plant. */
@@ -68,7 +68,7 @@ export class GroupCommit {
       this.#expectAcceptable(size, timeLimitMs);
       const addedAt = clock.now();
       const settled = (error?: Error) => {
-        for (const it of [this.#pending, this.#ordinary, this.#again]) it.delete(pending);
+        for (const it of [this.#pending, this.#ordinary, this.#suspects]) it.delete(pending);
         if (this.#pending.size === 0) this.#drained?.();
         if (error) reject(error);
         else resolve();
@@ -155,19 +155,12 @@ export class GroupCommit {
   }
 
   /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
-  #conclude(attempt: Attempt, { outcomes, error }: InsertResult): readonly PendingPlant[] {
+  #conclude(attempt: Attempt, result: InsertResult): readonly PendingPlant[] {
     const { plants, taken } = attempt;
-    // Nothing was sent.
-    if (!taken) {
-      for (const plant of plants) plant.cause = error;
-      if (outcomes === 'not permitted') for (const plant of plants) this.#reject(plant);
-      return [];
-    }
-    if (taken.length === 0) return [];
-    if (outcomes !== 'unclear') this.#attempts.countReply(attempt);
-    const { observer, clock } = this.#options;
-    const durationMs = clock.now() - attempt.takenAt;
-    observer({ type: 'batch written', plants: taken.length, durationMs, failure: error });
+    if (!taken) this.#concludeUnsent(plants, result);
+    if (!taken || taken.length === 0) return [];
+    this.#countBatch(attempt, taken.length, result);
+    const { outcomes, error } = result;
     const existing: PendingPlant[] = [];
     for (const [at, plant] of taken.entries()) {
       const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unclear');
@@ -176,11 +169,22 @@ export class GroupCommit {
       if (outcome === 'not permitted') this.#reject(plant);
       const refusal = typeof outcome === 'object' && 'reason' in outcome ? outcome : undefined;
       if (refusal && plant.isSettled) {
-        observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
+        this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
       }
       if ((refusal || outcome === 'id exists') && !plant.isSettled) existing.push(plant);
     }
     return existing;
+  }
+
+  #concludeUnsent(plants: readonly PendingPlant[], { outcomes, error }: InsertResult): void {
+    for (const plant of plants) plant.cause = error;
+    if (outcomes === 'not permitted') for (const plant of plants) this.#reject(plant);
+  }
+
+  #countBatch(attempt: Attempt, plants: number, { outcomes, error: failure }: InsertResult): void {
+    if (outcomes !== 'unclear') this.#attempts.countReply(attempt);
+    const durationMs = this.#options.clock.now() - attempt.takenAt;
+    this.#options.observer({ type: 'batch written', plants, durationMs, failure });
   }
 
   /** Gives up a plant that the storage does not permit, unless an earlier insert of it may have written it. */
@@ -231,7 +235,7 @@ export class GroupCommit {
     const pending = plants.filter(({ isSettled }) => !isSettled);
     this.#ordinary.pushFront(pending.filter(({ isSuspect }) => !isSuspect));
     const suspects = pending.filter(({ isSuspect }) => isSuspect);
-    this.#again.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
-    for (const plant of suspects) if (plant.maxTogether === 1) this.#again.push(plant);
+    this.#suspects.pushFront(suspects.filter(({ maxTogether }) => maxTogether > 1));
+    for (const plant of suspects) if (plant.maxTogether === 1) this.#suspects.push(plant);
   }
 }

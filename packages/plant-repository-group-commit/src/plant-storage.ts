@@ -81,7 +81,7 @@ export interface InsertLimits {
   /** Of plants that are not suspected of anything. More than four are in flight only when inserts are slow. */
   readonly ordinary: number;
   /** Of suspects: plants that may be the reason why an insert has failed, or has got no reply. */
-  readonly again: number;
+  readonly suspects: number;
   /** Of stragglers: inserts without a reply, while later ones get theirs, as when one shard does not respond. */
   readonly stragglers: number;
 }

@@ -30,7 +30,7 @@ const WORLDS: Readonly<Record<string, WorldPlan>> = {
   'a plant that joins later': { adds: [A, { ...B, isLate: true }] },
   'one slot for each kind of insert': {
     adds: [A, { ...B, ...long, isLate: true }],
-    limits: { ordinary: 1, again: 1, stragglers: 0 },
+    limits: { ordinary: 1, suspects: 1, stragglers: 0 },
   },
   'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
   'two instances, and replies with marks': { adds: [A, elsewhere], repliesWithMarks: true },

@@ -108,9 +108,9 @@ describe('A slow storage', function () {
       const rounds = Math.floor(MINUTE / (delayMs + ROUND_TRIP_MS));
       expect(stored).to.be.at.least(0.9 * clients * rounds);
       expect(failures).to.deep.equal([]);
-      expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
+      expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.suspects);
       expect(Math.max(...slow.sentAgainAt)).to.be.at.most(delayMs + ROUND_TRIP_MS);
-      expect(slow.sentAgainAt).to.have.lengthOf.at.most(2 * LIMITS.again);
+      expect(slow.sentAgainAt).to.have.lengthOf.at.most(2 * LIMITS.suspects);
     });
   }
 
@@ -123,7 +123,7 @@ describe('A slow storage', function () {
     }
     await time.runOut(2 * MINUTE);
     expect(Math.max(...durations.slice(1_000))).to.be.below(9_000);
-    expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
+    expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.suspects);
   });
 
   it('that stands still for 20 s stores every plant, with a bounded number of inserts', async () => {
@@ -132,8 +132,8 @@ describe('A slow storage', function () {
     for (let id = 1; id < 200; id += 2) void client(id, MINUTE, 20_400);
     await time.runOut(2 * MINUTE);
     expect(failures).to.deep.equal([]);
-    expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again);
-    expect(slow.sentAgainAt).to.have.lengthOf.at.most(LIMITS.again);
+    expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.suspects);
+    expect(slow.sentAgainAt).to.have.lengthOf.at.most(LIMITS.suspects);
   });
 
   for (const fault of ['silent', 'merged'] as const) {
@@ -154,7 +154,7 @@ describe('A slow storage', function () {
       expect(durations.filter((ms) => ms > 2_500).length).to.be.below(40);
       expect(failures).to.have.length(100);
       for (const failure of failures) expect(failure).to.be.instanceOf(OutcomeUnknownError);
-      expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.again + LIMITS.stragglers);
+      expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.suspects + LIMITS.stragglers);
     });
   }
 
@@ -172,7 +172,7 @@ describe('A slow storage', function () {
   });
 
   it('without stragglers has no more inserts, and is not stalled by one without a reply', async () => {
-    const limits = { ordinary: 6, again: 4, stragglers: 0 };
+    const limits = { ordinary: 6, suspects: 4, stragglers: 0 };
     plants = groupCommitWith({ storage: { ...slow.storage, limits }, clock: time });
     slow.lostShard = 'silent';
     for (let id = 0; id < 100; id += 2) time.after(50 * id, () => void client(id, 15_000, -1));

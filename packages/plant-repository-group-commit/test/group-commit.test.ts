@@ -134,7 +134,7 @@ describe('A time limit', () => {
       return added;
     };
     const tracer: BatchTracer = { caller, run: (_name, _callers, call) => call() };
-    const limits = { ordinary: 1, again: 1, stragglers: 0 };
+    const limits = { ordinary: 1, suspects: 1, stragglers: 0 };
     const { clock, add, settled } = open({ tracer, limits });
     const sent = rejects(add(1n));
     await nextTurn();
@@ -151,7 +151,7 @@ describe('A time limit', () => {
 describe('A group commit', () => {
   it('has no timer when it is closed, although inserts took long', async () => {
     const { fake, clock, plants, add, settled } = open({
-      limits: { ordinary: 2, again: 1, stragglers: 0 },
+      limits: { ordinary: 2, suspects: 1, stragglers: 0 },
     });
     clock.after(900, () => fake.inserts[0]?.reply());
     await settled(add(1n));
@@ -341,7 +341,7 @@ describe('Without a reply for a second, a plant', () => {
   });
 
   it('leaves the place of its insert when a later one gets its reply first, each time', async () => {
-    const { fake, clock, add } = open({ limits: { ordinary: 2, again: 1, stragglers: 1 } });
+    const { fake, clock, add } = open({ limits: { ordinary: 2, suspects: 1, stragglers: 1 } });
     const startedAt = new Map<bigint, number>();
     const durations = [1_500, 1, 1, 1_500, 1, 1_000, 1_000];
     fake.onInsert = ({ ids: [id = 0n], reply }) => {

@@ -33,7 +33,7 @@ const STANDALONE =
 /** A collection of plants. Uses commands instead of `insertMany`, to get the server's own reply. */
 export class MongoPlantStorage implements PlantStorage {
   readonly place: string;
-  readonly limits = { ordinary: 20, again: 20, stragglers: 60 };
+  readonly limits = { ordinary: 20, suspects: 20, stragglers: 60 };
   /** The largest document that MongoDB accepts. */
   readonly maxPlantBytes = 2 ** 24;
   readonly #db: Db;

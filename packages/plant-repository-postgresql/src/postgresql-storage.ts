@@ -41,7 +41,7 @@ const UNPREPARED = /^(?:26000|42P05)$/;
 /** The table `plants` of a PostgreSQL database. */
 export class PostgresqlStorage implements PlantStorage {
   readonly place: string;
-  readonly limits = { ordinary: 6, again: 4, stragglers: 0 };
+  readonly limits = { ordinary: 6, suspects: 4, stragglers: 0 };
   readonly #user: string | undefined;
   readonly #observer: StorageObserver;
   readonly #inserts: Connections;
@@ -59,7 +59,7 @@ export class PostgresqlStorage implements PlantStorage {
     this.place = `the database at ${host}:${port}`;
     this.#user = user;
     this.#observer = observer;
-    this.#inserts = new Connections(connectionString, this.limits.ordinary + this.limits.again);
+    this.#inserts = new Connections(connectionString, this.limits.ordinary + this.limits.suspects);
     this.#reads = new Connections(connectionString, 2);
     this.#checks = new Connections(connectionString, 1);
   }

@@ -36,7 +36,7 @@ export interface WorldPlan {
   readonly revokes?: true;
 }
 
-const LIMITS = { ordinary: 2, again: 2, stragglers: 1 };
+const LIMITS = { ordinary: 2, suspects: 2, stragglers: 1 };
 
 /** How soon after the last surprise every plant has an outcome, if its time limit permits it. */
 const RECOVERY_MS = 250;
@@ -256,9 +256,9 @@ export class ExploredWorld implements World {
     return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
   }
 
-  #checkOpen(instance: number, { ordinary, again, stragglers }: InsertLimits): void {
+  #checkOpen(instance: number, { ordinary, suspects, stragglers }: InsertLimits): void {
     const open = this.#inserts.filter((it) => it.call.instance === instance && it.isOpen).length;
-    if (open > ordinary + again + stragglers) this.violation ??= `${open} inserts are open`;
+    if (open > ordinary + suspects + stragglers) this.violation ??= `${open} inserts are open`;
   }
 
   #checkAtEnd(add: Add): void {

@@ -12,7 +12,7 @@ import { NO_TRACER } from '../../src/telemetry.js';
 import { VirtualTime } from './virtual-time.js';
 
 /** The limits of the MongoDB store. */
-export const LIMITS = { ordinary: 20, again: 20, stragglers: 60 };
+export const LIMITS = { ordinary: 20, suspects: 20, stragglers: 60 };
 
 /** Plants are sent at once. */
 export const AVAILABLE: GroupCommitOptions['availability'] = {
