@@ -1,4 +1,5 @@
 // The cases are in one file for Mocha, because they share services.
+import './cases/base-path.js';
 import './cases/body.js';
 import './cases/connections.js';
 import './cases/cors.js';
@@ -8,7 +9,6 @@ import './cases/limits.js';
 import './cases/order-of-checks.js';
 import './cases/routing.js';
 import './cases/upgrade.js';
-import './cases/stopping.js';
 import { expect } from 'chai';
 import { exchange } from './support/cases.js';
 import { expectDescribed } from './support/described-response.js';

@@ -6,13 +6,12 @@ import { fieldValues } from '../support/raw-connection.js';
 import {
   create,
   type FieldValue,
-  lines,
   MARK,
   plantText,
   TOKEN,
   VISITOR_TOKEN,
 } from '../support/requests.js';
-import { OTHER_SETTINGS, useSharedService } from '../support/service.js';
+import { useSharedService } from '../support/service.js';
 
 const AUTHORIZATION = 'authorization';
 
@@ -115,20 +114,4 @@ describe('X-Request-Id', () => {
       expect(made).to.have.length.greaterThan(7);
     });
   }
-});
-
-describe('At level debug, the log has the id of the response', () => {
-  const service = useSharedService(OTHER_SETTINGS);
-
-  it('to each request, also for one that cannot be parsed', async () => {
-    const made = new Set<string>();
-    for (const isValid of [true, true, false, false]) {
-      const bytes = isValid ? create() : lines('GARBAGE');
-      const response = await exchange(service().port, bytes, isValid ? {} : 4000);
-      const [id = ''] = fieldValues(response, 'x-request-id');
-      await service().printed(new RegExp(`"${id}"`));
-      made.add(id);
-    }
-    expect(made.size).to.equal(4);
-  });
 });

@@ -117,10 +117,6 @@ describe('The start of the service', () => {
 
 const HEAD = `POST /plants HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
 
-async function refusesConnections({ address }: Service): Promise<void> {
-  while (await fetch(`${address}/livez`).catch(() => undefined));
-}
-
 /** Sends the beginning of a request. Resolves when the service has read it. */
 async function sendPart(service: Service, request: string) {
   const socket = connectTo(service, request);
@@ -137,7 +133,8 @@ describe('Stopping', () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0' });
     const socket = await sendPart(service, `${HEAD}Content-Length: 18\r\n\r\n{"id":1,`);
     service.emit('SIGTERM');
-    await refusesConnections(service);
+    // Until the service refuses connections.
+    while (await fetch(`${service.address}/livez`).catch(() => undefined));
     expect((await fetch(`${service.management}/livez`)).status).to.equal(200);
     socket.write('"name":""}');
     const response = (await socket.toArray()).join('');
@@ -174,6 +171,21 @@ describe('Stopping', () => {
     expect(service.out).to.match(/"listening"[\s\S]*"stopping"[\s\S]*"stopped"/);
   });
 
+  it('reports so to probes, which it does not count as refused, and serves while SHUTDOWN_DELAY_MS passes', async () => {
+    const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '1500' });
+    const ended = service.stop();
+    for (const listener of [service.address, service.management]) {
+      const probe = await fetch(`${listener}/readyz`);
+      expect([probe.status, JSON.parse(await probe.text()).error]).to.deep.equal([503, 5032]);
+    }
+    expect((await createPlant(service.address, 1)).status).to.equal(200);
+    expect(await metricsOf(service)).to.include.members([
+      'plant_store_ready 0',
+      'plant_store_requests_refused_total 0',
+    ]);
+    expect(await ended).to.equal(0);
+  });
+
   it('ends at once at the second signal', async () => {
     const service = await serveHere({ SHUTDOWN_DELAY_MS: '20000' });
     service.emit('SIGTERM');
@@ -203,19 +215,6 @@ describe('The management listener', () => {
     expect((await metricsOf(service)).join('\n')).to.include(label);
   });
 
-  it('counts no probe as refused while the service stops', async () => {
-    const service = await serveHere({ MANAGEMENT_PORT: '0', SHUTDOWN_DELAY_MS: '1000' });
-    const ended = service.stop();
-    for (const listener of [service.address, service.management]) {
-      expect((await fetch(`${listener}/readyz`)).status).to.equal(503);
-    }
-    expect(await metricsOf(service)).to.include.members([
-      'plant_store_ready 0',
-      'plant_store_requests_refused_total 0',
-    ]);
-    expect(await ended).to.equal(0);
-  });
-
   it('counts connections beyond MAX_CONNECTIONS, which are closed', async () => {
     const service = await serveHere({ MANAGEMENT_PORT: '0', MAX_CONNECTIONS: '1' });
     const kept = connectTo(service, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
@@ -233,22 +232,18 @@ async function startVerifying(env: Record<string, string>) {
   const sent: string[] = [];
   const create = (token: string) =>
     createPlant(service.address, sent.push(token), 'Monstera', token);
-  /** Stops the service. Resolves with the entries of the log about responses, which has no token. */
+  /** Stops the service. Resolves with the entries of the log about responses, which has no part or digest of a token. */
   const responded = async () => {
     expect(await service.stop()).to.equal(0);
-    expectNoToken(service.out + service.err, sent);
+    const log = service.out + service.err;
+    for (const token of sent) {
+      for (const part of [...token.split('.'), sha256(token)]) expect(log).not.to.include(part);
+    }
+    expect(log).not.to.match(/bearer\s|authorization\W*:/i);
     const lines = service.out.split('\n').filter((line) => line.includes('"responded"'));
     return lines.map((line) => JSON.parse(line));
   };
   return { service, create, responded };
-}
-
-/** Checks that the log has no token, no long part of one, and no digest of one. */
-function expectNoToken(log: string, tokens: readonly string[]): void {
-  for (const token of tokens) {
-    for (const part of [...token.split('.'), sha256(token)]) expect(log).not.to.include(part);
-  }
-  expect(log).not.to.match(/bearer\s|authorization\W*:/i);
 }
 
 describe('The tokens of the service', () => {
@@ -285,6 +280,7 @@ describe('The tokens of the service', () => {
       requestId,
     }));
     expect(found).to.deep.equal(expected);
+    expect(new Set(found.map(({ requestId }) => requestId))).to.have.property('size', 4);
     await issuer.stop();
   });
 

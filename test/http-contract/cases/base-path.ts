@@ -1,15 +1,12 @@
 import { expect } from 'chai';
 import { asking, creating, expectService, groups } from '../support/cases.js';
-import { checkResponse, saysClose } from '../support/check-response.js';
-import { RawConnection, type ReceivedResponse } from '../support/raw-connection.js';
-import { request, SERVED, UNSERVED } from '../support/requests.js';
+import { RawConnection } from '../support/raw-connection.js';
+import { SERVED, UNSERVED } from '../support/requests.js';
 import { useSharedService } from '../support/service.js';
 
-const SETTINGS = {
-  ...{ BASE_PATH: '/garden/v1', DOCS: 'off', MAX_CONNECTIONS: '3', SHUTDOWN_DELAY_MS: '1500' },
-};
+const SETTINGS = { BASE_PATH: '/garden/v1', DOCS: 'off', MAX_CONNECTIONS: '3' };
 
-describe('The last service', () => {
+describe('With BASE_PATH, DOCS=off and MAX_CONNECTIONS, the service', () => {
   const service = useSharedService(SETTINGS);
 
   it('closes a connection beyond MAX_CONNECTIONS without a response, until another is closed', async () => {
@@ -49,20 +46,4 @@ describe('The last service', () => {
       asking(`GET ${target} is a 4040 with DOCS=off`, { target }, 4040),
     ),
   );
-
-  describe('that stops', () => {
-    it('reports so on /readyz, and serves until SHUTDOWN_DELAY_MS has passed', async () => {
-      using connection = await openOne();
-      await expectService(connection);
-      const ended = service().stop();
-      let response: ReceivedResponse;
-      do {
-        connection.send(request({ method: 'GET', target: '/readyz' }));
-        response = await connection.response();
-      } while (response.status === 200 && !saysClose(response));
-      checkResponse(response, { error: 5032 });
-      connection.socket.destroy();
-      expect(await ended).to.equal(0);
-    });
-  });
 });
