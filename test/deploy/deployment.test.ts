@@ -73,14 +73,6 @@ describe('The compose file', () => {
 });
 
 describe('The default time to stop', () => {
-  const ms = (name: string) => Number(documentedDefaults.get(name));
-
-  it('is enough for a request that began to arrive before the signal', () => {
-    const lateness = 1000;
-    const longest = ms('REQUEST_TIMEOUT_MS') + lateness + ms('REQUEST_DEADLINE_MS');
-    expect(ms('SHUTDOWN_TIMEOUT_MS')).to.be.at.least(longest);
-  });
-
   it('is that of docs/operations.md and of the commands for containers', () => {
     const operations = read('docs/operations.md');
     expect(operations).to.include(
