@@ -62,11 +62,7 @@ interface Package {
   readonly references: readonly string[];
 }
 
-/**
- * Returns every violation of the dependency rule by packages: app → adapters → domain, never
- * sideways, never back, and only through the public entry of a package. `plant-json` is between driving adapters and
- * the domain, `plant-repository-group-commit` between stores and the domain.
- */
+/** Returns every violation of the rules by packages: app → adapters → domain, never sideways, and never back. */
 export function violations(files: Files): string[] {
   // A folder without a manifest is left over, for example of a tutorial.
   const folders = [...files.keys()].flatMap((file) => MANIFEST.exec(file)?.[1] ?? []);
@@ -142,6 +138,7 @@ function strayTests({ modules, tests }: Package): string[] {
 }
 
 function unusedDependencies({ manifest, modules }: Package): string[] {
+  const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]*/.exec(specifier)?.[0];
   const imported = new Set(modules.flatMap(({ imports }) => imports.map(packageOf)));
   const { dependencies, peerDependencies } = manifest;
   return Object.keys({ ...dependencies, ...peerDependencies })
@@ -184,16 +181,8 @@ function packageIn(files: Files, folder: string): Package {
 /** Every form of an import in a source file. */
 const IMPORTS = /(?<!['.])\b(?:from|import|import\.meta\.resolve)\s*\(?\s*'([^']+)'/g;
 
-/** The lines of the examples in doc comments, which import what their readers import. */
-const LINES_OF_COMMENTS = /^ +\* .*/gm;
-
 function moduleOf(file: string, text: string): Module {
-  const code = text.replaceAll(LINES_OF_COMMENTS, '');
+  // The examples of doc comments import what their readers import.
+  const code = text.replaceAll(/^ +\* .*/gm, '');
   return { file, text, imports: [...code.matchAll(IMPORTS)].map((it) => it[1] ?? '') };
-}
-
-/** The package that an import names. */
-function packageOf(specifier: string): string {
-  const parts = specifier.split('/');
-  return specifier.startsWith('@') ? parts.slice(0, 2).join('/') : (parts[0] ?? '');
 }

@@ -18,9 +18,6 @@ const documents = readDocuments(root);
 const OTHERS =
   'PATH CI TOKEN MONGOMS_SYSTEM_BINARY POSTGRESQL_BIN CHROMIUM_PATH FUZZ_SEED FUZZ_FACTOR V3_0 MONGO_URI MONGO_URL DATABASE_URL POSTGRES_URL ACCESS_TOKEN_SHA265 NODE_OPTIONS NODE_EXTRA_CA_CERTS KC_HOSTNAME DD_DBM_PROPAGATION_MODE LC_ALL';
 
-/** Variables that OpenTelemetry's packages read. */
-const OPENTELEMETRY = /^OTEL_/;
-
 /** The files with the texts of `--help`, by command. */
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
@@ -197,10 +194,13 @@ function unknownVariables({ path, prose, blocks }: Markdown): string[] {
     (line) => line.match(/(?<![\w$])[A-Z][A-Z0-9_]+(?==)/g) ?? [],
   );
   const diffs = blocks.filter(({ language }) => language === 'diff');
-  return [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
-    .filter((name) => !variables.has(name) && !OPENTELEMETRY.test(name))
-    .filter((name) => !diffs.some(({ text }) => new RegExp(`^\\+ +${name}:`, 'm').test(text)))
-    .map((name) => `${path}: ${name}`);
+  return (
+    [...named.map((word) => word.split('=', 1)[0] ?? ''), ...set]
+      // OpenTelemetry's packages read the others.
+      .filter((name) => !variables.has(name) && !name.startsWith('OTEL_'))
+      .filter((name) => !diffs.some(({ text }) => new RegExp(`^\\+ +${name}:`, 'm').test(text)))
+      .map((name) => `${path}: ${name}`)
+  );
 }
 
 function brokenJson({ path, blocks }: Markdown): string[] {

@@ -48,14 +48,10 @@ describe('The availability of a storage', () => {
     const observer = (event: StorageEvent) => events.push(event);
     const options = { storage, observer, closing: closing.signal, clock: time };
     availability = new Availability({ ...options, isStalled: () => isStalled });
-    availability.lost.addEventListener('abort', () => {
-      lostAt = time.now();
-    });
+    availability.lost.addEventListener('abort', () => (lostAt = time.now()));
   }
 
-  const fail = (error: Error) => {
-    check = () => Promise.reject(error);
-  };
+  const fail = (error: Error) => (check = () => Promise.reject(error));
 
   /** What was reported: `reachable`, or the message and the cause. */
   const reported = () =>
@@ -74,9 +70,7 @@ describe('The availability of a storage', () => {
     open();
     const { lost: sent } = availability;
     time.after(500, () => fail(lost));
-    time.after(90_500, () => {
-      check = async () => undefined;
-    });
+    time.after(90_500, () => (check = async () => undefined));
     time.after(105_000, () => expect(availability.lost.aborted).to.equal(false));
     await runUntil(110_000);
     expect(lostAt).to.equal(100_000);
@@ -100,11 +94,7 @@ describe('The availability of a storage', () => {
 
   it('is checked every second, reported at a change only, and slow while inserts get no replies, although a check does', async () => {
     open();
-    for (const at of [1_500, 3_500]) {
-      time.after(at, () => {
-        isStalled = !isStalled;
-      });
-    }
+    for (const at of [1_500, 3_500]) time.after(at, () => (isStalled = !isStalled));
     await runUntil(5_500);
     expect(checks).to.deep.equal([0, 1000, 2000, 3000, 4000, 5000]);
     expect(reported()).to.deep.equal([

@@ -19,13 +19,6 @@ import { VirtualTime } from './support/virtual-time.js';
 const LIMIT_MS = 5_000;
 const SHORT_LIMIT_MS = 40;
 const REFUSAL = { code: 121, reason: 'the validator refuses it' };
-/** Collects garbage at once. */
-async function collectGarbage(): Promise<void> {
-  setFlagsFromString('--expose-gc');
-  await nextTurn();
-  runInNewContext('gc')();
-}
-
 const ANOTHER = 'the mark of another plant';
 
 /** @param given Methods of the storage, among others. */
@@ -141,7 +134,9 @@ describe('A time limit', () => {
     const waiting = rejects(add(2n));
     const expired = rejects(add(3n, SHORT_LIMIT_MS)).then(async () => {
       expect(clock.now()).to.equal(SHORT_LIMIT_MS);
-      await collectGarbage();
+      setFlagsFromString('--expose-gc');
+      await nextTurn();
+      runInNewContext('gc')();
       expect(callers.map((it) => it.deref() !== undefined)).to.deep.equal([true, true, false]);
     });
     await settled(sent, waiting, expired);
@@ -390,9 +385,7 @@ describe('A pending plant', () => {
   for (const [act, expected] of errors) {
     it(`has an error with its reason: ${JSON.stringify(expected)}`, () => {
       let error: unknown;
-      const settled = (it?: Error) => {
-        error = it;
-      };
+      const settled = (it?: Error) => (error = it);
       const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled };
       act(new PendingPlant(plant(1n), 'its mark', call));
       expect(error).to.include(expected);

@@ -15,25 +15,11 @@ import { expect } from 'chai';
 
 /** More plants than two pages. */
 const MANY = 20_001;
-const client = authenticatedClient('reader', ['read plants']);
-
-async function stored(count: number): Promise<MemoryPlantRepository> {
-  const plants = new MemoryPlantRepository();
-  for (let id = count; id > 0; id -= 1) {
-    await plants.add(newPlant({ id: BigInt(id), name: `plant ${id}` }), 1000);
-  }
-  return plants;
-}
-
-const linesOf = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, index) => index + from)
-    .map((id) => `{"id":${id},"name":"plant ${id}"}\n`)
-    .join('');
 
 function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = {}) {
   return exportPages({
     readPlants: new ReadPlants(plants),
-    client,
+    client: authenticatedClient('reader', ['read plants']),
     timeLimitMs: 1000,
     signal: new AbortController().signal,
     ...options,
@@ -41,10 +27,12 @@ function exportFrom(plants: PlantReader, options: Partial<PlantExportOptions> = 
 }
 
 describe('An export', () => {
-  let plants: MemoryPlantRepository;
+  const plants = new MemoryPlantRepository();
 
   before(async () => {
-    plants = await stored(MANY);
+    for (let id = MANY; id > 0; id -= 1) {
+      await plants.add(newPlant({ id: BigInt(id), name: `plant ${id}` }), 1000);
+    }
   });
 
   /** Reads the first page, and the others like this. */
@@ -73,7 +61,8 @@ describe('An export', () => {
         count += page.plants;
         end = page.last;
       }
-      expect(text).to.equal(linesOf(from, to));
+      const ids = Array.from({ length: to - from + 1 }, (_, index) => index + from);
+      expect(text).to.equal(ids.map((id) => `{"id":${id},"name":"plant ${id}"}\n`).join(''));
       expect([count, end]).to.deep.equal([to - from + 1, BigInt(to)]);
     });
   }

@@ -49,9 +49,7 @@ function failing(...errors: Error[]): PlantRepository {
 /** A store whose adds wait until all are released. */
 function holding() {
   let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
+  const released = new Promise<void>((resolve) => (release = resolve));
   const held = {
     begun: 0,
     release,

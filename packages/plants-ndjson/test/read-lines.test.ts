@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -7,14 +8,10 @@ import { type Line, readLines } from '../src/read-lines.js';
 
 const LIMIT_BYTES = 8;
 
-async function linesOf(chunks: Iterable<Uint8Array>, limit = LIMIT_BYTES): Promise<Line[]> {
+async function linesOf(chunks: Iterable<Uint8Array>): Promise<Line[]> {
   const lines: Line[] = [];
-  for await (const line of readLines(streamed(chunks), limit)) lines.push(line);
+  for await (const line of readLines(Readable.from(chunks), LIMIT_BYTES)) lines.push(line);
   return lines;
-}
-
-async function* streamed(chunks: Iterable<Uint8Array>) {
-  yield* chunks;
 }
 
 /** `undefined` for a line that is larger than the limit. */

@@ -1,9 +1,9 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
 import { type Service, serve, sha256 } from '@plant-store/service-process';
 import { expect } from 'chai';
+import { temporaryFolder } from '../../root.js';
 import { MARK, TOKEN, VISITOR_TOKEN } from './requests.js';
 
 /** One token with every permission, and one with none. */
@@ -21,12 +21,10 @@ export const OTHER_SETTINGS = {
 };
 
 /** Starts the service as a process of its own. */
-export async function startService(settings: Record<string, string>): Promise<Service> {
-  const folder = await mkdtemp(join(tmpdir(), 'plant-store-tokens-'));
-  const file = join(folder, 'tokens.txt');
-  await writeFile(file, TOKENS.join('\n'));
-  const started = serve({ ACCESS_TOKENS_FILE: file, ...settings });
-  return started.finally(() => rm(folder, { recursive: true }));
+export function startService(settings: Record<string, string>): Promise<Service> {
+  const file = join(temporaryFolder(), 'tokens.txt');
+  writeFileSync(file, TOKENS.join('\n'));
+  return serve({ ACCESS_TOKENS_FILE: file, ...settings });
 }
 
 const shared = new Map<string, Service>();

@@ -50,10 +50,7 @@ const configured = (env: Env) => readConfiguration(env, false);
 const configuredAsClient = (env: Env) => readConfiguration(env, false, true);
 
 /** Resolves with the problems of a configuration outside of a terminal; with none when it is valid. */
-async function problemsOf(
-  env: Env,
-  read: (env: Env) => Promise<unknown> = configured,
-): Promise<readonly string[]> {
+async function problemsOf(env: Env, read: (env: Env) => Promise<unknown> = configured) {
   try {
     await read(env);
     return [];

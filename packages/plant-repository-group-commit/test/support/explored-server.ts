@@ -13,9 +13,7 @@ export function condition(begins: string, ends: string) {
   return {
     holds: false,
     get change(): Happening {
-      const act = () => {
-        this.holds = !this.holds;
-      };
+      const act = () => (this.holds = !this.holds);
       return { name: this.holds ? ends : begins, act };
     },
   };

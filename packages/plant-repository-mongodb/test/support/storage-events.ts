@@ -19,10 +19,7 @@ export class StorageEvents {
   }
 
   /** Resolves with the first event of a type, past or future, that fits. */
-  async first<T extends EventType>(
-    type: T,
-    fits: (event: EventOf<T>) => boolean = () => true,
-  ): Promise<EventOf<T>> {
+  async first<T extends EventType>(type: T, fits: (event: EventOf<T>) => boolean = () => true) {
     for (;;) {
       const found = this.of(type).find(fits);
       if (found) return found;
