@@ -11,16 +11,8 @@ export const tutorials: ReadonlyMap<string, Markdown> = new Map(
   ]),
 );
 
-/**
- * Returns the files that a tutorial copies, creates or changes, with their new texts. What has been done already stays as it is,
- * and so does a file of which the tutorial shows an excerpt.
- *
- * @param read Returns the text of an existing file.
- */
-export function followed(
-  { path, blocks }: Markdown,
-  read: (file: string) => string,
-): Map<string, string> {
+/** Returns the new texts of the files that a tutorial makes. What is done already, or is an excerpt, changes nothing. */
+export function followed({ path, blocks }: Markdown, read: (file: string) => string) {
   const files = copied(path);
   for (const { file, language, text } of blocks) {
     if (file === undefined || text.includes(LEFT_OUT)) continue;

@@ -45,11 +45,7 @@ for (const release of releases) {
     this.timeout(60_000);
     afterEach(endAll);
 
-    /**
-     * Expects that every plant is there, exactly once, and that creates work.
-     *
-     * @param clear Removes all plants. They are created again, for a comparison with what was there.
-     */
+    /** Expects each plant once, and that creates work. `clear` removes all; they are created again, for a comparison. */
     async function expectUsable(storage: Environment, clear: () => Promise<unknown>) {
       const service = await serve({ ...storage, ACCESS_TOKEN_SHA256 });
       for (const plant of plants) expect(await create(service, plant), plant).to.equal(4006);

@@ -18,9 +18,7 @@ import {
 } from './support/requests.js';
 import { stopSharedServices, useSharedService } from './support/service.js';
 
-/**
- * The seed, which a failure prints together with its path. `FUZZ_SEED` sets it; `FUZZ_FACTOR` multiplies the runs.
- */
+/** A failure prints the seed and a path. `FUZZ_SEED` sets the seed; `FUZZ_FACTOR` multiplies the runs. */
 const SEED = Number(process.env.FUZZ_SEED ?? 20_261_121);
 const FACTOR = Number(process.env.FUZZ_FACTOR ?? 1);
 

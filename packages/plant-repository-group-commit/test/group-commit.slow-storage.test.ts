@@ -18,10 +18,7 @@ const ROUND_TRIP_MS = 2;
 class SlowStorage extends FakePlantStorage {
   /** Milliseconds from an insert until its reply, beside the round trip. */
   delayMs = (_now: number) => 0;
-  /**
-   * What happens to plants with an odd id, on a shard without a primary. `silent`: the router waits for one until the time
-   * limit of the insert. `merged`: it reports one write concern error for all shards.
-   */
+  /** The shard of odd ids is lost: the router waits (`silent`), or reports one write concern error for all (`merged`). */
   lostShard: 'silent' | 'merged' | undefined;
   maxOpen = 0;
   /** When inserts were sent all of whose plants had been written before. */
@@ -186,9 +183,7 @@ describe('A slow storage', function () {
   it('whose shards are lost for a moment costs no insert for each plant', async () => {
     slow.lostShard = 'silent';
     for (let id = 1; id < 8_000; id += 2) void client(id, 15_000, -1);
-    time.after(800, () => {
-      slow.lostShard = undefined;
-    });
+    time.after(800, () => (slow.lostShard = undefined));
     await time.runOut(MINUTE);
     expect(failures).to.deep.equal([]);
     expect(slow.inserts.length).to.be.below(100);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { checkResponse, type Expected, saysClose } from './check-response.js';
-import { RawConnection, type ReceivedResponse } from './raw-connection.js';
+import { RawConnection } from './raw-connection.js';
 import { create, type FieldValue, LIVEZ, type Parts, plantText, request } from './requests.js';
 
 /** One request and the response it must get. */
@@ -47,10 +47,7 @@ export function asking(title: string, parts: Parts, expectation: Expectation): C
   return { title, bytes: request({ method: 'GET', ...parts }), expected };
 }
 
-/**
- * Returns a function that declares a group of tests, one for each case. A connection ends in order after
- * `Connection: close`, and serves the next case otherwise.
- */
+/** Returns how to declare a test for each case. A connection serves the next case, or ends after `Connection: close`. */
 export function groups(service: () => { readonly port: number }) {
   return (title: string, ...cases: readonly Case[]) =>
     describe(title, () => {
@@ -70,15 +67,8 @@ export function groups(service: () => { readonly port: number }) {
     });
 }
 
-/**
- * Sends the bytes on a new connection and checks the response. Then checks that the connection ends in order after
- * `Connection: close`, and serves another request otherwise.
- */
-export async function exchange(
-  port: number,
-  bytes: Uint8Array,
-  expectation: Expectation = {},
-): Promise<ReceivedResponse> {
+/** Checks the response on a new connection, which then serves another request, or ends after `Connection: close`. */
+export async function exchange(port: number, bytes: Uint8Array, expectation: Expectation = {}) {
   using connection = await RawConnection.open(port);
   const response = await exchangeOn(connection, bytes, expectedBy(expectation));
   if (!saysClose(response)) await expectService(connection);
@@ -86,10 +76,7 @@ export async function exchange(
 }
 
 /** Sends everything at once. Resolves with the responses until the service ends the connection. */
-export async function responsesTo(
-  port: number,
-  ...bytes: Uint8Array[]
-): Promise<ReceivedResponse[]> {
+export async function responsesTo(port: number, ...bytes: Uint8Array[]) {
   using connection = await RawConnection.open(port);
   connection.send(Buffer.concat(bytes));
   return await connection.responsesUntilEnd();
@@ -100,11 +87,7 @@ export async function expectFree(port: number, id: bigint): Promise<void> {
   await exchange(port, create({ body: plantText(id) }));
 }
 
-async function exchangeOn(
-  connection: RawConnection,
-  bytes: Uint8Array,
-  expected: Expected,
-): Promise<ReceivedResponse> {
+async function exchangeOn(connection: RawConnection, bytes: Uint8Array, expected: Expected) {
   connection.send(bytes);
   const response = await connection.response(expected.toHead);
   checkResponse(response, expected);

@@ -45,10 +45,7 @@ export class RawConnection {
     return new RawConnection(socket);
   }
 
-  /**
-   * Sends bytes, or text as Latin-1, so that a character is a byte. Resolves when they have left this process, or when the
-   * connection has ended.
-   */
+  /** Sends bytes, or text as Latin-1. Resolves when they have left this process, or when the connection has ended. */
   send(bytes: string | Uint8Array): Promise<void> {
     const buffer = typeof bytes === 'string' ? Buffer.from(bytes, 'latin1') : bytes;
     return new Promise((resolve) => {
@@ -65,11 +62,7 @@ export class RawConnection {
     return (await this.#message(false)).message.status;
   }
 
-  /**
-   * Takes the next final response. Rejects when the connection ends without one.
-   *
-   * @param toHead Whether it is the response to a HEAD, which has no body whatever its fields say.
-   */
+  /** Takes the next final response: one to a HEAD has no body. Rejects when the connection ends without one. */
   async response(toHead = false): Promise<ReceivedResponse> {
     const interim: number[] = [];
     for (;;) {

@@ -20,10 +20,7 @@ function createOf(id: number): string {
 describe('Every request', () => {
   const embedding = useEmbedding();
 
-  /**
-   * Starts a server that gives every request an asynchronous context of its own, as OpenTelemetry's instrumentation does,
-   * and opens connections to it. Records in which contexts plants are stored and requests end.
-   */
+  /** Connects to a server that gives each request a context, as OpenTelemetry does. Records those of each step. */
   async function startTraced(clients: number, add: (plant: NewPlant) => Promise<void>) {
     const [begun, stored, ended]: [unknown[], Entry[], Entry[]] = [[], [], []];
     const { server } = await embedding.start({

@@ -26,10 +26,7 @@ const mistaken = (outcome: InsertOutcome, other: InsertOutcome) =>
 
 let marks = 0;
 
-/**
- * Errors in the real classes, by the world that notices them. What only costs inserts is not among them, such as a plant
- * that is queued twice: it changes no outcome.
- */
+/** Errors in the real classes, by the world that notices them. One that only costs inserts would change no outcome. */
 export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
   'one plant': {
     'an insert that was sent is not counted': replaced(PendingPlant, { beginInsert() {} }),

@@ -112,8 +112,7 @@ export function findProxy(name: ProxyName): string | undefined {
 const running: Running[] = [];
 
 /**
- * Starts a proxy with the configuration of `deploy/proxies`, on loopback, in front of these instances. Resolves when it
- * passes on requests.
+ * Starts a proxy of `deploy/proxies`, on loopback, in front of these instances. Resolves when it passes on requests.
  *
  * @param instances Host and port of each.
  * @param certificates The path of a certificate with its private key, and the certificate of its authority, in PEM.
