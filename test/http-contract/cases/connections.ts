@@ -49,6 +49,19 @@ describe('Connections', () => {
       expect((await connection.ending()).rest).to.equal('');
       await expectFree(service().port, id);
     });
+
+    it('are not carried out when they are sent with a request whose response closes', async () => {
+      for (const [headers, error] of [
+        [{ connection: 'close' }, undefined],
+        [{ host: undefined }, 4000],
+      ] as const) {
+        const id = freshId();
+        const both = [create({ headers }), create({ body: plantText(id) })];
+        const responses = await responsesTo(service().port, ...both);
+        expect(responses.map(errorOf)).to.deep.equal([error]);
+        await expectFree(service().port, id);
+      }
+    });
   });
 
   const early: [error: number, parts: Parts][] = [

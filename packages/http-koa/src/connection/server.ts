@@ -64,7 +64,7 @@ export function createServer(
     if (isStopping || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
     const earlier = connection.add(response);
     if (earlier) await connections.wait(connection, earlier);
-    if (connection.socket.writable) await turn.whenOver();
+    await turn.whenOver();
     // An earlier response has closed, or the client has gone.
     if (!connection.socket.writable) return;
     try {
