@@ -56,8 +56,8 @@ describeOnPostgresql('a store', () => {
   });
 
   /** @param parameters Of its connection string. */
-  function openWith(parameters: Record<string, string>) {
-    const uri = new URL(server.uri('plant_store'));
+  function openWith(parameters: Record<string, string>, password = server.password) {
+    const uri = new URL(server.uri('plant_store', password));
     uri.host = network.host;
     uri.search = `${new URLSearchParams({ options: `-c search_path=${schema}`, ...parameters })}`;
     const observer = (event: StorageEvent) => events.push(event);
@@ -141,6 +141,12 @@ describeOnPostgresql('a store', () => {
     await rejects(repository.ready(), StorageUnavailableError);
     await network.restore();
     await untilReady(repository);
+  });
+
+  it('reports at once that access is denied when the password is wrong', async () => {
+    const repository = openWith({}, 'wrong');
+    await rejects(repository.ready(), StorageUnavailableError);
+    await rejects(repository.add(monstera, 60_000), StorageUnavailableError);
   });
 
   it('waits until the server accepts writes, as in a failover', async () => {
