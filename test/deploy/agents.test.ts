@@ -28,7 +28,7 @@ describe('The store with a preloaded agent', function () {
   before(async function () {
     await needsMongod.call(this);
     // It is large, so `npm install` leaves it out.
-    if (!existsSync(agents)) skipWithout(this, 'no agent: run npm ci --prefix test/deploy/agents');
+    if (!existsSync(agents)) skipWithout(this, 'no agent: run npm ci in test/deploy/agents');
   });
 
   it('reports true outcomes', async () => {

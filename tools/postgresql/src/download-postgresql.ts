@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { type MochaContext, skipWithout } from '@plant-store/programs';
@@ -51,8 +51,10 @@ async function install(release: string, home: string): Promise<void> {
   const folder = await mkdtemp(join(CACHE, 'fetching-'));
   const options = ['--no-save', '--no-package-lock', '--ignore-scripts'];
   try {
-    const args = ['install', '--prefix', folder, ...options, `${PACKAGE}@${release}`];
-    await run('npm', args, { timeout: 120_000 });
+    // With `--prefix` instead, npm would not read the configuration of the machine.
+    await writeFile(join(folder, 'package.json'), '{}');
+    const args = ['install', ...options, `${PACKAGE}@${release}`];
+    await run('npm', args, { cwd: folder, timeout: 120_000 });
     // A package of npm has no symbolic links.
     const cwd = join(folder, 'node_modules', PACKAGE);
     await run(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd });
