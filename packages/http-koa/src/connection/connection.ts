@@ -11,7 +11,7 @@ const FAILURES: ReadonlyMap<string, FailureCode> = new Map([
 /** One connection. Node.js starts all requests that it has read; here, each begins after the response to the one before. */
 export class Connection {
   readonly socket: Socket;
-  /** How many requests have not begun. */
+  /** How many requests wait for an earlier response. */
   waiting = 0;
   /** The response to the last request that was read. */
   #last: LingeringResponse | undefined;
@@ -27,7 +27,7 @@ export class Connection {
 
   /** Adds the response to a request that was read. Returns a promise that resolves when all earlier ones are sent, if any. */
   add(response: LingeringResponse): Promise<void> | undefined {
-    const earlier = this.#allSent();
+    const earlier = this.#whenSent();
     this.#last = response;
     return earlier;
   }
@@ -53,17 +53,18 @@ export class Connection {
       this.closeAfterLast();
       this.#last?.req.destroy(failure);
     } else if (isArriving || socket.bytesRead === 0) {
-      // It has its response, or none was begun.
+      // The request has its response, or none was begun.
       socket.destroy();
     } else {
-      await this.#allSent();
+      await this.#whenSent();
       if (!socket.writable) return;
       socket.end(textOf(failure));
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     }
   }
 
-  #allSent(): Promise<void> | undefined {
+  /** Resolves when the last response is sent, or its connection is closed; `undefined` when none is owed. */
+  #whenSent(): Promise<void> | undefined {
     const last = this.isBusy ? this.#last : undefined;
     return last && new Promise((resolve) => last.once('close', resolve));
   }

@@ -34,13 +34,14 @@ export class Connections {
     const areTooMany = connection.waiting > MAX_WAITING || this.#waiting > MAX_WAITING_ON_ALL;
     if (areTooMany) return this.#cutOff(connection);
     await earlier;
+    // `#remove` subtracts what still waits.
     if (!connection.socket.writable) return;
     connection.waiting -= 1;
     this.#waiting -= 1;
   }
 
   /**
-   * Limits how long a response stays unread, in milliseconds, where one waits for its client now. Timeouts of all
+   * Limits how long, in milliseconds, a client may read nothing of a response that waits for it. Timeouts of all
    * connections would take 5 % of the CPU time of a create.
    */
   limitUnread(timeLimitMs: number): void {

@@ -8,7 +8,8 @@ export const LINGER_MS = 500;
 export class LingeringResponse extends ServerResponse<OwnRequest> {
   override end(...args: never[]): this {
     if (this.req.complete || this.destroyed) return super.end(...args);
-    if (args.length > 0) this.write(...(args as unknown as [string]));
+    const [body] = args as unknown as [string?];
+    if (body !== undefined) this.write(...(args as unknown as [string]));
     this.req.resume().once('end', () => super.end());
     setTimeout(() => super.end(), LINGER_MS).unref();
     return this;

@@ -16,7 +16,10 @@ import { Turn } from './turn.js';
 export interface ServerOptions {
   /** The longest time from the first byte of a request to the end of its headers. 10000 by default. */
   readonly headersTimeout?: number;
-  /** The longest time from the first byte of a request to its last byte, at least `headersTimeout`. 15000 by default. */
+  /**
+   * The longest time from the first byte of a request to its last byte, at least `headersTimeout`. Also limits how long a
+   * response stays unread. 15000 by default.
+   */
   readonly requestTimeout?: number;
   /** How long a connection may idle between two requests. 72000 by default. */
   readonly keepAliveTimeout?: number;
@@ -41,7 +44,7 @@ const CHECK_INTERVAL_MS = 500;
 /**
  * Creates an HTTP server, not yet listening, for a Koa application. It responds to what the parser of Node.js refuses in
  * the form of every failure, and carries out the requests of a connection one after the other. It accepts no offers of an
- * upgrade: a WebSocket needs a server of Node.js.
+ * upgrade: a WebSocket needs a plain `http.createServer`.
  *
  * @throws {RangeError} when a limit is not a whole number above 0.
  */
@@ -56,6 +59,7 @@ export function createServer(
   const turn = new Turn();
   let isStopping = false;
 
+  // A request waits for the earlier responses of its connection, and for the end of the turn. Then Koa responds.
   async function serve(request: OwnRequest, response: LingeringResponse): Promise<void> {
     const connection = connections.of(request.socket);
     // Node.js also parses what it has read before the connection was cut off.

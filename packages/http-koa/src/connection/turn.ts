@@ -12,7 +12,7 @@ export class Turn {
   #acceptedBefore = 0;
   #end: Promise<void> | undefined;
 
-  /** Resolves at the end of this turn. Each request of the turn continues in its own asynchronous context. */
+  /** Resolves at the end of this turn, or later while connections are accepted: once for all requests that wait. */
   whenOver(): Promise<void> {
     this.#end ??= this.#over();
     return this.#end;

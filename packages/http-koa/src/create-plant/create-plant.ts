@@ -34,7 +34,7 @@ export function createPlantOperation(options: CreatePlantOptions): Operation {
   const { useCase, tokenVerifier, admit, requestDeadlineMs, bodyLimit } = options;
   const read = bodyReader(bodyLimit);
 
-  return async function createPlantOperation(ctx) {
+  return async function createPlant(ctx) {
     const exchange = ctx.plantStore;
     const client = await exchange.authenticate(tokenVerifier);
     if (admit) await admit(client);

@@ -10,7 +10,7 @@ const CLIENT_GONE = 499;
 
 const ENDED_EARLY = 'other middleware ended the request before the storage responded';
 
-/** The context of Koa with its exchange, which is not in `ctx.state`: other middleware may replace that. */
+/** The context of Koa with its exchange, which is not in `ctx.state`: other middleware may replace `ctx.state`. */
 export type Context = KoaContext & { plantStore: Exchange };
 
 /** What is done for one method of a path. Rejects with an error that `failures` lists, or with a bug. */
@@ -30,7 +30,7 @@ export class Exchanges {
     this.#ownApp = ownApp;
   }
 
-  /** The middleware outside of third-party middleware. It begins and ends each request, and reports it to the observer once. */
+  /** The outermost middleware, around third-party middleware. It begins and ends each request, and reports it once. */
   readonly track = async (ctx: KoaContext, next: Next): Promise<void> => {
     const exchange = new Exchange(ctx as Context, this);
     this.#observer.begun();
@@ -43,7 +43,7 @@ export class Exchanges {
     this.#observer.ended(exchange.end());
   };
 
-  /** Creates the middleware inside of third-party middleware. It carries out an operation, and sends its response. */
+  /** Creates the innermost middleware. It carries out an operation, and sends its response. */
   readonly respond =
     (operation: Operation): Middleware =>
     (ctx) =>
@@ -59,7 +59,7 @@ export class Exchanges {
   report(ctx: Context, error: number, cause: unknown): void {
     const { app, plantStore } = ctx;
     this.#observer.failed({ requestId: plantStore.requestId, error, cause });
-    // Koa's own listener would print what the observer of an application of its own has got.
+    // Koa's default listener would print the failure a second time.
     const listens = app !== this.#ownApp || app.listeners('error').some((it) => it !== app.onerror);
     if (listens) app.emit('error', cause instanceof Error ? cause : new Error(`${cause}`), ctx);
   }
@@ -70,9 +70,10 @@ export class Exchanges {
  * a response, and whether the plant may be stored:
  *
  * - Neither: it may respond (@koa/cors) or throw (koa-passport, `ctx.throw`). Then nothing will be stored.
- * - Maybe stored, no response: the storage is at work. If it ends the request now (a time limit), the outcome is unknown.
+ * - Maybe stored, no response: the storage is at work. If middleware ends the request now, such as a time limit, the
+ *   outcome is unknown.
  * - Maybe stored, a response: an error, or the status of an error handler, does not replace the response.
- * - Any other response: it may change the status.
+ * - Any other response: it may change the status. If it throws, the response is sent again.
  */
 export class Exchange {
   readonly requestId: string;
@@ -113,6 +114,7 @@ export class Exchange {
   /** Carries out what may store a plant, counted. It does not begin after other middleware has ended the request. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     const exchanges = this.#exchanges;
+    // Nobody gets this response: it only stops the operation.
     if (this.#isDecided || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
     if (exchanges.inFlight >= exchanges.maxInFlight) throw new HttpError('OVERLOADED');
     exchanges.inFlight += 1;
@@ -134,6 +136,7 @@ export class Exchange {
       const isReplaced = status >= 400 && status !== this.#response.status;
       if (this.#mayBeStored && isReplaced) this.#send(this.#response);
     } else if (this.#mayBeStored) {
+      // `track` passes this on to `middlewareThrew`, as the one below.
       throw new Error('other middleware has not awaited `next()`');
     } else if (status === 404 && body === undefined && respond !== false) {
       // The status of Koa without a response is 404.
@@ -174,6 +177,7 @@ export class Exchange {
     };
   }
 
+  /** Whether there is a response, or will be none: other middleware has ended the request. */
   get #isDecided(): boolean {
     return this.#response !== undefined || this.#hasEnded;
   }

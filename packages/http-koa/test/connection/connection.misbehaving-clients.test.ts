@@ -47,6 +47,13 @@ describe('A client', () => {
     return { server, ...(await embedding.client(server)) };
   }
 
+  it('that never sends the body of a request for a document that it has gets a 304', async () => {
+    const { socket } = await start();
+    const headers = 'Host: localhost\r\nIf-None-Match: *\r\nContent-Length: 1';
+    socket.write(`GET /openapi.json HTTP/1.1\r\n${headers}\r\n\r\n`);
+    expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 304 [\s\S]*\r\n\r\n$/);
+  });
+
   it('that pipelines more than 250 requests is cut off, and none begins', async () => {
     const { socket, accepted } = await start();
     socket.on('error', () => undefined).write(LIVEZ.repeat(300));
