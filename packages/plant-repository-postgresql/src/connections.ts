@@ -5,7 +5,7 @@ import { endsConnection, wasIdle, whyNotConnected, withoutPlant } from './server
 
 const CONNECTED_WITHIN_MS = 20_000;
 
-/** A statement that the server does not cancel keeps its connection, and no other replaces it: its backend is alive. */
+/** How long a statement that the server does not cancel keeps its connection: its backend is alive. */
 const CANCELLED_WITHIN_MS = 20_000;
 
 /** A statement ends within this time after the server has carried out the request to cancel it, unless the connection is lost. */
@@ -50,7 +50,7 @@ export class Connections {
 
   /**
    * Runs statements with one connection, and once again if that one was closed because it was idle. Rejects with a
-   * `PostgresqlError` when the server reports an error, and when `signal` aborts: then the server cancels the statement.
+   * `PostgresqlError` when the server reports an error; with the reason of `signal` when it aborts, and cancels then.
    */
   run<T>(work: (client: PoolClient) => Promise<T>, signal: AbortSignal): Promise<T> {
     return new Promise((resolve, reject) => {

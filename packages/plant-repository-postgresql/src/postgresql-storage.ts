@@ -94,21 +94,23 @@ export class PostgresqlStorage implements PlantStorage {
   }
 
   async check(signal: AbortSignal): Promise<void> {
-    let responds = false;
+    let isWriting = false;
     try {
       await this.#checks.run(async (client) => {
         await this.#examine(client);
-        responds = true;
+        isWriting = true;
         signal.throwIfAborted();
         await client.query(this.#statements.insertNothing);
+        isWriting = false;
       }, signal);
       // Other programs may have taken every other connection of the server.
       await this.#inserts.check(signal);
       await this.#reads.check(signal);
       this.#replaceLost();
     } catch (error) {
-      const isSlow = responds && signal.aborted;
-      if (isSlow) throw new PostgresqlError('writes are not acknowledged in time', 'slow');
+      if (isWriting && signal.aborted) {
+        throw new PostgresqlError('writes are not acknowledged in time', 'slow');
+      }
       if (error instanceof PostgresqlError && error.command) this.#advise(error);
       throw error;
     }

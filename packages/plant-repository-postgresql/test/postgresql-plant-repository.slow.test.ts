@@ -88,6 +88,19 @@ describeOnPostgresql('a store, when the server is slow', function () {
     });
   }
 
+  it('is not reachable, rather than slow, while only new connections get no response', async () => {
+    const other = postgresqlPlantRepository({ uri: server.uri('plant_store') });
+    await untilReady(other);
+    process.kill(server.pid, 'SIGSTOP');
+    try {
+      await rejects(other.add(plant(1), 25_000), { code: 'STORAGE_UNAVAILABLE' });
+      await untilNotReady(other, /is not reachable/);
+    } finally {
+      process.kill(server.pid, 'SIGCONT');
+      await other.close();
+    }
+  });
+
   it('stores the plants of others while a session holds rows, and those with their ids when it rolls back', async () => {
     const adding = (first: number, count: number, timeLimitMs: number) =>
       Array.from({ length: count }, (_, at) => repository.add(plant(first + at), timeLimitMs));
