@@ -71,7 +71,7 @@ export class Availability {
     return this.#finding && isForAdministrator(this.#finding) ? this.problem : undefined;
   }
 
-  /** Like `PlantRepository.ready`. Concurrent calls share one check. Does not log in more often than this object. */
+  /** Like `PlantRepository.ready`. Concurrent calls share one check. None tries credentials that were refused. */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials') await this.#check();
     if (this.problem) throw this.problem;

@@ -21,12 +21,16 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Stores plants, many with one insert, and determines the outcome of each.
+ * Stores plants, many with one insert, and determines the outcome of each ({@link PendingPlant}).
  *
- * `add` makes a {@link PendingPlant}, an {@link InsertQueue} groups it with others into an {@link Attempt}, which is one
- * insert, and the reply settles it. A plant that it does not settle goes on in one of two ways:
- * - Its id exists: the mark of the committed plant is looked up. Its own mark means stored, another one means taken.
- * - Otherwise, or without such a plant, it is inserted again with the same mark. Ids are unique: it is not stored twice.
+ *     add ─> queued ─> sent ─> stored, taken, refused
+ *              ^        ├───> its id exists: looked up ─> stored, taken
+ *              └────────┴───> not written, unclear, or no reply in time
+ *     at any time ─> its deadline: unavailable, or unknown if an insert of it is unclear
+ *
+ * An {@link InsertQueue} groups plants into an {@link Attempt}, which is one insert. A plant is inserted again with the
+ * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: its own one means
+ * stored, another one means taken.
  *
  * An attempt without a reply is not given up, unless its connection counts as lost. Its plants are inserted again
  * meanwhile, and its late reply counts like any other.
@@ -129,8 +133,8 @@ export class GroupCommit {
 
   /** Inserts plants, looks up those whose id exists, and queues those without an outcome. */
   async #carryOut(attempt: Attempt): Promise<void> {
-    const existing = this.#conclude(attempt, await this.#insert(attempt));
-    if (existing.length > 0) await this.#lookUp(existing);
+    const toLookUp = this.#conclude(attempt, await this.#insert(attempt));
+    if (toLookUp.length > 0) await this.#lookUp(toLookUp);
     this.#attempts.end(attempt);
     // After a timeout, its plants are queued already.
     if (!attempt.hasTimedOut && attempt.plants.some(({ isSettled }) => !isSettled)) {
@@ -161,19 +165,19 @@ export class GroupCommit {
     if (!taken || taken.length === 0) return [];
     this.#countBatch(attempt, taken.length, result);
     const { outcomes, error } = result;
-    const existing: PendingPlant[] = [];
+    const toLookUp: PendingPlant[] = [];
     for (const [at, plant] of taken.entries()) {
       const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unclear');
       plant.endInsert(outcome, error);
-      if (outcome === 'unclear' || outcome === 'refused with others') plant.bisect(taken.length);
+      if (outcome === 'unclear' || outcome === 'refused with others') plant.suspect(taken.length);
       if (outcome === 'not permitted') this.#reject(plant);
       const refusal = typeof outcome === 'object' && 'reason' in outcome ? outcome : undefined;
       if (refusal && plant.isSettled) {
         this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
       }
-      if ((refusal || outcome === 'id exists') && !plant.isSettled) existing.push(plant);
+      if ((refusal || outcome === 'id exists') && !plant.isSettled) toLookUp.push(plant);
     }
-    return existing;
+    return toLookUp;
   }
 
   #concludeUnsent(plants: readonly PendingPlant[], { outcomes, error }: InsertResult): void {
@@ -226,7 +230,7 @@ export class GroupCommit {
 
   /** The plants of an attempt without a reply may get their outcomes from another one. */
   #queueTimedOut({ taken = [] }: Attempt): void {
-    for (const plant of taken) plant.bisect(taken.length);
+    for (const plant of taken) plant.suspect(taken.length);
     this.#queueAgain(taken);
   }
 

@@ -11,7 +11,7 @@ import type { InsertOutcome, MarkedPlant } from './plant-storage.js';
 const FIXED_BYTES = 100;
 
 /** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
-const BISECT_BY = 16;
+const SMALLER_BY = 16;
 
 /** Returns an upper bound of the bytes of a plant in an insert. */
 export function sizeOf({ name, tag = '' }: Plant): number {
@@ -105,8 +105,8 @@ export class PendingPlant implements MarkedPlant {
    * It was in an insert of so many plants, one of which may be the reason for what happened: PostgreSQL refuses all plants
    * for one, and a shard of MongoDB can be without a primary. So the next insert of it is smaller.
    */
-  bisect(together: number): void {
-    this.maxTogether = Math.ceil(together / BISECT_BY);
+  suspect(together: number): void {
+    this.maxTogether = Math.min(this.maxTogether, Math.ceil(together / SMALLER_BY));
   }
 
   #settle(error?: Error): void {

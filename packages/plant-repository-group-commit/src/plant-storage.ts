@@ -29,7 +29,7 @@ export interface Refusal {
 /**
  * What an insert has done with one plant:
  * - `stored`: it is stored durably;
- * - `id exists`: a plant with its id exists, of another `add` or of an earlier insert of this one;
+ * - `id exists`: a plant with its id exists, of another `add` or of an earlier insert of this `add`;
  * - `committedMark`: the plant with its id is committed and has this mark, `undefined` for one of another program;
  * - `not written`: this insert did not write it, and will not. The next one may;
  * - `refused with others`: not written, because the storage refuses one plant of this insert, perhaps another one;
@@ -88,7 +88,7 @@ export interface InsertLimits {
 
 /**
  * A server that keeps plants, from an adapter: its connections, commands, and what errors mean. A method tries once.
- * `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no order with a false outcome.
+ * `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no false outcome with two faults.
  */
 export interface PlantStorage {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */

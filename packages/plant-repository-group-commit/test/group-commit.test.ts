@@ -355,6 +355,11 @@ describe('A pending plant', () => {
   const lost = new Error('connection lost');
   const late = new Error('no server');
 
+  const pending = (settled: (error?: Error) => void) =>
+    new PendingPlant(plant(1n), 'its mark', {
+      ...{ size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled },
+    });
+
   /** What `group-commit.explored.test.ts` does not see: the errors. */
   const errors: readonly (readonly [act: (it: PendingPlant) => void, error: object])[] = [
     [
@@ -386,11 +391,19 @@ describe('A pending plant', () => {
     it(`has an error with its reason: ${JSON.stringify(expected)}`, () => {
       let error: unknown;
       const settled = (it?: Error) => (error = it);
-      const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled };
-      act(new PendingPlant(plant(1n), 'its mark', call));
+      act(pending(settled));
       expect(error).to.include(expected);
     });
   }
+
+  it('is inserted with fewer others each time, also after the late reply to a large insert', () => {
+    const suspect = pending(() => undefined);
+    const sizes = [1_000, 63, 1_000].map((together) => {
+      suspect.suspect(together);
+      return suspect.maxTogether;
+    });
+    expect(sizes).to.deep.equal([63, 4, 4]);
+  });
 
   it('has a size of at least the bytes of its name and its tag', () => {
     expect(sizeOf({ ...plant(1n, 'ü'.repeat(1_000)), tag: '木' })).to.be.within(2_003, 2_203);
