@@ -84,9 +84,8 @@ function addressOf(request: IncomingMessage, proxies: Proxies): string | undefin
 }
 
 /** Whether the client was refused something. The other failures have a line of their own, with their cause. */
-function isRefused({ route, error = 0 }: EndedExchange): boolean {
-  const overloaded = error === failures.OVERLOADED.error && route !== '/readyz';
-  return overloaded || Math.trunc(error / 1000) === 4;
+function isRefused({ error = 0 }: EndedExchange): boolean {
+  return error === failures.OVERLOADED.error || Math.trunc(error / 1000) === 4;
 }
 
 /** Describes an error for the log: an outage without its stack, a bug with its stack. */

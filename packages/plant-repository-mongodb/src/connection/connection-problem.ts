@@ -38,7 +38,7 @@ const PROBLEMS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
 /** The system's errors when a name does not resolve. */
 const UNRESOLVED: ReadonlySet<unknown> = new Set(['ENOTFOUND', 'EAI_AGAIN']);
 
-/** UserNotFound (also for a certificate), AuthenticationFailed, MechanismUnavailable, and a wrong password on Atlas. */
+/** UserNotFound (also of a certificate), AuthenticationFailed, MechanismUnavailable, and a wrong password on Atlas. */
 const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
 
 /**

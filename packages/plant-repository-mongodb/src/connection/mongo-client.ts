@@ -116,7 +116,7 @@ function tlsFileProblem(options: MongoClient['options']): string | undefined {
 
 const USER_INFO = /^mongodb(?:\+srv)?:\/\/[^/?]*@/;
 
-/** A host and a port that may be a user and a password: not an IP address, nor a default port of MongoDB. */
+/** Without an `@`, this may be a user and a password, unless it has an IP address or a default port of MongoDB. */
 const DOUBTFUL = /^(?!localhost:|[\d.]+:|\[)[^:]+(?!:2701[789]$):\d+$/;
 
 /** Returns the hosts that logs show, or the name of a cluster, without ports that may be passwords: {@link DOUBTFUL}. */
