@@ -8,10 +8,13 @@ export const LINGER_MS = 500;
 export class LingeringResponse extends ServerResponse<OwnRequest> {
   override end(...args: never[]): this {
     if (this.req.complete || this.destroyed) return super.end(...args);
-    const [body] = args as unknown as [string?];
-    if (body !== undefined) this.write(...(args as unknown as [string]));
-    this.req.resume().once('end', () => super.end());
-    setTimeout(() => super.end(), LINGER_MS).unref();
+    // As in Node.js, there may be no body, but a callback.
+    const [body] = args as unknown[];
+    const hasBody = Boolean(body) && typeof body !== 'function';
+    if (hasBody) this.write(...(args as unknown as [string]));
+    const end = () => (hasBody ? super.end() : super.end(...args));
+    this.req.resume().once('end', end);
+    setTimeout(end, LINGER_MS).unref();
     return this;
   }
 }

@@ -114,7 +114,7 @@ export class Exchange {
   /** Carries out what may store a plant, counted. It does not begin after other middleware has ended the request. */
   async carryOut(work: () => Promise<Response>): Promise<Response> {
     const exchanges = this.#exchanges;
-    // Nobody gets this response: it only stops the operation.
+    // No client gets this response: it only stops the operation.
     if (this.#isDecided || this.#ctx.headerSent) throw new HttpError('REQUEST_TIMEOUT');
     if (exchanges.inFlight >= exchanges.maxInFlight) throw new HttpError('OVERLOADED');
     exchanges.inFlight += 1;
