@@ -5,3 +5,4 @@ export {
   describePlantRepository,
   readerCases,
 } from './plant-repository-contract.js';
+export { type Outcome, outcomeOf } from './steps.js';

@@ -1,16 +1,11 @@
 import { EventEmitter, once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { errorOf } from '@plant-store/contract-suite';
 import { newPlant, type PlantRepository } from '@plant-store/domain';
+import { type Outcome as NamedOutcome, outcomeOf } from '@plant-store/plant-repository-contract';
 
-/** What was reported of a create. A bug is an error that the port does not name. */
-type Outcome = 'stored' | 'taken' | 'unavailable' | 'unknown' | 'bug';
-
-/** By the code of the error. */
-const OUTCOMES: ReadonlyMap<unknown, Outcome> = new Map<unknown, Outcome>([
-  ['PLANT_ID_TAKEN', 'taken'],
-  ['STORAGE_UNAVAILABLE', 'unavailable'],
-  ['OUTCOME_UNKNOWN', 'unknown'],
-]);
+/** A bug is an error that the port does not name. */
+type Outcome = NamedOutcome | 'bug';
 
 interface Create {
   readonly id: bigint;
@@ -87,10 +82,7 @@ export class ConcurrentCreates {
     const id = BigInt(number - (number % CREATES_PER_ID));
     const name = `create ${number}`;
     const adding = repository?.add(newPlant({ id, name }), this.#timeLimitMs);
-    const outcome = await Promise.resolve(adding).then(
-      (): Outcome => 'stored',
-      (error) => OUTCOMES.get(error?.code) ?? 'bug',
-    );
+    const outcome = outcomeOf(await errorOf(Promise.resolve(adding))) ?? 'bug';
     this.#all.push({ id, name, outcome });
     this.#emitter.emit('reported');
     return outcome;
