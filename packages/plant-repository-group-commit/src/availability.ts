@@ -18,9 +18,6 @@ const MAX_LOG_IN_INTERVAL_MS = 8_000;
 /** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
 const STALLED: Problem = { finding: 'slow', cause: new Error('inserts get no response') };
 
-/** Longer steps between two checks show that the server was frozen, or this process. */
-const MAX_STEP_MS = CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS;
-
 /** What is wrong with the storage, where that is not in the cause. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
   'no server': 'is not reachable',
@@ -42,7 +39,7 @@ interface AvailabilityOptions {
 /** Whether the storage accepts plants, by the last check. The events, `ready` and the refusal of adds follow from it. */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  readonly #connections = new LostConnections(MAX_STEP_MS);
+  readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
   /** What `ready` rejects with, and reads that fail; `undefined` when the last check found the storage available. */
   problem: StorageUnavailableError | undefined;
   /** Whether the storage has accepted plants before, or would have accepted them slowly. */

@@ -39,7 +39,7 @@ export async function check(process: OwnProcess): Promise<number> {
 async function report(
   process: OwnProcess,
   name: string,
-  part: Pick<TokenVerifier, 'ready'>,
+  part: Part,
   variables: string | undefined,
 ): Promise<boolean> {
   const problem = await reasonNotReady(part);
@@ -48,8 +48,10 @@ async function report(
   return problem === undefined;
 }
 
+type Part = Pick<TokenVerifier, 'ready'>;
+
 /** Resolves with the reason why a part of the service is not ready; with `undefined` when it is. */
-export async function reasonNotReady(part: Pick<TokenVerifier, 'ready'>): Promise<unknown> {
+export async function reasonNotReady(part: Part): Promise<unknown> {
   const end = performance.now() + MAX_WAIT_MS;
   let problem: unknown = new Error('no response');
   const attempts = async () => {
