@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { needsMongod } from '@plant-store/mongod';
-import { skipWithout } from '@plant-store/programs';
+import { needsMongod } from '@plant-store/testing/mongod';
+import { skipWithout } from '@plant-store/testing/programs';
 import { expect } from 'chai';
 import { root } from '../root.js';
 import { run } from '../run.js';

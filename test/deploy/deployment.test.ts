@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/service-process';
+import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { withReal } from '../documents/support/snippet.js';

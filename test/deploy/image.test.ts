@@ -2,7 +2,12 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, renameSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join, relative } from 'node:path';
-import { ACCESS_TOKEN_SHA256, command, createPlant, watch } from '@plant-store/service-process';
+import {
+  ACCESS_TOKEN_SHA256,
+  command,
+  createPlant,
+  watch,
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { filesIn, readManifest } from '../manifest.js';
 import { read, root, temporaryFolder } from '../root.js';

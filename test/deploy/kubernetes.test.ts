@@ -1,6 +1,11 @@
 import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
+import {
+  ACCESS_TOKEN_SHA256,
+  createPlant,
+  endAll,
+  serve,
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { parseAllDocuments } from 'yaml';
 import { withReal } from '../documents/support/snippet.js';

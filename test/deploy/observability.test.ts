@@ -1,6 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { ACCESS_TOKEN_SHA256, createPlant, endAll, serve } from '@plant-store/service-process';
+import {
+  ACCESS_TOKEN_SHA256,
+  createPlant,
+  endAll,
+  serve,
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { parse } from 'yaml';
 import { anchorsOf, filesBelow } from '../markdown.js';

@@ -5,13 +5,18 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { CertificateFolder } from '@plant-store/certificates';
 import { until as untilTrue } from '@plant-store/contract-suite';
 import { freePort, listen } from '@plant-store/faulty-network';
-import { needsMongod, ReplicaSet } from '@plant-store/mongod';
 import { failuresOfCreate } from '@plant-store/plant-json';
-import { skipWithout } from '@plant-store/programs';
-import { ACCESS_TOKEN_SHA256, endAll, type Service, serve } from '@plant-store/service-process';
+import { CertificateFolder } from '@plant-store/testing/certificates';
+import { needsMongod, ReplicaSet } from '@plant-store/testing/mongod';
+import { skipWithout } from '@plant-store/testing/programs';
+import {
+  ACCESS_TOKEN_SHA256,
+  endAll,
+  type Service,
+  serve,
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import {
   http1Client,

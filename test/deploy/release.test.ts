@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { findProgram, skipWithout } from '@plant-store/programs';
+import { findProgram, skipWithout } from '@plant-store/testing/programs';
 import { expect } from 'chai';
 import { ProjectCopy } from '../documents/support/project-copy.js';
 import { published, readManifest, tarballOf } from '../manifest.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { newDatabase } from '@plant-store/mongod';
+import { newDatabase } from '@plant-store/testing/mongod';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -10,7 +10,7 @@ import {
   type Service,
   serve,
   TOKEN,
-} from '@plant-store/service-process';
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { snippet, withReal } from '../documents/support/snippet.js';
 import { root, temporaryFolder } from '../root.js';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { newDatabase } from '@plant-store/mongod';
-import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
+import { newDatabase } from '@plant-store/testing/mongod';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/testing/postgresql';
 import {
   ACCESS_TOKEN_SHA256,
   endAll,
@@ -10,7 +10,7 @@ import {
   type Service,
   serve,
   TOKEN,
-} from '@plant-store/service-process';
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { BSON, type Document, MongoClient } from 'mongodb';
 import { read, root } from '../root.js';

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { listen } from '@plant-store/faulty-network';
-import { findProgram, skipWithout } from '@plant-store/programs';
-import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/service-process';
+import { findProgram, skipWithout } from '@plant-store/testing/programs';
+import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../root.js';
 

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { needsPostgresql } from '@plant-store/postgresql';
-import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { needsPostgresql } from '@plant-store/testing/postgresql';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { root } from '../root.js';
+import { run } from '../run.js';
 import { followed, tutorials } from '../tutorial.js';
 import { ProjectCopy } from './support/project-copy.js';
 import { withReal } from './support/snippet.js';
@@ -71,7 +72,7 @@ describe('The tutorials, followed in one copy of the project', function () {
 
   it('leaves the tests of npm test green', async () => {
     const flags = ['--retries', '1', '--reporter', 'dot', '--ignore', NOT_CHANGED];
-    await copy.run('mocha', '--parallel', '--jobs', '2', ...flags);
+    await run(process.execPath, ['tools/test.js', 'built', ...flags], { cwd: copy.folder });
   });
 });
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, delimiter, dirname, join } from 'node:path';
-import { newDatabase } from '@plant-store/mongod';
-import { OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
-import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
-import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { newDatabase } from '@plant-store/testing/mongod';
+import { OidcIssuer, signingKey } from '@plant-store/testing/oidc-issuer';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/testing/postgresql';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { publint } from 'publint';
 import { snippet, withReal } from '../documents/support/snippet.js';

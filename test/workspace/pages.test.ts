@@ -22,8 +22,8 @@ const OTHERS =
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
   'plant-store export': 'packages/app/src/main.ts',
-  'npm run bench': 'tools/bench/src/command.ts',
-  'npm run demo': 'tools/demo/src/command.ts',
+  'npm run bench': 'tools/measure/src/bench/command.ts',
+  'npm run demo': 'tools/measure/src/demo/command.ts',
   'npm run release': 'tools/release/src/command.ts',
 };
 

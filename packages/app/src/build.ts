@@ -15,7 +15,10 @@ export const build: Build = existsSync(new URL(IDENTITY, import.meta.url))
 const { repository } = read('../../package.json');
 const checkout = join(import.meta.dirname, '../../../..');
 
-/** Where the documentation is, which is in no package. A release writes the URL of the repository into the manifest. */
+/**
+ * The location of the documentation, which no package contains. A release writes the URL of the repository into the
+ * manifest.
+ */
 export const SOURCE: string =
   repository?.url.replace(/^git\+|\.git$/g, '') ??
   (existsSync(`${checkout}/docs`) ? checkout : `the source of version ${build.version}`);

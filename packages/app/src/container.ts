@@ -39,8 +39,8 @@ export const ids = {
 };
 
 /**
- * Wires the service. Everything is created once, at the first `getAsync`: code that a configuration does not need is not
- * loaded. `unbindAsync` and `unbindAllAsync` close what was opened.
+ * Wires the service. Each object is created once, on the first `getAsync`, so code that a configuration does not need
+ * is never loaded. `unbindAsync` and `unbindAllAsync` close what was opened.
  */
 export function createContainer(
   configuration: Configuration,

@@ -14,7 +14,7 @@ export async function corsFor(
       // Source of the last two: W3C Trace Context.
       allowHeaders: 'authorization,content-type,x-request-id,traceparent,tracestate',
       exposeHeaders: 'X-Request-Id,WWW-Authenticate,Retry-After,Allow',
-      // In seconds: the longest time for which Chromium caches the response to a preflight.
+      // In seconds; the longest that Chromium caches a preflight response.
       maxAge: 7200,
     }),
   ];

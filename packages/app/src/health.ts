@@ -5,7 +5,7 @@ const CHECK_INTERVAL_MS = 1000;
 
 /**
  * Reports whether the service has started and is not stopping. It has started when the storage and the token verifier
- * were reached once. A later outage is one of all instances, so that no other instance could take the requests.
+ * were reached once. Later outages do not count: they affect all instances, so no other instance could take over.
  */
 export class Health {
   /** The checks of the parts that were not reached yet. */

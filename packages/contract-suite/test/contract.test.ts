@@ -1,6 +1,6 @@
 import { contractFor, type SuiteOptions, suiteOf } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
-import { resultsOf } from '@plant-store/liars';
+import { resultsOf } from '@plant-store/testing/liars';
 import { expect } from 'chai';
 
 interface Faults {

@@ -11,10 +11,10 @@ export class CreatePlant {
   }
 
   /**
-   * Creates a plant. Resolves with it, without its id, once it is stored durably. Rejects with
-   * {@link PermissionDeniedError}, before the repository is asked, or as {@link PlantRepository.add} does.
+   * Creates a plant. Resolves with the plant, without its id, once it is durably stored. Rejects with
+   * {@link PermissionDeniedError} before calling the repository, or with any error of {@link PlantRepository.add}.
    *
-   * @param timeLimitMs Milliseconds within which the call settles; fractions count.
+   * @param timeLimitMs Milliseconds within which the call settles; may be fractional.
    */
   async execute(client: Client, plant: NewPlant, timeLimitMs: number): Promise<Plant> {
     if (!client.permissions.has('create plants')) {

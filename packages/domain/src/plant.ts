@@ -9,7 +9,7 @@ export const MIN_PLANT_ID = -9223372036854775808n;
 /** The largest id, 2^63 - 1. */
 export const MAX_PLANT_ID = 9223372036854775807n;
 
-/** The rule that {@link isPlantId} checks, as the messages of errors state it. */
+/** The rule that {@link isPlantId} checks, worded for error messages. */
 export const PLANT_ID_RULE = `id must be a whole number from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}`;
 
 /** Returns whether a whole number is in the range of int64, from {@link MIN_PLANT_ID} to {@link MAX_PLANT_ID}. */
@@ -17,7 +17,7 @@ export function isPlantId(value: bigint): value is PlantId {
   return value >= MIN_PLANT_ID && value <= MAX_PLANT_ID;
 }
 
-/** A plant as a response shows it, without its id. Source: docs/specification.md, "Plant". */
+/** A plant as returned to clients, without its id. Source: docs/specification.md, "Plant". */
 export interface Plant {
   readonly name: string;
   /** The type of the plant. Absent when the plant was created without one. */
@@ -37,16 +37,17 @@ export interface NewPlantFields {
   readonly tag?: string | undefined;
 }
 
-/** The fields do not make a plant. The message names each field and its rule, never a value. */
+/** The fields are not a valid plant. The message names each invalid field and its rule, but never a value. */
 export class InvalidNewPlantError extends Error {
   override readonly name = 'InvalidNewPlantError';
   readonly code = 'INVALID_NEW_PLANT';
 }
 
 /**
- * Checks fields and returns a frozen copy of them as a {@link NewPlant}; there is no other way to get one.
+ * Validates the fields and returns a frozen {@link NewPlant}. This is the only way to create one.
  *
- * @throws {InvalidNewPlantError} when `id` is outside int64, or a text has a lone surrogate, and so no UTF-8 form.
+ * @throws {InvalidNewPlantError} if `id` is outside int64, or a string contains a lone surrogate and therefore cannot
+ *   be encoded as UTF-8.
  *
  * @example
  * ```ts
@@ -65,7 +66,7 @@ export function newPlant(fields: NewPlantFields): NewPlant {
   return Object.freeze(tag === undefined ? { id, name } : { id, name, tag }) as NewPlant;
 }
 
-/** Returns the part of a new plant that a response shows: everything but the id. */
+/** Returns the plant as responses show it: everything except the id. */
 export function toPlant({ id, ...plant }: NewPlant): Plant {
   return plant;
 }

@@ -1,6 +1,6 @@
 import type { Client } from './client.js';
 
-/** Why a token is invalid: for the log only, since clients get the same response for every reason. */
+/** The reason a token is invalid. It is only logged: clients get the same response whatever the reason. */
 export type InvalidTokenReason =
   | 'malformed'
   | 'unknown token'
@@ -27,7 +27,7 @@ export class InvalidTokenError extends Error {
   }
 }
 
-/** It cannot be determined now whether the token is valid. The token may be valid. */
+/** The verifier cannot currently tell whether the token is valid; it may be. */
 export class TokenVerifierUnavailableError extends Error {
   override readonly name = 'TokenVerifierUnavailableError';
   readonly code = 'TOKEN_VERIFIER_UNAVAILABLE';
@@ -36,7 +36,7 @@ export class TokenVerifierUnavailableError extends Error {
 /**
  * Port: turns a bearer token into the client it was given to. Source: docs/specification.md, "Authentication", rule 2.
  *
- * An outage of what a verifier depends on, such as an issuer, ends without a restart: the same verifier works again.
+ * Recovery needs no restart: when a dependency such as the issuer comes back, the same verifier works again.
  *
  * Errors are logged with their causes. None carries a token, a part or a digest of one, or credentials
  * of the verifier, in any property or cause. An adapter leaves out a cause that may: drivers put
@@ -47,16 +47,16 @@ export interface TokenVerifier {
    * Resolves with the client when the token is valid for this service.
    *
    * Rejects with exactly one of these; any other error is a bug.
-   * - {@link InvalidTokenError}: the token is known not to be valid.
+   * - {@link InvalidTokenError}: the token is definitely invalid.
    * - {@link TokenVerifierUnavailableError}: it cannot be determined whether the token is valid, for example because of
    *   refused credentials of the verifier, missing permissions, an unreadable response, or a busy connection pool.
    *
-   * An outage is never reported as an invalid token, nor an invalid token as an outage. A text that the verifier can
-   * refuse by itself is invalid also in an outage: one that it cannot read, or that is no bearer token (RFC 6750,
-   * section 2.1).
+   * An outage is never reported as an invalid token, nor an invalid token as an outage. A string that the verifier can
+   * reject on its own, because it cannot parse it or because it is not a bearer token (RFC 6750, section 2.1), is
+   * invalid even during an outage.
    *
    * The driving adapter limits the length of a token. The verifier decides whether it tries again. It settles within 2
-   * seconds, also when what it depends on does not respond.
+   * seconds, even if its dependencies do not respond.
    */
   verify(token: string): Promise<Client>;
 
@@ -64,8 +64,8 @@ export interface TokenVerifier {
    * Resolves when a valid token would be accepted now; otherwise rejects with
    * {@link TokenVerifierUnavailableError}. Settles within 2 seconds, whatever the verifier depends on does.
    *
-   * The adapter decides which outages it bridges, for example with cached results. While this
-   * rejects, `verify` accepts no token, so the service is not ready at once.
+   * The adapter decides which outages to bridge, for example with cached results. While this rejects, `verify` accepts
+   * no token, so the service is not ready at once.
    */
   ready(): Promise<void>;
 

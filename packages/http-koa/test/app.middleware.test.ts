@@ -83,17 +83,18 @@ describe('Third-party middleware', () => {
       });
     }
 
-    it('that does not respond, or throws an unexpected error, causes a 500, which is reported with its cause', async () => {
-      const bug = new TypeError('secret');
-      for (const [middleware, cause] of [
-        [() => undefined, new Error('no middleware has responded')],
-        [() => Promise.reject(bug), bug],
-      ] as const) {
+    const bug = new TypeError('secret');
+    const failing: Record<string, [middleware: Middleware, cause: Error]> = {
+      'does not respond': [() => undefined, new Error('no middleware has responded')],
+      'throws an unexpected error': [() => Promise.reject(bug), bug],
+    };
+    for (const [what, [middleware, cause]] of Object.entries(failing)) {
+      it(`that ${what} causes a 500, which is reported with its cause`, async () => {
         const response = await create(await served([middleware]));
         expect([response.status, await errorOf(response)]).to.deep.equal([500, 5000]);
-        expect(embedding.failed.splice(0).map((it) => it.cause)).to.deep.equal([cause]);
-      }
-    });
+        expect(embedding.failed.map((it) => it.cause)).to.deep.equal([cause]);
+      });
+    }
 
     it('has the types that `app.use` accepts, or is added to the application by a function', async () => {
       const own: Middleware<{ user: string }> = (ctx, next) => {

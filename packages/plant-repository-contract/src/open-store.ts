@@ -35,7 +35,10 @@ export interface StorageFaults {
   relaxDurability(): Promise<void>;
   /** Another client stores a plant that is visible at once, and that {@link crash} loses unless it is flushed before. */
   commitUnflushed(plant: NewPlantFields): Promise<void>;
-  /** Another program stores under this id what is no plant, such as a name that is no text. Only for a `PlantReader`. */
+  /**
+   * Another program stores something under this id that is not a plant, such as a name that is not a string. Only for a
+   * `PlantReader`.
+   */
   storeNoPlant(id: bigint): Promise<void>;
   /** Kills the storage at once, so that only durable data remains, and starts it again. */
   crash(): Promise<void>;

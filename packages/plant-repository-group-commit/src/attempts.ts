@@ -2,23 +2,23 @@ import type { Clock } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 import type { InsertLimits, PlantBatch } from './plant-storage.js';
 
-/** The least attempt timeout: how long a reply may take before the plants are inserted again. */
+/** The minimum attempt timeout: how long to wait for a reply before inserting the plants again. */
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
 /** The least time after which an attempt starts without waiting for a reply to another. */
 const PAUSE_MS = 100;
 
-/** One insert of a batch of plants, from its queue until its end. */
+/** One insert of a batch of plants, from leaving the queue to its end. */
 export class Attempt implements PlantBatch {
   readonly plants: readonly PendingPlant[];
   readonly timeLimitMs: number;
-  /** Lets another attempt start in place of this one. */
+  /** Frees this attempt's slot so that another attempt can start. */
   readonly releaseSlot: () => void;
-  /** Those of the plants that are sent; `undefined` before the storage takes them. */
+  /** The plants that were sent; `undefined` until the storage takes them. */
   taken: readonly PendingPlant[] | undefined;
   /** When the storage took them, by the clock. */
   takenAt = Number.POSITIVE_INFINITY;
-  /** Whether its plants were queued again while it was in flight: its reply may be lost. */
+  /** Whether its plants were queued again while it was still in flight, because its reply may be lost. */
   hasTimedOut = false;
   stopTimer: () => void = () => undefined;
   readonly #onTake: (attempt: Attempt) => void;
@@ -45,7 +45,8 @@ export class Attempt implements PlantBatch {
 }
 
 /**
- * The attempts in flight, and how long each is waited for. One without a reply stays in flight, and becomes in turn:
+ * Tracks the attempts in flight and decides how long to wait for each. An attempt without a reply stays in flight and
+ * passes through two states:
  * - timed out, after the attempt timeout: its plants are queued again, because its reply may be lost. It keeps its slot:
  *   when a majority or a standby lags, all attempts are slow, and more of them would make the database slower.
  * - a straggler, when a later attempt has got its reply: only a part of the database does not respond, such as one shard.
@@ -57,7 +58,7 @@ export class Attempts {
   readonly #onTimeout: (attempt: Attempt) => void;
   /** Attempts that have timed out and keep their slots. */
   readonly #timedOut = new Set<Attempt>();
-  /** How many attempts have released their slots. They are limited too, because they keep their connections. */
+  /** The number of attempts that have released their slots. It is limited, because each still holds a connection. */
   #stragglers = 0;
   /** How long the latest reply took. Timeouts follow it, because a majority may lag by seconds. */
   #replyMs = 0;
@@ -71,12 +72,18 @@ export class Attempts {
     this.#onTimeout = onTimeout;
   }
 
-  /** Milliseconds between the starts of attempts, so that a database that is slow for a moment does not take all slots. */
+  /**
+   * Milliseconds between the starts of two attempts, so that a brief slowdown of the database does not use up all
+   * slots.
+   */
   get pauseMs(): number {
     return Math.max(PAUSE_MS, this.#replyMs / this.#limits.ordinary);
   }
 
-  /** Whether an attempt has had no reply for two timeouts, nor has a later one: rows are locked, or connections lost. */
+  /**
+   * Whether neither an attempt nor any later one has had a reply for two timeouts, which means locked rows or lost
+   * connections.
+   */
   get isStalled(): boolean {
     const before = this.#clock.now() - 2 * this.#timeoutMs;
     return [...this.#timedOut].some(({ takenAt: at }) => at > this.#latestTakenAt && at <= before);
@@ -88,9 +95,10 @@ export class Attempts {
   }
 
   /**
-   * How long a server may work on an attempt: until all its callers have given up. But a shard that does not respond must
-   * not take every slot. So an attempt with suspects, or while there are stragglers, gets twice the attempt timeout, or
-   * twice the time in which neither these plants nor any others have got a reply, if that is longer.
+   * Returns how long the server may work on an attempt: normally until the last caller's deadline. But an unresponsive
+   * shard must not take every slot. So an attempt with suspects, or any attempt while there are stragglers, gets at
+   * most twice the attempt timeout, or twice the time since the last reply to these plants or any others, whichever is
+   * longer.
    */
   timeLimitMs(plants: readonly PendingPlant[]): number {
     const now = this.#clock.now();
@@ -105,7 +113,7 @@ export class Attempts {
     return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
   }
 
-  /** The plants of an attempt are sent. */
+  /** Records that an attempt's plants are being sent, and starts its timeout. */
   start(attempt: Attempt): void {
     attempt.takenAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
@@ -128,7 +136,7 @@ export class Attempts {
     if (attempt.hasTimedOut && !this.#timedOut.delete(attempt)) this.#stragglers -= 1;
   }
 
-  /** Makes stragglers of the attempts that have timed out while a later one has got its reply, up to the limit. */
+  /** Turns timed-out attempts into stragglers, up to the limit, if a later attempt has received its reply. */
   #releaseSlots(): void {
     for (const attempt of this.#timedOut) {
       if (this.#stragglers >= this.#limits.stragglers) return;

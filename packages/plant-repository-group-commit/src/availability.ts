@@ -9,16 +9,18 @@ import {
 } from './plant-storage.js';
 import type { StorageObserver } from './telemetry.js';
 
-/** The time limit of one check, which leaves the rest of the 2 seconds of `PlantRepository.ready` to a busy process. */
+/** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */
 const CHECK_TIMEOUT_MS = 1_500;
 const CHECK_INTERVAL_MS = 1_000;
-/** Reached after several refused logins, because some directories lock out a user that fails often. */
+/**
+ * The longest pause between logins, reached after several refusals: some directories lock out users who fail too often.
+ */
 const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
-/** Inserts may be stuck although a check is not: each has a connection of its own, and rows can be locked. */
+/** Inserts can hang even when checks succeed, because they use other connections and rows can be locked. */
 const STALLED: Problem = { finding: 'slow', cause: new Error('inserts get no response') };
 
-/** What is wrong with the storage, where that is not in the cause. */
+/** Describes each finding whose cause does not say it. */
 const WHAT: Readonly<Partial<Record<Finding, string>>> = {
   'no server': 'is not reachable',
   credentials: 'refuses the credentials',
@@ -36,17 +38,23 @@ interface AvailabilityOptions {
   readonly clock: Clock;
 }
 
-/** Whether the storage accepts plants, by the last check. The events, `ready` and the refusal of adds follow from it. */
+/**
+ * Tracks whether the storage accepts plants, according to the last check. Events, `ready` and the rejection of adds all
+ * derive from it.
+ */
 export class Availability {
   readonly #options: AvailabilityOptions;
   readonly #connections = new LostConnections(CHECK_TIMEOUT_MS + CHECK_INTERVAL_MS);
-  /** What `ready` rejects with, and reads that fail; `undefined` when the last check found the storage available. */
+  /** The error of `ready` and of failed reads; `undefined` if the last check found the storage available. */
   problem: StorageUnavailableError | undefined;
-  /** Whether the storage has accepted plants before, or would have accepted them slowly. */
+  /** True once a check has succeeded, even if it was slow. */
   wasReached = false;
   #finding: Finding | undefined;
   #checking: Promise<void> | undefined;
-  /** What was reported last, and whether with a reason: a host that is down may be silent, and refuse a later check. */
+  /**
+   * The last report, and whether it included a reason: a host that is down may be silent at first and refuse a later
+   * check.
+   */
   #reported: string | undefined;
   #hasReason = false;
   #cancelNext: () => void = () => undefined;
@@ -58,17 +66,20 @@ export class Availability {
     void this.#keepChecking(CHECK_INTERVAL_MS);
   }
 
-  /** Aborts when the connection of what is sent now counts as lost. */
+  /** A signal that aborts when the connection of anything sent now is considered lost. */
   get lost(): AbortSignal {
     return this.#connections.signal;
   }
 
-  /** What every `add` rejects with at once; `undefined` when plants are sent, or wait for a server. */
+  /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   get rejection(): StorageUnavailableError | undefined {
     return this.#finding && isForAdministrator(this.#finding) ? this.problem : undefined;
   }
 
-  /** Like `PlantRepository.ready`. Concurrent calls share one check. None tries credentials that were refused. */
+  /**
+   * Implements `PlantRepository.ready`. Concurrent calls share one check, and refused credentials are not tried again
+   * here.
+   */
   async ready(): Promise<void> {
     if (this.#finding !== 'credentials') await this.#check();
     if (this.problem) throw this.problem;

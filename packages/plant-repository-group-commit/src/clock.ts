@@ -1,8 +1,8 @@
-/** Time, which a test replaces by one that it advances itself. */
+/** A source of time that tests can replace with one they control. */
 export interface Clock {
   /** Milliseconds since some moment. */
   now(): number;
-  /** Calls `act` once, after some milliseconds. Returns what prevents the call. */
+  /** Calls `act` once, after `ms` milliseconds. Returns a function that cancels the call. */
   after(ms: number, act: () => void): () => void;
 }
 
@@ -12,7 +12,10 @@ const MAX_DELAY_MS = 2 ** 31 - 1;
 /** The cause of a problem while a server sends nothing: a later check may find a better one. */
 export const SILENT = 'the server does not respond';
 
-/** A time limit has passed. Drivers take the `TimeoutError` of `AbortSignal.timeout` for a limit of their own. */
+/**
+ * A time limit has passed. This is a class of its own because drivers mistake the `TimeoutError` of
+ * `AbortSignal.timeout` for one of their own.
+ */
 export class NoResponseError extends Error {
   override readonly name = 'NoResponseError';
 

@@ -32,8 +32,8 @@ export interface GroupCommitPlantRepositoryOptions {
 }
 
 /**
- * Keeps plants in a storage with a server. Concurrent adds share inserts. Connects in the background, so it can be
- * constructed while the server is unreachable.
+ * Stores plants on a server, combining concurrent adds into shared inserts. It connects in the background, so you can
+ * construct it while the server is unreachable.
  *
  * @example
  * ```ts
@@ -89,12 +89,12 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
     if (this.#closed) throw new StorageUnavailableError('the storage is closed');
   }
 
-  /** Tries again until the end, since a read changes nothing. */
+  /** Retries until `end` aborts, which is safe because reading changes nothing. */
   async #readUntil(end: AbortSignal, page: PageRequest, attemptTimeoutMs: number) {
     let latest: unknown = new NoResponseError();
     for (;;) {
       try {
-        // A primary can be frozen: an attempt leaves time for another one.
+        // A primary may be frozen, so one attempt must leave time for another.
         return await withTimeLimit(attemptTimeoutMs, CLOCK, (timeout) =>
           this.#storage.page(page, AbortSignal.any([timeout, end])),
         );

@@ -21,7 +21,7 @@ export interface GroupCommitOptions {
 }
 
 /**
- * Stores plants, many with one insert, and determines the outcome of each ({@link PendingPlant}).
+ * Stores many plants with one insert, and determines the outcome of each ({@link PendingPlant}).
  *
  *     add ─> queued ─> sent ─> stored, taken, refused
  *              ^        ├───> its id exists: looked up ─> stored, taken
@@ -29,16 +29,19 @@ export interface GroupCommitOptions {
  *     at any time ─> its deadline: unavailable, or unknown if an insert of it is unclear
  *
  * An {@link InsertQueue} groups plants into an {@link Attempt}, which is one insert. A plant is inserted again with the
- * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: its own one means
- * stored, another one means taken.
+ * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
+ * own mark means stored, any other means taken.
  *
- * An attempt without a reply is not given up, unless its connection counts as lost. Its plants are inserted again
+ * An attempt without a reply is abandoned only if its connection is considered lost. Its plants are inserted again
  * meanwhile, and its late reply counts like any other.
  */
 export class GroupCommit {
   readonly #options: GroupCommitOptions;
   readonly #ordinary: InsertQueue;
-  /** Of suspects: plants that may be the reason why an insert has failed. They and others do not wait for each other. */
+  /**
+   * The queue for suspects: plants that may have made an insert fail. Suspects and other plants never wait for each
+   * other.
+   */
   readonly #suspects: InsertQueue;
   readonly #attempts: Attempts;
   /** All plants whose `add` has not settled. */
@@ -110,13 +113,14 @@ export class GroupCommit {
     }
   }
 
-  /** One timer is enough for all plants: few live until their deadlines. */
+  /** All plants share one timer, because few are still pending at their deadline. */
   #expireAt(deadline: number): void {
     if (deadline >= this.#nextDeadline) return;
     const { clock } = this.#options;
     this.#nextDeadline = deadline;
     this.#stopTimer();
-    // After a stall of the event loop, timers fire first. Replies that have arrived are read before `setImmediate`.
+    // After the event loop stalls, timers fire first; `setImmediate` lets replies that have already arrived be read
+    // before plants expire.
     const expire = () => setImmediate(() => this.#expire());
     this.#stopTimer = clock.after(deadline - clock.now(), expire);
   }
@@ -158,7 +162,7 @@ export class GroupCommit {
     }
   }
 
-  /** Applies the result of an insert. Returns the plants whose ids have to be looked up. */
+  /** Applies the result of an insert and returns the plants whose ids must be looked up. */
   #conclude(attempt: Attempt, result: InsertResult): readonly PendingPlant[] {
     const { plants, taken } = attempt;
     if (!taken) this.#concludeUnsent(plants, result);
@@ -200,7 +204,7 @@ export class GroupCommit {
     plant.giveUp(`${NOT_STORED}: ${why.message}`, why.cause);
   }
 
-  /** Settles the plants whose ids belong to committed plants, by the marks of those. */
+  /** Looks up the committed plants with these ids, and settles each plant by comparing marks. */
   async #lookUp(plants: readonly PendingPlant[]): Promise<void> {
     const ids = plants.map(({ plant }) => plant.id);
     const { storage, availability } = this.#options;
@@ -215,7 +219,10 @@ export class GroupCommit {
     }
   }
 
-  /** Runs a command for plants, once and at once. A tracer that fails, or calls it late or never, loses its trace only. */
+  /**
+   * Runs a command immediately and exactly once. If the tracer fails, or calls it late or never, only the trace is
+   * lost.
+   */
   #traced<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
     const callers = plants.map(({ call }) => call.caller);
     let running: Promise<T> | undefined;
@@ -228,13 +235,13 @@ export class GroupCommit {
     return once();
   }
 
-  /** The plants of an attempt without a reply may get their outcomes from another one. */
+  /** Plants of an attempt without a reply are queued again, because another attempt may settle them. */
   #queueTimedOut({ taken = [] }: Attempt): void {
     for (const plant of taken) plant.suspect(taken.length);
     this.#queueAgain(taken);
   }
 
-  /** Suspects that are inserted alone come after all others, so that they take turns. */
+  /** Suspects that are inserted alone go to the back of the queue, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
     const pending = plants.filter(({ isSettled }) => !isSettled);
     this.#ordinary.pushFront(pending.filter(({ isSuspect }) => !isSuspect));

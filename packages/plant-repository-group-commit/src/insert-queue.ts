@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Clock } from './clock.js';
 import type { PendingPlant } from './pending-plant.js';
 
-/** The most plants of one insert, and the most bytes, but always at least one plant. */
+/** The maximum number of plants and bytes in one insert. An insert always holds at least one plant. */
 const MAX_PLANTS = 1_000;
 const MAX_BYTES = 2 ** 22;
 
@@ -16,7 +16,7 @@ const MIN_SHARE = 1 / 2;
 
 /** When inserts start, how many, and how. */
 interface InsertQueueOptions {
-  /** The most inserts in flight, without stragglers: each takes a slot, until it releases it. */
+  /** The maximum number of inserts in flight, not counting stragglers. Each occupies a slot until it releases it. */
   readonly slots: number;
   /** Whether an insert waits for more plants, instead of starting as soon as a slot is free. */
   readonly waits: boolean;
@@ -33,7 +33,9 @@ interface InsertQueueOptions {
  */
 export class InsertQueue {
   readonly #options: InsertQueueOptions;
-  /** An insert has plants of many callers: a tracing agent must not count it as a part of the first one's request. */
+  /**
+   * An insert carries plants from many callers, so a tracing agent must not attribute it to the first caller's request.
+   */
   readonly #context = new AsyncResource('InsertQueue');
   #plants = new Set<PendingPlant>();
   #inFlight = 0;
@@ -59,7 +61,7 @@ export class InsertQueue {
     this.#startSoon();
   }
 
-  /** Forgets a plant that is settled: while a frozen server takes every slot, the queue must not keep what has expired. */
+  /** Removes a settled plant. If a frozen server occupies every slot, expired plants must not pile up in the queue. */
   delete(plant: PendingPlant): void {
     this.#plants.delete(plant);
     if (this.#plants.size === 0) this.#endPause();

@@ -5,8 +5,9 @@ import { NoResponseError } from './clock.js';
 const LOST_AFTER_MS = 10_000;
 
 /**
- * Decides which connections count as lost. A firewall, a router or a host that fails can lose a connection without a sign:
- * then the reply never comes. A server that is slow or frozen is waited for, so only time with responses to checks counts.
+ * Decides which connections to consider lost. A failed firewall, router or host can drop a connection silently, and
+ * then the reply never comes. Slow or frozen servers must be waited for, so only time during which checks get responses
+ * counts.
  */
 export class LostConnections {
   readonly #maxStepMs: number;

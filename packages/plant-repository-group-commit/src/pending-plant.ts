@@ -7,10 +7,10 @@ import {
 } from '@plant-store/domain';
 import type { InsertOutcome, MarkedPlant } from './plant-storage.js';
 
-/** Bytes of a stored plant beside its texts, rounded up. */
+/** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
 
-/** By how much the next insert of a plant is smaller, when one of its plants may be the reason for a failure. */
+/** The factor by which the next insert shrinks if one of its plants may have caused a failure. */
 const SMALLER_BY = 16;
 
 /** Returns an upper bound of the bytes of a plant in an insert. */
@@ -22,7 +22,10 @@ export function sizeOf({ name, tag = '' }: Plant): number {
   return bytes;
 }
 
-/** What an `add` has beside its plant. The size is in bytes, the times are of the clock, the caller is for the tracer. */
+/**
+ * The details of an `add` call, apart from its plant. The size is in bytes, the times are of the clock, the caller is
+ * for the tracer.
+ */
 interface Call {
   readonly size: number;
   readonly addedAt: number;
@@ -36,14 +39,15 @@ interface Call {
  * A plant whose `add` has no outcome yet, and the rule that decides the outcome. Each method reports one fact about the
  * plant. The first fact that decides settles the plant; later ones change nothing.
  *
- * An insert of it is unclear from when it is sent until a fact shows that it has written nothing, and will not. Giving up
- * the plant reports unknown if an insert is unclear, because what was sent may arrive later, and unavailable otherwise.
+ * An insert is unclear from the moment it is sent until a fact shows that it has not written the plant and never will.
+ * If the plant is given up while an insert is unclear, its outcome is unknown, because the insert may still arrive;
+ * otherwise it is unavailable.
  */
 export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
   readonly mark: string;
   readonly call: Call;
-  /** The most plants of its next insert. */
+  /** The maximum number of plants in its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
   /** Why its latest insert or look-up has not settled it. */
   cause: unknown;
@@ -57,7 +61,7 @@ export class PendingPlant implements MarkedPlant {
     this.call = call;
   }
 
-  /** Whether it may be the reason why an insert of several plants has failed, or has got no reply. */
+  /** Whether this plant may be why an insert of several plants failed or got no reply. */
   get isSuspect(): boolean {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
@@ -86,13 +90,16 @@ export class PendingPlant implements MarkedPlant {
     }
   }
 
-  /** The committed plant with its id has this mark. Its own one means stored, another one means taken. */
+  /**
+   * Settles the plant, given the mark of the committed plant with its id: the plant's own mark means stored, any other
+   * means taken.
+   */
   found(mark: string | undefined): void {
     if (mark === this.mark) this.#settle();
     else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
   }
 
-  /** No caller waits for it any more: its time limit has passed, or the storage permits no insert. */
+  /** Settles the plant without a result, because its time limit has passed or the storage does not permit inserts. */
   giveUp(message: string, cause: unknown): void {
     this.#settle(
       this.isUnclear
@@ -102,8 +109,9 @@ export class PendingPlant implements MarkedPlant {
   }
 
   /**
-   * It was in an insert of so many plants, one of which may be the reason for what happened: PostgreSQL refuses all plants
-   * for one, and a shard of MongoDB can be without a primary. So the next insert of it is smaller.
+   * Marks the plant as a suspect after an insert of `together` plants, one of which may be the cause: PostgreSQL
+   * refuses the whole insert because of one row, and one MongoDB shard may have no primary. So the next insert of it is
+   * smaller.
    */
   suspect(together: number): void {
     this.maxTogether = Math.min(this.maxTogether, Math.ceil(together / SMALLER_BY));

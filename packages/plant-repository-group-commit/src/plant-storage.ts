@@ -1,6 +1,6 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
 
-/** A plant that is being stored, and its mark, which is written beside it. */
+/** A plant to be stored, and the mark that is written with it. */
 export interface MarkedPlant {
   readonly plant: NewPlant;
   /** Distinguishes the plant from an equal one of another `add`. */
@@ -10,15 +10,16 @@ export interface MarkedPlant {
 /** The plants of one insert. */
 export interface PlantBatch {
   /**
-   * Returns the plants to insert: those that a caller still waits for, so perhaps none. Call it immediately before a part
-   * of the insert is sent: from then on, the insert is unclear for each of them. Later calls return the same array.
+   * Returns the plants to insert: only those a caller is still waiting for, which may be none. Call it immediately
+   * before a part of the insert is sent: from then on, the insert is unclear for each of them. Later calls return the
+   * same array.
    */
   take(): readonly MarkedPlant[];
   /** Milliseconds after which a server may end the insert. */
   readonly timeLimitMs: number;
 }
 
-/** The storage does not accept a plant, because of a rule of an administrator. Nothing of the plant is in it. */
+/** The storage rejected a plant because of a rule set by an administrator. Contains no data from the plant. */
 export interface Refusal {
   /** The server's own error code. */
   readonly code: number | string;
@@ -27,7 +28,7 @@ export interface Refusal {
 }
 
 /**
- * What an insert has done with one plant:
+ * The outcome of an insert for one plant:
  * - `stored`: it is stored durably;
  * - `id exists`: a plant with its id exists, of another `add` or of an earlier insert of this `add`;
  * - `committedMark`: the plant with its id is committed and has this mark, `undefined` for one of another program;
@@ -56,7 +57,7 @@ export interface InsertResult {
 }
 
 /**
- * What a check, an insert or a page has found to be wrong:
+ * The kind of problem found by a check, an insert or a page read:
  * - `no server`: no server responds;
  * - `not now`: a server responds, and accepts no plants now;
  * - `slow`: a server accepts plants, but does not acknowledge them in time;
@@ -69,14 +70,14 @@ export function isForAdministrator(finding: Finding): boolean {
   return finding === 'credentials' || finding === 'unusable';
 }
 
-/** What is wrong with a storage. */
+/** A problem with a storage, and its cause. */
 export interface Problem {
   readonly finding: Finding;
-  /** Why, without credentials and without any value of a plant. The message is what an operator reads. */
+  /** The cause, free of credentials and plant data. Its message is shown to operators. */
   readonly cause: Error;
 }
 
-/** The most inserts in flight, by what is known about their plants. Each uses a connection of its own. */
+/** The maximum number of inserts in flight for each kind of plant. Each insert uses its own connection. */
 export interface InsertLimits {
   /** Of plants that are not suspected of anything. More than four are in flight only when inserts are slow. */
   readonly ordinary: number;
@@ -87,8 +88,9 @@ export interface InsertLimits {
 }
 
 /**
- * A server that keeps plants, from an adapter: its connections, commands, and what errors mean. A method tries once.
- * `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no false outcome with two faults.
+ * Interface to a server that stores plants: its connections, its commands and the meaning of its errors. Each method
+ * makes a single attempt. `GroupCommitPlantRepository` does the rest: `group-commit.explored.test.ts` finds no false
+ * outcome with two faults.
  */
 export interface PlantStorage {
   /** Names the server in messages, without credentials. Example: `the database at db.example:5432`. */
@@ -105,13 +107,14 @@ export interface PlantStorage {
   /**
    * Inserts each plant of a batch whose id is free, durably and independently of the others.
    *
-   * Resolves when a server has replied, also when the server has ended the insert: after `timeLimitMs`, while a row was
-   * locked, or by an administrator. A plant is `not written` only if the server has rolled it back.
+   * Resolves once a server has replied, even if the server ended the insert: after `timeLimitMs`, because a row was
+   * locked, or on an administrator's request. A plant is `not written` only if the server has rolled it back.
    *
    * Rejects when the insert ends without a reply, because its connection has failed or `signal` has aborted. If `take` was
    * called, the insert is unclear for every plant: it may still arrive, and write, after the plants were inserted again.
    *
-   * @param signal Aborts when the connection counts as lost. Close it, and do not give up an insert for any other reason.
+   * @param signal Aborts when the connection is considered lost. Close the connection then; do not abandon an insert
+   *   for any other reason.
    */
   insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult>;
 
@@ -119,7 +122,7 @@ export interface PlantStorage {
    * Resolves with the marks of the plants with these ids that are committed; `undefined` for one of another program.
    * Visible is not durable: a plant, of this process or of another, is made durable before it is returned.
    *
-   * @param signal Ends the wait, also on the server. A connection without a reply is closed, because it may be lost.
+   * @param signal Ends the wait, on the server too. If no reply came, the connection is closed, because it may be lost.
    */
   committedMarks(
     ids: readonly bigint[],
@@ -127,7 +130,7 @@ export interface PlantStorage {
   ): Promise<ReadonlyMap<bigint, string | undefined>>;
 
   /**
-   * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` when a record is no plant.
+   * Resolves with a page as `PlantReader.read` does. Rejects with `UnreadablePlantError` if a record is not a plant.
    *
    * @param signal As for {@link committedMarks}.
    */

@@ -1,6 +1,6 @@
 import type { StorageUnavailableError } from '@plant-store/domain';
 
-/** An event of a storage, for logs and metrics. None holds a password, or anything of a plant but its id. */
+/** A storage event, for logs and metrics. Events never contain passwords, or any plant data except the id. */
 export type StorageEvent =
   | {
       /** The storage accepts plants, for the first time or again. Reported at a change only. */
@@ -9,7 +9,7 @@ export type StorageEvent =
   | {
       /** The storage accepts no plants. Reported at a change only. */
       readonly type: 'storage unreachable';
-      /** The error that `ready` rejects with now: what is wrong, and why. */
+      /** The error that `ready` now rejects with: the problem and its cause. */
       readonly error: StorageUnavailableError;
     }
   | {
@@ -38,12 +38,12 @@ export type StorageEvent =
       readonly command?: string;
     };
 
-/** Receives each event as it happens. It must not throw, and must return quickly. */
+/** Receives events as they happen. It must return quickly and must not throw. */
 export type StorageObserver = (event: StorageEvent) => void;
 
 /**
- * Shows batches to a tracing system. A batch carries the plants of several callers, so it runs in the
- * asynchronous context of none of them, and can only be linked to them.
+ * Shows batches to a tracing system. A batch carries plants from several callers, so it runs in none of their
+ * asynchronous contexts and can only be linked to them.
  */
 export interface BatchTracer<Caller = unknown> {
   /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. Must not throw. */

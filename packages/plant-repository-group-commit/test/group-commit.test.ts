@@ -63,29 +63,41 @@ describe('Batches', () => {
     expect(fake.inserts.map(({ ids }) => ids.length)).to.deep.equal([3, 3, 1_000, 994]);
   });
 
-  it('wait until they have half as many plants as those in flight, and run four at a time, unless they take long', async () => {
-    const { fake, clock, add, first, settled } = await openBusy();
+  it('wait until they have half as many plants as those in flight', async () => {
+    // Four plants are in flight: one alone, then three.
+    const { fake, add } = await openBusy();
     void add(1n);
     await nextTurn();
     expect(fake.inserts).to.have.length(2);
     void add(2n);
     expect((await fake.insert(2)).ids).to.deep.equal([1n, 2n]);
-    for (let id = 3n; id <= 5n; id += 1n) void add(id);
-    await fake.insert(3);
-    for (let id = 6n; id <= 15n; id += 1n) void add(id);
+  });
+
+  it('run four at a time: the fifth starts when one has its reply', async () => {
+    const { fake, add } = open();
+    const addMany = (ids: readonly bigint[]) => {
+      for (const id of ids) void add(id);
+    };
+    for (const [number, ids] of [[1n], [2n], [3n], [4n, 5n]].entries()) {
+      addMany(ids);
+      await fake.insert(number);
+    }
+    addMany([6n, 7n, 8n, 9n, 10n]);
     await nextTurn();
     expect(fake.inserts).to.have.length(4);
-    first.reply();
-    expect((await fake.insert(4)).ids).to.have.length(10);
-    const end = async () => {
-      const sixth = await fake.insert(5);
-      expect([clock.now(), sixth.ids]).to.deep.equal([100, [16n]]);
-      void add(17n);
-      const seventh = await fake.insert(6);
-      expect([clock.now(), seventh.ids]).to.deep.equal([200, [17n]]);
+    fake.inserts[0]?.reply();
+    expect((await fake.insert(4)).ids).to.deep.equal([6n, 7n, 8n, 9n, 10n]);
+  });
+
+  it('start after 100 ms, however small they are, while those in flight take long', async () => {
+    const { fake, clock, add, underWay, settled } = await openBusy();
+    const small = async () => {
+      expect([(await fake.insert(2)).ids, clock.now()]).to.deep.equal([[1n], 100]);
+      void add(2n);
+      expect([(await fake.insert(3)).ids, clock.now()]).to.deep.equal([[2n], 200]);
       for (const insert of fake.inserts) insert.reply();
     };
-    await settled(add(16n), end());
+    await settled(...underWay, add(1n), small());
   });
 
   it('have the time that the last of their plants has, and are reported with their duration and failure', async () => {

@@ -8,7 +8,7 @@ import {
 } from '@plant-store/domain';
 
 /**
- * Stores plants in a `Map` until the process ends, for demos and tests.
+ * Stores plants in memory, for demos and tests. They are lost when the process ends.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@ import {
 } from '@plant-store/plant-repository-group-commit';
 import { MongoPlantStorage } from './mongo-plant-storage.js';
 
-/** Where plants are kept, and who receives the events. Only `uri` is required. */
+/** Options of {@link mongoPlantRepository}. Only `uri` is required. */
 export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryOptions {
   /** The connection string, `mongodb://` or `mongodb+srv://`. When it names no database, `plant-store` is used. */
   readonly uri: string;
@@ -16,8 +16,8 @@ export interface MongoPlantRepositoryOptions extends GroupCommitPlantRepositoryO
 }
 
 /**
- * Returns a repository that keeps plants in MongoDB, acknowledged by a majority and journaled. Concurrent adds share one
- * insert. Connects in the background, so the database may be unreachable.
+ * Returns a repository that keeps plants in MongoDB, acknowledged by a majority and journaled. Concurrent adds share
+ * one insert. It connects in the background, so you can create it while the database is unreachable.
  *
  * @throws {InvalidMongoUriError} when `uri` is invalid; the message contains no credentials.
  *

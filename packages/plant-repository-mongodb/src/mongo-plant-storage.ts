@@ -39,7 +39,10 @@ export class MongoPlantStorage implements PlantStorage {
   readonly #db: Db;
   readonly #options: CollectionOptions;
   readonly #check: CollectionCheck;
-  /** Explains errors: a driver that waits for a primary does not report why there is none. */
+  /**
+   * The driver's view of the servers, used to explain errors: while the driver waits for a primary, it does not say why
+   * there is none.
+   */
   #topology: Topology | undefined;
   #isClosed = false;
 
@@ -66,8 +69,8 @@ export class MongoPlantStorage implements PlantStorage {
   async insert(batch: PlantBatch, signal: AbortSignal): Promise<InsertResult> {
     const insert = {
       insert: this.#options.collection,
-      // Called when the driver serializes the command, on a connection that is ready to send it. So no document has left
-      // the process before, whatever an agent does to commands.
+      // The driver calls this when it serializes the command for a ready connection. Until then no document has left
+      // the process, even if an agent wraps commands.
       documents: { toBSON: () => batch.take().map(toDocument) },
       ordered: false,
       writeConcern: DURABLE,

@@ -5,8 +5,8 @@ import {
   StorageUnavailableError,
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { type ReplicaSet, sharedReplicaSet } from '@plant-store/mongod';
 import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
+import { type ReplicaSet, sharedReplicaSet } from '@plant-store/testing/mongod';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
 import { MongoPlantStorage } from '../src/mongo-plant-storage.js';

@@ -3,12 +3,12 @@ import { until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import { type NewPlantFields, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { SecureMongod } from '@plant-store/mongod';
 import {
   describePlantReader,
   describePlantRepository,
 } from '@plant-store/plant-repository-contract';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { SecureMongod } from '@plant-store/testing/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {

@@ -5,12 +5,12 @@ import { getServers, setServers } from 'node:dns/promises';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { CertificateFolder } from '@plant-store/certificates';
 import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
-import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { skipWithout } from '@plant-store/programs';
+import { CertificateFolder } from '@plant-store/testing/certificates';
+import { MongodServer } from '@plant-store/testing/mongod';
+import { skipWithout } from '@plant-store/testing/programs';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {

@@ -5,13 +5,13 @@ import { endsConnection, wasIdle, whyNotConnected, withoutPlant } from './server
 
 const CONNECTED_WITHIN_MS = 20_000;
 
-/** How long a statement that the server does not cancel keeps its connection: its backend is alive. */
+/** How long a statement that the server does not cancel may keep its connection, since its backend is still alive. */
 const CANCELLED_WITHIN_MS = 20_000;
 
 /** A statement ends within this time after the server has carried out the request to cancel it, unless the connection is lost. */
 const ENDED_WITHIN_MS = 3_000;
 
-/** What is left after this time when the connections are closed is destroyed. */
+/** How long closing may take before the remaining connections are destroyed. */
 const CLOSED_WITHIN_MS = 500;
 
 /** Statements in progress on one connection. */
@@ -22,7 +22,7 @@ interface Statement {
 /** Connections to a server for one purpose. */
 export class Connections {
   readonly #pool: Pool;
-  /** All are replaced at once: a firewall or a failed host often loses all connections, without a sign. */
+  /** All connections are replaced together, because a firewall or a failed host often drops all of them silently. */
   readonly #sockets = new Set<Socket>();
   /** Cancel what is in flight at a stop: a backend that waits for a lock does not notice a closed connection. */
   readonly #statements = new Set<Statement>();
@@ -70,19 +70,19 @@ export class Connections {
     });
   }
 
-  /** Rejects when the latest attempt to get a connection has failed, and another one fails too. */
+  /** Rejects if the latest attempt to get a connection failed and another attempt fails too. */
   async check(signal: AbortSignal): Promise<void> {
     if (this.#lacksConnection) await this.run(async () => undefined, signal);
   }
 
-  /** Returns whether a connection was lost without a sign since the last call. */
+  /** Returns whether a connection has been silently lost since the last call. */
   takeLost(): boolean {
     const hasLost = this.#hasLost;
     this.#hasLost = false;
     return hasLost;
   }
 
-  /** Closes every connection at once. Further statements use new ones. */
+  /** Closes all connections immediately; later statements open new ones. */
   reset(): void {
     for (const socket of this.#sockets) socket.destroy();
   }

@@ -5,8 +5,8 @@ import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
 export type PlantRow = Readonly<Record<'id', string> & Record<keyof Plant | 'mark', string | null>>;
 
 /**
- * Returns the row of a plant. A column of the type `text` holds every string without U+0000. When the name or the tag
- * has one, `\0` stands for U+0000 and `\\` for a backslash in both, and the version of the mark is 8 instead of 4.
+ * Returns the row of a plant. A `text` column can hold any string that does not contain U+0000. When the name or the
+ * tag has one, `\0` stands for U+0000 and `\\` for a backslash in both, and the version of the mark is 8 instead of 4.
  */
 export function rowOf({ plant: { id, name, tag }, mark }: MarkedPlant): PlantRow {
   const row = { id: `${id}`, name, tag: tag ?? null, mark };

@@ -42,10 +42,13 @@ function withOwnMode(uri: string): string {
   return uri.includes('uselibpqcompat=true') ? uri : uri.replace(ALIAS, '$1verify-full');
 }
 
-/** Without a user, `user:1234` could be a host and a port, and the password would be printed as a port. */
+/**
+ * A user name is required: otherwise `user:1234` would parse as host and port, and the password would be printed as a
+ * port.
+ */
 const URI = /^postgres(?:ql)?:\/\/[^/?#@]+@[^/?#@,]+\/[^/?#]+(?:\?|$)/;
 
-/** Returns what is wrong with a connection string, without its password; `undefined` when it is valid. */
+/** Returns why a connection string is invalid, without revealing its password, or `undefined` if it is valid. */
 export function postgresqlUriProblem(uri: string): string | undefined {
   if (!URI.test(uri)) {
     return 'it must have a user, one host and a database, and other special characters percent-encoded';

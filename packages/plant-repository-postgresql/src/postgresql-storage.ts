@@ -32,10 +32,13 @@ const LOCKED = '55P03';
 /** The code of notices that are not warnings. */
 const NO_WARNING = '00000';
 
-/** The most plants of a page. */
+/** The maximum number of plants on a page. */
 const MAX_PAGE = 1_000;
 
-/** A connection pooler does not know prepared statements: there is none of this name, or that of another client. */
+/**
+ * Error codes of a connection pooler that does not track prepared statements: the name is unknown, or belongs to
+ * another client.
+ */
 const UNPREPARED = /^(?:26000|42P05)$/;
 
 /** The table `plants` of a PostgreSQL database. */
@@ -145,7 +148,7 @@ export class PostgresqlStorage implements PlantStorage {
   async #insertRows(client: PoolClient, plants: readonly MarkedPlant[]): Promise<Outcomes> {
     if (plants.length === 0) return [];
     const { columns, insert, insertName } = this.#statements;
-    // In the order of their ids, inserts of several instances wait for each other without a deadlock.
+    // Sorted by id, so that inserts from several instances wait for each other instead of deadlocking.
     const rows = plants.toSorted((a, b) => (a.plant.id < b.plant.id ? -1 : 1)).map(rowOf);
     const values = columns.map((column) => rows.map((row) => row[column]));
     const statement = { text: insert, values, name: this.#prepares ? insertName : undefined };

@@ -80,7 +80,7 @@ const UNTRUSTED = /^(?:SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNA
 /** `pg` rejects a login itself. */
 const REJECTED = /^SASL: (?:SCRAM-SERVER-FIRST-MESSAGE: )?(client password must )?/;
 
-/** Returns what an error means that a connection was refused with. No plant was sent, so it has the server's own message. */
+/** Explains why a connection was refused. No plant has been sent yet, so the server's own message is safe to keep. */
 export function whyNotConnected(error: unknown): unknown {
   if (error instanceof DatabaseError) return storageError(error, error.message);
   if (!(error instanceof Error)) return error;

@@ -12,7 +12,7 @@ const DURABLY = `set_config('synchronous_commit', 'on', true) = 'on'
 const IS_KEPT = `coalesce(current_setting('fsync', true), 'on') <> 'off'
   AND (SELECT relpersistence = 'p' FROM pg_class WHERE oid = 'plants'::regclass)`;
 
-/** Shorter than the attempt timeout of the group commit: an uncommitted bulk load must not hold up the other plants. */
+/** Shorter than the group commit's attempt timeout, so that an uncommitted bulk load does not hold up other plants. */
 const WAITS_FOR_ROWS = `set_config('lock_timeout', '500ms', true) = '500ms'`;
 
 /**

@@ -2,7 +2,7 @@ import type { PlantRow } from './plant-row.js';
 
 type Column = keyof PlantRow;
 
-/** A table of an older version may lack one that was added later. */
+/** A table created by an older version may lack columns that were added later. */
 export type OptionalColumn = Exclude<Column, 'id' | 'name' | 'mark'>;
 
 /** The types of the columns. Does not compile without a field of the domain. */
@@ -24,7 +24,7 @@ export const CREATE_TABLE = `CREATE TABLE plants (
   mark uuid NOT NULL
 )`;
 
-/** Something that an administrator should change, and the statements that do it. */
+/** A change for the administrator to make, with the statements that make it. */
 export interface Advice {
   readonly message: string;
   readonly command?: string | undefined;

@@ -1,7 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { setTimeout as wait } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { CALLERS, ConcurrentCreates } from '@plant-store/concurrent-creates';
 import { until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
@@ -10,7 +9,8 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { PostgresqlServer } from '@plant-store/postgresql';
+import { CALLERS, ConcurrentCreates } from '@plant-store/testing/concurrent-creates';
+import { PostgresqlServer } from '@plant-store/testing/postgresql';
 import { expect } from 'chai';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';

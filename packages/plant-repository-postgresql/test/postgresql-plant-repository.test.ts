@@ -1,7 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
-import { CertificateFolder } from '@plant-store/certificates';
 import { errorOf, until } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
 import {
@@ -21,7 +20,8 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import type { PostgresqlServer } from '@plant-store/postgresql';
+import { CertificateFolder } from '@plant-store/testing/certificates';
+import type { PostgresqlServer } from '@plant-store/testing/postgresql';
 import { expect } from 'chai';
 import { type PlantRow, plantOf, rowOf } from '../src/plant-row.js';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';

@@ -9,7 +9,7 @@ export interface PlantExportOptions {
   readonly timeLimitMs: number;
   /** The export begins with the first id above this one; without it, with the smallest id. */
   readonly after?: PlantId | undefined;
-  /** The most plants to export. All by default. */
+  /** The maximum number of plants to export. All by default. */
   readonly limit?: number | undefined;
   /** Ends the export, also while it waits for a page: it then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;

@@ -24,7 +24,7 @@ export interface OpenVerifier extends Partial<VerifierFaults> {
   readonly verifier: TokenVerifier;
   /** Two or more valid tokens, of clients with different names. */
   readonly accepted: readonly [AcceptedToken, AcceptedToken, ...AcceptedToken[]];
-  /** Invalid tokens of the kind that this verifier reads, by what is wrong with them. */
+  /** Invalid tokens of the kind this verifier reads, keyed by what makes them invalid. */
   readonly refused: Readonly<Record<string, string>>;
   /** Passwords and other secrets that the verifier was given. No error may contain one. */
   readonly secrets?: readonly string[];

@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { mocha } from '@plant-store/contract-suite/mocha';
-import { describeSuiteItself } from '@plant-store/liars';
+import { describeSuiteItself } from '@plant-store/testing/liars';
 import {
   contractCases,
   describeTokenVerifier,

@@ -22,7 +22,7 @@ const MAX_NAME_LENGTH = 128;
  * Reads the algorithm and the key name from the header of a token. Ignores parameters with the place of
  * keys, such as `jku`: a token must not choose its own keys.
  *
- * @throws {InvalidTokenError} when the header is not that of an access token, whatever the signature.
+ * @throws {InvalidTokenError} if the header does not belong to an access token, whatever the signature.
  */
 export function headerOf(token: string, algorithms: readonly string[]): JWSHeaderParameters {
   const { alg = '', kid, typ, crit } = protectedHeader(token);

@@ -69,7 +69,7 @@ function checkedEntries(entries: readonly Entry[]): TokenDigest[] {
   );
 }
 
-/** A token without a list has the default permissions: so a misspelt list must not become a part of the label. */
+/** A token without a list gets the default permissions, so a misspelt list must not become part of the label. */
 const MISPLACED = new RegExp(
   `[[\\]{}]|${PERMISSIONS.map((name) => name.replace(' ', '[\\W_]*')).join('|')}`,
   'i',

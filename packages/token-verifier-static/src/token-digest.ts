@@ -21,7 +21,10 @@ export function tokenDigest(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
-/** Returns what is wrong with a digest or a label, or `undefined`. Never repeats it: it may be a token in the wrong place. */
+/**
+ * Returns why a digest or label is invalid, or `undefined`. The text never repeats it, because it may be a misplaced
+ * token.
+ */
 export function tokenProblem({ sha256, label }: Omit<TokenDigest, 'permissions'>) {
   if (!/^[0-9a-f]{64}$/i.test(sha256)) return 'the digest must be 64 hexadecimal digits';
   return /^(?! )[\p{L}\p{M}\p{N}\p{P}\p{S} ]{1,64}$/u.test(label)

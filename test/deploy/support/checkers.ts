@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findProgram, skipWithout } from '@plant-store/programs';
+import { findProgram, skipWithout } from '@plant-store/testing/programs';
 import { root } from '../../root.js';
 import { run } from '../../run.js';
 

@@ -1,7 +1,12 @@
 import { freePort } from '@plant-store/faulty-network';
-import { newDatabase } from '@plant-store/mongod';
-import { CLIENT, OidcIssuer, signingKey } from '@plant-store/oidc-issuer';
-import { ACCESS_TOKEN_SHA256, createPlant, postPlant, TOKEN } from '@plant-store/service-process';
+import { newDatabase } from '@plant-store/testing/mongod';
+import { CLIENT, OidcIssuer, signingKey } from '@plant-store/testing/oidc-issuer';
+import {
+  ACCESS_TOKEN_SHA256,
+  createPlant,
+  postPlant,
+  TOKEN,
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { read } from '../../root.js';
 import { session, snippet, withReal } from '../support/snippet.js';

@@ -1,9 +1,9 @@
 import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { newDatabase } from '@plant-store/mongod';
 import { newPlantParser } from '@plant-store/plant-json';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/service-process';
+import { newDatabase } from '@plant-store/testing/mongod';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { findChecker } from '../../deploy/support/checkers.js';
 import { snippet, withReal } from '../support/snippet.js';

@@ -2,10 +2,10 @@ import { rejects } from 'node:assert/strict';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { CertificateFolder } from '@plant-store/certificates';
 import { until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
-import { findMongod, needsMongod } from '@plant-store/mongod';
+import { CertificateFolder } from '@plant-store/testing/certificates';
+import { findMongod, needsMongod } from '@plant-store/testing/mongod';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -13,7 +13,7 @@ import {
   run,
   serve,
   TOKEN,
-} from '@plant-store/service-process';
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { mongosh, typedCredentials } from '../support/mongosh.js';

@@ -1,5 +1,11 @@
-import { needsPostgresql, PostgresqlServer } from '@plant-store/postgresql';
-import { ACCESS_TOKEN_SHA256, createPlant, endAll, run, serve } from '@plant-store/service-process';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/testing/postgresql';
+import {
+  ACCESS_TOKEN_SHA256,
+  createPlant,
+  endAll,
+  run,
+  serve,
+} from '@plant-store/testing/service-process';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { snippet } from '../support/snippet.js';

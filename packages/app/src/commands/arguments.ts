@@ -39,7 +39,7 @@ export function parseCommandLine<Command>(
   };
   const names = Object.values(OPTIONS).flat();
   const valued = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]));
-  // A strict parser takes a negative id for another option.
+  // A strict parser would mistake a negative id for an option.
   const how = { options: { ...valued, ...FLAGS }, allowPositionals: true, strict: false };
   const { positionals, values } = parseArgs({ args: [...args], ...how });
   const [given, file, another] = positionals;

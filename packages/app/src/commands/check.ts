@@ -11,7 +11,10 @@ const MAX_WAIT_MS = 4_000;
 
 const PAUSE_MS = 500;
 
-/** Resolves with the exit code: 0 if all is reached. Rejects with `ConfigurationError`, also for an ignored variable. */
+/**
+ * Resolves with the exit code: 0 if everything was reached. Rejects with `ConfigurationError`, even for an ignored
+ * variable.
+ */
 export async function check(process: OwnProcess): Promise<number> {
   const warn = (line: string) => printProblem(process, `warning: ${line}`);
   const configuration = await readConfiguration(process.env, false);
@@ -30,7 +33,7 @@ export async function check(process: OwnProcess): Promise<number> {
     report(process, `storage (${storage.name})`, plants, storage.variables),
     report(process, `token verifier (${verifier.name})`, tokens, verifier.variables),
   ]);
-  // With a server that hangs, this takes several seconds: the caller ends the process instead.
+  // If a server hangs, this takes several seconds, so it is not awaited: the caller exits the process.
   void Promise.allSettled([plants.close(), tokens.close()]);
   process.stdout.write('checked by connecting: nothing was created or changed\n');
   return reached.every(Boolean) ? 0 : 1;

@@ -13,7 +13,7 @@ import { createContainer, ids } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
 import { type OwnProcess, printProblem, StartError, stopSignal } from './own-process.js';
 
-/** What a command has that is a client of the service: an authenticated client, and the parts of the service. */
+/** What an import or an export works with: an authenticated client and the parts of the service. */
 export interface Session {
   readonly container: Container;
   readonly client: Client;

@@ -5,7 +5,7 @@ import { type Arguments, countOf, UsageError } from './arguments.js';
 import { runAsClient } from './client.js';
 import { type OwnProcess, writerTo } from './own-process.js';
 
-/** How long a line is tried to be stored: longer than a failover, a pause of the database, or a maintenance takes. */
+/** How long to keep trying to store a line: longer than a failover, a database pause or a maintenance window. */
 const PATIENCE_MS = 10 * 60_000;
 
 /**

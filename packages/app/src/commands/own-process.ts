@@ -3,7 +3,7 @@ import { existsSync, fstatSync, readFileSync, writeFile, writeFileSync } from 'n
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 
-/** What a command uses of its process. `process` is one; tests run commands with others. */
+/** The parts of `process` that commands use; tests supply their own. */
 export interface OwnProcess extends EventEmitter {
   readonly env: NodeJS.ProcessEnv;
   readonly stdin: Readable;
@@ -20,7 +20,10 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
-/** Returns a signal that SIGINT or SIGTERM aborts: its reason is that name. A second one ends the process at once. */
+/**
+ * Returns a signal that aborts on SIGINT or SIGTERM, with the signal's name as its reason. A second signal ends the
+ * process immediately.
+ */
 export function stopSignal(process: OwnProcess): AbortSignal {
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM']) {
@@ -33,13 +36,16 @@ export function stopSignal(process: OwnProcess): AbortSignal {
   return stopping.signal;
 }
 
-/** Prints what is wrong. A control character is an escape: a terminal would obey one in the name of a file. */
+/**
+ * Prints a problem to standard error. Control characters are escaped, because a terminal would execute one hidden in a
+ * file name.
+ */
 export function printProblem({ stderr }: Pick<OwnProcess, 'stderr'>, text: string): void {
   const escaped = (it: string) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`;
   stderr.write(`plant-store: ${text.replace(/[^\P{Cc}\n]/gu, escaped)}\n`);
 }
 
-/** A write of a shorter text takes less time than a wait for a thread. */
+/** Texts shorter than this are written synchronously, which is faster than waiting for a thread. */
 const LONG = 2 ** 16;
 
 /** Returns a function that resolves when all is written: `process.stdout` loses the rest of a write to a full disk. */

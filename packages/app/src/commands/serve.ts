@@ -12,8 +12,8 @@ import { sentenceOf } from '../messages/wording.js';
 import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
 
 /**
- * Runs the service until `stopping` is aborted, also while it starts. It reads the tokens file again at each hang-up.
- * Resolves with the exit code.
+ * Runs the service until `stopping` aborts, even during startup, and rereads the tokens file on every SIGHUP. Resolves
+ * with the exit code.
  */
 export async function serve(
   process: OwnProcess,
@@ -46,7 +46,7 @@ export async function serve(
   return 0;
 }
 
-/** Closes what the container has opened: first the server, after the last response, then what responses needed. */
+/** Closes everything the container opened: the server after its last response, then what the responses depended on. */
 export async function close(container: Container): Promise<void> {
   await container.unbindAsync(ids.server);
   await container.unbindAllAsync();

@@ -82,7 +82,8 @@ export interface Configuration extends Omit<ServiceValues, 'STORAGE'> {
  * Reads the configuration. Rejects with {@link ConfigurationError}, with every problem at once. No secret is in it.
  *
  * @param terminal Whether the log goes to a terminal.
- * @param isClient Whether a storage, a token verifier and a token are required, as in production the first two are.
+ * @param isClient Whether a storage, a token verifier and a token are required. (In production, the first two always
+ *   are.)
  */
 export async function readConfiguration(
   given: NodeJS.ProcessEnv,
@@ -141,7 +142,10 @@ const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${
 const NO_TOKEN =
   'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
 
-/** The variables that protect the service: one that is misspelt is a problem, since a default would replace it. */
+/**
+ * The variables that protect the service. A misspelt one is a problem, because the default would silently take its
+ * place.
+ */
 const PROTECTING = ['NODE_ENV', 'ACCESS_TOKEN', ...Object.keys(settingsOf(verifiers))].flatMap(
   (name) => [name, `${name}_FILE`],
 );
@@ -195,10 +199,13 @@ function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): st
 /** How late the server reports, at most, that a request did not arrive in time. */
 const LATENESS_MS = 1000;
 
-/** The most files that the process has open beside connections: those of the database, of the log, of Node.js. */
+/** The maximum number of open files besides client connections: database connections, the log, and Node.js itself. */
 const OWN_FILES = 100;
 
-/** What is allowed but not recommended, in a process that may open `maxFiles` files: the variables, why, and the fix. */
+/**
+ * Returns warnings about valid but inadvisable settings, given that the process may open `maxFiles` files. Each names
+ * the variable, the reason and the fix.
+ */
 export function advice(configuration: Configuration, maxFiles: number): string[] {
   const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, storage, verifier } = configuration;
   const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;

@@ -21,13 +21,16 @@ export interface Setting<T> {
   readonly expected: string;
   /** A valid value, for messages about invalid ones. */
   readonly example: string;
-  /** The text that is used when the variable is not set. Without a default, the setting is `undefined`. */
+  /** The text used if the variable is not set. If there is no default, the setting is `undefined`. */
   readonly default?: string;
   /** Whether the value is never printed, and can be in a file, which the variable with `_FILE` after the name names. */
   readonly secret?: true;
   /** Whether it must be set when its adapter is chosen. */
   readonly required?: true;
-  /** Names that other programs use for it: one that is set, when this variable is not, is probably meant for it. */
+  /**
+   * Names that other programs use for this variable. If one of them is set and this variable is not, it was probably
+   * meant.
+   */
   readonly aliases?: readonly string[];
   /** The rule for the text, and its conversion to the value. */
   readonly schema: v.GenericSchema<string, T>;
@@ -69,7 +72,7 @@ export function text(expected: string, example: string, pattern = /./) {
   return { expected, example, schema: v.pipe(v.string(), v.regex(pattern)) };
 }
 
-/** Defines a setting that must be set when another one of its adapter is. */
+/** Defines a setting that is required as soon as any other setting of its adapter is set. */
 export function required<const T extends object>(setting: T) {
   return { ...setting, required: true } as const;
 }

@@ -4,7 +4,7 @@ import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { type AdapterChoices, choice, variablesThatChoose } from './adapter-choice.js';
 import { ConfigurationError, required, text } from './setting.js';
 
-/** The store of a storage. One that is not a `PlantReader` cannot be exported. */
+/** A store. Unless it is also a `PlantReader`, it cannot be exported. */
 export type Store = PlantRepository & Partial<PlantReader>;
 
 /** A storage whose variables have been read. */
@@ -30,7 +30,7 @@ export interface ConfiguredStorage {
 /** Why storage in memory must be chosen. */
 export const DRAWBACK = 'memory loses every plant when the process ends';
 
-/** The longest election of a replica set with default settings, and one second to notice its end. */
+/** How long a replica set with default settings takes to elect a primary, plus one second to notice it. */
 const ELECTION_MS = 12_000;
 
 /** @throws {ConfigurationError} when there is a problem. */

@@ -3,14 +3,14 @@ export function anyOf(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }
 
-/** Returns the variables to check, what is wrong, and why, as one text. */
+/** Returns one line that names the variables to check, the problem and its causes. */
 export function sentenceOf(error: unknown, variables?: string): string {
   const [problem, ...reasons] = messagesOf(error);
   const sentence = reasons.length === 0 ? `${problem}` : `${problem} (${reasons.join(': ')})`;
   return variables === undefined ? sentence : `${variables}: ${sentence}`;
 }
 
-/** Returns the messages of an error and its causes. None is empty, or a part of an earlier one. */
+/** Returns the messages of an error and its causes, leaving out empty ones and those contained in an earlier one. */
 export function messagesOf(error: unknown): string[] {
   return chainOf(error).filter(
     (it, index, all) => !all.slice(0, index).some((earlier) => earlier.includes(it)),
@@ -23,7 +23,7 @@ function chainOf(error: unknown): string[] {
   return [error.message, ...[error.cause, ...several].flatMap(chainOf)];
 }
 
-/** Returns the known name that was probably meant: the first one of those with the fewest edits, if they are few. */
+/** Returns the known name that was probably meant: the first with the fewest edits, provided the number is small. */
 export function nearest(name: string, known: readonly string[]): string | undefined {
   for (let edits = 1; edits <= (name.length < 8 ? 1 : 2); edits += 1) {
     const meant = known.find((candidate) => isWithin(edits, name, candidate));

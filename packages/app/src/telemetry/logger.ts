@@ -23,8 +23,9 @@ const MAX_KEPT = 2 ** 20;
 const RETRY_MS = 100;
 
 /**
- * Opens the log of the service or of a command: one JSON object a line, or a form for people. A disk that is full, or a
- * reader that has stopped, stops neither: `lost` is called for each line that is lost, and a later line has their number.
+ * Opens the log of the service or of a command: one JSON object a line, or a form for people. A full disk or a stopped
+ * reader does not block the service: `lost` is called for each dropped line, and a later line reports how many were
+ * dropped.
  */
 export async function openLog(
   { LOG_FORMAT, LOG_LEVEL }: LogConfiguration,

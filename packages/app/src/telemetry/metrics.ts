@@ -100,7 +100,7 @@ export class Metrics {
     if (error === failures.INTERNAL.error) this.count('plant_store_bugs_total');
   }
 
-  /** Returns the repository with an `add` that counts the outcome of each plant, also when no client waits for it. */
+  /** Wraps the repository so that `add` counts the outcome of each plant, even if no client is waiting for it. */
   counting(plants: PlantRepository): PlantRepository {
     return {
       add: async (plant, timeLimitMs) => {

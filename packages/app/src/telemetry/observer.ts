@@ -23,7 +23,10 @@ export interface ObserverOptions {
   readonly storage: { readonly variables?: string };
   /** The same for the token verifier. */
   readonly verifier: { readonly variables?: string };
-  /** Decides whether an address is that of a proxy, whose `X-Forwarded-For` names its client. None is by default. */
+  /**
+   * Returns whether an address belongs to a trusted proxy, whose `X-Forwarded-For` names the client. By default, none
+   * does.
+   */
   readonly TRUSTED_PROXIES?: Proxies | undefined;
 }
 
@@ -77,13 +80,13 @@ export function observe(
   };
 }
 
-/** Returns the address of the client; that of the proxy when what the proxy names is no address. */
+/** Returns the client's address, or the proxy's if the proxy does not name a valid address. */
 function addressOf(request: IncomingMessage, proxies: Proxies): string | undefined {
   const address = proxyAddress(request, proxies);
   return isIP(address) > 0 ? address : request.socket.remoteAddress;
 }
 
-/** Whether the client was refused something. The other failures have a line of their own, with their cause. */
+/** Whether the request was refused rather than failed. Failures are logged on a line of their own, with their cause. */
 function isRefused({ error = 0 }: EndedExchange): boolean {
   return error === failures.OVERLOADED.error || Math.trunc(error / 1000) === 4;
 }

@@ -11,6 +11,12 @@ export class Turn {
   accepted = 0;
   #acceptedBefore = 0;
   #end: Promise<void> | undefined;
+  readonly #now: () => number;
+
+  /** @param now The time in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
 
   /** Resolves at the end of this turn, or later while connections are accepted: once for all requests that wait. */
   whenOver(): Promise<void> {
@@ -19,13 +25,13 @@ export class Turn {
   }
 
   async #over(): Promise<void> {
-    const until = performance.now() + MAX_WAIT_MS;
+    const until = this.#now() + MAX_WAIT_MS;
     let isQuiet: boolean;
     do {
       await new Promise((resolve) => void setImmediate(resolve));
       isQuiet = this.accepted === this.#acceptedBefore;
       this.#acceptedBefore = this.accepted;
-    } while (!isQuiet && performance.now() < until);
+    } while (!isQuiet && this.#now() < until);
     this.#end = undefined;
   }
 }

@@ -1,4 +1,4 @@
-import { launchChromium } from '@plant-store/chromium';
+import { launchChromium } from '@plant-store/testing/chromium';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { Embedding, TOKEN } from '../support/embedding.js';

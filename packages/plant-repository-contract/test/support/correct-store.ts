@@ -6,8 +6,8 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import type { Difference, Expected } from '@plant-store/liars';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
+import type { Difference, Expected } from '@plant-store/testing/liars';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
 /** A correct store: its storage, its past, its methods, and the steps of which they consist. A lie replaces some. */

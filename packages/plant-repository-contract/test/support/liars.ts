@@ -9,7 +9,7 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import type { Liars, Lie } from '@plant-store/liars';
+import type { Liars, Lie } from '@plant-store/testing/liars';
 import { CONNECTION_STRING, type CorrectStore, PASSWORD } from './correct-store.js';
 
 const never = () => new Promise<never>(() => {});

@@ -5,7 +5,7 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import type { Liars, Lie } from '@plant-store/liars';
+import type { Liars, Lie } from '@plant-store/testing/liars';
 import { type CorrectStore, PASSWORD, pageOf } from './correct-store.js';
 import type { SimulatedStorage } from './simulated-storage.js';
 

@@ -45,12 +45,12 @@ export interface CollectionOptions {
   readonly createCollection: boolean;
 }
 
-/** Checks that the collection stores plants. Writes no document. */
+/** Checks that the collection can store plants, without writing a document. */
 export class CollectionCheck {
   readonly #db: Db;
   readonly #options: CollectionOptions;
   readonly #observe: StorageObserver;
-  /** A check repeats what is wrong every second. */
+  /** Checks run every second and would repeat each warning. */
   readonly #reported = new Set<string>();
 
   constructor(db: Db, options: CollectionOptions, observe: StorageObserver) {
@@ -82,7 +82,7 @@ export class CollectionCheck {
     );
   }
 
-  /** Reports what an administrator should know, once. */
+  /** Reports a warning for the administrator, once per message. */
   warn(message: string, step?: Document): void {
     if (this.#reported.has(message)) return;
     this.#reported.add(message);
@@ -133,7 +133,7 @@ export class CollectionCheck {
     }
   }
 
-  /** Rejects when the server would refuse to create the database, because another one has its name in another case. */
+  /** Rejects if the server would refuse to create the database because an existing name differs only in case. */
   async #expectOwnCase(signal: AbortSignal): Promise<void> {
     const list = { listDatabases: 1, nameOnly: true, authorizedDatabases: true };
     const { databases } = await this.#db.client.db('admin').command(list, { signal });
@@ -167,7 +167,10 @@ export class CollectionCheck {
     return cursor.firstBatch[0];
   }
 
-  /** Writes nothing, but waits like an insert, if the user may update: for locks, the journal and a majority. */
+  /**
+   * Writes nothing. If the user has the `update` permission, it waits for locks, the journal and a majority, as an
+   * insert would.
+   */
   async #write(status: Document, signal: AbortSignal): Promise<void> {
     if (this.#may('update', status)) {
       const updates = [{ q: { _id: { $in: [] } }, u: { $unset: { none: 1 } }, multi: true }];
@@ -200,7 +203,7 @@ export class CollectionCheck {
   }
 }
 
-/** Whether a validator is that of this version, or of another one, whose plants have more or fewer optional fields. */
+/** Whether a validator belongs to this version or to another whose plants have more or fewer optional fields. */
 function isOwn(validator: Document | undefined): boolean {
   const found: Document = validator?.$jsonSchema?.properties ?? {};
   const isExpected = (field: string) => field in found || SCHEMA.required.includes(field);

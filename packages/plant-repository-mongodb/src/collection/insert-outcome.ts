@@ -14,7 +14,8 @@ export function insertResult(reply: Document, size: number): InsertResult {
   for (const error of writeErrors) {
     const outcome = outcomeOf(error);
     if (outcome === 'unclear' || outcome === 'not permitted') cause ??= error;
-    // A met write concern proves that a majority has journalled what is looked up then, whatever the set's defaults are.
+    // If the write concern was met, a majority has journaled whatever the look-up will find, whatever the replica set's
+    // defaults.
     outcomes[error.index] = outcome !== 'unclear' && unmet ? 'not written' : outcome;
   }
   return cause
@@ -22,7 +23,10 @@ export function insertResult(reply: Document, size: number): InsertResult {
     : { outcomes };
 }
 
-/** The outcome of one document. Most codes are unclear, because a router reports network errors in this way. */
+/**
+ * Returns the outcome of one document. Most error codes mean `unclear`, because a router reports network errors as
+ * write errors.
+ */
 function outcomeOf({ code, keyPattern = {} }: Document): InsertOutcome {
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };

@@ -8,7 +8,7 @@ import type { MarkedPlant } from '@plant-store/plant-repository-group-commit';
 import { type Db, type Document, Long, ObjectId } from 'mongodb';
 import { codeOf } from '../connection/server-code.js';
 
-/** Sent with every insert, so that neither a connection string nor a default of the server weakens it. */
+/** Sent with every insert, so that neither the connection string nor a server default can weaken it. */
 export const DURABLE = { w: 'majority', j: true };
 
 /** The BSON types of the fields of a plant. Does not compile without a field of the domain. */
@@ -58,7 +58,7 @@ const CONFIRMATION = {
   readConcern: { level: 'linearizable' },
 };
 
-/** A standalone server has no other one that could know more. */
+/** On a standalone server, there is no other member that could know more. */
 function ofStandalone(error: unknown): undefined {
   if (codeOf(error) !== NOT_A_REPLICA_SET) throw error;
 }

@@ -48,7 +48,7 @@ const CREDENTIALS_REFUSED: ReadonlySet<unknown> = new Set([11, 18, 334, 8000]);
  */
 const REFUSES_EVERY_PLANT: ReadonlySet<unknown> = new Set([2, 20, 72, 73, 166, 13297, 4862100]);
 
-/** Returns what an error means, by itself and by what the driver knows of the servers. */
+/** Explains an error, using the error itself and the driver's view of the servers. */
 export function problemOf(
   error: unknown,
   topology: Topology | undefined,
@@ -105,7 +105,7 @@ function credentialsProblem({ credentials, tlsCertificateKeyFile }: ConnectionOp
     : 'no user of $external has the subject of the certificate in tlsCertificateKeyFile';
 }
 
-/** A connection that ends in the handshake gives no reason; the options show the likely one. */
+/** A connection that ends during the handshake gives no reason, so the likely one is derived from the options. */
 function handshakeProblem(chain: Error[], options: ConnectionOptions): string | undefined {
   const has = (code: RegExp) => chain.some((it) => code.test(String(codeOf(it))));
   // The driver's handshake follows that of TLS.

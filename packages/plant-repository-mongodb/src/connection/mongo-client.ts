@@ -4,7 +4,7 @@ import { createSecureContext } from 'node:tls';
 import { MongoClient } from 'mongodb';
 import { sharedLookup } from './shared-lookup.js';
 
-/** The connection string is invalid. The message has the reason, without credentials. */
+/** The connection string is invalid. The message gives the reason and contains no credentials. */
 export class InvalidMongoUriError extends Error {
   override readonly name = 'InvalidMongoUriError';
   readonly code = 'INVALID_MONGO_URI';
@@ -68,8 +68,9 @@ export function mongoUriProblem(uri: string): string | undefined {
 }
 
 /**
- * The driver's message about a connection string. It quotes hosts, which are credentials when the `@` is missing.
- * So the driver checks the string with other hosts, and there is one text for a problem of the real ones.
+ * Returns the driver's message about a connection string. The original message quotes hosts, which are really
+ * credentials if the `@` is missing. So the driver checks the string with other hosts, and there is one text for a
+ * problem of the real ones.
  */
 function parsingProblem(uri: string): string {
   const [, scheme, hosts = '', rest] = PARTS.exec(uri) ?? [];
@@ -88,7 +89,7 @@ export function databaseOf(uri: string): string {
   return decodeURIComponent(DATABASE.exec(uri)?.[1] ?? 'plant-store');
 }
 
-/** The driver accepts most names, but the server would refuse every insert. */
+/** The driver accepts almost any name, but the server would refuse every insert. */
 function databaseProblem(name: string): string | undefined {
   if (VALID_DATABASE.test(name)) return undefined;
   return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names that of the user)`;
@@ -100,7 +101,10 @@ function poolProblem({ minPoolSize = 0 }: MongoClient['options']): string | unde
   return fits ? undefined : `minPoolSize must not be above ${MAX_POOL_SIZE}`;
 }
 
-/** Otherwise, the driver reports an unreadable file as an outage, and ignores a `tlsCAFile` without a certificate. */
+/**
+ * Without this check, the driver would report an unreadable file as an outage and ignore a `tlsCAFile` that contains no
+ * certificate.
+ */
 function tlsFileProblem(options: MongoClient['options']): string | undefined {
   for (const [option, content, check] of TLS_FILES) {
     const path = options[option];

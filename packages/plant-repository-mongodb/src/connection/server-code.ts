@@ -7,7 +7,7 @@ export const UNAUTHORIZED = 13;
 /** The error code of a server when an administrator has replaced the collection by a view. */
 export const NOT_SUPPORTED_ON_VIEW = 166;
 
-/** What is wrong with the storage, where that is not an error of the driver. */
+/** A storage problem that the driver does not report as an error. */
 export class CollectionError extends Error {
   override readonly name = 'CollectionError';
   readonly finding: Finding;
@@ -18,7 +18,7 @@ export class CollectionError extends Error {
   }
 }
 
-/** The error reply of a server, with its code only: the server's text quotes the command, and so the plants. */
+/** A server's error reply, reduced to its code, because the server's message quotes the command and thus the plants. */
 export class ServerReplyError extends Error {
   override readonly name = 'ServerReplyError';
   readonly code: number | undefined;

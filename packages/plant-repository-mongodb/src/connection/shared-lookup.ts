@@ -10,12 +10,13 @@ const NAME_TIMEOUT_MS = 500;
 /** The code of the system when no name server has responded. */
 const TEMPORARY = 'EAI_AGAIN';
 
-/** Looks up the addresses of a name. The default is that of Node.js. */
+/** Looks up the addresses of a name; by default, with Node's resolver. */
 type Lookup = (host: string, options: LookupOptions & { all: true }) => Promise<LookupAddress[]>;
 
 /**
- * Returns a look-up of names that connections share. When the first name server is dead, a look-up takes 5 s or more, and
- * a connection has 2 s. So a look-up continues after its connection has failed, and the next connection uses its result.
+ * Returns a look-up of names that connections share. If the first name server is down, a lookup takes 5 s or more, but
+ * a connection only has 2 s. So a look-up continues after its connection has failed, and the next connection uses its
+ * result.
  */
 export function sharedLookup(lookUp: Lookup = lookup): LookupFunction {
   const pending = new Map<string, Promise<LookupAddress[]>>();

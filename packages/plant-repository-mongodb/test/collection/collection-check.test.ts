@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
-import { sharedReplicaSet } from '@plant-store/mongod';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
+import { sharedReplicaSet } from '@plant-store/testing/mongod';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck, VALIDATION } from '../../src/collection/collection-check.js';

@@ -1,5 +1,5 @@
-import { CertificateFolder } from '@plant-store/certificates';
 import { NoResponseError, type Problem } from '@plant-store/plant-repository-group-commit';
+import { CertificateFolder } from '@plant-store/testing/certificates';
 import { expect } from 'chai';
 import {
   MongoMissingDependencyError,

@@ -1,11 +1,11 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { CertificateFolder } from '@plant-store/certificates';
 import {
   InvalidMongoUriError,
   mongoPlantRepository,
   mongoUriProblem,
 } from '@plant-store/plant-repository-mongodb';
+import { CertificateFolder } from '@plant-store/testing/certificates';
 import { expect } from 'chai';
 import { createMongoClient, databaseOf, shownHosts } from '../../src/connection/mongo-client.js';
 

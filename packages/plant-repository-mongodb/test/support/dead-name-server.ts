@@ -8,8 +8,8 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MongodServer } from '@plant-store/mongod';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
+import { MongodServer } from '@plant-store/testing/mongod';
 import { plant } from './plant.js';
 import { StorageEvents } from './storage-events.js';
 

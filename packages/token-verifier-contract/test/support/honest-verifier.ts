@@ -5,7 +5,7 @@ import {
   InvalidTokenError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Difference, Expected } from '@plant-store/liars';
+import type { Difference, Expected } from '@plant-store/testing/liars';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
 /** The first has parts of 7, 21 and 8 characters. Only a part of more than 8 must stay secret. */

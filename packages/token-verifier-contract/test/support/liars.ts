@@ -4,7 +4,7 @@ import {
   InvalidTokenError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Liars, Lie } from '@plant-store/liars';
+import type { Liars, Lie } from '@plant-store/testing/liars';
 import { EXPIRED, GARDENER, type HonestVerifier, hesitating, PASSWORD } from './honest-verifier.js';
 
 /** What a verifier may take for the token of the gardener, and what that is called in the failure. */

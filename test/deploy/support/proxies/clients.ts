@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import type { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fail } from '@plant-store/contract-suite';
-import { TOKEN } from '@plant-store/service-process';
+import { TOKEN } from '@plant-store/testing/service-process';
 
 /** A `POST`. Omitted parts are those of a valid request to create a plant. */
 export interface Parts {

@@ -1,0 +1,27 @@
+import { expect } from 'chai';
+import { Turn } from '../../src/connection/turn.js';
+
+describe('A turn', () => {
+  /** Accepts this many connections, as Node.js does: one in each turn of the event loop, of so many milliseconds. */
+  async function acceptedUntilOver(connections: number, turnMs: number): Promise<number> {
+    let now = 0;
+    const turn = new Turn(() => now);
+    const accept = () => {
+      if (turn.accepted === connections) return;
+      turn.accepted += 1;
+      now += turnMs;
+      setImmediate(accept);
+    };
+    accept();
+    await turn.whenOver();
+    return turn.accepted;
+  }
+
+  it('is over when no more connections are accepted', async () => {
+    expect(await acceptedUntilOver(20, 1)).to.equal(20);
+  });
+
+  it('is over after 50 ms, also while connections are accepted', async () => {
+    expect(await acceptedUntilOver(100, 10)).to.equal(6);
+  });
+});

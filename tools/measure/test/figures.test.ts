@@ -1,0 +1,66 @@
+import { expect } from 'chai';
+import type { Create, Reported } from '../src/demo/clients.js';
+import { exitCodeOf, figuresOf } from '../src/demo/figures.js';
+import { picture } from '../src/demo/picture.js';
+import { table } from '../src/demo/table.js';
+
+const create = (id: number, reported: Reported, at = 100, waitMs = 10): Create => {
+  return { id, reported, at, waitMs };
+};
+
+/** A run in which the plants 1 and 2 are stored. */
+function run(ofService: readonly Create[], ofPeer: readonly Create[] = []) {
+  const ids = new Set([1, 2]);
+  return {
+    began: 0,
+    longestStallMs: 20,
+    happened: [
+      { name: 'killed', from: 1_000, to: 5_000 },
+      { name: 'frozen', from: 9_000, to: 20_000 },
+    ],
+    columns: [
+      { name: 'Plant Store', creates: ofService, ids },
+      { name: 'a peer', creates: ofPeer, ids },
+    ],
+  };
+}
+
+const exitCode = (...args: Parameters<typeof run>) => exitCodeOf(figuresOf(run(...args)));
+
+describe('The exit code of the demo', () => {
+  it('is 1 when the service reports as failed what is stored, or as stored what is lost', () => {
+    expect(exitCode([create(1, 'failed')])).to.equal(1);
+    expect(exitCode([create(1, 'refused')])).to.equal(1);
+    expect(exitCode([create(1, 'stored'), create(3, 'stored')])).to.equal(1);
+    expect(exitCodeOf([]), 'without figures').to.equal(1);
+  });
+
+  it('is 0 when only peers are wrong, and when the service reports an unknown outcome', () => {
+    const service = [create(1, 'unknown'), create(3, 'unknown')];
+    expect(exitCode(service, [create(3, 'stored')])).to.equal(0);
+  });
+});
+
+describe('The figures of the demo', () => {
+  const creates = [create(1, 'stored', 900, 800), create(2, 'stored', 6_000, 5_000)];
+
+  it('have the longest wait of each fault, up to the next', () => {
+    const [service] = figuresOf(run([...creates, create(3, 'failed', 9_500, 400)]));
+    expect(service?.longestWaitMs).to.deep.equal({ killed: 5_000, frozen: 400 });
+  });
+
+  it('are printed as a table', () => {
+    const lines = table(figuresOf(run(creates, [create(3, 'stored')]))).split('\n');
+    const rows = lines.map((line) => line.split('|').map((cell) => cell.trim()));
+    expect(rows).to.deep.include(['', 'creates', '2', '1', '']);
+    expect(rows).to.deep.include(['', '**reported "stored", but lost**', '0', '1', '']);
+    expect(rows).to.deep.include(['', 'longest wait, primary killed', '5.0 s', '0.0 s', '']);
+  });
+
+  it('are drawn with each wrong response', () => {
+    const drawn = picture(run(creates, [create(3, 'stored')]));
+    expect(drawn.match(/class="wrong"/g)).to.have.lengthOf(1);
+    expect(drawn).to.include('no wrong response').and.to.include('1 reported "stored", but lost');
+    expect(drawn).not.to.include('NaN');
+  });
+});

@@ -1,0 +1,37 @@
+import { expect } from 'chai';
+import { type Reported, reportedBy } from '../src/demo/clients.js';
+import { outcomeOf, tally } from '../src/demo/outcomes.js';
+
+const create = (id: number, reported: Reported) => ({ id, reported, waitMs: 1, at: 1 });
+
+describe('The outcome of a create', () => {
+  it('is what the response reported beside what is stored', () => {
+    const ids = new Set([1]);
+    const outcomes = (['stored', 'failed', 'refused', 'unknown'] as const).map((reported) =>
+      [1, 2].map((id) => outcomeOf(create(id, reported), ids)),
+    );
+    expect(outcomes).to.deep.equal([
+      ['stored', 'lostNotStored'],
+      ['storedNotFailed', 'failed'],
+      ['storedNotFailed', 'refused'],
+      ['unknownStored', 'unknownNotStored'],
+    ]);
+  });
+
+  it('is counted once for each create', () => {
+    const creates = [create(1, 'stored'), create(2, 'stored'), create(3, 'failed')];
+    const { unknownStored, ...counts } = tally(creates, new Set([1, 3]));
+    expect(unknownStored).to.equal(0);
+    expect(counts).to.include({ stored: 1, storedNotFailed: 1, lostNotStored: 1, failed: 0 });
+  });
+});
+
+describe('What a response reports', () => {
+  it('is "unknown" only when the service says so', () => {
+    expect(reportedBy(200, {})).to.equal('stored');
+    expect(reportedBy(400, { error: 4006 })).to.equal('refused');
+    expect(reportedBy(500, { error: 'Internal Server Error' })).to.equal('failed');
+    expect(reportedBy(503, { error: 5030 })).to.equal('failed');
+    expect(reportedBy(503, { error: 5031 })).to.equal('unknown');
+  });
+});

@@ -1,0 +1,127 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Document, MongoClient } from 'mongodb';
+import { CertificateFolder } from '../certificates/index.js';
+import { MongodServer } from './mongod-server.js';
+
+const SET = 'plants';
+const POLL_INTERVAL_MS = 50;
+const ADMINISTRATOR = 'administrator';
+/** The connection string needs another spelling of it. */
+const PASSWORD = 'a pass/word';
+
+/** The permissions that docs/databases.md asks for. */
+const DOCUMENTED = [{ role: 'readWrite', db: 'plant-store' }];
+
+/** The subject of the client certificate, as OpenSSL and as MongoDB write it. */
+const CLIENT = { subject: 'CN=plant-store,O=Gardens', user: 'O=Gardens,CN=plant-store' };
+
+type Run = (command: Document) => Promise<Document>;
+
+/** The options of a {@link SecureMongod}. */
+export interface SecureMongodOptions {
+  /** Refuses clients without a certificate. */
+  readonly certificatesRequired?: boolean;
+  /** Accepts clients without TLS too. */
+  readonly tlsOptional?: boolean;
+}
+
+/**
+ * A replica set of one node on loopback with TLS and authentication.
+ *
+ * Two users have the permissions that docs/databases.md asks for: `plant-store`, with a password, and
+ * the subject of {@link clientCertificate}. A third one, `guest`, has the same password and no permissions.
+ */
+export class SecureMongod {
+  readonly certificates: CertificateFolder;
+  /** The path of a client certificate and its key, for a second user. */
+  readonly clientCertificate: string;
+  readonly #server: MongodServer;
+
+  private constructor(certificates: CertificateFolder, client: string, server: MongodServer) {
+    this.certificates = certificates;
+    this.clientCertificate = client;
+    this.#server = server;
+  }
+
+  static async start(options: SecureMongodOptions = {}) {
+    const certificates = await CertificateFolder.create();
+    const addresses = ['127.0.0.1'];
+    const own = await certificates.issue('server.pem', { subject: 'CN=mongod', addresses });
+    const client = await certificates.issue('client.pem', { subject: CLIENT.subject });
+    const { certificatesRequired = false, tlsOptional = false } = options;
+    const lax = certificatesRequired ? [] : ['--tlsAllowConnectionsWithoutCertificates'];
+    const args = [
+      ...['--tlsMode', tlsOptional ? 'preferTLS' : 'requireTLS', '--tlsCertificateKeyFile', own],
+      ...['--tlsCAFile', certificates.authority, ...lax],
+      ...['--replSet', SET, '--keyFile', certificates.write('key', 'x'.repeat(32))],
+    ];
+    const secure = new SecureMongod(certificates, client, await MongodServer.start({ args }));
+    await secure.#initiate();
+    return secure;
+  }
+
+  get port(): number {
+    return this.#server.port;
+  }
+
+  get host(): string {
+    return this.#server.host;
+  }
+
+  get password(): string {
+    return PASSWORD;
+  }
+
+  /** The options of a connection string for TLS. */
+  get tls(): string {
+    return `tls=true&tlsCAFile=${encodeURIComponent(this.certificates.authority)}`;
+  }
+
+  /** The options of a connection string that authenticate the client with its certificate. */
+  get x509(): string {
+    const file = encodeURIComponent(this.clientCertificate);
+    return `${this.tls}&tlsCertificateKeyFile=${file}&authMechanism=MONGODB-X509`;
+  }
+
+  /** A connection string with every permission. */
+  get administratorUri(): string {
+    return this.#uri(`${ADMINISTRATOR}:${encodeURIComponent(PASSWORD)}@`);
+  }
+
+  /** Kills the server at once, as a crash would, and starts it again. Resolves when it listens. */
+  async crash(): Promise<void> {
+    await this.#server.kill();
+    await this.#server.restart();
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop();
+  }
+
+  #uri(credentials: string, topology = `replicaSet=${SET}`): string {
+    const file = encodeURIComponent(this.clientCertificate);
+    const options = `${this.tls}&tlsCertificateKeyFile=${file}&${topology}`;
+    return `mongodb://${credentials}${this.host}/?${options}`;
+  }
+
+  /** MongoDB's localhost exception: until there is a user, the server accepts local clients. */
+  async #initiate(): Promise<void> {
+    const members = [{ _id: 0, host: this.host }];
+    await this.#run(this.#uri('', 'directConnection=true'), async (admin) => {
+      await admin({ replSetInitiate: { _id: SET, members } });
+      while (!(await admin({ hello: 1 })).isWritablePrimary) await pause(POLL_INTERVAL_MS);
+      await admin({ createUser: ADMINISTRATOR, pwd: PASSWORD, roles: ['root'] });
+    });
+    await this.#run(this.administratorUri, async (admin, external) => {
+      await admin({ createUser: 'plant-store', pwd: PASSWORD, roles: DOCUMENTED });
+      await admin({ createUser: 'guest', pwd: PASSWORD, roles: [] });
+      await external({ createUser: CLIENT.user, roles: DOCUMENTED });
+    });
+  }
+
+  async #run(uri: string, work: (admin: Run, external: Run) => Promise<void>): Promise<void> {
+    const client = new MongoClient(uri);
+    const on = (name: string) => (command: Document) => client.db(name).command(command);
+    await work(on('admin'), on('$external')).finally(() => client.close());
+  }
+}
