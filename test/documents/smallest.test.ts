@@ -30,7 +30,7 @@ describe('The smallest plant store', () => {
   it('has a suite that reports a broken adapter: README.md', async function () {
     this.timeout(60_000);
     const { prose } = readDocument(root, 'README.md');
-    const [, sound = '', broken = ''] = /Replace `(.+?)` by `(.+?)`/.exec(prose) ?? [];
+    const [, sound = '', broken = ''] = /replace `(.+?)` with `(.+?)`/.exec(prose) ?? [];
     const copy = temporaryFolder();
     for (const name of ['node_modules', 'package.json', 'tsconfig.base.json'])
       symlinkSync(join(root, name), join(copy, name));

@@ -115,17 +115,6 @@ describe('The documents', () => {
     });
   }
 
-  it('give the lengths of the files to read first, to within a quarter', () => {
-    const { prose } = readDocument(root, 'docs/architecture.md');
-    const rows = [...prose.matchAll(/^\d+\. \[`([^`]+)`\]\S+, (\d+) lines:/gm)];
-    expect(rows).to.have.lengthOf.within(1, 10);
-    const far = rows.filter(([, file = '', lines]) => {
-      const length = read(file).split('\n').length - 1;
-      return Math.abs(length - Number(lines)) > length / 4;
-    });
-    expect(far.map(([, file, lines]) => `${file}: ${lines}`)).to.deep.equal([]);
-  });
-
   it('number the decisions without gaps, and date them', () => {
     const decisions = documents.filter(({ path }) => /^docs\/decisions\/\d/.test(path));
     const heads = decisions.map(

@@ -49,7 +49,10 @@ describe('The commands of a page', function () {
     const real = { 'mongodb://…': await newDatabase(this), 'npm start\n': '' };
     const variables = withReal(snippet('README.md', 'export MONGODB_URI'), real);
     const address = await terminal.serve(`${variables}plant-store`);
-    const use = withReal(snippet('README.md', 'curl'), { [SHOWN]: address });
+    const use = withReal(
+      snippet('README.md', 'curl') + snippet('README.md', 'npx plant-store export'),
+      { [SHOWN]: address },
+    );
     const plant = '{"id":7,"name":"Monstera"}';
     expect(await terminal.run(variables + use)).to.include(`{"name":"Monstera"}${plant}\n`);
   });
