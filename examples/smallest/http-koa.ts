@@ -8,7 +8,7 @@ import { PlantIdTakenError } from './plant-repository.ts';
 const NewPlant = v.object({
   id: v.pipe(v.number('id must be a number'), v.safeInteger('id must be a safe integer')),
   name: v.string('name must be a string'),
-  tag: v.optional(v.string('tag must be a string, or absent')),
+  tag: v.optional(v.string('tag must be a string or absent')),
 });
 
 /** Adapter that drives the use case: turns `POST /plants` into a call, and its end into a response. */

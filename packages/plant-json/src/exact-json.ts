@@ -63,7 +63,9 @@ const MAX_DEPTH = 32;
  */
 export function parseJson(bytes: Buffer): JsonValue {
   if (!isUtf8(bytes)) fail('it is not UTF-8');
-  return new Parser(bytes.toString()).parse();
+  const text = bytes.toString();
+  if (text.startsWith('\ufeff')) fail('it begins with a byte order mark');
+  return new Parser(text).parse();
 }
 
 const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
@@ -96,7 +98,7 @@ class Parser {
   parse(): JsonValue {
     const value = this.#value();
     this.#skipSpace();
-    if (this.#at < this.#text.length) fail('there is text after the end of the value');
+    if (this.#at < this.#text.length) this.#fail('unexpected text after the end of the value');
     return value;
   }
 
@@ -123,7 +125,7 @@ class Parser {
 
   #nested<T>(read: () => T): T {
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) fail(`it is nested deeper than ${MAX_DEPTH} levels`);
+    if (this.#depth > MAX_DEPTH) fail(`nested more than ${MAX_DEPTH} levels deep`);
     this.#at += 1;
     const value = read.call(this);
     this.#depth -= 1;
@@ -135,18 +137,18 @@ class Parser {
     if (this.#skip('}')) return object;
     do {
       const name = this.#name();
-      if (Object.hasOwn(object, name)) fail('a name is repeated in one object');
+      if (Object.hasOwn(object, name)) fail('duplicate name in an object');
       object[name] = this.#value();
     } while (this.#skip(','));
-    if (!this.#skip('}')) fail("a ',' or '}' is missing");
+    if (!this.#skip('}')) this.#fail("expected ',' or '}'");
     return object;
   }
 
   #name(): string {
     this.#skipSpace();
-    if (this.#text[this.#at] !== '"') fail('a name in double quotes is missing');
+    if (this.#text[this.#at] !== '"') this.#fail('expected a name in double quotes');
     const name = this.#string();
-    if (!this.#skip(':')) fail("a ':' is missing");
+    if (!this.#skip(':')) this.#fail("expected ':'");
     return name;
   }
 
@@ -155,7 +157,7 @@ class Parser {
     if (this.#skip(']')) return values;
     do values.push(this.#value());
     while (this.#skip(','));
-    if (!this.#skip(']')) fail("a ',' or ']' is missing");
+    if (!this.#skip(']')) this.#fail("expected ',' or ']'");
     return values;
   }
 
@@ -169,7 +171,7 @@ class Parser {
       if (this.#text.charCodeAt(end) === QUOTE) break;
       string += this.#escape();
     }
-    if (!string.isWellFormed()) fail('a string has a lone surrogate');
+    if (!string.isWellFormed()) fail('a string contains a lone surrogate');
     return string;
   }
 
@@ -178,27 +180,28 @@ class Parser {
     for (let at = from; at < this.#text.length; at += 1) {
       const unit = this.#text.charCodeAt(at);
       if (unit === QUOTE || unit === BACKSLASH) return at;
-      if (unit < SPACE) fail('a string has a control character that is not escaped');
+      if (unit < SPACE) fail('a string contains an unescaped control character');
     }
-    fail('a string is not closed');
+    fail('unterminated string');
   }
 
   #escape(): string {
     const kind = this.#text[this.#at] ?? '';
     this.#at += 1;
-    if (kind !== 'u') return ESCAPES[kind] ?? fail('a string has an unknown escape');
-    const digits = this.#match(UNICODE_ESCAPE) ?? fail('a string has an incomplete \\u escape');
+    if (kind !== 'u') return ESCAPES[kind] ?? fail('a string contains an invalid escape');
+    const digits =
+      this.#match(UNICODE_ESCAPE) ?? fail('a string contains an incomplete \\u escape');
     return String.fromCharCode(Number.parseInt(digits, 16));
   }
 
   #literal<T>(word: string, value: T): T {
-    if (!this.#text.startsWith(word, this.#at)) fail('a value is missing or invalid');
+    if (!this.#text.startsWith(word, this.#at)) this.#fail('missing or invalid value');
     this.#at += word.length;
     return value;
   }
 
   #number(): JsonNumber {
-    return new JsonNumber(this.#match(NUMBER) ?? fail('a value is missing or invalid'));
+    return new JsonNumber(this.#match(NUMBER) ?? this.#fail('missing or invalid value'));
   }
 
   #match(pattern: RegExp): string | undefined {
@@ -223,7 +226,15 @@ class Parser {
       this.#at += 1;
     }
   }
+
+  /** Fails at the next character. Outside strings, JSON is ASCII: other characters look like white space or quotes. */
+  #fail(rule: string): never {
+    fail(/[^ -~]/.test(this.#text[this.#at] ?? '') ? NOT_ASCII : rule);
+  }
 }
+
+const NOT_ASCII =
+  'a character outside strings is not printable ASCII, such as a no-break space or a curly quotation mark';
 
 function fail(rule: string): never {
   throw new InvalidJsonError(rule);

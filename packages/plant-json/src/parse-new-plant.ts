@@ -10,24 +10,32 @@ import * as v from 'valibot';
 import { InvalidJsonError, JsonNumber, type JsonValue, parseJson } from './exact-json.js';
 import { failuresOfCreate } from './failures.js';
 
-const isObject = (input: unknown) =>
-  typeof input === 'object' &&
-  input !== null &&
-  !Array.isArray(input) &&
-  !(input instanceof JsonNumber);
+/** Returns the kind of a JSON value, which a message may show, unlike the value. */
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (value instanceof JsonNumber) return 'a number';
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
+/** Returns the message for a value of another kind than the rule says. */
+const butFound =
+  (rule: string) =>
+  ({ input }: { readonly input: unknown }) =>
+    `${rule}, not ${kindOf(input)}`;
 
 /** Ignores other properties. The message of every issue names the field and the rule. */
 const fields = v.object(
   // Does not compile without a field of the domain.
   {
     id: v.pipe(
-      v.instance(JsonNumber, PLANT_ID_RULE),
+      v.instance(JsonNumber, butFound(PLANT_ID_RULE)),
       v.transform((id) => id.toWholeNumber()),
       v.bigint(PLANT_ID_RULE),
       v.check(isPlantId, PLANT_ID_RULE),
     ),
-    name: v.string('name must be a string'),
-    tag: v.optional(v.string('tag must be a string, or absent')),
+    name: v.string(butFound('name must be a string')),
+    tag: v.optional(v.string(butFound('tag must be a string or absent'))),
   } satisfies Record<keyof NewPlantFields, unknown>,
   ({ path }) => `${path?.[0]?.key} is required`,
 );
@@ -39,7 +47,10 @@ const fields = v.object(
  * @param what The name of the bytes in messages, such as "the body".
  */
 export function newPlantParser(what: string): (bytes: Buffer) => NewPlant {
-  const object = v.custom<object>(isObject, `${what} must be a JSON object`);
+  const object = v.custom<object>(
+    (value) => kindOf(value) === 'an object',
+    butFound(`${what} must be a JSON object`),
+  );
   const schema = v.pipe(object, fields, v.transform(newPlant));
   const { message } = failuresOfCreate(what).INVALID_JSON;
   return function parseNewPlant(bytes) {

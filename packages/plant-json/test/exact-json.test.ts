@@ -67,27 +67,30 @@ describe('Exact JSON', () => {
   });
 
   const refused: Record<string, readonly (string | Buffer)[]> = {
+    'it begins with a byte order mark': ['\uFEFF{}', '\uFEFF'],
+    'a character outside strings is not printable ASCII, such as a no-break space or a curly quotation mark':
+      ['\u00A0{}', '{“a”: 1}', '{"a":\u00A01}', '{"a":“b”}', '[1,\u200B2]', '{}\uFEFF', '{\0"\0'],
     'it is not UTF-8': [
       Buffer.from([0x22, 0xff, 0x22]),
       Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
       Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
     ],
-    'there is text after the end of the value': ['{}x', '1 2', '01', 'truely', '[]]'],
-    'a name is repeated in one object': ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"":1,"":2}]'],
-    'a string has a lone surrogate': ['"\\ud800"', '"\\udc00\\ud800"', '{"\\ud800":1}'],
-    'it is nested deeper than 32 levels': ['['.repeat(33), '{"a":'.repeat(33)],
-    'a name in double quotes is missing': ['{a:1}', '{,}', '{"a":1,}', "{'a':1}"],
-    'a string has a control character that is not escaped': ['"\n"', '"\u0000"', '{"a\u001f":1}'],
-    'a string is not closed': ['"', '"\\"', '"a\\u0041'],
-    'a string has an unknown escape': ['"\\x41"', '"\\', '"\\\n"', '"\\U0041"'],
-    'a string has an incomplete \\u escape': ['"\\u00', '"\\u00g0"', '"\\u-123"'],
-    'a value is missing or invalid': ['', ' ', '\uFEFF1', 'nul', 'NaN', '+1', '.5', '-', '[1,]'],
-    "a ':' is missing": ['{"a"}', '{"a",1}'],
-    "a ',' or '}' is missing": ['{"a":1', '{"a":1;', '{"a":01}'],
-    "a ',' or ']' is missing": ['[1', '[1}', '[1 2]'],
+    'unexpected text after the end of the value': ['{}x', '1 2', '01', 'truely', '[]]'],
+    'duplicate name in an object': ['{"a":1,"a":1}', '{"a":1,"\\u0061":2}', '[{"":1,"":2}]'],
+    'a string contains a lone surrogate': ['"\\ud800"', '"\\udc00\\ud800"', '{"\\ud800":1}'],
+    'nested more than 32 levels deep': ['['.repeat(33), '{"a":'.repeat(33)],
+    'expected a name in double quotes': ['{a:1}', '{,}', '{"a":1,}', "{'a':1}"],
+    'a string contains an unescaped control character': ['"\n"', '"\u0000"', '{"a\u001f":1}'],
+    'unterminated string': ['"', '"\\"', '"a\\u0041'],
+    'a string contains an invalid escape': ['"\\x41"', '"\\', '"\\\n"', '"\\U0041"'],
+    'a string contains an incomplete \\u escape': ['"\\u00', '"\\u00g0"', '"\\u-123"'],
+    'missing or invalid value': ['', ' ', 'nul', 'NaN', '+1', '.5', '-', '[1,]'],
+    "expected ':'": ['{"a"}', '{"a",1}'],
+    "expected ',' or '}'": ['{"a":1', '{"a":1;', '{"a":01}'],
+    "expected ',' or ']'": ['[1', '[1}', '[1 2]'],
   };
   for (const [rule, texts] of Object.entries(refused)) {
-    it(`says that ${rule}`, () => {
+    it(`says: ${rule}`, () => {
       for (const text of texts) {
         expect(() => parseJson(Buffer.from(text)), JSON.stringify(text))
           .to.throw()
@@ -99,7 +102,7 @@ describe('Exact JSON', () => {
   it('allows 32 levels, and any number of values on one level', () => {
     const deepest = '['.repeat(31) + ']'.repeat(31);
     expect(() => parse(`[${deepest},${'[],'.repeat(40)}${deepest}]`)).not.to.throw();
-    expect(() => parse(`[[],${'['.repeat(32)}`)).to.throw('nested deeper than 32 levels');
+    expect(() => parse(`[[],${'['.repeat(32)}`)).to.throw('nested more than 32 levels deep');
   });
 
   it('allows four kinds of white space around every token, but only spaces in strings', () => {

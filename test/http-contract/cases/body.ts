@@ -40,7 +40,7 @@ describe('JSON', () => {
     creating(
       'a body that ends early is a 4004 that names the rule',
       { body: '{' },
-      { error: 4004, says: 'the body is not valid JSON: a name in double quotes is missing' },
+      { error: 4004, says: 'the body is not valid JSON: expected a name in double quotes' },
     ),
     creating(
       'a text in several chunks, cut within a character, is accepted',

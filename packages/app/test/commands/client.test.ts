@@ -52,7 +52,7 @@ describe('plant-store import', () => {
     expect([code, err]).to.deep.equal([1, 'stored: 1, 4005: 1, 4006: 1, 4004: 1\n']);
     const [invalid, taken, broken] = rejectsIn(out);
     expect(invalid).to.deep.equal({
-      ...{ line: 2, error: 4005, message: 'name must be a string', text: wrong },
+      ...{ line: 2, error: 4005, message: 'name must be a string, not null', text: wrong },
     });
     expect(taken).to.deep.include({ line: 4, error: 4006 });
     expect(broken).to.deep.include({ line: 5, error: 4004, text: '[' });
