@@ -9,9 +9,9 @@ COPY . .
 RUN npm ci --ignore-scripts \
  && npx --no-install tsc -b packages/app
 ARG BUILD_VERSION BUILD_COMMIT
-RUN node tools/identify.js
+RUN node scripts/identify.js
 # Leaves only what the service loads: no compiler, no tests, no npm scripts. Source maps and types of the
-# dependencies are deleted. Licences stay. test/deploy/image.test.ts runs this instruction.
+# dependencies are deleted. Licences stay. deploy/test/image.test.ts runs this instruction.
 RUN npm ci --ignore-scripts --omit=dev --omit=optional \
  && rm -rf packages/*/src packages/*/dist/*.tsbuildinfo \
  && find node_modules packages -type f '(' -name '*.map' -o -name '*.ts' -o -name '*.[cm]ts' ')' -delete

@@ -13,12 +13,12 @@ const JUDGED = /^packages\/[^/]+\/(?:package\.json|tsconfig\.json|(?:src|test)\/
 
 /** The packages that a package may import, and no file inside of them. The first row that has its name counts. */
 const ALLOWED: readonly (readonly [importer: RegExp, imported: RegExp])[] = [
-  [/^(?:domain|contract-suite)$/, /^$/],
+  [/^(?:domain|contract-suite|explorer|faulty-network)$/, /^$/],
   [/-contract$/, /^(?:domain|contract-suite)$/],
   // Driving adapters are named after their input.
   [/^(?:http|plants)-/, /^(?:domain|plant-json)$/],
   [/^plant-repository-/, /^(?:domain|plant-repository-group-commit)$/],
-  [/^app$/, /^(?!plant-json$|contract-suite$|.*-contract$)[^/]+$/],
+  [/^app$/, /^(?!plant-json$|contract-suite$|explorer$|faulty-network$|.*-contract$)[^/]+$/],
   [/^/, /^domain$/],
 ];
 

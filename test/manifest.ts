@@ -19,8 +19,8 @@ export function readManifest(folder: string): Manifest {
 }
 
 /** Every package that can be published, with its folder from the root. */
-export const published = ['packages', 'tools']
-  .flatMap((folder) => readdirSync(join(root, folder)).map((name) => `${folder}/${name}`))
+export const published = readdirSync(join(root, 'packages'))
+  .map((name) => `packages/${name}`)
   .filter((folder) => existsSync(join(root, folder, 'package.json')))
   .map((folder) => ({ folder, manifest: readManifest(join(root, folder)) }))
   .filter(({ manifest }) => manifest.private !== true);

@@ -5,15 +5,20 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { listen } from '@plant-store/faulty-network';
-import { findProgram, skipWithout } from '@plant-store/testing/programs';
-import { ACCESS_TOKEN_SHA256, endAll, serve, TOKEN } from '@plant-store/testing/service-process';
+import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
+import {
+  ACCESS_TOKEN_SHA256,
+  endAll,
+  serve,
+  TOKEN,
+} from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { root, temporaryFolder } from '../root.js';
 
 const run = promisify(execFile);
 const clients = join(root, 'examples/clients');
 
-/** The compiler and the JSON library that `.ci/kotlinc` fetches. */
+/** The compiler and the JSON library that `.ci/programs` fetches. */
 const kotlin = join(root, '.cache/kotlinc');
 
 /** Programs that run for a second: the JVM must not spend it on optimising them. */
@@ -93,9 +98,9 @@ const CLIENTS: readonly Client[] = [
   },
   {
     language: 'Kotlin',
-    lack: !existsSync(kotlin) && '.ci/kotlinc',
+    lack: !existsSync(kotlin) && '.ci/programs kotlinc',
     async prepare() {
-      const jar = join(root, 'test/dist/clients/create-plant.jar');
+      const jar = join(root, 'dist/test/clients/create-plant.jar');
       const source = join(clients, 'kotlin/CreatePlant.kt');
       const env = { ...process.env, JDK_JAVA_OPTIONS: SHORT_LIVED.join(' ') };
       mkdirSync(dirname(jar), { recursive: true });

@@ -1,4 +1,4 @@
-import { needsMongod } from '@plant-store/testing/mongod';
+import { needsMongod } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { root } from '../root.js';
 import { run } from '../run.js';

@@ -1,7 +1,7 @@
 import { cpSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
-import { postPlant } from '@plant-store/testing/service-process';
+import { postPlant } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { readDocument } from '../markdown.js';
 import { root, temporaryFolder } from '../root.js';

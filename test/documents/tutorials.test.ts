@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { needsPostgresql } from '@plant-store/testing/postgresql';
-import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/testing/service-process';
+import { needsPostgresql } from '@plant-store/test-servers/postgresql';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { root } from '../root.js';
 import { run } from '../run.js';
@@ -15,7 +15,7 @@ const STARTS = /^(?:\w+=\S+ )*npm start$/m;
 
 /** No tutorial changes what these tests are about. */
 const NOT_CHANGED =
-  '{packages/plant-repository-{mongodb,postgresql}/**,tools/**,test/dist/workspace/lines.test.js}';
+  '{packages/{explorer,faulty-network,plant-repository-{mongodb,postgresql}}/**,benchmarks/**}';
 
 describe('The tutorials, followed in one copy of the project', function () {
   this.timeout(900_000);
@@ -72,7 +72,7 @@ describe('The tutorials, followed in one copy of the project', function () {
 
   it('leaves the tests of npm test green', async () => {
     const flags = ['--retries', '1', '--reporter', 'dot', '--ignore', NOT_CHANGED];
-    await run(process.execPath, ['tools/test.js', 'built', ...flags], { cwd: copy.folder });
+    await run(process.execPath, ['scripts/test.js', 'built', ...flags], { cwd: copy.folder });
   });
 });
 

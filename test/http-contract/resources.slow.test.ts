@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import type { Service } from '@plant-store/testing/service-process';
+import type { Service } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { RawConnection } from './support/raw-connection.js';
 import {

@@ -22,9 +22,9 @@ const OTHERS =
 const USAGES: Readonly<Record<string, string>> = {
   'plant-store import': 'packages/app/src/main.ts',
   'plant-store export': 'packages/app/src/main.ts',
-  'npm run bench': 'tools/measure/src/bench/command.ts',
-  'npm run demo': 'tools/measure/src/demo/command.ts',
-  'npm run release': 'tools/release/src/command.ts',
+  'npm run bench': 'benchmarks/src/bench/command.ts',
+  'npm run demo': 'benchmarks/src/demo/command.ts',
+  'npm run release': 'scripts/release/command.ts',
 };
 
 /** A variable has an underscore or a value; another word in capitals may be anything, such as `SELECT`. */
@@ -151,7 +151,9 @@ function isThere(document: Markdown, target: string): boolean {
 function missingFiles({ path, prose, blocks }: Markdown): string[] {
   const made = blocks.map(({ file }) => file ?? '');
   return codeWords(prose)
-    .filter((word) => /^(?:packages|docs|test|tools|deploy|\.ci|\.github)\/[\w./-]*$/.test(word))
+    .filter((word) =>
+      /^(?:packages|docs|test|benchmarks|scripts|deploy|\.ci|\.github)\/[\w./-]*$/.test(word),
+    )
     .filter((word) => !existsSync(join(root, word)) && !made.some((it) => it.startsWith(word)))
     .map((word) => `${path}: ${word}`);
 }

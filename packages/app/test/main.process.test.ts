@@ -10,7 +10,7 @@ import {
   endAll,
   run,
   serve,
-} from '@plant-store/testing/service-process';
+} from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { connectTo } from './support/in-process.js';
 import { newFiles } from './support/plant-files.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '@plant-store/faulty-network';
-import { sha256 } from '@plant-store/testing/service-process';
+import { sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { build } from '../src/build.js';
 import { urlOf } from '../src/commands/own-process.js';

@@ -1,6 +1,14 @@
 import { describe, it } from 'mocha';
 import type { Runner } from './contract.js';
 
+export {
+  type Difference,
+  describeSuiteItself,
+  type Expected,
+  type Liars,
+  type Lie,
+} from './describe-suite-itself.js';
+
 /** Mocha, for the suite of a port. */
 export const mocha: Runner = {
   describe,

@@ -1,7 +1,7 @@
 import { contractFor, type SuiteOptions, suiteOf } from '@plant-store/contract-suite';
 import { mocha } from '@plant-store/contract-suite/mocha';
-import { resultsOf } from '@plant-store/testing/liars';
 import { expect } from 'chai';
+import { resultsOf } from './support/results-of.js';
 
 interface Faults {
   stall(): Promise<void>;

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { configure } from '@codegenie/serverless-express';
 import cors from '@koa/cors';
 import { createApp, createServer, plantStoreRoutes } from '@plant-store/http-koa';
-import { CertificateAuthority } from '@plant-store/testing/certificates';
+import { CertificateAuthority } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import Koa from 'koa';
 import compress from 'koa-compress';

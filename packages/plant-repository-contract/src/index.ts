@@ -1,3 +1,4 @@
+export { CALLERS, ConcurrentCreates } from './concurrent-creates.js';
 export type { OpenReader, OpenStore, StorageFaults } from './open-store.js';
 export {
   contractCases,

@@ -1,5 +1,5 @@
+import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { contractCases, readerCases } from '@plant-store/plant-repository-contract';
-import { describeSuiteItself } from '@plant-store/testing/liars';
 import { expect } from 'chai';
 import { honestStores, openStore } from './support/correct-store.js';
 import { liars } from './support/liars.js';

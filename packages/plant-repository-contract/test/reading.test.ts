@@ -1,5 +1,5 @@
+import { describeSuiteItself } from '@plant-store/contract-suite/mocha';
 import { readerCases } from '@plant-store/plant-repository-contract';
-import { describeSuiteItself } from '@plant-store/testing/liars';
 import { openStore } from './support/correct-store.js';
 import { readerLiars } from './support/reader-liars.js';
 

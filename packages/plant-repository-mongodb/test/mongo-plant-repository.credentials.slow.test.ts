@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { errorOf, until } from '@plant-store/contract-suite';
 import { type PlantRepository, StorageUnavailableError } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
-import { MongodServer } from '@plant-store/testing/mongod';
+import { MongodServer } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import { clientOf, closeClient, DATABASE, repositories, untilReady } from './support/open-store.js';

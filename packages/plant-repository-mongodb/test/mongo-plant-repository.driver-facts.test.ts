@@ -6,7 +6,7 @@ import {
 } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import type { PlantBatch } from '@plant-store/plant-repository-group-commit';
-import { type ReplicaSet, sharedReplicaSet } from '@plant-store/testing/mongod';
+import { type ReplicaSet, sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Decimal128, Double } from 'mongodb';
 import { MongoPlantStorage } from '../src/mongo-plant-storage.js';

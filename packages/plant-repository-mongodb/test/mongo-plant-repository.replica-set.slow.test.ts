@@ -1,8 +1,8 @@
 import { rejects } from 'node:assert/strict';
 import { until } from '@plant-store/contract-suite';
 import { OutcomeUnknownError, type PlantRepository, StorageSlowError } from '@plant-store/domain';
-import { CALLERS, ConcurrentCreates } from '@plant-store/testing/concurrent-creates';
-import { ReplicaSet } from '@plant-store/testing/mongod';
+import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
+import { ReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { Long } from 'mongodb';
 import { describeOnMongod } from './support/describe-on-mongod.js';

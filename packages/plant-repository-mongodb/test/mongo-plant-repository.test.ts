@@ -8,7 +8,7 @@ import {
   describePlantRepository,
 } from '@plant-store/plant-repository-contract';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { SecureMongod } from '@plant-store/testing/mongod';
+import { SecureMongod } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {

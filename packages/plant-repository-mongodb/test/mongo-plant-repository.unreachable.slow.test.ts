@@ -8,9 +8,9 @@ import { promisify } from 'node:util';
 import { PlantIdTakenError, StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import type { FaultyNetwork } from '@plant-store/faulty-network';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { CertificateFolder } from '@plant-store/testing/certificates';
-import { MongodServer } from '@plant-store/testing/mongod';
-import { skipWithout } from '@plant-store/testing/programs';
+import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { MongodServer } from '@plant-store/test-servers/mongod';
+import { skipWithout } from '@plant-store/test-servers/programs';
 import { expect } from 'chai';
 import { describeOnMongod } from './support/describe-on-mongod.js';
 import {

@@ -9,7 +9,7 @@ import {
   postgresqlUriProblem,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import type { PostgresqlServer } from '@plant-store/testing/postgresql';
+import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';

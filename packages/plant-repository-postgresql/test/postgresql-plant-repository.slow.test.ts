@@ -4,13 +4,13 @@ import { inspect } from 'node:util';
 import { until } from '@plant-store/contract-suite';
 import { newPlant } from '@plant-store/domain';
 import { FaultyNetwork } from '@plant-store/faulty-network';
+import { CALLERS, ConcurrentCreates } from '@plant-store/plant-repository-contract';
 import type { GroupCommitPlantRepository } from '@plant-store/plant-repository-group-commit';
 import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { CALLERS, ConcurrentCreates } from '@plant-store/testing/concurrent-creates';
-import { PostgresqlServer } from '@plant-store/testing/postgresql';
+import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';
 import { untilNotReady, untilReady } from './support/readiness.js';

@@ -20,8 +20,8 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import { CertificateFolder } from '@plant-store/testing/certificates';
-import type { PostgresqlServer } from '@plant-store/testing/postgresql';
+import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { type PlantRow, plantOf, rowOf } from '../src/plant-row.js';
 import { describeOnPostgresql, startServer } from './support/describe-on-postgresql.js';

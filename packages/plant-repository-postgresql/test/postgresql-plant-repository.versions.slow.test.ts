@@ -1,11 +1,11 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { needsDownloaded } from '@plant-store/testing/postgresql';
+import { needsDownloaded } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 
 const ROOT = join(import.meta.dirname, '../../../..');
-const PROGRAM = join(ROOT, 'tools/testing/dist/src/postgresql/test-version.js');
+const PROGRAM = join(ROOT, 'test/servers/dist/src/postgresql/test-version.js');
 
 /** The oldest and the newest, besides the one that is installed. */
 const VERSIONS = ['12', '18'];

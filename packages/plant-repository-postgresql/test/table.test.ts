@@ -7,7 +7,7 @@ import {
   postgresqlPlantRepository,
   type StorageEvent,
 } from '@plant-store/plant-repository-postgresql';
-import type { PostgresqlServer } from '@plant-store/testing/postgresql';
+import type { PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { PostgresqlStorage } from '../src/postgresql-storage.js';

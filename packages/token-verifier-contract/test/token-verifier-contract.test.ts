@@ -1,6 +1,5 @@
 import { rejects } from 'node:assert/strict';
-import { mocha } from '@plant-store/contract-suite/mocha';
-import { describeSuiteItself } from '@plant-store/testing/liars';
+import { describeSuiteItself, mocha } from '@plant-store/contract-suite/mocha';
 import {
   contractCases,
   describeTokenVerifier,

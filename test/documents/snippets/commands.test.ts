@@ -1,12 +1,12 @@
 import { freePort } from '@plant-store/faulty-network';
-import { newDatabase } from '@plant-store/testing/mongod';
-import { CLIENT, OidcIssuer, signingKey } from '@plant-store/testing/oidc-issuer';
+import { newDatabase } from '@plant-store/test-servers/mongod';
+import { CLIENT, OidcIssuer, signingKey } from '@plant-store/test-servers/oidc-issuer';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
   postPlant,
   TOKEN,
-} from '@plant-store/testing/service-process';
+} from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { read } from '../../root.js';
 import { session, snippet, withReal } from '../support/snippet.js';
@@ -38,9 +38,9 @@ describe('The commands of a page', function () {
 
   it('name npm ci when the dependencies are missing: npm start', async () => {
     const started = terminal.start(`
-      mkdir -p new/tools new/packages/app/src && cp tools/start.js new/tools
+      mkdir -p new/scripts new/packages/app/src && cp scripts/start.js new/scripts
       echo '{"references":[]}' > new/packages/app/tsconfig.json
-      node new/tools/start.js`);
+      node new/scripts/start.js`);
     expect(await started.ended).to.equal(1);
     expect(started.stdout()).to.equal('The dependencies are not installed: run npm ci first.\n');
   });

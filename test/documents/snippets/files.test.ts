@@ -2,10 +2,10 @@ import { createWriteStream, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { newPlantParser } from '@plant-store/plant-json';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { newDatabase } from '@plant-store/testing/mongod';
-import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/testing/service-process';
+import { newDatabase } from '@plant-store/test-servers/mongod';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
-import { findChecker } from '../../deploy/support/checkers.js';
+import { findChecker } from '../../../deploy/test/support/checkers.js';
 import { snippet, withReal } from '../support/snippet.js';
 import { Terminal } from '../support/terminal.js';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { until } from '@plant-store/contract-suite';
 import { freePort } from '@plant-store/faulty-network';
-import { CertificateFolder } from '@plant-store/testing/certificates';
-import { findMongod, needsMongod } from '@plant-store/testing/mongod';
+import { CertificateFolder } from '@plant-store/test-servers/certificates';
+import { findMongod, needsMongod } from '@plant-store/test-servers/mongod';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
@@ -13,7 +13,7 @@ import {
   run,
   serve,
   TOKEN,
-} from '@plant-store/testing/service-process';
+} from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { type Document, MongoClient } from 'mongodb';
 import { mongosh, typedCredentials } from '../support/mongosh.js';

@@ -1,11 +1,11 @@
-import { needsPostgresql, PostgresqlServer } from '@plant-store/testing/postgresql';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/test-servers/postgresql';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
   endAll,
   run,
   serve,
-} from '@plant-store/testing/service-process';
+} from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { Client } from 'pg';
 import { snippet } from '../support/snippet.js';

@@ -53,11 +53,10 @@ export class ProjectCopy {
     const scope = join(this.folder, 'node_modules', SCOPE);
     rmSync(scope, { recursive: true, force: true });
     mkdirSync(scope);
-    for (const folder of ['packages', 'tools']) {
-      for (const name of readdirSync(join(this.folder, folder))) {
-        symlinkSync(join(this.folder, folder, name), join(scope, name));
-      }
+    for (const name of readdirSync(join(this.folder, 'packages'))) {
+      symlinkSync(join(this.folder, 'packages', name), join(scope, name));
     }
+    symlinkSync(join(this.folder, 'test/servers'), join(scope, 'test-servers'));
   }
 
   /** Runs a tool of the project and resolves with its output. Rejects with the output when it fails. */

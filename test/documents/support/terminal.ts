@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { type Running, watch } from '@plant-store/testing/service-process';
+import { type Running, watch } from '@plant-store/test-servers/service-process';
 import { root, temporaryFolder } from '../../root.js';
 
 const LEFT_OUT = new Set(['.git', '.cache']);

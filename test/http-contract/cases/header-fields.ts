@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib';
-import { sha256 } from '@plant-store/testing/service-process';
+import { sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { creating, creatingWith, exchange, groups } from '../support/cases.js';
 import { fieldValues } from '../support/raw-connection.js';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PERMISSIONS } from '@plant-store/domain';
-import { type Service, serve, sha256 } from '@plant-store/testing/service-process';
+import { type Service, serve, sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { temporaryFolder } from '../../root.js';
 import { MARK, TOKEN, VISITOR_TOKEN } from './requests.js';

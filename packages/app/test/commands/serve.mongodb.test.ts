@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { MongodServer, needsMongod, sharedReplicaSet } from '@plant-store/testing/mongod';
-import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/testing/service-process';
+import { MongodServer, needsMongod, sharedReplicaSet } from '@plant-store/test-servers/mongod';
+import { ACCESS_TOKEN_SHA256, createPlant } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { MongoClient } from 'mongodb';
 import { metricsOf, result, serveHere, stopAll } from '../support/in-process.js';

@@ -5,13 +5,13 @@ import { rm, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { StorageUnavailableError, TokenVerifierUnavailableError } from '@plant-store/domain';
 import { freePort, silentServer } from '@plant-store/faulty-network';
-import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/testing/oidc-issuer';
+import { AUDIENCE, OidcIssuer, SCOPE, signingKey } from '@plant-store/test-servers/oidc-issuer';
 import {
   ACCESS_TOKEN_SHA256,
   createPlant,
   sha256,
   TOKEN,
-} from '@plant-store/testing/service-process';
+} from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { build } from '../../src/build.js';
 import { close } from '../../src/commands/serve.js';

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { sha256 } from '@plant-store/testing/service-process';
+import { sha256 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import * as v from 'valibot';
 import { settingsOf, variablesThatChoose } from '../../src/configuration/adapter-choice.js';

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
 import { PassThrough } from 'node:stream';
-import { ACCESS_TOKEN_SHA256 } from '@plant-store/testing/service-process';
+import { ACCESS_TOKEN_SHA256 } from '@plant-store/test-servers/service-process';
 import type { OwnProcess } from '../../src/commands/own-process.js';
 import { main } from '../../src/main.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Reject } from '@plant-store/plants-ndjson';
-import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/testing/service-process';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
 import { Command, result } from './in-process.js';
 
 /** The id before those of {@link plantLine}. It is not exact as a double. */

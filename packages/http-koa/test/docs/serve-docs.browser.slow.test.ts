@@ -1,8 +1,8 @@
-import { launchChromium } from '@plant-store/testing/chromium';
 import { expect } from 'chai';
 import type { Browser, Page } from 'playwright-core';
 import { Embedding, TOKEN } from '../support/embedding.js';
 import { faintTexts, overflowing } from '../support/readability.js';
+import { launchChromium } from './support/chromium.js';
 
 const PLANT = '{"id": 2, "name": "Bellis"}';
 

@@ -1,3 +1,4 @@
+import type { Difference, Expected } from '@plant-store/contract-suite/mocha';
 import {
   type NewPlant,
   OutcomeUnknownError,
@@ -7,7 +8,6 @@ import {
   UnreadablePlantError,
 } from '@plant-store/domain';
 import type { OpenReader } from '@plant-store/plant-repository-contract';
-import type { Difference, Expected } from '@plant-store/testing/liars';
 import { SimulatedStorage, WriteError } from './simulated-storage.js';
 
 /** A correct store: its storage, its past, its methods, and the steps of which they consist. A lie replaces some. */

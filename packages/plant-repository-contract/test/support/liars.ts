@@ -1,5 +1,6 @@
 import { setImmediate, setTimeout as wait } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import {
   MAX_PLANT_ID,
   MIN_PLANT_ID,
@@ -9,7 +10,6 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import type { Liars, Lie } from '@plant-store/testing/liars';
 import { CONNECTION_STRING, type CorrectStore, PASSWORD } from './correct-store.js';
 
 const never = () => new Promise<never>(() => {});

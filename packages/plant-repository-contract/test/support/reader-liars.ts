@@ -1,3 +1,4 @@
+import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import {
   MIN_PLANT_ID,
   type NewPlant,
@@ -5,7 +6,6 @@ import {
   StorageUnavailableError,
   UnreadablePlantError,
 } from '@plant-store/domain';
-import type { Liars, Lie } from '@plant-store/testing/liars';
 import { type CorrectStore, PASSWORD, pageOf } from './correct-store.js';
 import type { SimulatedStorage } from './simulated-storage.js';
 

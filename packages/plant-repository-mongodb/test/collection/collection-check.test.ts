@@ -1,6 +1,6 @@
 import { rejects } from 'node:assert/strict';
 import { NoResponseError } from '@plant-store/plant-repository-group-commit';
-import { sharedReplicaSet } from '@plant-store/testing/mongod';
+import { sharedReplicaSet } from '@plant-store/test-servers/mongod';
 import { expect } from 'chai';
 import { type Db, type Document, MongoClient, type RunCommandOptions } from 'mongodb';
 import { CollectionCheck, VALIDATION } from '../../src/collection/collection-check.js';

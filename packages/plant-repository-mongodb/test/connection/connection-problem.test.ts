@@ -1,5 +1,5 @@
 import { NoResponseError, type Problem } from '@plant-store/plant-repository-group-commit';
-import { CertificateFolder } from '@plant-store/testing/certificates';
+import { CertificateFolder } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import {
   MongoMissingDependencyError,

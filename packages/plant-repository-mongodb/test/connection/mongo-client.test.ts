@@ -5,7 +5,7 @@ import {
   mongoPlantRepository,
   mongoUriProblem,
 } from '@plant-store/plant-repository-mongodb';
-import { CertificateFolder } from '@plant-store/testing/certificates';
+import { CertificateFolder } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
 import { createMongoClient, databaseOf, shownHosts } from '../../src/connection/mongo-client.js';
 

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mongoPlantRepository } from '@plant-store/plant-repository-mongodb';
-import { MongodServer } from '@plant-store/testing/mongod';
+import { MongodServer } from '@plant-store/test-servers/mongod';
 import { plant } from './plant.js';
 import { StorageEvents } from './storage-events.js';
 

@@ -1,4 +1,4 @@
-import { needsMongod } from '@plant-store/testing/mongod';
+import { needsMongod } from '@plant-store/test-servers/mongod';
 
 /** Declares a suite that needs a real server. Without one it is pending, and none of its hooks runs. */
 export function describeOnMongod(title: string, define: (this: Mocha.Suite) => void): void {

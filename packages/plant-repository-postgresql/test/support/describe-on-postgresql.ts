@@ -1,4 +1,4 @@
-import { needsPostgresql, PostgresqlServer } from '@plant-store/testing/postgresql';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/test-servers/postgresql';
 
 /** Declares a suite that needs a real server. Without one it is pending, and none of its hooks runs. */
 export function describeOnPostgresql(title: string, define: (this: Mocha.Suite) => void): void {

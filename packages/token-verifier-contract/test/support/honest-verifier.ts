@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import type { Difference, Expected } from '@plant-store/contract-suite/mocha';
 import {
   authenticatedClient,
   type Client,
   InvalidTokenError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Difference, Expected } from '@plant-store/testing/liars';
 import type { OpenVerifier } from '@plant-store/token-verifier-contract';
 
 /** The first has parts of 7, 21 and 8 characters. Only a part of more than 8 must stay secret. */

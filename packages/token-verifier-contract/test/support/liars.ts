@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { Liars, Lie } from '@plant-store/contract-suite/mocha';
 import {
   authenticatedClient,
   InvalidTokenError,
   TokenVerifierUnavailableError,
 } from '@plant-store/domain';
-import type { Liars, Lie } from '@plant-store/testing/liars';
 import { EXPIRED, GARDENER, type HonestVerifier, hesitating, PASSWORD } from './honest-verifier.js';
 
 /** What a verifier may take for the token of the gardener, and what that is called in the failure. */

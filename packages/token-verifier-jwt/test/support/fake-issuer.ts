@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { AUDIENCE, LoopbackServer } from '@plant-store/testing/oidc-issuer';
+import { AUDIENCE, LoopbackServer } from '@plant-store/test-servers/oidc-issuer';
 import { JwtTokenVerifier, type JwtTokenVerifierOptions } from '@plant-store/token-verifier-jwt';
 import {
   type CryptoKey,

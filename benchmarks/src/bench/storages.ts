@@ -1,0 +1,103 @@
+import { totalmem } from 'node:os';
+import { pathToFileURL } from 'node:url';
+import { ReplicaSet } from '@plant-store/test-servers/mongod';
+import { PostgresqlServer } from '@plant-store/test-servers/postgresql';
+import { peer, type Subject, service } from '../peers.js';
+
+/** Where subjects that are compared store plants. */
+export interface Storage {
+  /** The value of `STORAGE`. */
+  readonly name: string;
+  /** The ids of the database's processes, whose CPU time is measured too. */
+  readonly databases: readonly number[];
+  /** Resolves with the subjects of a round. Each has a collection or a table of its own. */
+  subjects(round: number): Promise<readonly Subject[]>;
+  stop(): Promise<void>;
+}
+
+/** All storages, by their values of `STORAGE`. */
+export const storages: ReadonlyMap<string, (base?: string) => Promise<Storage>> = new Map(
+  Object.entries({ memory, mongodb, postgresql }),
+);
+
+/** Starts the database of a storage. `base` is the folder of another checkout of the service. */
+export async function startStorage(name: string, base?: string): Promise<Storage> {
+  const start = storages.get(name);
+  if (start !== undefined) return start(base);
+  throw new Error(`--storage: expected one of ${[...storages.keys()]}, got "${name}"`);
+}
+
+/** The cache that a `mongod` has by default; those of the tests are configured with less. */
+const DEFAULT_CACHE_GIB = Math.max(0.25, (totalmem() / 2 ** 30 - 1) / 2);
+
+/** The table of a service that needs no marks. */
+const PEER_TABLE = 'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)';
+
+/** Returns the service of this checkout, and that of another one, for a comparison before and after a change. */
+function services(base: string | undefined): Subject[] {
+  const own = service('Plant Store');
+  return base === undefined ? [own] : [own, service('base', base)];
+}
+
+async function memory(base?: string): Promise<Storage> {
+  const subjects = [
+    ...services(base).map((service) => ({ ...service, env: { STORAGE: 'memory' } })),
+    peer('Fastify', 'fastify-memory.js'),
+    peer('bare node:http', 'bare-http.js'),
+    peer('textbook Koa', 'koa-memory.js'),
+  ];
+  return {
+    name: 'memory',
+    databases: [],
+    subjects: async () => subjects,
+    stop: async () => undefined,
+  };
+}
+
+async function mongodb(base?: string): Promise<Storage> {
+  const set = await ReplicaSet.start({ members: 1, cacheGiB: DEFAULT_CACHE_GIB });
+  const subjects = [
+    ...services(base),
+    peer('Fastify + insertOne', 'fastify-mongodb.js'),
+    peer('Fastify + batching', 'fastify-mongodb-batching.js'),
+  ];
+  return {
+    name: 'mongodb',
+    databases: set.members.map(({ pid }) => pid),
+    subjects: async (round) =>
+      subjects.map((subject, index) => {
+        const env = { MONGODB_URI: set.uri, MONGODB_COLLECTION: `bench-${round}-${index}` };
+        return { ...subject, env };
+      }),
+    stop: () => set.stop(),
+  };
+}
+
+async function postgresql(base?: string): Promise<Storage> {
+  const server = await PostgresqlServer.start();
+  const subjects = [
+    ...(await Promise.all(services(base).map(withTable))),
+    { ...peer('Fastify + INSERT', 'fastify-postgresql.js'), table: PEER_TABLE },
+  ];
+  const inSchema = async ({ table, ...subject }: (typeof subjects)[number], schema: string) => {
+    await server.createTable(schema, table);
+    const uri = `${server.uri('plant_store')}?options=-csearch_path%3D${schema}`;
+    return { ...subject, env: { POSTGRESQL_URI: uri } };
+  };
+  return {
+    name: 'postgresql',
+    databases: [server.pid],
+    subjects: (round) =>
+      Promise.all(subjects.map((subject, index) => inSchema(subject, `bench_${round}_${index}`))),
+    stop: () => server.stop(),
+  };
+}
+
+/** Resolves with a service and the statement that creates its table, which may differ in another checkout. */
+async function withTable(service: Subject) {
+  // By its file: a checkout that was built, but not packed, has no entry for `require`.
+  const adapter = '../../plant-repository-postgresql/dist/src/index.js';
+  const { href } = new URL(adapter, pathToFileURL(service.program));
+  const { CREATE_TABLE }: { readonly CREATE_TABLE: string } = await import(href);
+  return { ...service, table: CREATE_TABLE };
+}

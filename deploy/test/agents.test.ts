@@ -1,0 +1,41 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { needsMongod } from '@plant-store/test-servers/mongod';
+import { skipWithout } from '@plant-store/test-servers/programs';
+import { expect } from 'chai';
+import { root } from '../../test/root.js';
+import { run } from '../../test/run.js';
+
+const agents = join(root, 'deploy/test/agents/node_modules');
+const FILE =
+  'packages/plant-repository-mongodb/dist/test/mongo-plant-repository.driver-facts.test.js';
+
+/** Datadog's agent changes the comment of each command, and sends nothing to another machine. */
+const AGENT = ['--require', join(agents, 'dd-trace/init.js')];
+const ENVIRONMENT = {
+  DD_DBM_PROPAGATION_MODE: 'full',
+  DD_TRACE_AGENT_URL: 'http://127.0.0.1:9',
+  DD_INSTRUMENTATION_TELEMETRY_ENABLED: 'false',
+  DD_REMOTE_CONFIGURATION_ENABLED: 'false',
+};
+
+/** The tests whose outcome depends on the commands that are sent. The rest of the file would repeat them. */
+const TESTS = ['--grep', '(A plant|An insert) .*(?<!too large for the server)$'];
+
+describe('The store with a preloaded agent', function () {
+  this.timeout(240_000);
+
+  before(async function () {
+    await needsMongod.call(this);
+    // It is large, so `npm install` leaves it out.
+    if (!existsSync(agents)) skipWithout(this, 'no agent: run npm ci in deploy/test/agents');
+  });
+
+  it('reports true outcomes', async () => {
+    const mocha = ['node_modules/mocha/bin/mocha.js', '--no-config', '--no-color', '--exit'];
+    const args = [...AGENT, ...mocha, '--timeout', '60000', ...TESTS, FILE];
+    const env = { ...process.env, ...ENVIRONMENT };
+    const { stdout } = await run(process.execPath, args, { cwd: root, env });
+    expect(stdout).to.match(/✔ .* the replies to its inserts are lost/);
+  });
+});

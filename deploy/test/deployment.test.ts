@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ACCESS_TOKEN_SHA256, endAll, serve } from '@plant-store/test-servers/service-process';
+import { expect } from 'chai';
+import { parse } from 'yaml';
+import { withReal } from '../../test/documents/support/snippet.js';
+import { read, root, temporaryFolder } from '../../test/root.js';
+import { findChecker } from './support/checkers.js';
+import {
+  documentedDefaults,
+  FREE_ADDRESSES,
+  gracePeriod,
+  longestStop,
+} from './support/documented-settings.js';
+
+/** Settings that exist, and the names of the files that they can be read from. */
+const KNOWN = [...documentedDefaults.keys()].flatMap((it) => [it, `${it}_FILE`]);
+
+describe('What is deployed', () => {
+  it('runs in production, in which no token is made and printed', () => {
+    const [, image] =
+      /^FROM node(?:(?!\nFROM)[\s\S])*\nENV NODE_ENV=(\S+)/m.exec(read('Dockerfile')) ?? [];
+    const [, unit] =
+      /^Environment=NODE_ENV=(\S+)/m.exec(read('deploy/systemd/plant-store.service')) ?? [];
+    const { spec } = parse(read('deploy/kubernetes/base/deployment.yaml')).spec.template;
+    expect([image, unit]).to.deep.equal(['production', 'production']);
+    expect(spec.containers[0].env).to.deep.include({ name: 'NODE_ENV', value: 'production' });
+  });
+});
+
+describe('The compose file', () => {
+  afterEach(endAll);
+  const { services } = parse(read('compose.yaml'));
+  const service = services['plant-store'];
+  const environment: Record<string, string> = service.environment;
+
+  it('sets variables that exist, with values that the service accepts', async () => {
+    expect(KNOWN).to.include.members(Object.keys(environment));
+    const running = await serve({
+      ...environment,
+      ...FREE_ADDRESSES,
+      MONGODB_URI: 'mongodb://127.0.0.1:1/plant-store?replicaSet=plants',
+      ACCESS_TOKEN_SHA256,
+    });
+    expect(await running.stop()).to.equal(0);
+  });
+
+  it('starts the version of MongoDB that the tests use, and publishes the default port on this machine only', () => {
+    const [, tested] = /The tests use MongoDB (\d+\.\d+)/.exec(read('docs/evidence.md')) ?? [];
+    expect(services.mongodb.image).to.equal(`mongo:${tested}`);
+    expect(service.ports).to.deep.equal([`127.0.0.1:3000:${documentedDefaults.get('PORT')}`]);
+  });
+
+  it('creates the replica set of the connection string', () => {
+    const uri = new URL(environment.MONGODB_URI ?? '');
+    expect(services).to.have.property(uri.hostname);
+    const set = uri.searchParams.get('replicaSet');
+    expect(services.mongodb.command.join(' ')).to.include(`--replSet ${set} `);
+    const [kind, shell, , , script] = services.mongodb.healthcheck.test;
+    expect([kind, shell]).to.deep.equal(['CMD', 'mongosh']);
+    expect(script).to.include(`_id: '${set}'`).and.to.include(`host: '${uri.host}'`);
+    expect(() => new Function(script)).not.to.throw();
+    expect(service.depends_on.mongodb.condition).to.equal('service_healthy');
+  });
+
+  it('gives the service enough time to stop, a limited log, and a read-only file system', () => {
+    expect(Number.parseInt(service.stop_grace_period, 10)).to.be.at.least(gracePeriod());
+    expect(service).to.deep.include({ read_only: true, cap_drop: ['ALL'] });
+    // Clients without a token can add lines.
+    const options = { 'max-size': '10m', 'max-file': '5' };
+    expect(service.logging).to.deep.equal({ driver: 'json-file', options });
+  });
+});
+
+describe('The default time to stop', () => {
+  it('is that of docs/operations.md and of the commands for containers', () => {
+    const operations = read('docs/operations.md');
+    expect(operations).to.include(
+      `\`REQUEST_DEADLINE_MS\` together: ${longestStop()} s by default`,
+    );
+    expect(operations).to.include(`--stop-timeout ${gracePeriod()} `);
+    expect(read('.github/workflows/ci.yml')).to.include(`docker stop --time ${gracePeriod()} `);
+  });
+});
+
+describe('The unit of systemd', () => {
+  const unit = read('deploy/systemd/plant-store.service');
+  const values = (name: string) =>
+    [...unit.matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map(([, value = '']) => value);
+
+  it('starts a command that exists, and passes systemd-analyze verify', async function () {
+    const command = '/usr/bin/node /opt/plant-store/packages/app/bin/plant-store.js serve';
+    expect(values('ExecStart')).to.deep.equal([command]);
+    const analyze = findChecker(this, 'systemd-analyze');
+    const file = join(temporaryFolder(), 'plant-store.service');
+    const here = { '/opt/plant-store': root, '/usr/bin/node': process.execPath };
+    writeFileSync(file, withReal(unit, here));
+    expect((await analyze('verify', '--man=no', file)).stderr).to.equal('');
+  });
+
+  it('sets variables that exist, and gives the service enough time to stop, and enough files', () => {
+    const set = values('Environment')
+      .join(' ')
+      .matchAll(/([A-Z0-9_]+)=/g);
+    expect(KNOWN).to.include.members([...set].map(([, name]) => name));
+    const [stop] = values('TimeoutStopSec');
+    expect(Number(stop)).to.be.at.least(gracePeriod());
+    const [files] = values('LimitNOFILE');
+    expect(Number(files)).to.be.above(Number(documentedDefaults.get('MAX_CONNECTIONS')));
+  });
+});

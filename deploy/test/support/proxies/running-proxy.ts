@@ -1,0 +1,162 @@
+import { spawn } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fail, until } from '@plant-store/contract-suite';
+import { freePort } from '@plant-store/faulty-network';
+import { findProgram } from '@plant-store/test-servers/programs';
+import { type Running, watch } from '@plant-store/test-servers/service-process';
+import { withReal } from '../../../../test/documents/support/snippet.js';
+import { read, root, temporaryFolder } from '../../../../test/root.js';
+import { http1Client, type Target } from './clients.js';
+
+/** Where each configuration has the certificate, and its private key. */
+const CERTIFICATE = /\/etc\/\w+\/plant-store\.pem/g;
+
+interface Kind {
+  readonly file: string;
+  /** The variables in `.ci/programs` with the versions of what it is made of, unless it is a package of Debian. */
+  readonly versions?: readonly string[];
+  /** The texts of the configuration to replace: those for the port, and others that must differ between two instances. */
+  readonly replaced: (port: number, path: string) => Readonly<Record<string, string>>;
+  /** How the configuration has the name and the port of an instance, unless with a colon between them. */
+  readonly host?: (nameAndPort: string) => string;
+  /** Returns the whole configuration, of which the file is a part. */
+  readonly whole?: (part: string) => string;
+  /** The arguments for the configuration at this path, in a folder of its own. */
+  readonly args: (path: string) => readonly string[];
+  /** The parts of the configuration to remove so that it does not check the health of the instances. */
+  readonly healthCheck?: RegExp;
+  /** The statuses of the proxy's own responses that stand for errors of the service, if it cannot have their form. */
+  readonly ownStatuses?: Readonly<Record<OwnError, number>>;
+}
+
+/** The errors of the service with which a proxy responds itself. */
+export type OwnError = 5031 | 5032;
+
+/** The name of a proxy's program and of its package in Debian. */
+export type ProxyName = 'nginx' | 'haproxy' | 'caddy' | 'envoy' | 'traefik';
+
+/** The proxies that have a configuration in `deploy/proxies`. */
+export const kinds: Readonly<Record<ProxyName, Kind>> = {
+  nginx: {
+    file: 'nginx.conf',
+    replaced: (port) => ({ 'listen 443': `listen 127.0.0.1:${port}` }),
+    whole: (part) => `
+      ${process.getuid?.() === 0 ? 'user root;' : ''} daemon off; pid nginx.pid; error_log stderr warn;
+      events {}
+      http {
+        access_log off; client_body_temp_path client_body; proxy_temp_path proxy;
+        fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
+        ${part}
+      }`,
+    args: (path) => ['-p', dirname(path), '-c', path, '-e', 'stderr'],
+  },
+  haproxy: {
+    file: 'haproxy.cfg',
+    replaced: (port) => ({
+      'bind :443': `bind 127.0.0.1:${port}`,
+      // The names of abstract sockets are global on a machine.
+      'abns@plant_store': `abns@plant_store_${port}`,
+    }),
+    args: (path) => ['-db', '-f', path],
+    healthCheck: /(?<=:3000) check$/gm,
+  },
+  caddy: {
+    file: 'Caddyfile',
+    versions: ['caddy', 'ratelimit'],
+    replaced: (port) => ({
+      '\nplants.example.com {': `\nhttps://127.0.0.1:${port} {`,
+      // Otherwise, two instances would use the same port for their administration.
+      '\tauto_https': '\tadmin off\n\tauto_https',
+    }),
+    args: (path) => ['run', '--config', path, '--adapter', 'caddyfile'],
+    healthCheck: /^\t+health_.*\n/gm,
+  },
+  envoy: {
+    file: 'envoy.yaml',
+    versions: ['envoy'],
+    replaced: (port) => ({
+      'address: 0.0.0.0, port_value: 443': `address: 127.0.0.1, port_value: ${port}`,
+    }),
+    host: (it) => `address: ${it.replace(':', ', port_value: ')} }`,
+    // Otherwise, several processes would share a socket.
+    args: (path) => ['-c', path, '--disable-hot-restart', '--concurrency', '2', '-l', 'warn'],
+    healthCheck: /^ {6}health_checks:\n(?: {8}.*\n)+/gm,
+  },
+  traefik: {
+    file: 'traefik.yaml',
+    versions: ['traefik'],
+    replaced: (port, path) => ({
+      "':443'": `127.0.0.1:${port}`,
+      '/etc/traefik/traefik.yaml': path,
+    }),
+    args: (path) => [`--configFile=${path}`],
+    // A service without a health check cannot fail over.
+    healthCheck: /(?<=service: ready)-or-all$|^ {8}healthCheck:\n(?: {10}.*\n)+/gm,
+    ownStatuses: { 5031: 502, 5032: 429 },
+  },
+};
+
+export const proxyNames = Object.keys(kinds) as ProxyName[];
+
+/** Returns the path of the program: where `.ci/programs` has put it, or where it is installed. */
+export function findProxy(name: ProxyName): string | undefined {
+  const { versions } = kinds[name];
+  if (versions === undefined) return findProgram(name, ['/usr/sbin']);
+  const script = read('.ci/programs');
+  const made = versions.map((it) => new RegExp(`^${it}=(\\S+)$`, 'm').exec(script)?.[1]).join('-');
+  const path = join(root, '.cache', name, made, name);
+  return existsSync(path) ? path : undefined;
+}
+
+const running: Running[] = [];
+
+/**
+ * Starts a proxy of `deploy/proxies`, on loopback, in front of these instances. Resolves when it passes on requests.
+ *
+ * @param instances Host and port of each.
+ * @param certificates The path of a certificate with its private key, and the certificate of its authority, in PEM.
+ * @param checksHealth Whether it may check the health of the instances, as far as it does.
+ */
+export async function startProxy(
+  name: ProxyName,
+  instances: readonly [string, string],
+  { certificate, ca }: Readonly<Record<'certificate' | 'ca', string>>,
+  checksHealth = true,
+): Promise<Target> {
+  const port = await freePort();
+  const target = { origin: `https://127.0.0.1:${port}`, ca };
+  const { file, args, replaced, host = String, whole = String, healthCheck } = kinds[name];
+  const path = join(temporaryFolder(), file);
+  const hosts = instances.map((real, at) => [host(`plant-store-${at + 1}:3000`), host(real)]);
+  const text = read(`deploy/proxies/${file}`).replaceAll(CERTIFICATE, certificate);
+  const used = checksHealth ? text : text.replace(healthCheck ?? '', '');
+  if (used === text && !checksHealth && healthCheck) throw new Error(`${file} has no health check`);
+  writeFileSync(
+    path,
+    whole(withReal(used, { ...replaced(port, path), ...Object.fromEntries(hosts) })),
+  );
+  const child = spawn(findProxy(name) ?? name, args(path), {
+    env: { PATH: process.env.PATH, HOME: dirname(path) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const started = watch(child);
+  running.push(started);
+  const { stdout, stderr } = started;
+  const printed = () => `${name} passes on nothing: ${stdout()}${stderr()}`;
+  const client = http1Client(target, false);
+  // Traefik listens before it has its routes: until then it responds with a 404.
+  const passes = () =>
+    client.send({ path: '/readyz', body: '' }).then(
+      ({ status }) => status !== 404,
+      () => child.exitCode !== null && fail(printed()),
+    );
+  await until(passes, printed, 60_000);
+  return target;
+}
+
+/** Stops all proxies. Resolves when they have ended. */
+export async function stopProxies(): Promise<void> {
+  for (const { child } of running) child.kill('SIGTERM');
+  await Promise.all(running.splice(0).map(({ ended }) => ended));
+}

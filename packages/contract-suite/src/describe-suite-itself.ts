@@ -1,0 +1,72 @@
+import { describe, it } from 'mocha';
+import type { ContractCases } from './contract.js';
+import { fail } from './fail.js';
+
+/** What is expected of the case that catches an adapter. */
+export interface Expected {
+  /** A part of the failure. */
+  readonly failure?: string | undefined;
+  /** The same, when the case fails after seconds. These cases run at the same time, after all others. */
+  readonly lateFailure?: string | undefined;
+}
+
+/** Returns what an adapter does instead of a correct one. A further parameter with a default value is what it remembers. */
+export type Difference<Correct> = (correct: Correct) => Partial<Correct> & Expected;
+
+/** A difference that breaks a sentence of the port. */
+export type Lie<Correct> = (
+  correct: Correct,
+) => Partial<Correct> & ({ readonly failure: string } | { readonly lateFailure: string });
+
+/** Lies, by the title of the case that must fail for them, and in words. */
+export type Liars<Correct> = Readonly<Record<string, Readonly<Record<string, Lie<Correct>>>>>;
+
+/**
+ * Declares the tests of a suite itself: every case passes for honest adapters, and fails for the liars that
+ * it catches, as they expect. Each case catches at least one.
+ *
+ * @param open Opens an adapter that does what a lie, or an honest adapter, does.
+ */
+export function describeSuiteItself<Opened extends object, Correct>(
+  title: string,
+  cases: ContractCases<Opened>,
+  open: (difference: Difference<Correct>) => Opened & Expected,
+  honest: Readonly<Record<string, Difference<Correct>>>,
+  liars: Liars<Correct>,
+): void {
+  const lies = Object.entries(liars).flatMap(([name, all]) =>
+    Object.entries(all).map(([lie, difference]) => {
+      return { name, what: `an adapter that ${lie}: ${name}`, opened: open(difference) };
+    }),
+  );
+
+  async function expectCaught({ name, what, opened }: (typeof lies)[number]) {
+    const { run } = cases[name] ?? fail(`there is no case "${name}"`);
+    const got = await run(opened).then(() => 'nothing: the case passes', String);
+    const expected = opened.failure ?? opened.lateFailure;
+    if (!expected || !got.includes(expected))
+      fail(`${what}\nexpected a failure with: ${expected}\ngot: ${got}`);
+  }
+
+  describe(title, () => {
+    for (const [what, difference] of Object.entries(honest)) {
+      for (const [name, { run }] of Object.entries(cases)) {
+        it(`passes for an adapter that ${what}: ${name}`, () => run(open(difference)));
+      }
+    }
+
+    for (const lie of lies.filter(({ opened }) => opened.lateFailure === undefined)) {
+      it(`fails for ${lie.what}`, () => expectCaught(lie));
+    }
+
+    it('fails for each adapter that settles late or never', async function () {
+      this.timeout(60_000);
+      await Promise.all(lies.filter(({ opened }) => opened.lateFailure).map(expectCaught));
+    });
+
+    it('has a liar for each case', () => {
+      const missing = Object.keys(cases).filter((name) => !Object.hasOwn(liars, name));
+      if (missing.length > 0) fail(`no liar for: ${missing.join(', ')}`);
+    });
+  });
+}

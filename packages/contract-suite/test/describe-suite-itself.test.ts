@@ -1,0 +1,58 @@
+import { contractFor } from '@plant-store/contract-suite';
+import { type Difference, describeSuiteItself, type Lie } from '@plant-store/contract-suite/mocha';
+import { expect } from 'chai';
+import { resultsOf } from './support/results-of.js';
+
+/** A box under test: what was put into it is there. */
+interface Box {
+  readonly has: boolean;
+}
+
+const KEEPS = 'keeps what was put into it';
+const given = contractFor<Box, Record<never, never>>();
+const cases = {
+  [KEEPS]: given([], async ({ has }) => {
+    expect(has).to.equal(true);
+  }),
+};
+
+/** Resolves with the tests of a suite itself that fail, and their failures. */
+async function failuresOf(has: boolean, lies?: Record<string, Lie<Box>>) {
+  const open = (difference: Difference<Box>) => ({ has, ...difference({ has }) });
+  const liars = lies === undefined ? {} : { [KEEPS]: lies };
+  const results = await resultsOf(() =>
+    describeSuiteItself('the suite', cases, open, { keeps: () => ({}) }, liars),
+  );
+  return Object.entries(results).filter(([, failure]) => failure !== undefined);
+}
+
+describe('A suite itself is tested', () => {
+  const failure = 'to equal true';
+
+  it('with honest adapters and with liars', async () => {
+    const lies = {
+      forgets: () => ({ has: false, failure }),
+      hangs: () => ({ has: false, lateFailure: failure }),
+    };
+    expect(await failuresOf(true, lies)).to.deep.equal([]);
+  });
+
+  it('and fails for a liar that passes, another failure, and a case without a liar', async () => {
+    const another = 'x'.repeat(100);
+    const failures = await failuresOf(false, {
+      'is honest': () => ({ has: true, failure }),
+      forgets: () => ({ failure: another }),
+      'is in time': () => ({ has: true, lateFailure: failure }),
+    });
+    expect(failures.map(([title]) => title)).to.deep.equal([
+      `passes for an adapter that keeps: ${KEEPS}`,
+      `fails for an adapter that is honest: ${KEEPS}`,
+      `fails for an adapter that forgets: ${KEEPS}`,
+      'fails for each adapter that settles late or never',
+    ]);
+    const shown = `with: ${another}\ngot: AssertionError: expected false to equal true`;
+    expect(failures[2]?.[1], 'all of what was expected, and all of what came').to.include(shown);
+    const without = await failuresOf(true);
+    expect(without.map(([title]) => title)).to.deep.equal(['has a liar for each case']);
+  });
+});

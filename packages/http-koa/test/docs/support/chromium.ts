@@ -1,0 +1,33 @@
+import { findProgram, type MochaContext, skipWithout } from '@plant-store/test-servers/programs';
+import { type Browser, chromium } from 'playwright-core';
+
+/** Options that stop Chromium's own requests to servers of Google. */
+const QUIET = [
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/**
+ * Starts Chromium for the tests of a Mocha hook. When it is not installed the tests are pending; with `CI` set
+ * they fail.
+ */
+export async function launchChromium(context: MochaContext): Promise<Browser> {
+  const executablePath = findChromium();
+  if (executablePath === undefined) {
+    skipWithout(context, 'no Chromium: install the package `chromium`, or set CHROMIUM_PATH');
+  }
+  return chromium.launch({
+    executablePath,
+    args: process.getuid?.() === 0 ? [...QUIET, '--no-sandbox'] : QUIET,
+  });
+}
+
+function findChromium(): string | undefined {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const installed = names.map((name) => findProgram(name)).find(Boolean);
+  return process.env.CHROMIUM_PATH ?? installed;
+}

@@ -1,0 +1,339 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { newDatabase } from '@plant-store/test-servers/mongod';
+import { OidcIssuer, signingKey } from '@plant-store/test-servers/oidc-issuer';
+import { needsPostgresql, PostgresqlServer } from '@plant-store/test-servers/postgresql';
+import { ACCESS_TOKEN_SHA256, TOKEN } from '@plant-store/test-servers/service-process';
+import { expect } from 'chai';
+import { publint } from 'publint';
+import { snippet, withReal } from '../documents/support/snippet.js';
+import { Terminal } from '../documents/support/terminal.js';
+import { filesIn, published, readManifest, tarballOf } from '../manifest.js';
+import { filesBelow, readDocument } from '../markdown.js';
+import { read, root, temporaryFolder } from '../root.js';
+import { run } from '../run.js';
+
+const TSC = join(root, 'node_modules/typescript/bin/tsc');
+const STRICT = ['--strict', '--target', 'es2023', '--types', 'node,mocha'];
+
+/** What the programs of the tests import besides these packages. */
+const LIBRARIES = [
+  ...['@koa/cors', '@types/koa__cors', 'koa-mount', '@types/koa-mount', 'koa', '@types/koa'],
+  ...['chai', '@types/chai', 'mocha', '@types/mocha', '@types/node'],
+];
+
+/** Mocha colours what it prints where `CI` is set. */
+const PLAIN = { NO_COLOR: '1' };
+/** The Node.js of the tests, without the programs that other tests of snippets replace. */
+const PATH = [dirname(process.execPath), process.env.PATH ?? ''].join(delimiter);
+
+/** The packages that can be imported: all but the command. */
+const libraries = published
+  .filter(({ manifest }) => manifest.bin === undefined)
+  .map(({ folder, manifest }) => ({ folder, name: basename(folder), id: manifest.name }));
+
+/** The example in the doc comment of an export, and the name of the export. */
+const EXAMPLE =
+  /^\/\*\*\n(?: \*.*\n)*? \* @example\n \* ```ts\n([\s\S]+?)^ \* ```\n(?: \*.*\n)*? \*\/\nexport (?:async )?(?:class|const|function) (\w+)/gm;
+
+/** The packages whose example needs a server, or an issuer. */
+const NEEDS_SERVER = /mongodb|postgresql|jwt/;
+
+/** The folders of the programs, by the format of their modules. */
+type Format = 'module' | 'commonjs';
+const formats: readonly Format[] = ['module', 'commonjs'];
+
+/** The programs of docs/embedding.md: the path that each serves, and a header of its responses. */
+const EMBEDDING = [
+  ['server', '/plants', 'x-request-id'],
+  ['middleware', '/plants', 'server-timing'],
+  ['mounted', '/nursery/plants', 'x-request-id'],
+] as const;
+
+/** A class of your own that extends one of a package. */
+const EXTENSION = `
+import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
+export class Plants extends MemoryPlantRepository {
+  override add(...args: Parameters<MemoryPlantRepository["add"]>) { return super.add(...args); }
+}
+`;
+
+/** A program that prints how many objects packages export to import and to require alike. */
+const SAME_ENTRIES = `
+import { strictEqual } from 'node:assert';
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+let same = 0;
+for (const id of process.argv.slice(2)) {
+  const [imported, required] = [await import(id), require(id)];
+  strictEqual(Object.keys(imported).join(), Object.keys(required).join());
+  for (const name in imported) {
+    strictEqual(imported[name], required[name], name);
+    same += 1;
+  }
+}
+console.log(same);
+`;
+
+/** The line of a README that takes a test framework, and the command that runs a program with it. */
+const RUNNERS = {
+  Mocha: ["from '@plant-store/contract-suite/mocha'", 'mocha --reporter tap'],
+  'node:test': ["from 'node:test'", 'node --test --test-reporter tap'],
+  Vitest: ["from 'vitest'", 'vitest run --reporter tap-flat'],
+} as const;
+
+/** Its last Node.js is 20, as that of these packages. The tests need it nowhere else. */
+const VITEST = '4.1.12';
+
+/** Adapters of the example in a README that do not count as they should, after the line of the test framework. */
+const BROKEN = `
+import { contractFor, suiteOf } from '@plant-store/contract-suite';
+type Open = { next(): Promise<unknown> };
+const given = contractFor<Open, Record<never, never>>();
+const cases = { counts: given([], async ({ next }) => void (await next())) };
+const describe = suiteOf<Open, never>('Counter', cases, async () => {});
+const options = { timeoutMs: 500 };
+const broken = (how: string, next: Open['next']) =>
+  describe(runner, how, async () => ({ next }), options);
+broken('correct', async () => 1);
+broken('hanging', () => new Promise((resolve) => setTimeout(resolve, 1_500)));
+broken('rejecting', () => Promise.reject(new Error('out of numbers')));
+broken('forgetting', async () => void Promise.reject(new Error('not awaited')));
+`;
+
+const { version, engines } = readManifest(root);
+
+const examples = filesBelow(join(root, 'packages'))
+  .filter((file) => /\/src\/.*\.ts$/.test(file))
+  .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(EXAMPLE)])
+  .map(([, lines = '', name = '']) => ({ name, code: lines.replaceAll(/^ \* ?/gm, '') }));
+
+describe('The packages, installed from their tarballs', function () {
+  this.timeout(600_000);
+  /** In a project outside of the workspace. */
+  const terminal = new Terminal();
+  const { folder } = terminal;
+
+  before(async () => {
+    await install();
+    for (const format of formats) {
+      mkdirSync(join(folder, format));
+      terminal.write(`${format}/package.json`, JSON.stringify({ type: format }));
+      const entries = libraries.map(({ id }, at) => `export * as p${at} from '${id}';\n`);
+      terminal.write(`${format}/types.ts`, entries.join('') + EXTENSION);
+      for (const [name] of EMBEDDING) {
+        terminal.write(`${format}/${name}.ts`, read(`examples/embedding/${name}.ts`));
+      }
+    }
+    terminal.write('module/entries.js', SAME_ENTRIES);
+    for (const { name } of libraries) terminal.write(`module/${name}.ts`, blockOf(name, 'ts'));
+    for (const { name, code } of examples) terminal.write(`module/${name}.example.ts`, code);
+    for (const format of formats) await compile(format, '--module', 'nodenext');
+  });
+
+  after(() => terminal.stop());
+
+  /** Packs the packages, and installs them. Their dependencies come from the cache of npm, or from the registry. */
+  async function install(): Promise<void> {
+    const workspaces = published.flatMap((it) => ['--workspace', it.folder]);
+    await run('npm', ['pack', ...workspaces, '--pack-destination', folder], { cwd: root });
+    const packages = published.map(({ manifest }) => [
+      manifest.name,
+      join(folder, tarballOf(manifest, manifest.version)),
+    ]);
+    const versions = LIBRARIES.map((name) => [
+      name,
+      readManifest(join(root, 'node_modules', name)).version,
+    ]);
+    const dependencies = Object.fromEntries([...versions, ...packages, ['vitest', VITEST]]);
+    terminal.write('package.json', JSON.stringify({ private: true, dependencies }));
+    const quick = ['--prefer-offline', '--no-audit', '--no-fund'];
+    await run('npm', ['install', ...quick], { cwd: folder });
+  }
+
+  /** The path of an installed package, or of one of its files. */
+  const installed = (path: string) => join(folder, 'node_modules', path);
+
+  const node = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+    run(process.execPath, args, { cwd: folder, env: { ...process.env, ...PLAIN, ...env } });
+
+  /** Compiles the programs of a folder, and the declarations of what they import. */
+  async function compile(format: Format, ...options: readonly string[]): Promise<void> {
+    const cwd = join(folder, format);
+    const files = readdirSync(cwd).filter((file) => file.endsWith('.ts'));
+    const compiled = run(process.execPath, [TSC, ...STRICT, ...options, ...files], { cwd });
+    const { stdout } = await compiled.catch((error) => error);
+    expect(stdout).to.equal('');
+  }
+
+  for (const { folder: own, manifest } of published) {
+    it(`have what they need, and nothing else: ${manifest.name}`, async () => {
+      const files = filesIn(installed(manifest.name));
+      const stale = 'after a file was moved, run `npm run clean` and `npm run build`';
+      expect(files, stale).to.have.members(filesOf(own, manifest.bin === undefined));
+      expect(manifest).to.include({ version, license: 'MIT', type: 'module' });
+      expect(manifest).to.deep.include({ engines });
+      const { messages } = await publint({ pkgDir: installed(manifest.name), pack: false });
+      expect(messages).to.deep.equal([]);
+    });
+  }
+
+  it('have no install script, and neither have their dependencies', () => {
+    const lock = JSON.parse(readFileSync(installed('.package-lock.json'), 'utf8'));
+    const all = Object.entries<object>(lock.packages);
+    expect(all).to.have.lengthOf.above(100);
+    expect(all.filter(([, it]) => 'hasInstallScript' in it)).to.deep.equal([]);
+  });
+
+  it('have types for a bundler, also of classes that are extended', () =>
+    compile('module', '--noEmit', '--module', 'preserve', '--moduleResolution', 'bundler'));
+
+  it('have doc comments with examples, which compile', () => {
+    const names = examples.map(({ name }) => name);
+    expect(names).to.include.members(['newPlant', 'plantStoreRoutes']);
+    expect(names).to.have.lengthOf.above(5);
+  });
+
+  describe('in a project of your own', () => {
+    it('export the same objects to import and to require', async () => {
+      const { stdout } = await node(['module/entries.js', ...libraries.map(({ id }) => id)]);
+      expect(Number(stdout)).to.be.above(50);
+    });
+
+    for (const format of formats) {
+      for (const [name, path, header] of EMBEDDING) {
+        it(`create a plant in your own server: ${format}/${name}`, async () => {
+          const started = terminal.start(`node ${format}/${name}.js`, { PATH });
+          const [line] = await started.printed(/^\{.*\}(?=\n)/m);
+          const { port, token } = JSON.parse(line);
+          const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+            method: 'POST',
+            headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+            body: '{"id":1,"name":"Monstera"}',
+          });
+          expect(await response.json()).to.deep.equal({ name: 'Monstera' });
+          expect(response.headers.get(header)).to.be.a('string');
+        });
+      }
+    }
+
+    for (const [name, [source, command]] of Object.entries(RUNNERS)) {
+      it(`fail where an adapter breaks a promise, hangs, or leaves a rejection unhandled: ${name}`, async () => {
+        const { blocks } = readDocument(root, 'packages/contract-suite/README.md');
+        const lines = blocks.flatMap(({ text }) => text.split('\n'));
+        const line = lines.find((it) => it.endsWith(`${source};`)) ?? '';
+        terminal.write('module/broken.test.ts', `${line}\n${BROKEN}`);
+        await compile('module', '--module', 'nodenext', '--skipLibCheck');
+        const path = [join(folder, 'node_modules/.bin'), PATH].join(delimiter);
+        const env = { ...process.env, ...PLAIN, PATH: path };
+        const ran = run('bash', ['-c', `${command} module/broken.test.js`], { cwd: folder, env });
+        const { stdout } = await ran.catch((error) => error);
+        const results = [...stdout.matchAll(/^((?:not )?ok) .*?(\w+) as a Counter/gm)];
+        expect(Object.fromEntries(results.map(([, ok, how]) => [how, ok]))).to.deep.equal({
+          correct: 'ok',
+          ...{ hanging: 'not ok', rejecting: 'not ok', forgetting: 'not ok' },
+        });
+        for (const why of [/500 ?ms/, 'out of numbers', 'not awaited'])
+          expect(stdout).to.match(new RegExp(why));
+      });
+    }
+
+    it('test a port of your own, as docs/own-port.md shows', async () => {
+      const seats = { '~/seats': join(temporaryFolder(), 'seats') };
+      const install = withReal(snippet('docs/own-port.md', 'cp -r examples/own-port'), seats);
+      const test = snippet('docs/own-port.md', 'npm test');
+      const env = { ...process.env, ...PLAIN, npm_config_prefer_offline: 'true' };
+      const ran = run('bash', ['-e', '-c', install + test], { cwd: root, env });
+      const { stdout } = await ran.catch((error) => error);
+      expect(stdout).to.match(/✔ catches an adapter that does not know its own reservation/);
+      expect(stdout).to.match(/HttpSeats as a Seats[\s\S]*10 passing(?![\s\S]*failing)/);
+    });
+  });
+
+  describe('print what the first example of their README shows', () => {
+    /** Runs the example, with real values in place of those that it shows. */
+    async function expectExample(
+      name: string,
+      real: Readonly<Record<string, string>> = {},
+      env: NodeJS.ProcessEnv = {},
+    ): Promise<void> {
+      const program = `module/${name}.js`;
+      const text = readFileSync(join(folder, program), 'utf8');
+      terminal.write(program, withReal(text, real));
+      const mocha = name.startsWith('contract') || name.endsWith('contract');
+      const args = mocha ? [installed('mocha/bin/mocha.js'), program] : [program];
+      const { stdout } = await node(args, env);
+      const shown = blockOf(name, 'text');
+      if (mocha) expect(stdout).to.include(shown);
+      else expect(stdout).to.equal(shown);
+    }
+
+    for (const { name } of libraries.filter((it) => !NEEDS_SERVER.test(it.name))) {
+      it(name, () => expectExample(name));
+    }
+
+    it('token-verifier-jwt', async () => {
+      const issuer = await OidcIssuer.start(await signingKey('1'));
+      const real = { 'https://login.example': issuer.url };
+      const ACCESS_TOKEN = await issuer.token();
+      await expectExample('token-verifier-jwt', real, { ACCESS_TOKEN });
+      await issuer.stop();
+    });
+
+    it('plant-repository-mongodb', async function () {
+      const shown = 'mongodb://127.0.0.1:27017/plant-store?replicaSet=rs0';
+      await expectExample('plant-repository-mongodb', { [shown]: await newDatabase(this) });
+    });
+
+    it('plant-repository-postgresql', async function () {
+      needsPostgresql.call(this);
+      const server = await PostgresqlServer.start();
+      await server.createTable('plant_store');
+      const shown = 'postgresql://127.0.0.1:5432/plant_store';
+      const real = { [shown]: server.uri('plant_store') };
+      await expectExample('plant-repository-postgresql', real).finally(() => server.stop());
+    });
+  });
+
+  describe('as a command', () => {
+    it('serve, as its README shows', async () => {
+      const serve = snippet('packages/app/README.md', 'ACCESS_TOKEN_SHA256=');
+      const address = await terminal.serve(serve, { PATH });
+      const create = snippet('packages/app/README.md', 'curl -sS');
+      const created = await terminal.run(withReal(create, { 'http://127.0.0.1:3000': address }));
+      expect(`${created}\n`).to.equal(snippet('packages/app/README.md', '{"name"'));
+      expect((await fetch(`${address}/docs/swagger-ui-bundle.js`)).status).to.equal(200);
+    });
+
+    it('import plants, and export them', async function () {
+      const tokens = { ACCESS_TOKEN_SHA256, ACCESS_TOKEN: TOKEN };
+      const env = { PATH, MONGODB_URI: await newDatabase(this), ...tokens, LOG_LEVEL: 'error' };
+      const lines = '{"id":1,"name":"Monstera"}\n{"id":9007199254740993,"name":"Bellis"}\n';
+      terminal.write('plants.ndjson', lines);
+      await terminal.run('npx plant-store import plants.ndjson', env);
+      expect(await terminal.run('npx plant-store export 2> /dev/null', env)).to.equal(lines);
+    });
+  });
+});
+
+/** Returns the first block of the README in a language. */
+function blockOf(name: string, language: string): string {
+  const folder = libraries.find((it) => it.name === name)?.folder;
+  const { path, blocks } = readDocument(root, `${folder}/README.md`);
+  const block = blocks.find((it) => it.language === language);
+  if (block === undefined) throw new Error(`${path} has no block of ${language}`);
+  return block.text;
+}
+
+/** Returns the files that the tarball of a package must have. */
+function filesOf(folder: string, isLibrary: boolean): string[] {
+  const files = filesIn(join(root, folder));
+  const modules = files
+    .filter((file) => file.startsWith('src/'))
+    .map((file) => `dist/${file.replace(/\.ts$/, '')}`);
+  return [
+    ...['LICENSE', 'README.md', 'package.json'],
+    ...files.filter((file) => /^(?:bin|static)\/|^dist\/src\/.*\.json$/.test(file)),
+    ...modules.flatMap((it) => (isLibrary ? [`${it}.js`, `${it}.d.ts`] : [`${it}.js`])),
+  ];
+}
