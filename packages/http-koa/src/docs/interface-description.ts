@@ -55,8 +55,11 @@ export function interfaceDescription(basePath = '', build?: Build) {
   };
 }
 
-/** Above 2^53, but exact as a double, so that tools that read numbers as doubles do not change it. */
-const EXAMPLE_ID = 9_007_199_254_740_994;
+/** Below 2^53: tools that show or send the first example often read numbers as doubles. */
+const EXAMPLE_ID = 7_301_846_255_019_362;
+
+/** Above 2^53, but exact as a double. */
+const LARGE_EXAMPLE_ID = 9_007_199_254_740_994;
 
 function examples(tagged: { id?: number }, untagged: { id?: number }) {
   const [name, tag] = ['Monstera deliciosa', 'tropical'];
@@ -76,7 +79,7 @@ function describedCreatePlant() {
     requestBody: {
       description: 'The plant to create. Properties other than `id`, `name` and `tag` are ignored.',
       required: true,
-      content: json('NewPlant', examples({ id: EXAMPLE_ID }, { id: EXAMPLE_ID + 2 })),
+      content: json('NewPlant', examples({ id: EXAMPLE_ID }, { id: LARGE_EXAMPLE_ID })),
     },
     responses: { 200: created(), ...refused() },
   };
