@@ -36,18 +36,36 @@ export function headerOf(token: string, algorithms: readonly string[]): JWSHeade
   return kid === undefined ? { alg } : { alg, kid };
 }
 
-/** Returns the client of a verified token. @throws {InvalidTokenError} when it is not a bearer access token. */
+/** Returns the client of a verified token. @throws {InvalidTokenError} if it is not a bearer access token for `audience`. */
 export function clientOf(
   claims: JWTPayload,
-  { scopes = {}, nameClaim = 'sub' }: Pick<JwtTokenVerifierOptions, 'scopes' | 'nameClaim'>,
+  {
+    audience,
+    scopes = {},
+    nameClaim = 'sub',
+  }: Pick<JwtTokenVerifierOptions, 'audience' | 'scopes' | 'nameClaim'>,
 ): Client {
+  if (!isFor(audience, claims)) {
+    throw new InvalidTokenError('the token is for another audience', { reason: 'audience' });
+  }
   refuseOtherUses(claims);
-  const granted = scopesOf(claims);
+  const granted = grantsOf(claims);
   const permissions = PERMISSIONS.filter((permission) => {
     const scope = scopes[permission];
     return scope === undefined ? DEFAULT_PERMISSIONS.includes(permission) : granted.includes(scope);
   });
   return authenticatedClient(nameOf(claims, nameClaim), permissions);
+}
+
+/**
+ * Without an audience (Cognito, Clerk; an empty list: Hydra), the client that the token was issued to must be the
+ * audience: `client_id` (RFC 9068) or `azp` (OpenID Connect), and both if the token names both.
+ */
+function isFor(audience: string, { aud = [], client_id, azp }: JWTPayload): boolean {
+  const audiences = [aud].flat();
+  if (audiences.length > 0) return audiences.includes(audience);
+  const clients = [client_id, azp].filter((client) => client !== undefined);
+  return clients.length > 0 && clients.every((client) => client === audience);
 }
 
 /**
@@ -71,9 +89,9 @@ function nameOf(claims: JWTPayload, nameClaim: string): string {
   return name.slice(0, MAX_NAME_LENGTH).replace(/[^\x20-\x7E]/g, '?');
 }
 
-/** RFC 8693 section 4.2: `scope`, separated by spaces. Entra and others send `scp`, also as a list. */
-function scopesOf({ scope, scp }: JWTPayload): unknown[] {
-  return [scope, scp].flatMap((granted) =>
+/** RFC 8693 section 4.2 has `scope`; others also send `scp`, Entra `roles`, Auth0 and WorkOS `permissions`. */
+function grantsOf({ scope, scp, roles, permissions }: JWTPayload): unknown[] {
+  return [scope, scp, roles, permissions].flatMap((granted) =>
     typeof granted === 'string' ? granted.split(' ') : Array.isArray(granted) ? granted : [],
   );
 }

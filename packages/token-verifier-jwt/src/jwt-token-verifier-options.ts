@@ -13,14 +13,14 @@ export const DEFAULT_ALGORITHMS: readonly string[] = ['RS256', 'PS256', 'ES256',
 export interface JwtTokenVerifierOptions {
   /** The `iss` of every token, compared exactly. Without `jwksUrl`, the keys are found through its metadata. */
   readonly issuer: string;
-  /** The `aud` of every token must be or contain this. */
+  /** The `aud` of every token must be or contain this. In a token without `aud`, its `client_id` or `azp` must be this. */
   readonly audience: string;
   /** The URL of the issuer's keys: https, or http on the loopback interface. By default, the metadata names it. */
   readonly jwksUrl?: string | undefined;
   /** The signature algorithms that are accepted, {@link DEFAULT_ALGORITHMS} by default. */
   readonly algorithms?: readonly string[] | undefined;
   /**
-   * The scope that each permission needs. Without one, every valid token has the permission if it is among
+   * The scope, role or permission of the issuer that each permission needs. Without one, every valid token has the permission if it is among
    * `DEFAULT_PERMISSIONS` of the domain, and no token otherwise.
    */
   readonly scopes?: Readonly<Partial<Record<Permission, string | undefined>>> | undefined;

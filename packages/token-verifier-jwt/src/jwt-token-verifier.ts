@@ -19,7 +19,6 @@ import {
 /** Why a token is invalid, by its invalid claim. */
 const REASONS: ReadonlyMap<string, InvalidTokenReason> = new Map([
   ['iss', 'issuer'],
-  ['aud', 'audience'],
   ['nbf', 'not yet valid'],
 ]);
 
@@ -95,12 +94,11 @@ export class JwtTokenVerifier implements TokenVerifier {
 
   /** Resolves with `undefined` when the token was not signed with this key. */
   async #claims(key: CryptoKey, token: string): Promise<JWTPayload | undefined> {
-    const { issuer, audience, algorithms, now } = this.#options;
+    const { issuer, algorithms, now } = this.#options;
     try {
       const { payload } = await jwtVerify(token, key, {
         algorithms,
         issuer,
-        audience,
         requiredClaims: ['exp'],
         clockTolerance: '30 seconds',
         currentDate: new Date(now()),

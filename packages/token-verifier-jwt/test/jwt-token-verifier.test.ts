@@ -97,12 +97,18 @@ describe('JwtTokenVerifier', () => {
       [{ scp: 'openid plants:create' }, true],
       [{ scp: ['openid', 'plants:create'] }, true],
       [{ scope: 'openid', scp: ['plants:create'] }, true],
+      [{ roles: ['plants:create'] }, true],
+      [{ roles: 'gardener plants:create' }, true],
+      [{ scope: 'openid', permissions: ['plants:create'] }, true],
+      [{ scope: null, scp: 7, roles: {}, permissions: 'plants:create' }, true],
       [{}, false],
       [{ scope: '' }, false],
       [{ scope: 'plants:created plants' }, false],
       [{ scp: ['plants:create openid'] }, false],
       [{ scp: { 'plants:create': true } }, false],
-      [{ roles: ['plants:create'] }, false],
+      [{ roles: { 'plants:create': true } }, false],
+      [{ permissions: [['plants:create'], { name: 'plants:create' }] }, false],
+      [{ realm_access: { roles: ['plants:create'] }, groups: ['plants:create'] }, false],
     ];
 
     for (const [claims, expected] of permitted) {
@@ -140,6 +146,43 @@ describe('JwtTokenVerifier', () => {
       for (const claims of [{ aud }, { nbf }, { exp }])
         await issuer.verifier().verify(await issuer.token(claims));
     });
+  });
+
+  describe('A token without an audience', () => {
+    const audience = 'client-1';
+    const other = 'client-2';
+    const cases: [claims: Record<string, unknown>, accepted: boolean][] = [
+      [{ client_id: audience }, true],
+      [{ azp: audience }, true],
+      [{ client_id: audience, azp: audience }, true],
+      [{ aud: [], client_id: audience }, true],
+      [{ aud: [], azp: audience }, true],
+      [{}, false],
+      [{ aud: [] }, false],
+      [{ sub: audience, cid: audience, appid: audience }, false],
+      [{ client_id: other }, false],
+      [{ azp: other }, false],
+      [{ client_id: audience, azp: other }, false],
+      [{ client_id: other, azp: audience }, false],
+      [{ client_id: [audience] }, false],
+      [{ client_id: audience, azp: null }, false],
+    ];
+
+    for (const [claims, accepted] of cases) {
+      it(`is ${accepted ? 'accepted' : 'refused'} with ${JSON.stringify(claims)}`, async () => {
+        const token = await issuer.token({ aud: undefined, ...claims });
+        const verifying = issuer.verifier({ audience }).verify(token);
+        if (accepted) await verifying;
+        else await rejects(verifying, { reason: 'audience' });
+      });
+    }
+
+    for (const aud of [other, [other], '', [''], null, {}, 7, [[audience]]]) {
+      it(`is not one with the audience ${JSON.stringify(aud)}, even for our client`, async () => {
+        const token = await issuer.token({ aud, client_id: audience, azp: audience });
+        await rejects(issuer.verifier({ audience }).verify(token), { reason: 'audience' });
+      });
+    }
   });
 
   describe('A key of an issuer', () => {
@@ -270,6 +313,7 @@ describe('A token is refused', () => {
   const USE = ['the token is not an access token', 'not an access token'] as const;
   const BOUND = ['the token is bound to a key', 'not an access token'] as const;
   const EXPIRED = ['the token has expired', 'expired'] as const;
+  const AUDIENCE = ['the token is for another audience', 'audience'] as const;
   const claim = (name: string) => `the claim ${name} is not as it must be`;
   const EARLY = [claim('nbf'), 'not yet valid'] as const;
 
@@ -282,9 +326,9 @@ describe('A token is refused', () => {
   const refused: Readonly<Record<string, Refused>> = {
     'from another issuer': [{ iss: 'https://issuer.example' }, {}, claim('iss'), 'issuer'],
     'without an issuer': [{ iss: undefined }, {}, claim('iss'), 'issuer'],
-    'for another audience': [{ aud: 'https://animals.example' }, {}, claim('aud'), 'audience'],
-    'for several other audiences': [{ aud: ['animals', 'plants'] }, {}, claim('aud'), 'audience'],
-    'without an audience': [{ aud: undefined }, {}, claim('aud'), 'audience'],
+    'for another audience': [{ aud: 'https://animals.example' }, {}, ...AUDIENCE],
+    'for several other audiences': [{ aud: ['animals', 'plants'] }, {}, ...AUDIENCE],
+    'without an audience': [{ aud: undefined }, {}, ...AUDIENCE],
     'without an expiry': [{ exp: undefined }, {}, claim('exp'), 'malformed'],
     'with an expiry that is not a number': [{ exp: '41' }, {}, claim('exp'), 'malformed'],
     'with a beginning that is not a number': [{ nbf: '0' }, {}, ...EARLY],

@@ -100,7 +100,7 @@ const jwt = choice({
       open: async (observer) => new JwtTokenVerifier({ ...options, observer }),
       advice:
         values.JWT_SCOPE === undefined &&
-        'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
+        'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope or role that permits it',
     };
   },
 });

@@ -310,7 +310,7 @@ describe('Advice', () => {
     [
       { NODE_ENV: 'production', STORAGE: 'memory', ...JWT },
       `STORAGE: ${FORGETS}. Set ${STORES} to keep plants`,
-      'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope that permits it',
+      'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope or role that permits it',
     ],
     [{ ...JWT, JWT_SCOPE: 'plants', SHUTDOWN_DELAY: '1', HOME: '1' }],
     [{ MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '12000' }],
