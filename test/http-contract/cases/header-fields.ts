@@ -40,7 +40,7 @@ describe('Credentials', () => {
     'A bearer token that is malformed, unknown or repeated is a 4011',
     ...refused('Bearer', `Bearer ${TOKEN} ${TOKEN}`, `Bearer ${TOKEN}, realm="x"`),
     ...refused(`Bearer\t${TOKEN}`, `Bearer ${MARK}!`, `Bearer ${MARK}\xe4`),
-    ...refused(`Bearer ${'x'.repeat(8193)}`, `Bearer ${sha256(TOKEN)}`),
+    ...refused(`Bearer ${'x'.repeat(15_000)}`, `Bearer ${sha256(TOKEN)}`),
     ...refused(`Bearer ${MARK}`, `Bearer ${TOKEN}=`, 'Bearer __proto__'),
     ...refused([`Bearer ${TOKEN}`, `Bearer ${TOKEN}`], [`Bearer ${TOKEN}`, `Bearer ${MARK}`]),
     ...refused([`Basic ${MARK}`, `Bearer ${TOKEN}`]),

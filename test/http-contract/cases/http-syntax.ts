@@ -1,7 +1,10 @@
-import { creating, creatingWith, groups, sending } from '../support/cases.js';
+import { expect } from 'chai';
+import { creating, creatingWith, exchange, groups, sending } from '../support/cases.js';
 import type { Expected } from '../support/check-response.js';
+import { fieldValues } from '../support/raw-connection.js';
 import {
   CHUNKED,
+  create,
   type FieldValue,
   lines,
   MARK,
@@ -20,10 +23,20 @@ const refusedWith = (says: string): Expected => ({ error: 4000, says });
 const withCoding = (values: readonly FieldValue[], expected?: Expected, parts?: Parts) =>
   creatingWith('transfer-encoding', values, expected, { chunks: [plantText()], ...parts });
 
-describe('HTTP syntax', () => {
-  const group = groups(useSharedService());
+const handshake = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
 
-  const handshake = '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03';
+/** What a balancer or a client sends that takes the port for another one. */
+const FOREIGN: Readonly<Record<string, Uint8Array>> = {
+  'an HTTP/2 preface': lines('PRI * HTTP/2.0', '', 'SM'),
+  'the PROXY protocol': lines('PROXY TCP4 192.0.2.1 192.0.2.2 1 2', 'GET / HTTP/1.1', HOST),
+  'a TLS handshake': lines(handshake),
+  'an invalid chunk': create({ headers: CHUNKED, body: 'zz\r\n' }),
+};
+
+describe('HTTP syntax', () => {
+  const service = useSharedService();
+  const group = groups(service);
+
   const version = refusedWith('the version must be HTTP/1.1 or HTTP/1.0');
   group(
     'A request line that is not valid is a 4000',
@@ -133,4 +146,15 @@ describe('HTTP syntax', () => {
     ...creatingWith('expect', [MARK, '100-continue, 100-continue'], expectation),
     sending('on a path that does not exist', elsewhere, expectation),
   );
+
+  for (const [what, bytes] of Object.entries(FOREIGN)) {
+    it(`The log of ${what} shows the client's address and the parser's error`, async () => {
+      const response = await exchange(service().port, bytes, 4000);
+      const [requestId] = fieldValues(response, 'x-request-id');
+      const [line] = await service().printed(new RegExp(`.*"requestId":"${requestId}".*`));
+      const { address, parserError } = JSON.parse(line);
+      expect(address).to.equal('127.0.0.1');
+      expect(parserError).to.match(/^HPE_[A-Z_0-9]+$/);
+    });
+  }
 });

@@ -8,8 +8,14 @@ const OFFERS: Readonly<Record<string, NonNullable<Parts['headers']>>> = {
   'of HTTP/2 as Java sends it': JAVA,
   'of HTTP/2 among other options': { ...JAVA, connection: 'keep-alive, Upgrade, HTTP2-Settings' },
   'of a WebSocket': { connection: 'Upgrade', upgrade: 'websocket', 'sec-websocket-version': '13' },
-  'that is empty': { connection: 'upgrade', upgrade: '' },
-  'without Connection: upgrade': { upgrade: 'h2c' },
+  'in `Proxy-Connection`': { 'proxy-connection': 'Upgrade', upgrade: 'h2c' },
+};
+
+const NO_OFFERS: Readonly<Record<string, NonNullable<Parts['headers']>>> = {
+  'without `Connection: upgrade`': { upgrade: 'h2c' },
+  'with another option': { connection: 'keep-alive, x-upgrade', upgrade: 'websocket' },
+  'with an empty `Upgrade`': { connection: 'upgrade', upgrade: '' },
+  'without `Upgrade`': { connection: 'upgrade' },
 };
 
 /** The fuzzer pipelines requests with offers, cut anywhere, whose bodies are requests, too. */
@@ -36,6 +42,14 @@ describe('Upgrades', () => {
     creating('also without a body', { body: '', headers: JAVA }, { ...closed, error: 4001 }),
     asking('also for a path that does not exist', elsewhere, { ...closed, error: 4040 }),
   );
+
+  for (const [title, headers] of Object.entries(NO_OFFERS)) {
+    it(`A request ${title} offers none: the next one is carried out`, async () => {
+      const closing = create({ headers: { connection: 'close' } });
+      const responses = await responsesTo(service().port, create({ headers }), create(), closing);
+      expect(responses.map(errorOf)).to.deep.equal([undefined, undefined, undefined]);
+    });
+  }
 
   it('An offer without credentials is a 4010 whose body is not executed', async () => {
     const id = freshId();

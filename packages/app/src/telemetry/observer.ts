@@ -51,8 +51,7 @@ export function observe(
         const level = isRefused(exchange) ? 'info' : 'debug';
         if (!logger.isLevelEnabled(level)) return;
         const { request, ...fields } = exchange;
-        const address = request && addressOf(request, proxies);
-        logger[level]({ ...fields, address }, 'responded');
+        logger[level]({ ...fields, address: addressOf(request, proxies) }, 'responded');
       },
       failed({ requestId, error, cause }) {
         logger.error({ requestId, error, ...describe(cause) }, 'a request failed');

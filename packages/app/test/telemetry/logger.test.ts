@@ -57,7 +57,8 @@ describe('The log of a response', () => {
     it(`${what} has the level ${level}`, async () => {
       for (const error of errors) {
         const fields = { ...response, route: '/plants', status: 400, error };
-        const exchange = { ...fields, refusal: undefined, request: undefined };
+        const request = new IncomingMessage(new Socket());
+        const exchange = { ...fields, refusal: undefined, parserError: undefined, request };
         const entries = await logOf(({ http }) => http.ended(exchange));
         const expected = { ...fields, level, msg: 'responded' };
         expect(entries).to.deep.equal([expected]);
@@ -75,9 +76,10 @@ describe('The log of a response', () => {
       const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: '10.0.0.9' });
       const request = new IncomingMessage(socket);
       request.headers['x-forwarded-for'] = forwarded;
-      const refused = { route: '/plants', status: 401, error: 4011, refusal: 'expired' as const };
+      const refused = { route: '/plants', status: 401, error: 4011, refusal: 'expired' } as const;
       const options = { ...NONE, TRUSTED_PROXIES: proxies && proxyAddress.compile(proxies) };
-      const use = ({ http }: Observer) => http.ended({ ...response, ...refused, request });
+      const use = ({ http }: Observer) =>
+        http.ended({ ...response, ...refused, parserError: undefined, request });
       expect(await logOf(use, options)).to.deep.equal([
         { ...response, ...refused, address, level: 'info', msg: 'responded' },
       ]);

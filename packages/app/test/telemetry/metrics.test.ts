@@ -1,4 +1,6 @@
 import { rejects } from 'node:assert/strict';
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import {
   newPlant,
   OutcomeUnknownError,
@@ -40,7 +42,8 @@ describe('The metrics', () => {
     observer.http.begun();
     observer.http.ended({
       ...{ method: 'POST', route: '/plants', status, error, durationMs },
-      ...{ requestId: 'a', client: undefined, refusal: undefined, request: undefined },
+      ...{ requestId: 'a', client: undefined, refusal: undefined, parserError: undefined },
+      request: new IncomingMessage(new Socket()),
     });
   }
 

@@ -15,6 +15,7 @@ export class Connection {
   waiting = 0;
   /** The response to the last request that was read. */
   #last: LingeringResponse | undefined;
+  #hasFailed = false;
 
   constructor(socket: Socket) {
     this.socket = socket;
@@ -41,12 +42,14 @@ export class Connection {
    * Responds to an error of the parser of Node.js, or of its time limits: instead of the request that is arriving, or
    * after all earlier responses.
    */
-  async fail(
-    { code = '' }: NodeJS.ErrnoException,
-    textOf: (failure: HttpError) => string,
-  ): Promise<void> {
-    const failure = new HttpError(FAILURES.get(code) ?? 'MALFORMED_REQUEST');
+  async fail(cause: NodeJS.ErrnoException, textOf: (failure: HttpError) => string): Promise<void> {
     const { socket } = this;
+    // Node.js would report each further segment as another error.
+    socket.pause();
+    if (this.#hasFailed) return;
+    this.#hasFailed = true;
+    const failure = new HttpError(FAILURES.get(cause.code ?? '') ?? 'MALFORMED_REQUEST');
+    failure.cause = cause;
     const isArriving = this.#last?.req.complete === false;
     if (isArriving && this.isBusy) {
       // Its operation reads this failure instead of the body, and responds.

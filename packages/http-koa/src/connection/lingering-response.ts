@@ -1,19 +1,27 @@
 import { ServerResponse } from 'node:http';
 import type { OwnRequest } from '../request/own-request.js';
 
-/** How long what a client still sends is read after its response. */
+/** After a response that closes its connection, the server reads on for this long, and for this many bytes. */
 export const LINGER_MS = 500;
+const LINGER_BYTES = 65_536;
 
-/** A response that ends after its request, because a reset could overtake it (RFC 9112 section 9.6). */
+/**
+ * A response that ends after its request: if the server closed while a client still sends, a reset could overtake the
+ * response (RFC 9112 section 9.6).
+ */
 export class LingeringResponse extends ServerResponse<OwnRequest> {
   override end(...args: never[]): this {
-    if (this.req.complete || this.destroyed) return super.end(...args);
+    const { req } = this;
+    if (req.complete || this.destroyed) return super.end(...args);
     // As in Node.js, there may be no body, but a callback.
     const [body] = args as unknown[];
     const hasBody = Boolean(body) && typeof body !== 'function';
     if (hasBody) this.write(...(args as unknown as [string]));
     const end = () => (hasBody ? super.end() : super.end(...args));
-    this.req.resume().once('end', end);
+    const { socket } = req;
+    const enough = socket.bytesRead + LINGER_BYTES;
+    const discard = () => void (socket.bytesRead < enough || req.pause());
+    req.on('data', discard).once('end', end).resume();
     setTimeout(end, LINGER_MS).unref();
     return this;
   }

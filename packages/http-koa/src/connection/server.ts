@@ -3,8 +3,14 @@ import type { Socket } from 'node:net';
 import type Koa from 'koa';
 import { positiveInteger } from '../options.js';
 import type { HttpError } from '../request/failures.js';
-import { checkHttp, countedMethod, MAX_HEADERS, requestIdOf } from '../request/headers.js';
-import type { HttpObserver } from '../request/http-observer.js';
+import {
+  checkHttp,
+  countedMethod,
+  MAX_HEADERS,
+  offersUpgrade,
+  requestIdOf,
+} from '../request/headers.js';
+import { type HttpObserver, parserErrorOf } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
 import { failureResponse, type Response, rawResponse, sendAtOnce } from '../request/response.js';
 import { Connections } from './connections.js';
@@ -65,7 +71,7 @@ export function createServer(
     // Node.js also parses what it has read before the connection was cut off.
     if (!connection) return;
     // Node.js drops what it has read after an offer, so the position of the next request is not certain.
-    if (isStopping || request.headers.upgrade !== undefined) response.shouldKeepAlive = false;
+    if (isStopping || offersUpgrade(request)) response.shouldKeepAlive = false;
     const earlier = connection.add(response);
     if (earlier) await connections.wait(connection, earlier);
     await turn.whenOver();
@@ -76,7 +82,7 @@ export function createServer(
       handle(request, response);
     } catch (cause) {
       response.shouldKeepAlive = false;
-      sendAtOnce(response, ...refuse(cause, observer, request));
+      sendAtOnce(response, ...refuse(cause, request, observer));
     }
   }
 
@@ -89,8 +95,9 @@ export function createServer(
     .on('checkContinue', serve)
     .on('checkExpectation', serve)
     .on('clientError', (error, socket) => {
-      const textOf = (failure: HttpError) => rawResponse(...refuse(failure, observer));
-      void connections.of(socket as Socket)?.fail(error, textOf);
+      const request = new OwnRequest(socket as Socket);
+      const textOf = (failure: HttpError) => rawResponse(...refuse(failure, request, observer));
+      void connections.of(request.socket)?.fail(error, textOf);
     });
   const limitUnread = () => connections.limitUnread(server.requestTimeout);
   const timer = setInterval(limitUnread, CHECK_INTERVAL_MS).unref();
@@ -125,14 +132,16 @@ function createNodeServer(options: ServerOptions) {
 }
 
 /** Returns the response to a request that Koa does not get, and its id. Reports it to the observer. */
-function refuse(cause: unknown, observer?: HttpObserver, request?: OwnRequest): [Response, string] {
+function refuse(cause: unknown, request: OwnRequest, observer?: HttpObserver): [Response, string] {
   const requestId = requestIdOf(request);
   const response = failureResponse(cause);
   const { status, error, ours } = response.failure;
   observer?.begun();
   if (ours) observer?.failed({ requestId, error, cause });
-  const method = countedMethod(request?.method);
-  const unknown = { route: undefined, client: undefined, refusal: undefined };
-  observer?.ended({ method, status, error, durationMs: 0, requestId, request, ...unknown });
+  observer?.ended({
+    ...{ method: countedMethod(request.method), route: undefined, status, error, durationMs: 0 },
+    ...{ requestId, client: undefined, refusal: undefined, parserError: parserErrorOf(cause) },
+    request,
+  });
   return [response, requestId];
 }

@@ -2,7 +2,12 @@ import { type Client, OutcomeUnknownError, type TokenVerifier } from '@plant-sto
 import type { default as KoaApplication, Context as KoaContext, Middleware, Next } from 'koa';
 import { exposedHeaders, HttpError } from './failures.js';
 import { bearerToken, countedMethod, requestIdOf } from './headers.js';
-import { type EndedExchange, type HttpObserver, refusalOf } from './http-observer.js';
+import {
+  type EndedExchange,
+  type HttpObserver,
+  parserErrorOf,
+  refusalOf,
+} from './http-observer.js';
 import { closeUnlessRead, failureResponse, type Response, send } from './response.js';
 
 /** The status in metrics of a request whose client closed the connection before the response. */
@@ -173,6 +178,7 @@ export class Exchange {
       requestId: this.requestId,
       client: this.#client,
       refusal: this.#refusal,
+      parserError: parserErrorOf(ctx.req.errored),
       request: ctx.req,
     };
   }

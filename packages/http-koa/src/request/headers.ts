@@ -18,6 +18,16 @@ export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
+/** A list that contains `upgrade` (RFC 9110 section 7.8). */
+const UPGRADE = /(?:^|,)[ \t]*upgrade[ \t]*(?:,|$)/i;
+
+/** Returns whether a request offers an upgrade. Node.js's parser looks for the option in `Proxy-Connection`, too. */
+export function offersUpgrade({ headers }: IncomingMessage): boolean {
+  if (!headers.upgrade) return false;
+  const { connection = '', 'proxy-connection': proxyConnection = '' } = headers;
+  return UPGRADE.test(connection) || UPGRADE.test(`${proxyConnection}`);
+}
+
 /** The most headers of a request. The limit of 16 KiB counts no separators: 60 KB of the shortest would use 400 KiB. */
 export const MAX_HEADERS = 1000;
 
@@ -61,9 +71,6 @@ function refuse(rule: string): never {
   throw new HttpError('MALFORMED_REQUEST', rule);
 }
 
-/** Longer tokens are refused without calling the verifier; in bytes. */
-const MAX_TOKEN_LENGTH = 8192;
-
 /** Matches the scheme, but not a longer scheme that begins with it (RFC 9110 section 5.6.2). */
 const BEARER = /^bearer(?![!#$%&'*+.^_`|~0-9a-z-])/i;
 
@@ -80,7 +87,7 @@ export function bearerToken(request: IncomingMessage): string {
   const { authorization } = request.headers;
   const isOne = authorization !== undefined && !isRepeated(request, 'authorization');
   const token = isOne ? CREDENTIALS.exec(authorization)?.[1] : undefined;
-  if (token !== undefined && token.length <= MAX_TOKEN_LENGTH) return token;
+  if (token !== undefined) return token;
   if (authorization === undefined || (isOne && !BEARER.test(authorization))) {
     throw new HttpError('CREDENTIALS_MISSING');
   }
@@ -91,8 +98,8 @@ export function bearerToken(request: IncomingMessage): string {
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
 /** Returns the id that the client has sent, if it is valid and there is only one; otherwise a new one. */
-export function requestIdOf(request?: IncomingMessage): string {
-  const given = request?.headers['x-request-id'];
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError, PermissionDeniedError } from '@plant-store/domain';
+import { HttpError } from './failures.js';
 
 /** A request and its response, or the end of its connection. Clients can choose the value of no member except `requestId` and `request` freely. */
 export interface EndedExchange {
@@ -18,8 +19,10 @@ export interface EndedExchange {
   readonly client: string | undefined;
   /** Why the token was refused, for the log only; `undefined` when it was not. */
   readonly refusal: AccessRefusal | undefined;
-  /** The request, for example for the address of the client; `undefined` when it could not be read. */
-  readonly request: IncomingMessage | undefined;
+  /** Node.js's code for an error of its parser, such as `HPE_INVALID_METHOD`, for the log only; `undefined` without one. */
+  readonly parserError: string | undefined;
+  /** The request, for example for the address of the client. If Node.js could not read its headers, it has none. */
+  readonly request: IncomingMessage;
 }
 
 /** Why a client is refused: its token is invalid, or does not permit the operation. */
@@ -29,6 +32,13 @@ export type AccessRefusal = InvalidTokenError['reason'] | 'permission';
 export function refusalOf(cause: unknown): AccessRefusal | undefined {
   if (cause instanceof InvalidTokenError) return cause.reason;
   return cause instanceof PermissionDeniedError ? 'permission' : undefined;
+}
+
+/** Returns the code of the parser's error that made a request fail; `undefined` when another error did. */
+export function parserErrorOf(error: unknown): string | undefined {
+  if (!(error instanceof HttpError)) return undefined;
+  const { code = '' } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  return code.startsWith('HPE_') ? code : undefined;
 }
 
 /** A failure that is a fault of the service. */

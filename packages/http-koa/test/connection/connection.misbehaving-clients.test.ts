@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import type { Readable, Writable } from 'node:stream';
 import { expect } from 'chai';
 import { rawCreate, responded, signal, useEmbedding } from '../support/embedding.js';
 
@@ -90,15 +91,52 @@ describe('A client', () => {
     await once(accepted, 'close');
   });
 
-  it('that sends on after a closing response gets it, and is cut off', async () => {
-    const { socket, accepted } = await start();
-    socket
-      .on('error', () => undefined)
-      .write(rawCreate('').replace('Length: 0', 'Length: 99999999'));
-    const [response] = await once(socket, 'data');
-    expect(response).to.match(/"error":4003/);
-    socket.write(Buffer.alloc(200 * CHUNK));
-    await once(accepted, 'close');
+  describe('that sends on after a closing response gets the response and', () => {
+    /** Sends a body of this many bytes after the response to its request. Resolves with how many of them were read. */
+    async function readAfterResponse(rest: number, events: string[] = []): Promise<number> {
+      const { server, socket, accepted } = await start();
+      server.once('request', (request: Readable, response: Writable) => {
+        request.once('end', () => events.push('request'));
+        response.once('finish', () => events.push('response'));
+      });
+      const length = `Length: ${rest}`;
+      socket.on('error', () => undefined).write(rawCreate('').replace('Length: 0', length));
+      const [response] = await once(socket, 'data');
+      expect(response).to.match(/"error":4003/);
+      const before = accepted.bytesRead;
+      socket.write(Buffer.alloc(rest));
+      await once(accepted, 'close');
+      return accepted.bytesRead - before;
+    }
+
+    it('is read to the end of the body before the connection closes', async () => {
+      const ended: string[] = [];
+      expect(await readAfterResponse(50_000, ended)).to.equal(50_000);
+      expect(ended).to.deep.equal(['request', 'response']);
+    });
+
+    it('is not read further after 64 KiB', async () => {
+      const read = await readAfterResponse(200 * CHUNK);
+      expect(read).to.be.within(CHUNK, 3 * CHUNK);
+    });
+  });
+
+  it('that sends on after invalid HTTP gets one error after the response it waits for', async () => {
+    const ready = signal();
+    const { server, socket, accepted } = await start({ ready: () => ready.given });
+    const errors: Error[] = [];
+    server.on('clientError', (error) => errors.push(error));
+    socket.on('error', () => undefined).write(READYZ);
+    await once(server, 'request');
+    for (let segment = 0; segment < 30; segment += 1) {
+      socket.write('GARBAGE\r\n\r\n');
+      await new Promise(setImmediate);
+    }
+    ready.give();
+    const received = (await socket.toArray()).join('');
+    expect(received.match(/HTTP\/1.1 \d{3}/g)).to.deep.equal(['HTTP/1.1 200', 'HTTP/1.1 400']);
+    expect(errors).to.have.length(1);
+    expect(accepted.bytesRead).to.be.below(2 * READYZ.length);
   });
 
   it('that neither sends nor closes after a closing response is half-closed, then cut off', async () => {
