@@ -5,8 +5,8 @@ import type { InsertLimits, PlantBatch } from './plant-storage.js';
 /** The minimum attempt timeout: how long to wait for a reply before inserting the plants again. */
 const ATTEMPT_TIMEOUT_MS = 1_000;
 
-/** The least time after which an attempt starts without waiting for a reply to another. */
-const PAUSE_MS = 100;
+/** The minimum time between the starts of two attempts while earlier ones get no replies. */
+const START_INTERVAL_MS = 100;
 
 /** One insert of a batch of plants, from leaving the queue to its end. */
 export class Attempt implements PlantBatch {
@@ -14,33 +14,33 @@ export class Attempt implements PlantBatch {
   readonly timeLimitMs: number;
   /** Frees this attempt's slot so that another attempt can start. */
   readonly releaseSlot: () => void;
-  /** The plants that were sent; `undefined` until the storage takes them. */
-  taken: readonly PendingPlant[] | undefined;
-  /** When the storage took them, by the clock. */
-  takenAt = Number.POSITIVE_INFINITY;
+  /** The plants that were sent; `undefined` until then. */
+  sent: readonly PendingPlant[] | undefined;
+  /** When they were sent, by the clock. */
+  sentAt = Number.POSITIVE_INFINITY;
   /** Whether its plants were queued again while it was still in flight, because its reply may be lost. */
   hasTimedOut = false;
   stopTimer: () => void = () => undefined;
-  readonly #onTake: (attempt: Attempt) => void;
+  readonly #onSend: (attempt: Attempt) => void;
 
   constructor(
     plants: readonly PendingPlant[],
     timeLimitMs: number,
     releaseSlot: () => void,
-    onTake: (attempt: Attempt) => void,
+    onSend: (attempt: Attempt) => void,
   ) {
     this.plants = plants;
     this.timeLimitMs = timeLimitMs;
     this.releaseSlot = releaseSlot;
-    this.#onTake = onTake;
+    this.#onSend = onSend;
   }
 
   take(): readonly PendingPlant[] {
-    if (this.taken) return this.taken;
-    this.taken = this.plants.filter(({ isSettled }) => !isSettled);
-    for (const plant of this.taken) plant.beginInsert();
-    this.#onTake(this);
-    return this.taken;
+    if (this.sent) return this.sent;
+    this.sent = this.plants.filter(({ isSettled }) => !isSettled);
+    for (const plant of this.sent) plant.beginInsert();
+    this.#onSend(this);
+    return this.sent;
   }
 }
 
@@ -62,8 +62,8 @@ export class Attempts {
   #stragglers = 0;
   /** How long the latest reply took. Timeouts follow it, because a majority may lag by seconds. */
   #replyMs = 0;
-  /** When the storage took the latest attempt that has got a reply. An earlier one that has timed out is a straggler. */
-  #latestTakenAt = Number.NEGATIVE_INFINITY;
+  /** When the latest attempt that has got a reply was sent. An earlier one that has timed out is a straggler. */
+  #latestSentAt = Number.NEGATIVE_INFINITY;
 
   /** @param onTimeout Called once for an attempt, before it may release its slot. */
   constructor(clock: Clock, limits: InsertLimits, onTimeout: (attempt: Attempt) => void) {
@@ -76,17 +76,8 @@ export class Attempts {
    * Milliseconds between the starts of two attempts, so that a brief slowdown of the database does not use up all
    * slots.
    */
-  get pauseMs(): number {
-    return Math.max(PAUSE_MS, this.#replyMs / this.#limits.ordinary);
-  }
-
-  /**
-   * Whether neither an attempt nor any later one has had a reply for two timeouts, which means locked rows or lost
-   * connections.
-   */
-  get isStalled(): boolean {
-    const before = this.#clock.now() - 2 * this.#timeoutMs;
-    return [...this.#timedOut].some(({ takenAt: at }) => at > this.#latestTakenAt && at <= before);
+  get startIntervalMs(): number {
+    return Math.max(START_INTERVAL_MS, this.#replyMs / this.#limits.ordinary);
   }
 
   /** The attempt timeout: more than a slow database needs for a reply. */
@@ -109,13 +100,13 @@ export class Attempts {
       isLimited ||= isSuspect;
     }
     if (!isLimited && this.#stragglers === 0) return left;
-    const silent = Math.min(waited, now - this.#latestTakenAt);
+    const silent = Math.min(waited, now - this.#latestSentAt);
     return Math.min(left, 2 * Math.max(this.#timeoutMs, silent));
   }
 
   /** Records that an attempt's plants are being sent, and starts its timeout. */
   start(attempt: Attempt): void {
-    attempt.takenAt = this.#clock.now();
+    attempt.sentAt = this.#clock.now();
     attempt.stopTimer = this.#clock.after(this.#timeoutMs, () => {
       attempt.hasTimedOut = true;
       this.#onTimeout(attempt);
@@ -124,9 +115,10 @@ export class Attempts {
     });
   }
 
-  countReply({ takenAt }: Attempt): void {
-    this.#replyMs = this.#clock.now() - takenAt;
-    this.#latestTakenAt = Math.max(this.#latestTakenAt, takenAt);
+  /** An attempt that was sent at this time has got its reply. */
+  countReply(sentAt: number): void {
+    this.#replyMs = this.#clock.now() - sentAt;
+    this.#latestSentAt = Math.max(this.#latestSentAt, sentAt);
     if (this.#timedOut.size > 0) this.#releaseSlots();
   }
 
@@ -140,7 +132,7 @@ export class Attempts {
   #releaseSlots(): void {
     for (const attempt of this.#timedOut) {
       if (this.#stragglers >= this.#limits.stragglers) return;
-      if (attempt.takenAt >= this.#latestTakenAt) continue;
+      if (attempt.sentAt >= this.#latestSentAt) continue;
       this.#timedOut.delete(attempt);
       this.#stragglers += 1;
       attempt.releaseSlot();

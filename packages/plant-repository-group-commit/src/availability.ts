@@ -1,12 +1,8 @@
 import { StorageSlowError, StorageUnavailableError } from '@plant-store/domain';
 import { type Clock, SILENT, withTimeLimit } from './clock.js';
+import { type Finding, meaningOf } from './finding.js';
 import { LostConnections } from './lost-connections.js';
-import {
-  type Finding,
-  isForAdministrator,
-  type PlantStorage,
-  type Problem,
-} from './plant-storage.js';
+import type { PlantStorage, Problem } from './plant-storage.js';
 import type { StorageObserver } from './telemetry.js';
 
 /** The time limit of one check. `PlantRepository.ready` allows 2 seconds; the rest is slack for a busy process. */
@@ -17,24 +13,11 @@ const CHECK_INTERVAL_MS = 1_000;
  */
 const MAX_LOG_IN_INTERVAL_MS = 8_000;
 
-/** Inserts can hang even when checks succeed, because they use other connections and rows can be locked. */
-const STALLED: Problem = { finding: 'slow', cause: new Error('inserts get no response') };
-
-/** Describes each finding whose cause does not say it. */
-const WHAT: Readonly<Partial<Record<Finding, string>>> = {
-  'no server': 'is not reachable',
-  credentials: 'refuses the credentials',
-  'not now': 'accepts no plants',
-  slow: 'is slow',
-};
-
 interface AvailabilityOptions {
   readonly storage: Pick<PlantStorage, 'place' | 'check' | 'explain'>;
   readonly observer: StorageObserver;
   /** Ends the checks. */
   readonly closing: AbortSignal;
-  /** Whether inserts get no replies, although the server responds to a check. */
-  readonly isStalled: () => boolean;
   readonly clock: Clock;
 }
 
@@ -73,7 +56,8 @@ export class Availability {
 
   /** The error with which every `add` rejects immediately; `undefined` while plants are sent or wait for a server. */
   get rejection(): StorageUnavailableError | undefined {
-    return this.#finding && isForAdministrator(this.#finding) ? this.problem : undefined;
+    const passes = this.#finding === undefined || meaningOf(this.#finding).mustAct === 'nobody';
+    return passes ? undefined : this.problem;
   }
 
   /**
@@ -81,7 +65,7 @@ export class Availability {
    * here.
    */
   async ready(): Promise<void> {
-    if (this.#finding !== 'credentials') await this.#check();
+    if (this.#finding !== 'credentials refused') await this.#check();
     if (this.problem) throw this.problem;
   }
 
@@ -90,7 +74,7 @@ export class Availability {
     await this.#check();
     const { closing, clock } = this.#options;
     if (closing.aborted) return;
-    const isRefused = this.#finding === 'credentials';
+    const isRefused = this.#finding === 'credentials refused';
     const pause = isRefused ? logInPause : CHECK_INTERVAL_MS;
     const next = isRefused ? Math.min(2 * pause, MAX_LOG_IN_INTERVAL_MS) : CHECK_INTERVAL_MS;
     this.#cancelNext = clock.after(pause, () => void this.#keepChecking(next));
@@ -104,14 +88,14 @@ export class Availability {
   }
 
   async #checkOnce(): Promise<void> {
-    const { storage, isStalled, clock } = this.#options;
+    const { storage, clock } = this.#options;
     const problem = await withTimeLimit(CHECK_TIMEOUT_MS, clock, (it) => storage.check(it)).then(
       () => undefined,
       (error: unknown) => storage.explain(error),
     );
     this.wasReached ||= problem === undefined || problem.finding === 'slow';
-    this.#become(problem ?? (isStalled() ? STALLED : undefined));
-    this.#connections.checked(clock.now(), problem === undefined);
+    this.#become(problem);
+    this.#connections.count(clock.now(), problem === undefined);
   }
 
   #become(found: Problem | undefined): void {
@@ -129,10 +113,11 @@ export class Availability {
   }
 
   #unavailable({ finding, cause }: Problem): StorageUnavailableError {
-    if (finding === 'unusable') {
+    const { storage } = meaningOf(finding);
+    if (storage === undefined) {
       return new StorageUnavailableError(`plants are refused: ${cause.message}`);
     }
-    const message = `${this.#options.storage.place} ${WHAT[finding]}`;
+    const message = `${this.#options.storage.place} ${storage}`;
     return finding === 'slow'
       ? new StorageSlowError(message, { cause })
       : new StorageUnavailableError(message, { cause });

@@ -13,12 +13,12 @@ import {
 } from '@plant-store/domain';
 import { Availability } from './availability.js';
 import { CLOCK, NoResponseError, withTimeLimit } from './clock.js';
+import { meaningOf } from './finding.js';
 import { GroupCommit } from './group-commit.js';
-import { isForAdministrator, type PlantStorage } from './plant-storage.js';
+import type { PlantStorage } from './plant-storage.js';
 import { type BatchTracer, NO_TRACER, type StorageObserver } from './telemetry.js';
 
-/** The pause before a page is read again. */
-const RETRY_PAUSE_MS = 100;
+const READ_AGAIN_AFTER_MS = 100;
 
 /** How long closing the connections may take: a frozen server does not respond to it. */
 const CLOSE_TIMEOUT_MS = 1_000;
@@ -54,8 +54,7 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
   constructor(storage: PlantStorage, options: GroupCommitPlantRepositoryOptions = {}) {
     const { observer = () => undefined, tracer = NO_TRACER } = options;
     const { signal: closing } = this.#closing;
-    const isStalled = () => this.#plants.isStalled;
-    const availability = new Availability({ storage, observer, closing, isStalled, clock: CLOCK });
+    const availability = new Availability({ storage, observer, closing, clock: CLOCK });
     this.#storage = storage;
     this.#availability = availability;
     this.#plants = new GroupCommit({ storage, availability, observer, tracer, clock: CLOCK });
@@ -103,9 +102,10 @@ export class GroupCommitPlantRepository implements PlantRepository, PlantReader 
         if (!end.aborted) latest = error;
       }
       const { finding, cause } = this.#storage.explain(latest);
-      const isFinal = isForAdministrator(finding);
-      if (!isFinal) await wait(RETRY_PAUSE_MS, undefined, { signal: end }).catch(() => undefined);
-      if (!isFinal && !end.aborted) continue;
+      const passes = meaningOf(finding).mustAct === 'nobody';
+      if (passes)
+        await wait(READ_AGAIN_AFTER_MS, undefined, { signal: end }).catch(() => undefined);
+      if (passes && !end.aborted) continue;
       const message = 'the plants could not be read';
       throw this.#availability.problem ?? new StorageUnavailableError(message, { cause });
     }

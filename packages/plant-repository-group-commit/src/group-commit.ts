@@ -1,14 +1,14 @@
 import { type NewPlant, StorageUnavailableError } from '@plant-store/domain';
 import { Attempt, Attempts } from './attempts.js';
 import type { Availability } from './availability.js';
-import type { Clock } from './clock.js';
+import { type Clock, NoResponseError } from './clock.js';
+import { meaningOf } from './finding.js';
 import { InsertQueue } from './insert-queue.js';
 import { PendingPlant, sizeOf } from './pending-plant.js';
 import type { InsertResult, PlantStorage } from './plant-storage.js';
 import type { BatchTracer, StorageObserver } from './telemetry.js';
 
-/** The pause before plants are inserted again. */
-const RETRY_PAUSE_MS = 50;
+const INSERT_AGAIN_AFTER_MS = 50;
 
 const NOT_STORED = 'the plant was not stored';
 
@@ -23,10 +23,12 @@ export interface GroupCommitOptions {
 /**
  * Stores many plants with one insert, and determines the outcome of each ({@link PendingPlant}).
  *
- *     add ─> queued ─> sent ─> stored, taken, refused
+ *     add ─> queued ─> sent ─> written: stored
  *              ^        ├───> its id exists: looked up ─> stored, taken
- *              └────────┴───> not written, unclear, or no reply in time
- *     at any time ─> its deadline: unavailable, or unknown if an insert of it is unclear
+ *              ├────────┴───> not written, and it passes; unknown; no reply in time
+ *              └── in smaller inserts ─ not written, because of the batch
+ *     sent ─> not written, because of the plant: refused; because of the administrator: unavailable
+ *     at any time ─> its deadline: unavailable, or unknown if an insert may have written it
  *
  * An {@link InsertQueue} groups plants into an {@link Attempt}, which is one insert. A plant is inserted again with the
  * same mark: ids are unique, so it is not stored twice. A look-up reads the mark of the committed plant: the plant's
@@ -61,7 +63,7 @@ export class GroupCommit {
       void this.#carryOut(
         new Attempt(plants, attempts.timeLimitMs(plants), releaseSlot, (it) => attempts.start(it)),
       );
-    const shared = { insert, clock, pauseMs: () => attempts.pauseMs };
+    const shared = { insert, clock, startIntervalMs: () => attempts.startIntervalMs };
     this.#attempts = attempts;
     this.#ordinary = new InsertQueue({ ...shared, slots: ordinary, waits: true });
     this.#suspects = new InsertQueue({ ...shared, slots: suspects, waits: false });
@@ -88,10 +90,6 @@ export class GroupCommit {
       this.#expireAt(deadline);
       this.#ordinary.push(pending);
     });
-  }
-
-  get isStalled(): boolean {
-    return this.#attempts.isStalled;
   }
 
   /** Accepts no more plants, and resolves when every plant is settled. To be called once. */
@@ -142,7 +140,9 @@ export class GroupCommit {
     this.#attempts.end(attempt);
     // After a timeout, its plants are queued already.
     if (!attempt.hasTimedOut && attempt.plants.some(({ isSettled }) => !isSettled)) {
-      await new Promise<void>((resolve) => this.#options.clock.after(RETRY_PAUSE_MS, resolve));
+      await new Promise<void>((resolve) =>
+        this.#options.clock.after(INSERT_AGAIN_AFTER_MS, resolve),
+      );
       this.#queueAgain(attempt.plants);
     }
     attempt.releaseSlot();
@@ -151,53 +151,56 @@ export class GroupCommit {
   async #insert(attempt: Attempt): Promise<InsertResult> {
     const { storage, availability } = this.#options;
     const { rejection } = availability;
-    if (rejection) return { outcomes: 'not permitted', error: rejection };
+    if (rejection) return { outcomes: 'unusable', error: rejection };
     try {
       // The first check may find a setting with which the storage would lose the plants.
       if (!availability.wasReached) await availability.ready();
       const insert = () => storage.insert(attempt, availability.lost);
       return await this.#traced('insert plants', attempt.plants, insert);
     } catch (error) {
-      return { outcomes: attempt.taken ? 'unclear' : 'not written', error };
+      return { outcomes: attempt.sent ? 'unknown' : 'not now', error };
     }
   }
 
   /** Applies the result of an insert and returns the plants whose ids must be looked up. */
-  #conclude(attempt: Attempt, result: InsertResult): readonly PendingPlant[] {
-    const { plants, taken } = attempt;
-    if (!taken) this.#concludeUnsent(plants, result);
-    if (!taken || taken.length === 0) return [];
-    this.#countBatch(attempt, taken.length, result);
+  #conclude({ plants, sent, sentAt }: Attempt, result: InsertResult): readonly PendingPlant[] {
     const { outcomes, error } = result;
+    if (!sent) this.#concludeUnsent(plants, result);
+    if (!sent || sent.length === 0) return [];
+    const durationMs = this.#options.clock.now() - sentAt;
+    this.#options.observer({
+      type: 'batch written',
+      plants: sent.length,
+      durationMs,
+      failure: error,
+    });
+    if (outcomes !== 'unknown') this.#attempts.countReply(sentAt);
     const toLookUp: PendingPlant[] = [];
-    for (const [at, plant] of taken.entries()) {
-      const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unclear');
-      plant.endInsert(outcome, error);
-      if (outcome === 'unclear' || outcome === 'refused with others') plant.suspect(taken.length);
-      if (outcome === 'not permitted') this.#reject(plant);
-      const refusal = typeof outcome === 'object' && 'reason' in outcome ? outcome : undefined;
-      if (refusal && plant.isSettled) {
-        this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...refusal });
+    for (const [at, plant] of sent.entries()) {
+      const outcome = typeof outcomes === 'string' ? outcomes : (outcomes[at] ?? 'unknown');
+      const { written, mustAct } = plant.endInsert(outcome, error);
+      if (written === 'unknown' || mustAct === 'batch') plant.suspect(sent.length);
+      if (mustAct === 'administrator') this.#reject(plant);
+      if (typeof outcome === 'object' && 'reason' in outcome && plant.isSettled) {
+        this.#options.observer({ type: 'plant refused', id: plant.plant.id, ...outcome });
       }
-      if ((refusal || outcome === 'id exists') && !plant.isSettled) toLookUp.push(plant);
+      const isLookedUp = written === 'id exists' || mustAct === 'plant';
+      if (isLookedUp && !plant.isSettled) toLookUp.push(plant);
     }
     return toLookUp;
   }
 
   #concludeUnsent(plants: readonly PendingPlant[], { outcomes, error }: InsertResult): void {
-    for (const plant of plants) plant.cause = error;
-    if (outcomes === 'not permitted') for (const plant of plants) this.#reject(plant);
+    const mustAct = typeof outcomes === 'string' ? meaningOf(outcomes).mustAct : 'nobody';
+    for (const plant of plants) {
+      plant.failed(error);
+      if (mustAct === 'administrator') this.#reject(plant);
+    }
   }
 
-  #countBatch(attempt: Attempt, plants: number, { outcomes, error: failure }: InsertResult): void {
-    if (outcomes !== 'unclear') this.#attempts.countReply(attempt);
-    const durationMs = this.#options.clock.now() - attempt.takenAt;
-    this.#options.observer({ type: 'batch written', plants, durationMs, failure });
-  }
-
-  /** Gives up a plant that the storage does not permit, unless an earlier insert of it may have written it. */
+  /** Gives up a plant because an administrator must act, unless an earlier insert may have written it. */
   #reject(plant: PendingPlant): void {
-    if (plant.isUnclear) return;
+    if (plant.mayBeWritten) return;
     const { cause } = plant;
     const isExplained = cause instanceof StorageUnavailableError;
     const why = isExplained ? cause : this.#options.storage.explain(cause).cause;
@@ -215,30 +218,23 @@ export class GroupCommit {
         if (marks.has(plant.plant.id)) plant.found(marks.get(plant.plant.id));
       }
     } catch (error) {
-      for (const plant of plants) plant.cause = error;
+      for (const plant of plants) plant.failed(error);
     }
   }
 
-  /**
-   * Runs a command immediately and exactly once. If the tracer fails, or calls it late or never, only the trace is
-   * lost.
-   */
   #traced<T>(name: string, plants: readonly PendingPlant[], command: () => Promise<T>): Promise<T> {
     const callers = plants.map(({ call }) => call.caller);
-    let running: Promise<T> | undefined;
-    const once = () => {
-      running ??= command();
-      return running;
-    };
-    // The async function turns what `run` throws into a rejection.
-    (async () => this.#options.tracer.run(name, callers, once))().catch(() => undefined);
-    return once();
+    return this.#options.tracer.run(name, callers, command);
   }
 
   /** Plants of an attempt without a reply are queued again, because another attempt may settle them. */
-  #queueTimedOut({ taken = [] }: Attempt): void {
-    for (const plant of taken) plant.suspect(taken.length);
-    this.#queueAgain(taken);
+  #queueTimedOut({ sent = [] }: Attempt): void {
+    const cause = new NoResponseError();
+    for (const plant of sent) {
+      plant.failed(cause);
+      plant.suspect(sent.length);
+    }
+    this.#queueAgain(sent);
   }
 
   /** Suspects that are inserted alone go to the back of the queue, so that they take turns. */

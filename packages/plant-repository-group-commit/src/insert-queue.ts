@@ -20,8 +20,8 @@ interface InsertQueueOptions {
   readonly slots: number;
   /** Whether an insert waits for more plants, instead of starting as soon as a slot is free. */
   readonly waits: boolean;
-  /** Milliseconds after which an insert starts, whatever its size is, while a slot is free. */
-  readonly pauseMs: () => number;
+  /** Milliseconds after the last start at which an insert starts, whatever its size is, while a slot is free. */
+  readonly startIntervalMs: () => number;
   /** Starts an insert. Calls `releaseSlot` when it has ended, or before, as a straggler, or both. */
   readonly insert: (plants: readonly PendingPlant[], releaseSlot: () => void) => void;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export class InsertQueue {
   /** Whether an insert starts at the end of the turn, with the plants that come until then. */
   #isStarting = false;
   /** Stops the timer of `#startLater`; `undefined` while there is none. */
-  #stopPause: (() => void) | undefined;
+  #stopTimer: (() => void) | undefined;
 
   constructor(options: InsertQueueOptions) {
     this.#options = options;
@@ -64,7 +64,7 @@ export class InsertQueue {
   /** Removes a settled plant. If a frozen server occupies every slot, expired plants must not pile up in the queue. */
   delete(plant: PendingPlant): void {
     this.#plants.delete(plant);
-    if (this.#plants.size === 0) this.#endPause();
+    if (this.#plants.size === 0) this.#endWait();
   }
 
   /** The plants of a turn share an insert: an idle queue waits until its promises have settled, another until its end. */
@@ -85,17 +85,17 @@ export class InsertQueue {
 
   /** When the inserts in flight take long, as with a standby that lags, the next one does not wait for them. */
   #startLater(): void {
-    const { slots, pauseMs, clock } = this.#options;
-    if (this.#stopPause || this.#inFlight >= slots) return;
-    this.#stopPause = clock.after(this.#startedAt + pauseMs() - clock.now(), () => {
-      this.#endPause();
+    const { slots, startIntervalMs, clock } = this.#options;
+    if (this.#stopTimer || this.#inFlight >= slots) return;
+    this.#stopTimer = clock.after(this.#startedAt + startIntervalMs() - clock.now(), () => {
+      this.#endWait();
       this.#start();
     });
   }
 
-  #endPause(): void {
-    this.#stopPause?.();
-    this.#stopPause = undefined;
+  #endWait(): void {
+    this.#stopTimer?.();
+    this.#stopTimer = undefined;
   }
 
   #start(): void {
@@ -104,12 +104,12 @@ export class InsertQueue {
   }
 
   #isDue(): boolean {
-    const { slots, waits, pauseMs, clock } = this.#options;
+    const { slots, waits, startIntervalMs, clock } = this.#options;
     const waiting = this.#plants.size;
     if (waiting === 0 || this.#inFlight >= slots) return false;
     if (!waits) return true;
     if (this.#inFlight < EAGER && waiting >= this.#plantsInFlight * MIN_SHARE) return true;
-    return clock.now() - this.#startedAt >= pauseMs();
+    return clock.now() - this.#startedAt >= startIntervalMs();
   }
 
   async #run(plants: readonly PendingPlant[]): Promise<void> {

@@ -27,8 +27,8 @@ export class LostConnections {
     return this.#latest.signal;
   }
 
-  /** A check has ended at this time of the clock. */
-  checked(now: number, hasResponded: boolean): void {
+  /** A check has ended, at this time of the clock. */
+  count(now: number, hasResponded: boolean): void {
     const step = Math.min(now - this.#checkedAt, this.#maxStepMs);
     this.#checkedAt = now;
     if (!hasResponded) return;

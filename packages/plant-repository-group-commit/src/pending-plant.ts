@@ -5,7 +5,8 @@ import {
   PlantIdTakenError,
   StorageUnavailableError,
 } from '@plant-store/domain';
-import type { InsertOutcome, MarkedPlant } from './plant-storage.js';
+import { type InsertOutcome, type Meaning, meaningOf } from './finding.js';
+import type { MarkedPlant } from './plant-storage.js';
 
 /** Size of a stored plant in bytes, excluding its strings, rounded up. */
 const FIXED_BYTES = 100;
@@ -39,9 +40,8 @@ interface Call {
  * A plant whose `add` has no outcome yet, and the rule that decides the outcome. Each method reports one fact about the
  * plant. The first fact that decides settles the plant; later ones change nothing.
  *
- * An insert is unclear from the moment it is sent until a fact shows that it has not written the plant and never will.
- * If the plant is given up while an insert is unclear, its outcome is unknown, because the insert may still arrive;
- * otherwise it is unavailable.
+ * An insert may have written the plant from the moment it is sent until a fact shows that it has not, and never will.
+ * If the plant is given up meanwhile, its outcome is unknown; otherwise it is unavailable.
  */
 export class PendingPlant implements MarkedPlant {
   readonly plant: NewPlant;
@@ -49,11 +49,10 @@ export class PendingPlant implements MarkedPlant {
   readonly call: Call;
   /** The maximum number of plants in its next insert. */
   maxTogether = Number.POSITIVE_INFINITY;
-  /** Why its latest insert or look-up has not settled it. */
-  cause: unknown;
   isSettled = false;
+  #cause: unknown;
   /** A number, because an insert that has timed out may still be in flight while the next one is. */
-  #unclearInserts = 0;
+  #unknownInserts = 0;
 
   constructor(plant: NewPlant, mark: string, call: Call) {
     this.plant = plant;
@@ -61,57 +60,67 @@ export class PendingPlant implements MarkedPlant {
     this.call = call;
   }
 
+  /** Why its latest insert or look-up has not settled it. */
+  get cause(): unknown {
+    return this.#cause;
+  }
+
   /** Whether this plant may be why an insert of several plants failed or got no reply. */
   get isSuspect(): boolean {
     return this.maxTogether < Number.POSITIVE_INFINITY;
   }
 
-  /** Whether an insert of it is unclear: sent, and not known to have written nothing. */
-  get isUnclear(): boolean {
-    return this.#unclearInserts > 0;
+  /** Whether an insert of it was sent, and is not known to have written nothing. */
+  get mayBeWritten(): boolean {
+    return this.#unknownInserts > 0;
   }
 
   /** An insert of it is sent. */
   beginInsert(): void {
-    this.#unclearInserts += 1;
+    this.#unknownInserts += 1;
   }
 
-  /** An insert of it has ended like this. */
-  endInsert(outcome: InsertOutcome, cause?: unknown): void {
-    if (outcome !== 'unclear') this.#unclearInserts -= 1;
-    if (outcome === 'stored') this.#settle();
-    else this.cause = cause;
-    if (typeof outcome === 'string') return;
+  /** An insert of it has ended. Returns what that means. */
+  endInsert(outcome: InsertOutcome, cause?: unknown): Meaning {
+    const meaning = meaningOf(outcome);
+    if (meaning.written !== 'unknown') this.#unknownInserts -= 1;
+    if (meaning.written === 'yes') this.#settle();
+    else this.failed(cause);
+    if (typeof outcome === 'string') return meaning;
     if ('committedMark' in outcome) this.found(outcome.committedMark);
     // The storage may have stored it before the rule that refuses it was added.
-    else if (!this.isUnclear) {
+    else if (!this.mayBeWritten) {
       const message = `the database refuses a plant that the service accepts (${outcome.code})`;
       this.#settle(new Error(message));
     }
+    return meaning;
+  }
+
+  /** An insert or a look-up has not settled it, because of this. */
+  failed(cause: unknown): void {
+    this.#cause = cause;
   }
 
   /**
-   * Settles the plant, given the mark of the committed plant with its id: the plant's own mark means stored, any other
-   * means taken.
+   * A committed plant with its id was found, with this mark: the plant's own mark means stored, any other means taken.
    */
   found(mark: string | undefined): void {
     if (mark === this.mark) this.#settle();
     else this.#settle(new PlantIdTakenError('a plant with this id was stored before'));
   }
 
-  /** Settles the plant without a result, because its time limit has passed or the storage does not permit inserts. */
+  /** Its time limit has passed, or an administrator must act. */
   giveUp(message: string, cause: unknown): void {
     this.#settle(
-      this.isUnclear
+      this.mayBeWritten
         ? new OutcomeUnknownError('the outcome was not known in time', { cause })
         : new StorageUnavailableError(message, { cause }),
     );
   }
 
   /**
-   * Marks the plant as a suspect after an insert of `together` plants, one of which may be the cause: PostgreSQL
-   * refuses the whole insert because of one row, and one MongoDB shard may have no primary. So the next insert of it is
-   * smaller.
+   * It may be why an insert of `together` plants failed: PostgreSQL refuses the whole insert because of one row, and one
+   * MongoDB shard may have no primary. So its next insert is smaller.
    */
   suspect(together: number): void {
     this.maxTogether = Math.min(this.maxTogether, Math.ceil(together / SMALLER_BY));

@@ -1,4 +1,5 @@
 import type { NewPlant, NewPlantFields, PageRequest } from '@plant-store/domain';
+import type { Finding, InsertOutcome } from './finding.js';
 
 /** A plant to be stored, and the mark that is written with it. */
 export interface MarkedPlant {
@@ -11,42 +12,12 @@ export interface MarkedPlant {
 export interface PlantBatch {
   /**
    * Returns the plants to insert: only those a caller is still waiting for, which may be none. Call it immediately
-   * before a part of the insert is sent: from then on, the insert is unclear for each of them. Later calls return the
-   * same array.
+   * before a part of the insert is sent: from then on, each of them may be written. Later calls return the same array.
    */
   take(): readonly MarkedPlant[];
   /** Milliseconds after which a server may end the insert. */
   readonly timeLimitMs: number;
 }
-
-/** The storage rejected a plant because of a rule set by an administrator. Contains no data from the plant. */
-export interface Refusal {
-  /** The server's own error code. */
-  readonly code: number | string;
-  /** Why the plant is refused, without any value of the plant. */
-  readonly reason: string;
-}
-
-/**
- * The outcome of an insert for one plant:
- * - `stored`: it is stored durably;
- * - `id exists`: a plant with its id exists, of another `add` or of an earlier insert of this `add`;
- * - `committedMark`: the plant with its id is committed and has this mark, `undefined` for one of another program;
- * - `not written`: this insert did not write it, and will not. The next one may;
- * - `refused with others`: not written, because the storage refuses one plant of this insert, perhaps another one;
- * - `not permitted`: not written, and the next insert would end in the same way;
- * - `unclear`: it may be written, now or later, or may be rolled back;
- * - a {@link Refusal}.
- */
-export type InsertOutcome =
-  | 'stored'
-  | 'id exists'
-  | 'not written'
-  | 'refused with others'
-  | 'not permitted'
-  | 'unclear'
-  | { readonly committedMark: string | undefined }
-  | Refusal;
 
 /** How an insert has ended. */
 export interface InsertResult {
@@ -54,20 +25,6 @@ export interface InsertResult {
   readonly outcomes: readonly InsertOutcome[] | Exclude<InsertOutcome, object>;
   /** Why plants were not stored, for the log. Contains nothing of a plant. */
   readonly error?: unknown;
-}
-
-/**
- * The kind of problem found by a check, an insert or a page read:
- * - `no server`: no server responds;
- * - `not now`: a server responds, and accepts no plants now;
- * - `slow`: a server accepts plants, but does not acknowledge them in time;
- * - `credentials`, `unusable`: it accepts no plants until an administrator changes something.
- */
-export type Finding = 'no server' | 'not now' | 'slow' | 'credentials' | 'unusable';
-
-/** Whether the storage accepts no plants until an administrator changes something. */
-export function isForAdministrator(finding: Finding): boolean {
-  return finding === 'credentials' || finding === 'unusable';
 }
 
 /** A problem with a storage, and its cause. */
@@ -108,10 +65,11 @@ export interface PlantStorage {
    * Inserts each plant of a batch whose id is free, durably and independently of the others.
    *
    * Resolves once a server has replied, even if the server ended the insert: after `timeLimitMs`, because a row was
-   * locked, or on an administrator's request. A plant is `not written` only if the server has rolled it back.
+   * locked, or on an administrator's request. A finding that means "not written" is true only if the server has rolled
+   * the plant back, and will not write it later.
    *
    * Rejects when the insert ends without a reply, because its connection has failed or `signal` has aborted. If `take` was
-   * called, the insert is unclear for every plant: it may still arrive, and write, after the plants were inserted again.
+   * called, it is unknown whether each plant is written: the insert may arrive after the plants were inserted again.
    *
    * @param signal Aborts when the connection is considered lost. Close the connection then; do not abandon an insert
    *   for any other reason.

@@ -22,7 +22,7 @@ export type StorageEvent =
       readonly failure?: unknown;
     }
   | {
-      /** An alert: the database refuses a plant that the domain accepts. A bug, or a rule of an administrator. */
+      /** An alert: the database refuses a plant that the domain accepts, by a rule of an administrator or a limit. */
       readonly type: 'plant refused';
       readonly id: bigint;
       /** The server's own error code. */
@@ -48,7 +48,7 @@ export type StorageObserver = (event: StorageEvent) => void;
 export interface BatchTracer<Caller = unknown> {
   /** Returns what identifies the caller of `add`, in whose asynchronous context it is called. Must not throw. */
   caller(): Caller;
-  /** Runs one command for the plants of these callers, at once. Settles like `command`. */
+  /** Runs one command for the plants of these callers, at once and exactly once. Settles like `command`. */
   run<T>(name: string, callers: readonly Caller[], command: () => Promise<T>): Promise<T>;
 }
 

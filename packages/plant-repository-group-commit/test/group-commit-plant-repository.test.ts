@@ -93,7 +93,7 @@ describe('A group commit repository', () => {
     });
   }
 
-  const refused = found('credentials', 'refused');
+  const refused = found('credentials refused', 'refused');
   const unusable = found('unusable', 'it is a view');
   const unreadable = new UnreadablePlantError('7');
   const invalid =

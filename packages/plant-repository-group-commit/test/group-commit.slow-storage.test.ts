@@ -1,7 +1,8 @@
 import { OutcomeUnknownError } from '@plant-store/domain';
 import { expect } from 'chai';
+import type { InsertOutcome } from '../src/finding.js';
 import type { GroupCommit } from '../src/group-commit.js';
-import type { InsertOutcome, MarkedPlant } from '../src/plant-storage.js';
+import type { MarkedPlant } from '../src/plant-storage.js';
 import {
   type FakeInsert,
   FakePlantStorage,
@@ -41,17 +42,17 @@ class SlowStorage extends FakePlantStorage {
     if (outcomes.every((it) => it === 'id exists')) this.sentAgainAt.push(now);
     this.#time.after(isSilent ? timeLimitMs : ROUND_TRIP_MS + this.delayMs(now), () => {
       this.#open -= 1;
-      reply(isSilent ? 'unclear' : outcomes);
+      reply(isSilent ? 'unknown' : outcomes);
     });
   };
 
   /** The other shard writes what it reports with a write concern error, and nothing else. */
   #write(marked: MarkedPlant, hasLost: boolean): InsertOutcome {
-    if (this.#isLost(marked)) return 'unclear';
+    if (this.#isLost(marked)) return 'unknown';
     const { plant, mark } = marked;
     const exists = this.committed.has(plant.id);
     if (!exists) this.committed.set(plant.id, mark);
-    if (hasLost) return exists ? 'not written' : 'unclear';
+    if (hasLost) return exists ? 'not now' : 'unknown';
     return exists ? 'id exists' : 'stored';
   }
 
@@ -83,13 +84,6 @@ describe('A slow storage', function () {
     if (time.now() > end) return;
     stored += 1;
     await client(id + 2_000, timeLimitMs, end);
-  }
-
-  /** Looks at certain times whether inserts get no replies. */
-  function expectStalled(expected: Readonly<Record<number, boolean>>): void {
-    for (const [at, isStalled] of Object.entries(expected)) {
-      time.after(Number(at), () => expect(plants.isStalled, `at ${at} ms`).to.equal(isStalled));
-    }
   }
 
   for (const [seconds, clients] of [
@@ -125,7 +119,6 @@ describe('A slow storage', function () {
 
   it('that stands still for 20 s stores every plant, with a bounded number of inserts', async () => {
     slow.delayMs = (now) => (now >= 200 && now < 20_200 ? 20_200 - now : 0);
-    expectStalled({ 100: false, 1500: false, 5000: true, 20300: false });
     for (let id = 1; id < 200; id += 2) void client(id, MINUTE, 20_400);
     await time.runOut(2 * MINUTE);
     expect(failures).to.deep.equal([]);
@@ -145,7 +138,6 @@ describe('A slow storage', function () {
         time.after(at, () => void addHealthy());
       }
       for (let id = 1; id < 200; id += 2) time.after(id, () => void client(id, 15_000, 10_000));
-      expectStalled({ 5000: false });
       await time.runOut(MINUTE);
       expect(durations).to.have.length(2_000);
       expect(durations.filter((ms) => ms > 2_500).length).to.be.below(40);
@@ -168,13 +160,12 @@ describe('A slow storage', function () {
     expect(failures).to.have.length(400);
   });
 
-  it('without stragglers has no more inserts, and is not stalled by one without a reply', async () => {
+  it('without stragglers has no more inserts', async () => {
     const limits = { ordinary: 6, suspects: 4, stragglers: 0 };
     plants = groupCommitWith({ storage: { ...slow.storage, limits }, clock: time });
     slow.lostShard = 'silent';
     for (let id = 0; id < 100; id += 2) time.after(50 * id, () => void client(id, 15_000, -1));
     time.after(1, () => void client(1, 15_000, -1));
-    expectStalled({ 2900: false });
     for (let id = 3; id < 50; id += 2) time.after(3_000 + id, () => void client(id, 15_000, -1));
     await time.runOut(MINUTE);
     expect(slow.maxOpen).to.be.at.most(10);

@@ -197,7 +197,7 @@ describe('A group commit', () => {
   it('inserts a plant again that was not written, with the same mark, before others that wait', async () => {
     const { fake, add, underWay, first, second, settled } = await openBusy();
     const adding = add(1n);
-    first.reply('not written');
+    first.reply('not now');
     const replied = async () => {
       const third = await fake.insert(2);
       expect(third.ids).to.deep.equal([101n, 1n]);
@@ -233,32 +233,6 @@ describe('A tracer', () => {
       ['look up plants', 1],
     ]);
   });
-
-  const noSpan = () => {
-    throw new Error('no span');
-  };
-  const faults: Record<string, BatchTracer['run']> = {
-    'throws before the command': noSpan,
-    'throws after the command': (_name, _callers, call) => call().finally(noSpan),
-    'rejects during the command': async (_name, _callers, call) => {
-      void call();
-      return noSpan();
-    },
-    'calls twice': (_name, _callers, call) => call().then(call),
-    'calls late': (_name, _callers, call) => nextTurn().then(call),
-    'never calls': () => new Promise(() => undefined),
-  };
-
-  for (const [fault, run] of Object.entries(faults)) {
-    it(`that ${fault} costs nothing but the trace`, async () => {
-      const { fake, add } = open({ tracer: { caller: () => 1, run } });
-      const adding = add(1n);
-      (await fake.insert(0)).reply();
-      await adding;
-      await nextTurn();
-      expect(fake.inserts).to.have.length(1);
-    });
-  }
 });
 
 describe('A plant that is added', () => {
@@ -310,7 +284,7 @@ describe('A plant that is added', () => {
     const { fake, add, settled } = open();
     fake.onInsert = ({ ids, reply }) => {
       if (!ids.includes(7n)) reply();
-      else reply(ids.length > 1 ? 'refused with others' : [REFUSAL]);
+      else reply(ids.length > 1 ? 'batch refused' : [REFUSAL]);
     };
     const bad = rejects(add(7n), { name: 'Error', message: /\(121\)/ });
     const others = Array.from({ length: 63 }, (_, id) => add(BigInt(id + 8)));
@@ -385,7 +359,7 @@ describe('A pending plant', () => {
     [
       (it) => {
         it.beginInsert();
-        it.endInsert('unclear', lost);
+        it.endInsert('unknown', lost);
         it.giveUp('the plant was not stored', it.cause);
       },
       { code: 'OUTCOME_UNKNOWN', message: 'the outcome was not known in time', cause: lost },

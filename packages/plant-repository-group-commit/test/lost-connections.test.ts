@@ -6,7 +6,7 @@ describe('LostConnections', () => {
     const connections = new LostConnections(2_500);
     const { signal } = connections;
     const minutes = [0, 1, 2, 3, 4, 5].filter((minute) => {
-      connections.checked(minute * 60_000, true);
+      connections.count(minute * 60_000, true);
       return signal.aborted;
     });
     expect(minutes).to.deep.equal([4, 5]);

@@ -20,11 +20,11 @@ import {
 } from './connection/server-code.js';
 
 /** Error codes with which a server rejects a whole insert before it writes a document. */
-const BEFORE_WRITING: ReadonlyMap<unknown, 'not permitted' | 'not written'> = new Map([
-  [UNAUTHORIZED, 'not permitted'],
-  [NOT_SUPPORTED_ON_VIEW, 'not permitted'],
-  [73, 'not permitted'], // InvalidNamespace
-  [462, 'not written'], // IngressRequestRateLimitExceeded
+const BEFORE_WRITING: ReadonlyMap<unknown, 'unusable' | 'not now'> = new Map([
+  [UNAUTHORIZED, 'unusable'],
+  [NOT_SUPPORTED_ON_VIEW, 'unusable'],
+  [73, 'unusable'], // InvalidNamespace
+  [462, 'not now'], // IngressRequestRateLimitExceeded
 ]);
 
 const STANDALONE =

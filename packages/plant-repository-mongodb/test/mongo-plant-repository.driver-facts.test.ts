@@ -219,7 +219,7 @@ describeOnMongod('An insert', () => {
       });
     await replyOnce(462);
     const { outcomes, error } = await storage.insert(batch(1n), NEVER);
-    expect(outcomes).to.equal('not written');
+    expect(outcomes).to.equal('not now');
     expect(`${error}`).to.match(/the server reports error 462/);
     for (const code of [11, 18, 8000]) {
       await replyOnce(code);

@@ -140,7 +140,7 @@ export class PostgresqlStorage implements PlantStorage {
     const inserted = await this.#insertRows(client, others);
     const rest = typeof inserted === 'string' ? others.map(() => inserted) : [...inserted];
     return {
-      outcomes: absent.map((it) => (it ? 'not permitted' : (rest.shift() ?? 'unclear'))),
+      outcomes: absent.map((it) => (it ? 'unusable' : (rest.shift() ?? 'unknown'))),
       error: new PostgresqlError(absentColumn(column).message, 'unusable'),
     };
   }
@@ -159,7 +159,7 @@ export class PostgresqlStorage implements PlantStorage {
     if (rowCount === 0 && found?.isKept === false) await this.#examine(client);
     if (found) return plants.map((it) => outcomeOf(it, found));
     // Then the group commit looks them up.
-    return rowCount === 0 ? 'id exists' : 'unclear';
+    return rowCount === 0 ? 'id exists' : 'unknown';
   }
 
   /** Where one connection is lost without a sign, others are. The server responds to new ones. */
@@ -209,18 +209,18 @@ async function lookUp(client: PoolClient, ids: readonly bigint[]) {
 /** Returns the outcome of a plant of an insert that has not inserted every plant. */
 function outcomeOf({ plant: { id }, mark }: MarkedPlant, { marks, isKept }: Found): InsertOutcome {
   if (marks.get(id) === mark) return 'stored';
-  if (!isKept) return 'not written';
+  if (!isKept) return 'not now';
   if (marks.has(id)) return { committedMark: marks.get(id) };
   return { code: 'no row was inserted', reason: 'a trigger or a policy of the table' };
 }
 
 /** One plant of several may be the reason for a refusal. */
-function outcomesOf({ outcome, code }: PostgresqlError, plants: number): Outcomes {
-  const isOfOne = outcome === 'refused' || code === NO_PERMISSION || code === LOCKED;
-  if (!isOfOne) return outcome;
-  if (plants > 1) return 'refused with others';
+function outcomesOf({ finding, code }: PostgresqlError, plants: number): Outcomes {
+  const isOfOne = finding === 'plant refused' || code === NO_PERMISSION || code === LOCKED;
+  if (!isOfOne) return finding;
+  if (plants > 1) return 'batch refused';
   if (code === LOCKED) return 'id exists';
-  if (outcome !== 'refused') return outcome;
+  if (finding !== 'plant refused') return finding;
   return [{ code, reason: 'a constraint or a trigger of the table, or a limit of the server' }];
 }
 

@@ -1,25 +1,13 @@
-import type { Finding, InsertOutcome } from '@plant-store/plant-repository-group-commit';
+import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { DatabaseError } from 'pg';
 import { COMMANDS } from './table.js';
 
-/** What an error means for an insert, and for a check that has found it. */
-const KINDS = {
-  refused: ['refused', 'unusable'],
-  credentials: ['not permitted', 'credentials'],
-  unusable: ['not permitted', 'unusable'],
-  'not now': ['not written', 'not now'],
-  slow: ['not written', 'slow'],
-  unclear: ['unclear', 'not now'],
-} as const satisfies Record<string, readonly [InsertOutcome | 'refused', Finding]>;
-
-type Kind = keyof typeof KINDS;
-
 /** For the SQLSTATE and the server's function that reports it, with `(trigger)` inside one. The first match counts. */
-const PATTERNS: readonly (readonly [RegExp, Kind])[] = [
+const PATTERNS: readonly (readonly [RegExp, Finding])[] = [
   // Constraints, triggers and row-level security of an administrator, limits of size.
-  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'refused'],
+  [/^(?:22|23|44|54|P0|42501 ExecWithCheckOptions)/, 'plant refused'],
   // User, password, host.
-  [/^28/, 'credentials'],
+  [/^28/, 'credentials refused'],
   // Read-only, prepared statements, deadlock, a column that the next check misses, connections, disk full, locks, statement
   // timeout, startup, idle session.
   [/^(?:25006|26000|40(?!003)|42703 \w*$|42P05|53|55(?!000)|57014|57P0[35])/, 'not now'],
@@ -47,14 +35,13 @@ const REASONS: Readonly<Record<string, string>> = {
 /** An error of the storage, without any value of a plant: the server's own message may quote one. */
 export class PostgresqlError extends Error {
   override readonly name = 'PostgresqlError';
-  readonly outcome: (typeof KINDS)[Kind][0];
   readonly finding: Finding;
   /** The SQLSTATE, if the server has reported the error. */
   readonly code: string;
 
-  constructor(message: string, kind: Kind, code = '') {
+  constructor(message: string, finding: Finding, code = '') {
     super(message);
-    [this.outcome, this.finding] = KINDS[kind];
+    this.finding = finding;
     this.code = code;
   }
 
@@ -86,8 +73,9 @@ export function whyNotConnected(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const [rejected, noPassword] = REJECTED.exec(error.message) ?? [];
   if (noPassword)
-    return new PostgresqlError('the connection string has no password', 'credentials');
-  if (rejected) return new PostgresqlError(error.message.slice(rejected.length), 'credentials');
+    return new PostgresqlError('the connection string has no password', 'credentials refused');
+  if (rejected)
+    return new PostgresqlError(error.message.slice(rejected.length), 'credentials refused');
   if (!UNTRUSTED.test(`${(error as NodeJS.ErrnoException).code}`)) return error;
   return new Error(
     'the certificate of the server is not trusted: sslrootcert must name the certificate of its authority',
@@ -105,7 +93,7 @@ function storageError({ code = '', routine, where, message }: DatabaseError, rea
     return new PostgresqlError('PgBouncer has no connection to the server', 'not now', code);
   }
   const source = where === undefined ? routine : `${routine} (trigger)`;
-  const kind = PATTERNS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? 'unclear';
+  const finding = PATTERNS.find(([pattern]) => pattern.test(`${code} ${source}`))?.[1] ?? 'unknown';
   const text = reason ?? REASONS[code] ?? 'the database reports an error';
-  return new PostgresqlError(`${text} (${code || 'no code'})`, kind, code);
+  return new PostgresqlError(`${text} (${code || 'no code'})`, finding, code);
 }

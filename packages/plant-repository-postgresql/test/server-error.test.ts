@@ -1,3 +1,4 @@
+import type { Finding } from '@plant-store/plant-repository-group-commit';
 import { expect } from 'chai';
 import { DatabaseError } from 'pg';
 import { endsConnection, PostgresqlError, withoutPlant } from '../src/server-error.js';
@@ -8,13 +9,13 @@ const NEVER = [
 ];
 const PERHAPS = ['server conn crashed?', 'query timeout', 'insufficient data left in message'];
 
-/** What errors mean for an insert, and for a check. */
-const MEANINGS: Readonly<Record<string, readonly string[]>> = {
-  'refused, unusable': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
-  'not permitted, credentials': ['28P01'],
-  'not permitted, unusable': ['3D000', '42501', '55000', '42703 exec_eval_datum trigger'],
-  'not written, not now': '25006 26000 40P01 42703 42P05 53300 55P03 57014 57P05 57P03'.split(' '),
-  'unclear, not now': ['08006', '40003', '57P01', 'XX000'],
+/** Codes, and a function of the server, by what they mean. */
+const FINDINGS: Readonly<Partial<Record<Finding, readonly string[]>>> = {
+  'plant refused': ['22021', '23505', 'P0001', '42501 ExecWithCheckOptions'],
+  'credentials refused': ['28P01'],
+  unusable: ['3D000', '42501', '55000', '42703 exec_eval_datum trigger'],
+  'not now': '25006 26000 40P01 42703 42P05 53300 55P03 57014 57P05 57P03'.split(' '),
+  unknown: ['08006', '40003', '57P01', 'XX000'],
 };
 
 function databaseError(code: string | undefined, message = '', routine = '', where?: string) {
@@ -23,22 +24,21 @@ function databaseError(code: string | undefined, message = '', routine = '', whe
 }
 
 describe('An error of PostgreSQL', () => {
-  for (const [meaning, errors] of Object.entries(MEANINGS)) {
+  for (const [finding, errors] of Object.entries(FINDINGS)) {
     for (const error of errors) {
-      it(`means ${meaning}, without the text of the server: ${error}`, () => {
+      it(`means ${finding}, without the text of the server: ${error}`, () => {
         const [code, routine, where] = error.split(' ');
-        const [outcome, finding] = meaning.split(', ');
         const known = withoutPlant(databaseError(code, 'Monstera', routine, where));
-        expect(known).to.be.instanceOf(PostgresqlError).and.include({ code, outcome, finding });
+        expect(known).to.be.instanceOf(PostgresqlError).and.include({ code, finding });
         expect(`${known}`).to.include(code).and.not.include('Monstera');
       });
     }
   }
 
   for (const message of [...NEVER, ...PERHAPS]) {
-    const outcome = NEVER.includes(message) ? 'not written' : 'unclear';
-    it(`from PgBouncer means ${outcome}: ${message}`, () => {
-      expect(withoutPlant(databaseError('08P01', message))).to.include({ outcome });
+    const finding = NEVER.includes(message) ? 'not now' : 'unknown';
+    it(`from PgBouncer means ${finding}: ${message}`, () => {
+      expect(withoutPlant(databaseError('08P01', message))).to.include({ finding });
     });
   }
 

@@ -1,9 +1,5 @@
-import type {
-  InsertOutcome,
-  InsertResult,
-  MarkedPlant,
-  PlantBatch,
-} from '../../src/plant-storage.js';
+import type { InsertOutcome } from '../../src/finding.js';
+import type { InsertResult, MarkedPlant, PlantBatch } from '../../src/plant-storage.js';
 import { condition, type ExploredServer, type Happening, type Logged } from './explored-server.js';
 import { unsettled } from './storage-with.js';
 
@@ -101,7 +97,7 @@ export class ExploredInsert extends Operation<InsertResult> {
   /** What the instance knows of the plant with this name; `undefined` when it was not sent. */
   known(name: string): InsertOutcome | undefined {
     const at = this.#plants.findIndex(({ plant }) => plant.name === name);
-    return at < 0 ? undefined : (this.#known[at] ?? 'unclear');
+    return at < 0 ? undefined : (this.#known[at] ?? 'unknown');
   }
 
   /** What was sent arrives, although no one waits for it any more. */
@@ -123,15 +119,15 @@ export class ExploredInsert extends Operation<InsertResult> {
     if (this.#step !== 'waits') return [this.loss, ...this.#unmet()];
     return [
       this.seen('finds no server', () => this.fail(PROBLEM)),
-      this.seen('is not permitted before', () =>
-        this.end({ outcomes: 'not permitted', error: PROBLEM }),
+      this.seen('finds the storage unusable', () =>
+        this.end({ outcomes: 'unusable', error: PROBLEM }),
       ),
     ];
   }
 
   #faultsOnArrival(): Happening[] {
     const names = this.#plants.map(({ plant }) => plant.name);
-    const all = (outcome: 'not permitted' | 'not written' | 'refused with others') =>
+    const all = (outcome: 'unusable' | 'not now' | 'batch refused') =>
       this.event(`is ${outcome}`, () => this.#arrived(names.map(() => outcome)));
     const refused = names.map((name) =>
       this.event(`arrives, ${name} is refused`, () => {
@@ -139,16 +135,16 @@ export class ExploredInsert extends Operation<InsertResult> {
         this.#arrive();
       }),
     );
-    const alone = [...refused, all('not permitted'), all('not written')];
+    const alone = [...refused, all('unusable'), all('not now')];
     const [, ...others] = names;
     if (others.length === 0) return alone;
     const inPart = this.event('arrives in part', () => this.#arrive(others));
-    return [...alone, all('refused with others'), inPart];
+    return [...alone, all('batch refused'), inPart];
   }
 
   /** The server reports that no majority has it in time. */
   #unmet(): Happening[] {
-    const outcomes = this.#outcomes.map((it) => (it === 'stored' ? 'unclear' : 'not written'));
+    const outcomes = this.#outcomes.map((it) => (it === 'stored' ? 'unknown' : 'not now'));
     return this.#written.length > 0 ? [this.#reply('replies without a majority', outcomes)] : [];
   }
 
@@ -176,7 +172,7 @@ export class ExploredInsert extends Operation<InsertResult> {
     const { server } = this.call;
     const written: Logged[] = [];
     const outcomes = this.#plants.map((marked): InsertOutcome => {
-      if (missing.includes(marked.plant.name)) return 'unclear';
+      if (missing.includes(marked.plant.name)) return 'unknown';
       if (server.refused.has(marked.plant.name)) return REFUSAL;
       const logged = server.write(marked);
       if (logged) written.push(logged);

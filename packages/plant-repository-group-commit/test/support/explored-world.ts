@@ -133,7 +133,7 @@ export class ExploredWorld implements World {
   async end(): Promise<void> {
     for (const insert of this.#inserts) insert.arriveAtLast();
     this.#server.catchUp();
-    for (const add of this.#adds) this.#checkAtEnd(add);
+    for (const add of this.#adds) this.#expectTrueAtEnd(add);
     const stored = this.#adds.filter(({ outcome }) => outcome === 'stored').map(({ id }) => id);
     if (new Set(stored).size < stored.length) this.violation ??= 'one id was stored twice';
     await Promise.all(this.#instances.map((instance) => instance.close()));
@@ -179,7 +179,7 @@ export class ExploredWorld implements World {
       insert: (batch, lost) => {
         const insert = new ExploredInsert(call('insert', lost), batch, repliesWithMarks);
         this.#inserts.push(insert);
-        this.#checkOpen(instance, limits);
+        this.#expectFewOpen(instance, limits);
         return insert.reply.promise;
       },
       committedMarks: (ids, lost) => {
@@ -228,7 +228,7 @@ export class ExploredWorld implements World {
   #settle(add: Add, outcome: Outcome): void {
     const now = this.#time.now();
     const known = this.#inserts.map((insert) => insert.known(add.name));
-    const isUnclear = known.includes('unclear');
+    const mayBeWritten = known.includes('unknown');
     const holder = this.#server.committed(add.id);
     const isOwn = holder?.name === add.name;
     const isRefused = this.#server.refused.has(add.name);
@@ -238,8 +238,8 @@ export class ExploredWorld implements World {
       'it is late': now > add.deadline,
       'no majority has it': outcome === 'stored' && !isOwn,
       'no majority has another one': outcome === 'taken' && (isOwn || !holder),
-      'it may be written': ['unavailable', 'refused'].includes(outcome) && isUnclear,
-      'no insert is unclear': outcome === 'unknown' && !isUnclear,
+      'it may be written': ['unavailable', 'refused'].includes(outcome) && mayBeWritten,
+      'no insert may have written it': outcome === 'unknown' && !mayBeWritten,
       'no rule refuses it': outcome === 'refused' && !known.includes(REFUSAL),
       'its time has not passed': outcome === 'unknown' && now < add.deadline,
       'the storage had recovered': isExpired && this.#hasRecovered && (isOwn || !isRefused),
@@ -256,12 +256,12 @@ export class ExploredWorld implements World {
     return !isImpaired && this.#time.now() - this.#surprisedAt >= RECOVERY_MS;
   }
 
-  #checkOpen(instance: number, { ordinary, suspects, stragglers }: InsertLimits): void {
+  #expectFewOpen(instance: number, { ordinary, suspects, stragglers }: InsertLimits): void {
     const open = this.#inserts.filter((it) => it.call.instance === instance && it.isOpen).length;
     if (open > ordinary + suspects + stragglers) this.violation ??= `${open} inserts are open`;
   }
 
-  #checkAtEnd(add: Add): void {
+  #expectTrueAtEnd(add: Add): void {
     const isThere = this.#server.committed(add.id)?.name === add.name;
     const mayBeThere = ['stored', 'unknown'].includes(`${add.outcome}`);
     if (!add.outcome) this.#report(add, 'it has no outcome');

@@ -1,7 +1,7 @@
 import { Attempt, Attempts } from '../../src/attempts.js';
+import type { InsertOutcome } from '../../src/finding.js';
 import { InsertQueue } from '../../src/insert-queue.js';
 import { PendingPlant } from '../../src/pending-plant.js';
-import type { InsertOutcome } from '../../src/plant-storage.js';
 
 const prototypes = [PendingPlant, Attempt, Attempts, InsertQueue].map((it) => it.prototype);
 const { endInsert, found, beginInsert } = PendingPlant.prototype;
@@ -20,7 +20,7 @@ const replaced =
 const mistaken = (outcome: InsertOutcome, other: InsertOutcome) =>
   replaced(PendingPlant, {
     endInsert(actual, cause) {
-      endInsert.call(this, actual === outcome ? other : actual, cause);
+      return endInsert.call(this, actual === outcome ? other : actual, cause);
     },
   });
 
@@ -36,12 +36,15 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
         beginInsert.call(this);
       },
     }),
-    'an unclear insert is taken for one that wrote nothing': mistaken('unclear', 'not written'),
-    'an unclear insert is taken for stored': mistaken('unclear', 'stored'),
+    'an insert of unknown outcome is treated as one that wrote nothing': mistaken(
+      'unknown',
+      'not now',
+    ),
+    'an insert of unknown outcome is treated as stored': mistaken('unknown', 'stored'),
     'an id that exists is taken, without a look-up': mistaken('id exists', TAKEN),
-    'an insert that is not permitted is a refusal': mistaken('not permitted', REFUSAL),
-    'a plant that may be written is unavailable': replaced(PendingPlant, { isUnclear: false }),
-    'a plant that was not written is unknown': replaced(PendingPlant, { isUnclear: true }),
+    'an unusable storage is a refusal of the plant': mistaken('unusable', REFUSAL),
+    'a plant that may be written is unavailable': replaced(PendingPlant, { mayBeWritten: false }),
+    'a plant that was not written is unknown': replaced(PendingPlant, { mayBeWritten: true }),
     'its own mark means taken': replaced(PendingPlant, {
       found() {
         found.call(this, undefined);
@@ -64,7 +67,7 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     }),
   },
   'different ids in a batch': {
-    'the refusal of one is a refusal of all': mistaken('refused with others', REFUSAL),
+    'the refusal of one is a refusal of all': mistaken('batch refused', REFUSAL),
     'the outcomes are those of other plants': replaced(Attempt, {
       take() {
         return take.call(this).toReversed();
@@ -72,12 +75,12 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
     }),
   },
   'another program, and a short time limit': {
-    'an insert that wrote nothing stays unclear': mistaken('not written', 'unclear'),
+    'an insert that wrote nothing stays unknown': mistaken('not now', 'unknown'),
     'an insert has plants that have expired': replaced(Attempt, {
       take() {
         for (const plant of this.plants) if (plant.isSettled) plant.beginInsert();
         take.call(this);
-        this.taken = this.plants;
+        this.sent = this.plants;
         return this.plants;
       },
     }),

@@ -1,13 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { newPlant } from '@plant-store/domain';
+import type { Finding } from '../../src/finding.js';
 import { GroupCommit, type GroupCommitOptions } from '../../src/group-commit.js';
-import type {
-  Finding,
-  InsertResult,
-  PlantBatch,
-  PlantStorage,
-  Problem,
-} from '../../src/plant-storage.js';
+import type { InsertResult, PlantBatch, PlantStorage, Problem } from '../../src/plant-storage.js';
 import { NO_TRACER } from '../../src/telemetry.js';
 import { VirtualTime } from './virtual-time.js';
 

@@ -9,14 +9,14 @@ const INVALID = 121;
 export function insertResult(reply: Document, size: number): InsertResult {
   const { n, writeErrors = [], writeConcernError: unmet } = reply;
   const isDurable = n + writeErrors.length === size && unmet === undefined;
-  const outcomes = Array<InsertOutcome>(size).fill(isDurable ? 'stored' : 'unclear');
+  const outcomes = Array<InsertOutcome>(size).fill(isDurable ? 'stored' : 'unknown');
   let cause = unmet;
   for (const error of writeErrors) {
     const outcome = outcomeOf(error);
-    if (outcome === 'unclear' || outcome === 'not permitted') cause ??= error;
+    if (outcome === 'unknown' || outcome === 'unusable') cause ??= error;
     // If the write concern was met, a majority has journaled whatever the look-up will find, whatever the replica set's
     // defaults.
-    outcomes[error.index] = outcome !== 'unclear' && unmet ? 'not written' : outcome;
+    outcomes[error.index] = outcome !== 'unknown' && unmet ? 'not now' : outcome;
   }
   return cause
     ? { outcomes, error: new ServerReplyError(cause.code, cause.codeName) }
@@ -24,15 +24,15 @@ export function insertResult(reply: Document, size: number): InsertResult {
 }
 
 /**
- * Returns the outcome of one document. Most error codes mean `unclear`, because a router reports network errors as
+ * Returns the outcome of one document. Most error codes mean `unknown`, because a router reports network errors as
  * write errors.
  */
 function outcomeOf({ code, keyPattern = {} }: Document): InsertOutcome {
   if (code === INVALID) {
     return { code, reason: 'the validator of the collection refuses the plant' };
   }
-  if (code === NOT_SUPPORTED_ON_VIEW) return 'not permitted';
-  if (code !== DUPLICATE_KEY) return 'unclear';
+  if (code === NOT_SUPPORTED_ON_VIEW) return 'unusable';
+  if (code !== DUPLICATE_KEY) return 'unknown';
   const keys = Object.keys(keyPattern).join(', ');
   if (keys === '' || keys === '_id') return 'id exists';
   return { code, reason: `the unique index on ${keys} has an entry with the same keys` };

@@ -57,7 +57,7 @@ export function problemOf(
   if (error instanceof CollectionError) return { finding: error.finding, cause: error };
   const code = codesOf(error).find((it) => it !== undefined);
   const cause = Object.assign(new Error(connectionProblem(error, options)), { code });
-  if (credentialsRefused(error)) return { finding: 'credentials', cause };
+  if (credentialsRefused(error)) return { finding: 'credentials refused', cause };
   const refusesAll = isReply(error) && REFUSES_EVERY_PLANT.has(error.code);
   if (refusesAll || error instanceof MongoMissingDependencyError) {
     return { finding: 'unusable', cause };

@@ -41,25 +41,25 @@ describe('The outcomes of an insert of two documents', () => {
     'refused by the validator': [first(INVALID), [invalid, 'stored']],
     'a view instead of the collection': [
       first(166),
-      ['not permitted', 'stored'],
+      ['unusable', 'stored'],
       'the server reports error 166',
     ],
-    'the write concern not met': [unmet(all), ['unclear', 'unclear'], UNMET],
-    'a duplicate, and so': [unmet(first(DUPLICATE)), ['not written', 'unclear'], UNMET],
-    'a refusal, and so': [unmet(first(INVALID)), ['not written', 'unclear'], UNMET],
+    'the write concern not met': [unmet(all), ['unknown', 'unknown'], UNMET],
+    'a duplicate, and so': [unmet(first(DUPLICATE)), ['not now', 'unknown'], UNMET],
+    'a refusal, and so': [unmet(first(INVALID)), ['not now', 'unknown'], UNMET],
     'a reply that does not speak of every document': [
       { ...first(DUPLICATE), n: 0 },
-      ['id exists', 'unclear'],
+      ['id exists', 'unknown'],
     ],
     'the error of a router whose shard has stepped down': [
       first(189),
-      ['unclear', 'stored'],
+      ['unknown', 'stored'],
       STEPPED_DOWN,
     ],
-    'that error, and the write concern not met': [unmet(first(189)), ['unclear', 'unclear'], UNMET],
+    'that error, and the write concern not met': [unmet(first(189)), ['unknown', 'unknown'], UNMET],
     'that error after a duplicate': [
       { n: 0, writeErrors: [DUPLICATE, 189].map((code, index) => ({ index, code })) },
-      ['id exists', 'unclear'],
+      ['id exists', 'unknown'],
       STEPPED_DOWN,
     ],
   };

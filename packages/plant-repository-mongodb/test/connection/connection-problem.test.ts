@@ -33,12 +33,12 @@ describe('What an error means', () => {
       new MongoMissingDependencyError('x', missing),
     ],
     [
-      'credentials',
+      'credentials refused',
       'the user name or the password is wrong, or authSource is not the database of the user',
       coded(8000),
     ],
     [
-      'credentials',
+      'credentials refused',
       'authMechanism=MONGODB-X509 needs a client certificate in tlsCertificateKeyFile',
       coded(18),
       X509,
@@ -86,7 +86,7 @@ describe('What an error means', () => {
     const error = problemOf(new Error('code X', { cause }), undefined, optionsOf());
     expect(error.cause).to.include({ message: 'code X: b', code: 'X' });
     const wrapped = new Error('waited', { cause: coded(18) });
-    expect(problemOf(wrapped, undefined, optionsOf()).finding).to.equal('credentials');
+    expect(problemOf(wrapped, undefined, optionsOf()).finding).to.equal('credentials refused');
   });
 });
 
