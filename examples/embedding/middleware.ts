@@ -1,10 +1,10 @@
 import type { AddressInfo } from 'node:net';
 import cors from '@koa/cors';
 import { type Client, CreatePlant } from '@plant-store/domain';
-import { createApp, createServer, HttpError } from '@plant-store/http-koa';
+import { createServer, HttpError, plantStoreRoutes } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { newToken, StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
-import type { Middleware } from 'koa';
+import Koa, { type Middleware } from 'koa';
 
 const responseTime: Middleware = async (ctx, next) => {
   const startedAt = performance.now();
@@ -22,16 +22,18 @@ function admit({ name }: Client): void {
 }
 
 const token = newToken();
-const app = createApp(
-  {
-    createPlant: new CreatePlant(new MemoryPlantRepository()),
-    tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
-    admit,
-    ready: async () => {},
-    observer: { begun() {}, ended() {}, failed() {} },
-  },
-  { before: [responseTime, cors({ origin: 'https://nursery.example' })] },
-);
+const routes = plantStoreRoutes({
+  createPlant: new CreatePlant(new MemoryPlantRepository()),
+  tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
+  admit,
+  ready: async () => {},
+  observer: { begun() {}, ended() {}, failed: ({ cause }) => process.stderr.write(`${cause}\n`) },
+});
+
+const app = new Koa()
+  .use(responseTime)
+  .use(cors({ origin: 'https://nursery.example' }))
+  .use(routes);
 
 const server = createServer(app).listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo;

@@ -11,7 +11,7 @@ const routes = plantStoreRoutes({
   createPlant: new CreatePlant(new MemoryPlantRepository()),
   tokenVerifier: new StaticTokenVerifier([{ sha256: tokenDigest(token), label: 'nursery' }]),
   ready: async () => {},
-  observer: { begun() {}, ended() {}, failed() {} },
+  observer: { begun() {}, ended() {}, failed: ({ cause }) => process.stderr.write(`${cause}\n`) },
 });
 
 const app = new Koa();

@@ -11,7 +11,7 @@ import { build } from './build.js';
 import type { Configuration } from './configuration/configuration.js';
 import type { Store } from './configuration/storages.js';
 import type { ReloadableVerifier } from './configuration/verifiers.js';
-import { corsFor } from './cors.js';
+import { withCors } from './cors.js';
 import { Health } from './health.js';
 import { type Log, type LogOutput, openLog } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
@@ -139,10 +139,9 @@ async function openServer(
       requestDeadlineMs: configuration.REQUEST_DEADLINE_MS,
       docs: configuration.DOCS === 'on',
       build,
-      before: await corsFor(configuration.CORS_ALLOWED_ORIGINS),
     },
   );
-  const server = createServer(app, {
+  const server = createServer(await withCors(app, configuration.CORS_ALLOWED_ORIGINS), {
     headersTimeout: configuration.HEADERS_TIMEOUT_MS,
     requestTimeout: configuration.REQUEST_TIMEOUT_MS,
     keepAliveTimeout: configuration.KEEP_ALIVE_TIMEOUT_MS,

@@ -1,16 +1,20 @@
-import type { AppOptions } from '@plant-store/http-koa';
+import type KoaApplication from 'koa';
 
 /**
- * Resolves with middleware for pages of these origins, which may send any header: tracers and SDKs add their own. Cookies
- * are never involved. Source: Fetch Standard, "HTTP extensions".
+ * Resolves with an application around this one, for pages of these origins, which may send any header: tracers and SDKs add
+ * their own. Cookies are never involved. Source: Fetch Standard, "HTTP extensions".
  */
-export async function corsFor(
+export async function withCors(
+  app: KoaApplication,
   origins: readonly string[] | undefined,
-): Promise<NonNullable<AppOptions['before']>> {
-  // An application without middleware responds faster.
-  if (origins === undefined) return [];
-  const { default: cors } = await import('@koa/cors');
-  return [
+): Promise<KoaApplication> {
+  // An application without other middleware responds faster.
+  if (origins === undefined) return app;
+  const [{ default: Koa }, { default: cors }] = await Promise.all([
+    import('koa'),
+    import('@koa/cors'),
+  ]);
+  const host = new Koa().use(
     cors({
       origin: (ctx) => origins.find((origin) => origin === ctx.get('Origin')) ?? '',
       allowMethods: 'POST',
@@ -18,5 +22,7 @@ export async function corsFor(
       // In seconds; the longest that Chromium caches a preflight response.
       maxAge: 7200,
     }),
-  ];
+  );
+  for (const middleware of app.middleware) host.use(middleware);
+  return host;
 }

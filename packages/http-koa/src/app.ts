@@ -8,31 +8,30 @@ import { plainPath, positiveInteger } from './options.js';
 import { Exchanges } from './request/exchange.js';
 import { HttpError } from './request/failures.js';
 import type { HttpObserver } from './request/http-observer.js';
-import { FastKoa, Koa } from './request/own-request.js';
 import { type Routes, serveRoutes } from './request/routes.js';
+import { OwnApp } from './request/send.js';
 
-/** The use case, the ports and the observer that an application is made of. */
+/** The use case, ports and observer that an application needs. */
 export interface AppDependencies {
   readonly createPlant: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
-  /** Called with the client of each create before its body is read: the place for a limit per client. None by default. */
+  /** Called with the client of each create before its body is read; use it to limit requests per client. None by default. */
   readonly admit?: Admit;
-  /** Rejects with the reason when a create would be refused now. */
+  /** Resolves if a create would be accepted now; otherwise rejects with the reason. */
   readonly ready: () => Promise<void>;
   readonly observer: HttpObserver;
 }
 
-/** The options of the routes. Each has a default. */
 export interface RoutesOptions {
   /** The path before `/plants`: empty, or segments such as `/store/v1`. Empty by default. */
   readonly basePath?: string;
   /** The largest body in bytes. 16384 by default. */
   readonly bodyLimit?: number;
-  /** The most operations carried out at once; each counts from the last byte of its body. 1000 by default. */
+  /** The maximum number of operations in progress, each counted from the last byte of its body. 1000 by default. */
   readonly maxInFlight?: number;
   /**
-   * The most milliseconds from the last byte of a request to its response. For a pipelined request, they begin
-   * after the previous response. 15000 by default.
+   * The maximum time from the last byte of a request to its response, in milliseconds. For a pipelined request, the time
+   * starts after the previous response. 15000 by default.
    */
   readonly requestDeadlineMs?: number;
   /** Whether the interface description and the docs page are served. True by default. */
@@ -41,52 +40,38 @@ export interface RoutesOptions {
   readonly build?: Build;
 }
 
-/** A list, also of middleware with a state or a context of its own, or a function for what needs the application. */
-type Before = readonly (Middleware | CallableFunction)[] | ((app: KoaApplication) => void);
-
-/** The options of an application. Each has a default. */
-export interface AppOptions extends RoutesOptions {
-  /**
-   * Middleware in front of the routes. It sees every request that is valid HTTP, and every response. An error
-   * that it throws becomes a response in the form of every failure.
-   */
-  readonly before?: Before;
-}
-
 /**
  * Creates a Koa application with `POST /plants`, the health checks and the docs (docs/specification.md, "Endpoints").
- * Serve it with {@link createServer}, or its `callback()` in a server of your own. The README has an example.
+ * Serve it with {@link createServer}, or use its `callback()` in your own server. The README shows an example. Nothing else
+ * can change its responses: to add middleware, use {@link plantStoreRoutes} in your own application.
  *
- * @throws {TypeError | RangeError} when an option is not as {@link AppOptions} describes it.
+ * @throws {TypeError | RangeError} if an option is invalid; see {@link RoutesOptions}.
  */
-export function createApp(dependencies: AppDependencies, options: AppOptions = {}): KoaApplication {
+export function createApp(
+  dependencies: AppDependencies,
+  options: RoutesOptions = {},
+): KoaApplication {
   const routes = plantStoreRoutesOf(dependencies, options);
-  return appOf(routes, dependencies.observer, options.before, maxInFlight(options));
+  return appOf(routes, dependencies.observer, maxInFlight(options));
 }
 
 /** Creates an application that serves routes, and responds to other requests with a failure. */
 export function appOf(
   routes: Routes,
   observer: HttpObserver,
-  before: Before = [],
   maxInFlight = Number.POSITIVE_INFINITY,
 ): KoaApplication {
-  const isAlone = typeof before !== 'function' && before.length === 0;
-  const app = isAlone ? new FastKoa() : new Koa();
-  const { track, respond, trackAndRespond } = new Exchanges(observer, maxInFlight, app);
-  if (!isAlone) app.use(track);
-  if (typeof before === 'function') before(app);
-  else for (const middleware of before) app.use(middleware as Middleware);
-  const step = isAlone ? trackAndRespond : respond;
-  return app.use(serveRoutes(routes, step)).use(step(refusePath));
+  const app = new OwnApp();
+  const { respond } = new Exchanges(observer, maxInFlight);
+  return app.use(serveRoutes(routes, respond)).use(respond(refusePath));
 }
 
 /**
- * Creates a middleware with the routes of {@link createApp}, for a Koa application or a router of your own. It passes
- * on requests to other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`. It emits failures of
- * the service as `error` on your application.
+ * Creates a middleware with the routes of {@link createApp}, for your own Koa application or router. It passes on requests to
+ * other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`, so your middleware can change responses,
+ * even after a plant is stored. It emits failures of the service as `error` on your application.
  *
- * @throws {TypeError | RangeError} when an option is not as {@link RoutesOptions} describes it.
+ * @throws {TypeError | RangeError} if an option is invalid; see {@link RoutesOptions}.
  *
  * @example
  * ```ts
@@ -101,8 +86,8 @@ export function plantStoreRoutes(
   dependencies: AppDependencies,
   options: RoutesOptions = {},
 ): Middleware {
-  const { trackAndRespond } = new Exchanges(dependencies.observer, maxInFlight(options));
-  return serveRoutes(plantStoreRoutesOf(dependencies, options), trackAndRespond);
+  const { respond } = new Exchanges(dependencies.observer, maxInFlight(options));
+  return serveRoutes(plantStoreRoutesOf(dependencies, options), respond);
 }
 
 function refusePath(): never {

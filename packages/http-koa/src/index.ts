@@ -1,6 +1,5 @@
 export {
   type AppDependencies,
-  type AppOptions,
   createApp,
   plantStoreRoutes,
   type RoutesOptions,

@@ -1,5 +1,5 @@
 import { bodyParser as successor } from '@koa/bodyparser';
-import { createApp, plantStoreRoutes } from '@plant-store/http-koa';
+import { plantStoreRoutes } from '@plant-store/http-koa';
 import express from 'body-parser';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
@@ -16,7 +16,6 @@ const disabled: Middleware = (ctx, next) => {
 describe('A body parser in front of the routes', () => {
   const embedding = useEmbedding();
 
-  const appWith = (before: readonly Middleware[]) => createApp(embedding.dependencies, { before });
   const routesAfter = (before: readonly Middleware[]) => {
     const app = new Koa();
     app.silent = true;
@@ -24,19 +23,16 @@ describe('A body parser in front of the routes', () => {
     return app.use(plantStoreRoutes(embedding.dependencies));
   };
   const parsers: Record<string, () => Koa> = {
-    'koa-bodyparser': () => appWith([koaBodyParser()]),
-    'koa-bodyparser, around `plantStoreRoutes`': () => routesAfter([koaBodyParser()]),
-    '@koa/bodyparser': () => appWith([successor()]),
-    'koa-body': () => appWith([koaBody()]),
-    'express.json': () => appWith([connect(express.json())]),
+    'koa-bodyparser': () => routesAfter([koaBodyParser()]),
+    '@koa/bodyparser': () => routesAfter([successor()]),
+    'koa-body': () => routesAfter([koaBody()]),
+    'express.json': () => routesAfter([connect(express.json())]),
   };
   const harmless: Record<string, () => Koa> = {
-    'koa-bodyparser for forms': () => appWith([koaBodyParser({ enableTypes: ['form'] })]),
-    '@koa/bodyparser for forms': () => appWith([successor({ enableTypes: ['form'] })]),
-    'koa-body for forms': () => appWith([koaBody({ json: false })]),
-    'koa-bodyparser that is disabled': () => appWith([disabled, koaBodyParser()]),
-    'koa-bodyparser that is disabled, around `plantStoreRoutes`': () =>
-      routesAfter([disabled, koaBodyParser()]),
+    'koa-bodyparser for forms': () => routesAfter([koaBodyParser({ enableTypes: ['form'] })]),
+    '@koa/bodyparser for forms': () => routesAfter([successor({ enableTypes: ['form'] })]),
+    'koa-body for forms': () => routesAfter([koaBody({ json: false })]),
+    'koa-bodyparser that is disabled': () => routesAfter([disabled, koaBodyParser()]),
   };
 
   for (const [name, app] of Object.entries(parsers)) {

@@ -106,7 +106,7 @@ describe('An application that another host serves', () => {
     it(`responds as on its own server, also after middleware, and as routes of a host: ${name}`, async () => {
       for (const appOf of [
         () => createApp(embedding.dependencies),
-        () => createApp(embedding.dependencies, { before: [cors()] }),
+        () => new Koa().use(cors()).use(mount(createApp(embedding.dependencies))),
         () => new Koa().use(plantStoreRoutes(embedding.dependencies)),
       ]) {
         Object.assign(embedding, new Embedding());
@@ -154,7 +154,9 @@ describe('An application that another host serves', () => {
   it('works after koa-passport', async () => {
     passport.use(new Strategy((token, done) => done(null, token === TOKEN && { name: 'Ada' })));
     const before = [passport.initialize(), passport.authenticate('bearer', { session: false })];
-    const url = `${(await embedding.start({ before })).url}/plants`;
+    const app = new Koa();
+    for (const middleware of before) app.use(middleware);
+    const url = `${await embedding.serve(app.use(plantStoreRoutes(embedding.dependencies)))}/plants`;
     expect((await create(url)).status).to.equal(200);
     expect((await create(url, '{', { authorization: 'Bearer unknown' })).status).to.equal(401);
     expect([...embedding.plants.keys()]).to.deep.equal([9007199254740993n]);

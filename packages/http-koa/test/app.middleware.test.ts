@@ -1,7 +1,7 @@
 import cors from '@koa/cors';
 import Router from '@koa/router';
-import { authenticatedClient, InvalidTokenError, type NewPlant } from '@plant-store/domain';
-import { type AppDependencies, type AppOptions, plantStoreRoutes } from '@plant-store/http-koa';
+import { authenticatedClient, type NewPlant } from '@plant-store/domain';
+import { type AppDependencies, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
@@ -17,16 +17,19 @@ const responseTime: Middleware = async (ctx, next) => {
 const around = [responseTime, cors({ origin: ORIGIN }), helmet()];
 const mine: Middleware = (ctx) => (ctx.body = `mine: ${ctx.path}`);
 
-describe('Third-party middleware', () => {
+describe("A host's middleware", () => {
   const embedding = useEmbedding();
 
-  /** Serves an application with middleware in front of the routes. Resolves with the address of `/plants`. */
+  /** Serves a host: middleware, then the routes of this package. Resolves with the address of `/plants`. */
   async function served(
-    before: Exclude<AppOptions['before'], undefined>,
+    before: readonly Middleware[],
     changed: Partial<AppDependencies> = {},
   ): Promise<string> {
-    const { url } = await embedding.start({ before, ...changed });
-    return `${url}/plants`;
+    const app = new Koa();
+    app.silent = true;
+    for (const middleware of before) app.use(middleware);
+    app.use(plantStoreRoutes({ ...embedding.dependencies, ...changed }));
+    return `${await embedding.serve(app)}/plants`;
   }
 
   async function expectHeaders(url: string): Promise<void> {
@@ -38,85 +41,15 @@ describe('Third-party middleware', () => {
     }
   }
 
-  describe('in front of the routes (`before`)', () => {
-    it('sees every response, and changes only the headers that it sets', async () => {
-      const url = await served(around);
-      await embedding.expectPlantStore(fetching(url));
-      await expectHeaders(url);
-      const missing = await fetch(`${url}/else/where`);
-      expect(await errorOf(missing)).to.equal(4040);
-      expect(missing.headers.get('X-Response-Status')).to.equal('404');
-    });
-
-    it('may refuse a request with `ctx.throw`: the error number is ten times the status, and headers are kept', async () => {
-      const headers = { 'Retry-After': '30', 'Content-Type': 'text/html' };
-      const response = await create(await served([(ctx) => ctx.throw(429, 'slow', { headers })]));
-      expect(response.status).to.equal(429);
-      expect(response.headers.get('Retry-After')).to.equal('30');
-      expect(response.headers.get('Content-Type')).to.equal('application/json; charset=utf-8');
-      expect(await response.json()).to.deep.equal({ error: 4290, message: 'slow' });
-      expect([embedding.plants.size, embedding.failed.length]).to.deep.equal([0, 0]);
-    });
-
-    it('may change the status of a failure, and `ctx.state`', async () => {
-      const change: Middleware = async (ctx, next) => {
-        ctx.state = { user: 'Ada' };
-        await next();
-        ctx.state = {};
-        ctx.status = 422;
-      };
-      const response = await create(await served([change]), '{');
-      expect([response.status, await errorOf(response)]).to.deep.equal([422, 4004]);
-    });
-
-    const responses: Record<string, [respond: Middleware, status: number, body: string]> = {
-      'with a status': [(ctx) => (ctx.status = 204), 204, ''],
-      'with a body': [(ctx) => Object.assign(ctx, { status: 404, body: 'gone' }), 404, 'gone'],
-      'without Koa': [(ctx) => Object.assign(ctx, { respond: false }).res.end('raw'), 404, 'raw'],
+  it('may change the status of a failure, and `ctx.state`', async () => {
+    const change: Middleware = async (ctx, next) => {
+      ctx.state = { user: 'Ada' };
+      await next();
+      ctx.state = {};
+      ctx.status = 422;
     };
-    for (const [how, [respond, status, body]] of Object.entries(responses)) {
-      it(`may respond ${how}`, async () => {
-        const response = await create(await served([respond]));
-        expect([response.status, await response.text()]).to.deep.equal([status, body]);
-        expect(response.headers.has('X-Request-Id')).to.equal(body !== 'raw');
-        expect(embedding.failed).to.deep.equal([]);
-      });
-    }
-
-    const bug = new TypeError('secret');
-    const failing: Record<string, [middleware: Middleware, cause: Error]> = {
-      'does not respond': [() => undefined, new Error('no middleware has responded')],
-      'throws an unexpected error': [() => Promise.reject(bug), bug],
-    };
-    for (const [what, [middleware, cause]] of Object.entries(failing)) {
-      it(`that ${what} causes a 500, which is reported with its cause`, async () => {
-        const response = await create(await served([middleware]));
-        expect([response.status, await errorOf(response)]).to.deep.equal([500, 5000]);
-        expect(embedding.failed.map((it) => it.cause)).to.deep.equal([cause]);
-      });
-    }
-
-    it('has the types that `app.use` accepts, or is added to the application by a function', async () => {
-      const own: Middleware<{ user: string }> = (ctx, next) => {
-        ctx.state.user = 'Ada';
-        return next();
-      };
-      const another: Middleware<{ tenant: string }, { database: string }> = (ctx, next) => {
-        ctx.database = ctx.state.tenant;
-        return next();
-      };
-      const routes = new Router().get('/plants', mine).routes();
-      // @ts-expect-error: not a function
-      expect(await served([5]).catch((error) => error)).to.be.instanceOf(TypeError);
-      for (const before of [
-        [routes, own, another, (_: unknown, next: () => Promise<void>) => next()],
-        (app: Koa) => app.use(routes).use(own).use(another),
-      ]) {
-        const url = await served(before);
-        expect(await (await fetch(url)).text()).to.equal('mine: /plants');
-        expect((await create(url, '{')).status).to.equal(400);
-      }
-    });
+    const response = await create(await served([change]), '{');
+    expect([response.status, await errorOf(response)]).to.deep.equal([422, 4004]);
   });
 
   describe('that ends a request early', () => {
@@ -131,97 +64,64 @@ describe('Third-party middleware', () => {
         Object.assign(ctx, { status: 400, body: 'too late' });
       }
     };
+    const failLater: Middleware = async (ctx, next) => {
+      await next();
+      ctx.throw(408, 'too late');
+    };
 
-    const notAwaited = 'other middleware has not awaited `next()`';
-    for (const [name, before, cause] of [
-      ['', [], 'too late'],
-      [', also when another handles its error', [report], notAwaited],
+    for (const [how, before, status] of [
+      ['an error', [], 408],
+      ['an error handler', [report], 400],
     ] as const) {
-      it(`cannot turn a stored plant into a failure${name}`, async () => {
-        const throwing: Middleware = async (ctx, next) => {
-          await next();
-          Object.assign(ctx, { status: 202, body: 'queued' });
-          ctx.throw(408, 'too late');
+      it(`with ${how} before the plant is stored prevents the write`, async () => {
+        const [verifying, verified, ended] = [signal(), signal(), signal()];
+        const { tokenVerifier, observer } = embedding.dependencies;
+        const verify = async () => {
+          verifying.give();
+          await verified.given;
+          return authenticatedClient('test', ['create plants']);
         };
-        const response = await create(await served([...before, throwing]));
-        expect(response.status).to.equal(200);
-        expect(await response.text()).to.equal('{"name":"Monstera"}');
-        expect(embedding.ended.map(({ status }) => status)).to.deep.equal([200]);
-      });
-
-      it(`makes the outcome of a write unknown${name}`, async () => {
-        const [begun, stored] = [signal(), signal()];
-        const add = async ({ id }: NewPlant): Promise<void> => {
-          begun.give();
-          await stored.given;
-          embedding.plants.set(id, { id } as NewPlant);
-        };
-        const url = await served([...before, timeout(begun.given)], adding(add));
-        const response = await create(url);
-        expect(response.status).to.equal(503);
-        expect(response.headers.get('Retry-After')).to.equal('1');
-        expect(await errorOf(response)).to.equal(5031);
-        stored.give();
-        await new Promise(setImmediate);
-        expect(embedding.ended.map(({ error }) => error)).to.deep.equal([5031]);
-        expect(embedding.failed.map(({ error }) => error)).to.deep.equal([5031]);
-        const message = 'other middleware ended the request before the storage responded';
-        const nested = { 'cause.message': cause };
-        expect(embedding.failed[0]?.cause).to.include({ message }).and.nested.include(nested);
-      });
-
-      it(`prevents a write that has not begun${name}`, async () => {
-        const { verifying, ...changed } = slowVerifier();
-        const response = await create(await served([...before, timeout(verifying)], changed));
-        expect(response.status).to.equal(before.length === 0 ? 408 : 400);
+        const url = await served([...before, timeout(verifying.given)], {
+          tokenVerifier: { ...tokenVerifier, verify },
+          observer: { ...observer, ended: ended.give },
+        });
+        expect((await create(url)).status).to.equal(status);
+        verified.give();
+        await ended.given;
         expect([...embedding.plants]).to.deep.equal([]);
       });
-    }
 
-    it('prevents a write that has not begun, also around `plantStoreRoutes`', async () => {
-      const { verifying, give, tokenVerifier } = slowVerifier();
-      const app = new Koa()
-        .use(timeout(verifying))
-        .use(plantStoreRoutes({ ...embedding.dependencies, tokenVerifier }))
-        .on('error', give);
-      expect((await create(`${await embedding.serve(app)}/plants`)).status).to.equal(408);
-      expect([...embedding.plants]).to.deep.equal([]);
-    });
-
-    for (const refusal of [undefined, new InvalidTokenError('expired')]) {
-      it(`and responds later by itself, keeps its response: ${refusal ?? 'a valid token'}`, async () => {
-        const later: Middleware = (ctx, next) => {
-          // Not awaited: a rejection would fail the test.
-          void next().then(() => ctx.res.end('later'));
-          Object.assign(ctx, { status: 202, respond: false });
+      it(`with ${how} while the plant is being stored decides the response, not the outcome`, async () => {
+        const [storing, mayStore, stored] = [signal(), signal(), signal()];
+        const add = async ({ id }: NewPlant): Promise<void> => {
+          storing.give();
+          await mayStore.given;
+          embedding.plants.set(id, { id } as NewPlant);
+          stored.give();
         };
-        const response = await create(await served([later], slowVerifier(refusal)));
-        expect([response.status, await response.text()]).to.deep.equal([202, 'later']);
+        const url = await served([...before, timeout(storing.given)], adding(add));
+        expect((await create(url)).status).to.equal(status);
+        mayStore.give();
+        await stored.given;
       });
-    }
 
-    /** Returns a verifier that waits until the request has ended: the body is still there. */
-    function slowVerifier(refusal?: Error) {
-      const [verifying, verified] = [signal(), signal()];
-      const verify = async () => {
-        verifying.give();
-        await verified.given;
-        if (refusal !== undefined) throw refusal;
-        return authenticatedClient('test', ['create plants']);
-      };
-      const { tokenVerifier, observer } = embedding.dependencies;
-      return {
-        tokenVerifier: { ...tokenVerifier, verify },
-        observer: { ...observer, ended: verified.give },
-        verifying: verifying.given,
-        give: verified.give,
-      };
+      it(`with ${how} after the plant is stored hides the 200`, async () => {
+        const response = await create(await served([...before, failLater]));
+        expect([response.status, embedding.plants.size]).to.deep.equal([status, 1]);
+      });
     }
   });
 
-  describe('around the routes, in an application', () => {
+  it('does not run in an application of `createApp`, whose 200 is final', async () => {
+    const { app, url } = await embedding.start();
+    app.use((ctx) => ctx.throw(408, 'too late'));
+    expect((await create(`${url}/plants`)).status).to.equal(200);
+    expect(await errorOf(await fetch(url))).to.equal(4040);
+  });
+
+  describe('around the routes', () => {
     for (const own of [true, false]) {
-      it(`handles its own paths, and the routes respond as in their own application, on the server of ${own ? 'this package' : 'Node.js'}`, async () => {
+      it(`changes only the headers that it sets, on a ${own ? '`createServer`' : 'Node.js'} server`, async () => {
         const app = new Koa();
         for (const middleware of around) app.use(middleware);
         app.use(plantStoreRoutes(embedding.dependencies)).use(mine);
@@ -241,7 +141,7 @@ describe('Third-party middleware', () => {
       expect((await create(`${url}/plants`)).status).to.equal(404);
     });
 
-    it('can use the routes in a router, also below a prefix', async () => {
+    it('can use the routes in a router, even below a prefix', async () => {
       const router = new Router({ prefix: '/green' })
         .get('/nursery/mine', mine)
         .use('/nursery', plantStoreRoutes(embedding.dependencies));
@@ -252,7 +152,7 @@ describe('Third-party middleware', () => {
       expect((await fetch(`${url}/green/nursery/mine`)).status).to.equal(200);
     });
 
-    it('lists the methods of the routes in `Allow`, not those of a router in front', async () => {
+    it('does not change the methods in `Allow`, even if it is a router', async () => {
       const router = new Router().all('/plants', (_, next) => next());
       const app = new Koa().use(router.routes()).use(plantStoreRoutes(embedding.dependencies));
       const url = await embedding.serve(app, false);

@@ -11,9 +11,9 @@ import {
 } from '@plant-store/domain';
 import {
   type Admit,
-  type AppOptions,
   createApp,
   HttpError,
+  type RoutesOptions,
   StoppingError,
 } from '@plant-store/http-koa';
 import { expect } from 'chai';
@@ -149,7 +149,7 @@ describe('The application', () => {
 
   it('refuses invalid options with their rules', () => {
     const path = "basePath must be empty or segments like /store/v1, found '/:store'";
-    const invalid: [options: AppOptions, error: string][] = [
+    const invalid: [options: RoutesOptions, error: string][] = [
       [{ basePath: '/:store' }, path],
       [{ basePath: '/store/' }, 'basePath'],
       [{ bodyLimit: Number.NaN }, 'bodyLimit must be a whole number above 0, found NaN'],

@@ -58,7 +58,7 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
   for (const origin of ORIGINS) {
     it(`A preflight without a token is allowed for ${origin}`, async () => {
       using connection = await RawConnection.open(service().port);
-      connection.send(preflight(origin, { 'x-request-id': 'preflight-1' }));
+      connection.send(preflight(origin));
       const response = await connection.response();
       expect([response.status, response.body.length]).to.deep.equal([204, 0]);
       expectCors(
@@ -68,7 +68,6 @@ describe('Pages of other origins, with CORS_ALLOWED_ORIGINS', () => {
         'access-control-allow-methods: POST',
         'access-control-max-age: 7200',
       );
-      expect(fieldValues(response, 'x-request-id')).to.deep.equal(['preflight-1']);
     });
   }
 

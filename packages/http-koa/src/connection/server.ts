@@ -12,7 +12,8 @@ import {
 } from '../request/headers.js';
 import { type HttpObserver, parserErrorOf } from '../request/http-observer.js';
 import { OwnRequest } from '../request/own-request.js';
-import { failureResponse, type Response, rawResponse, sendAtOnce } from '../request/response.js';
+import { failureResponse, type Response } from '../request/response.js';
+import { rawResponse, sendAtOnce } from '../request/send.js';
 import { Connections } from './connections.js';
 import { drain } from './drain.js';
 import { LingeringResponse } from './lingering-response.js';

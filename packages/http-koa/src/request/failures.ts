@@ -117,7 +117,7 @@ const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set(['INVALID_JSON', 'INVALI
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return failures.INTERNAL;
   const code = codeOf(error);
-  if (code === undefined) return exposedFailure(error) ?? failures.INTERNAL;
+  if (code === undefined) return failures.INTERNAL;
   const { message } = error;
   if (error instanceof HttpError) return { ...failures[code], message, ...error.headers };
   return NAME_THE_RULE.has(code) ? { ...failures[code], message } : failures[code];
@@ -126,19 +126,4 @@ export function toFailure(error: unknown): Failure {
 function codeOf(error: Error): FailureCode | undefined {
   if (!('code' in error)) return undefined;
   return Object.hasOwn(failures, String(error.code)) ? (error.code as FailureCode) : undefined;
-}
-
-/** The failure of an error that middleware exposes: `ctx.throw(429, 'slow down')`. Its number is ten times its status. */
-function exposedFailure(error: Error): Failure | undefined {
-  if (!('expose' in error && 'status' in error) || error.expose !== true) return undefined;
-  const status = Number(error.status);
-  if (!Number.isInteger(status) || status < 400 || status > 599) return undefined;
-  return failure(status * 10, error.message, status < 500 ? {} : { ours: true });
-}
-
-/** Returns the headers of an error that third-party middleware exposes to the client: `ctx.throw(429, { headers })`. */
-export function exposedHeaders(error: unknown): Record<string, string[]> {
-  if (!(error instanceof Error && 'headers' in error) || !exposedFailure(error)) return {};
-  const headers = Object.entries(error.headers ?? {});
-  return Object.fromEntries(headers.map(([name, value]) => [name, [value].flat().map(String)]));
 }

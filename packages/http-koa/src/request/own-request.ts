@@ -1,15 +1,13 @@
 import { IncomingMessage } from 'node:http';
-import { createRequire } from 'node:module';
-import type { Context, default as KoaApplication } from 'koa';
 import { HttpError } from './failures.js';
 
-/** For each chunk of a body, also one of a byte, a stream uses 500 bytes of memory. Smaller chunks are joined. */
+/** A stream uses about 500 bytes of memory per chunk, even for a chunk of one byte, so smaller chunks are joined. */
 const SMALL_CHUNK = 256;
 const JOINED_BYTES = 1024;
 
-/** A request of `createServer`. Only it has fast paths: an arrived body without a stream, a response in one write. */
+/** A request to a server of `createServer`. */
 export class OwnRequest extends IncomingMessage {
-  /** Whether the reader of the body waits for its end: then small chunks can wait for others. */
+  /** Whether the reader of the body waits for its end: then small chunks can wait to be joined. */
   isReadWhole = false;
   #joined: Buffer | undefined;
   #joinedLength = 0;
@@ -27,7 +25,7 @@ export class OwnRequest extends IncomingMessage {
     super._read(size);
   }
 
-  /** Destroyed with the failure of its arrival, a request keeps its socket: its response reports the failure. */
+  /** If a request fails while it is arriving, it keeps its socket, so that the response can report the failure. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     if (error instanceof HttpError) callback(this.listenerCount('error') > 0 ? error : null);
     else super._destroy(error, callback);
@@ -46,29 +44,5 @@ export class OwnRequest extends IncomingMessage {
     this.#joined = undefined;
     this.#joinedLength = 0;
     super.push(joined);
-  }
-}
-
-/** Runs all middleware of an application. */
-type Steps = (context: Context) => Promise<void>;
-
-/** What Koa's types leave out. */
-type HandlingKoa = new () => KoaApplication & {
-  handleRequest(context: Context, steps: Steps): Promise<void>;
-};
-
-/** Loaded with `require`, because instrumentation that is preloaded with `--import` alone patches no imported modules. */
-export const Koa: typeof KoaApplication = createRequire(import.meta.url)('koa');
-
-/**
- * A Koa application without third-party middleware, whose own middleware sends every response (`ctx.isDirect`). Without the
- * listeners of Koa's `handleRequest`, a create takes a tenth less CPU time. If Koa renames it, this class is only slower.
- */
-export class FastKoa extends (Koa as unknown as HandlingKoa) {
-  override handleRequest(context: Context, steps: Steps): Promise<void> {
-    if (!(context.req instanceof OwnRequest)) return super.handleRequest(context, steps);
-    context.isDirect = true;
-    context.res.statusCode = 404;
-    return steps(context).catch((error: Error) => context.onerror(error));
   }
 }

@@ -55,13 +55,6 @@ describe('A client', () => {
     expect((await socket.toArray()).join('')).to.match(/^HTTP\/1.1 304 [\s\S]*\r\n\r\n$/);
   });
 
-  it('that never sends its body does not keep middleware from ending with a callback', async () => {
-    const { give, given } = signal();
-    const { socket } = await start({ before: (app) => app.use(({ res }) => void res.end(give)) });
-    socket.write(started('Content-Length: 1\r\n\r\n'));
-    await given;
-  });
-
   it('that pipelines more than 250 requests is cut off, and none begins', async () => {
     const { socket, accepted } = await start();
     socket.on('error', () => undefined).write(LIVEZ.repeat(300));

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import Koa, { type Context } from 'koa';
+import Koa from 'koa';
 import { type Routes, serveRoutes } from '../../src/request/routes.js';
 import { useEmbedding } from '../support/embedding.js';
 
@@ -9,11 +9,11 @@ describe('The routes', () => {
   it('may have parameters; other paths are passed on', async () => {
     const text = (body: string) => ({ status: 200, headers: [], body });
     const routes: Routes = {
-      '/plants/:id': { GET: (ctx) => text(`plant ${(ctx as Context).params.id}`) },
+      '/plants/:id': { GET: ({ ctx }) => text(`plant ${ctx.captures[0]}`) },
       '/plants': { GET: () => text('plants') },
     };
     const serve = serveRoutes(routes, (operation) => async (ctx) => {
-      ctx.body = (await operation(ctx as never)).body;
+      ctx.body = (await operation({ ctx } as never)).body;
     });
     const app = new Koa().use(serve).use((ctx) => (ctx.body = `elsewhere ${ctx._matchedRoute}`));
     const url = await embedding.serve(app);

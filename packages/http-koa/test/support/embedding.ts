@@ -4,11 +4,11 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { CreatePlant, type NewPlant, type PlantRepository } from '@plant-store/domain';
 import {
   type AppDependencies,
-  type AppOptions,
   createApp,
   createServer,
   type EndedExchange,
   type OwnFailure,
+  type RoutesOptions,
   type ServerOptions,
 } from '@plant-store/http-koa';
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
@@ -44,7 +44,7 @@ export class Embedding {
   readonly #closing: (() => unknown)[] = [];
 
   /** Serves an application with these dependencies and options, with the server of this package. */
-  async start(changed: Partial<AppDependencies> & AppOptions & ServerOptions = {}) {
+  async start(changed: Partial<AppDependencies> & RoutesOptions & ServerOptions = {}) {
     const all = { ...this.dependencies, ...changed };
     const app = createApp(all, all);
     const server = createServer(app, all);

@@ -23,10 +23,9 @@ export interface ShowPlantOptions {
 /** Creates the operation `GET /plants/{id}`. The token is verified first. */
 export function showPlantOperation(options: ShowPlantOptions): Operation {
   const { useCase, tokenVerifier, requestDeadlineMs } = options;
-  return async function showPlantOperation(ctx) {
-    const exchange = ctx.plantStore;
+  return async function showPlantOperation(exchange) {
     const client = await exchange.authenticate(tokenVerifier);
-    const { captures } = ctx as Pick<RouterContext, 'captures'>;
+    const { captures } = exchange.ctx as Partial<RouterContext>;
     const id = toPlantId(captures?.[0] ?? '');
     const timeLimitMs = exchange.startedAt + requestDeadlineMs - performance.now();
     return exchange.carryOut(async () =>
