@@ -11,7 +11,12 @@ import { CollectionCheck, type CollectionOptions } from './collection/collection
 import { insertResult } from './collection/insert-outcome.js';
 import { DURABLE, readPage, toDocument } from './collection/plant-collection.js';
 import { problemOf, type Topology } from './connection/connection-problem.js';
-import { createMongoClient, databaseOf, shownHosts } from './connection/mongo-client.js';
+import {
+  createMongoClient,
+  databaseOf,
+  optionsWithoutEffect,
+  shownHosts,
+} from './connection/mongo-client.js';
 import {
   codeOf,
   NOT_SUPPORTED_ON_VIEW,
@@ -49,9 +54,10 @@ export class MongoPlantStorage implements PlantStorage {
   constructor(uri: string, options: CollectionOptions, observe: StorageObserver = () => undefined) {
     const client = createMongoClient(uri);
     this.place = `the database at ${shownHosts(uri, client)}`;
-    this.#db = client.db(databaseOf(uri));
+    this.#db = client.db(databaseOf(uri, client));
     this.#options = options;
     this.#check = new CollectionCheck(this.#db, options, observe);
+    for (const sentence of optionsWithoutEffect(uri)) this.#check.warn(sentence);
     client.on('topologyDescriptionChanged', ({ newDescription: topology }) => {
       // A topology that opens or closes knows no server.
       if (topology.servers.size > 0 || topology.type !== 'Unknown') this.#topology = topology;

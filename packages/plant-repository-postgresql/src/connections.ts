@@ -1,7 +1,14 @@
 import { Socket } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client, Connection, Pool, type PoolClient } from 'pg';
-import { endsConnection, wasIdle, whyNotConnected, withoutPlant } from './server-error.js';
+import { Client, type ClientConfig, Connection, Pool, type PoolClient } from 'pg';
+import type { Connecting } from './connection-string.js';
+import {
+  endsConnection,
+  PostgresqlError,
+  wasIdle,
+  whyNotConnected,
+  withoutPlant,
+} from './server-error.js';
 
 const CONNECTED_WITHIN_MS = 20_000;
 
@@ -13,6 +20,8 @@ const ENDED_WITHIN_MS = 3_000;
 
 /** How long closing may take before the remaining connections are destroyed. */
 const CLOSED_WITHIN_MS = 500;
+
+const UNBOUND = 'the server offers no channel binding, which channel_binding=require asks for';
 
 /** Statements in progress on one connection. */
 interface Statement {
@@ -30,9 +39,10 @@ export class Connections {
   /** Whether the latest attempt to get a connection has failed. */
   #lacksConnection = false;
 
-  constructor(connectionString: string, max: number) {
+  constructor({ connectionString, enableChannelBinding = false }: Connecting, max: number) {
     this.#pool = new Pool({
       connectionString,
+      enableChannelBinding,
       Client: ClosingClient,
       max,
       connectionTimeoutMillis: CONNECTED_WITHIN_MS,
@@ -169,13 +179,47 @@ export class Connections {
 
 /** `pg` leaves the socket open when it rejects a login itself: each attempt would take a connection for a minute. */
 class ClosingClient extends Client {
+  #refusal: Error | undefined;
+
+  constructor(config?: ClientConfig) {
+    super(config);
+    if (!config?.enableChannelBinding) return;
+    requireChannelBinding(this.connection, () => {
+      this.#refusal = new PostgresqlError(UNBOUND, 'credentials refused');
+      this.connection.stream.destroy();
+    });
+  }
+
   override connect(): Promise<Client>;
   override connect(connected: (error: Error | null) => void): void;
   override connect(connected = (_: Error | null) => {}): unknown {
     return super.connect((error: Error | null) => {
-      if (error) this.connection.stream.destroy();
-      connected(error);
+      const problem = this.#refusal ?? error;
+      if (problem) this.connection.stream.destroy();
+      connected(problem);
     });
+  }
+}
+
+/**
+ * Refuses a server that does not prove, bound to the TLS connection, that it knows the password. `pg` prefers such a
+ * login, but accepts any other.
+ */
+function requireChannelBinding(connection: Connection, refuse: () => void): void {
+  let isOffered = false;
+  let isBound = false;
+  const expectBound = () => {
+    if (!isBound) refuse();
+  };
+  connection.on('authenticationSASL', ({ mechanisms }) => {
+    isOffered = mechanisms.includes('SCRAM-SHA-256-PLUS');
+    if (!isOffered) expectBound();
+  });
+  connection.on('authenticationSASLFinal', () => {
+    isBound = isOffered;
+  });
+  for (const event of ['CleartextPassword', 'MD5Password', 'Ok']) {
+    connection.on(`authentication${event}`, expectBound);
   }
 }
 

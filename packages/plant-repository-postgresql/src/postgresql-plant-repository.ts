@@ -2,7 +2,7 @@ import {
   GroupCommitPlantRepository,
   type GroupCommitPlantRepositoryOptions,
 } from '@plant-store/plant-repository-group-commit';
-import { Client } from 'pg';
+import { readUri } from './connection-string.js';
 import { PostgresqlStorage } from './postgresql-storage.js';
 
 /** Where plants are kept, who receives the events of the storage, and a tracing system. */
@@ -31,32 +31,6 @@ export function postgresqlPlantRepository({
   uri,
   ...options
 }: PostgresqlPlantRepositoryOptions): GroupCommitPlantRepository {
-  const storage = new PostgresqlStorage(withOwnMode(uri), options.observer);
+  const storage = new PostgresqlStorage(readUri(uri), options.observer);
   return new GroupCommitPlantRepository(storage, options);
-}
-
-/** `pg` treats these modes as `verify-full`, and prints a warning of several lines. */
-const ALIAS = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
-
-function withOwnMode(uri: string): string {
-  return uri.includes('uselibpqcompat=true') ? uri : uri.replace(ALIAS, '$1verify-full');
-}
-
-/**
- * A user name is required: otherwise `user:1234` would parse as host and port, and the password would be printed as a
- * port.
- */
-const URI = /^postgres(?:ql)?:\/\/[^/?#@]+@[^/?#@,]+\/[^/?#]+(?:\?|$)/;
-
-/** Returns why a connection string is invalid, without revealing its password, or `undefined` if it is valid. */
-export function postgresqlUriProblem(uri: string): string | undefined {
-  if (!URI.test(uri)) {
-    return 'it must have a user, one host and a database, and other special characters percent-encoded';
-  }
-  try {
-    new Client({ connectionString: withOwnMode(uri) });
-    return undefined;
-  } catch (error) {
-    return error instanceof Error ? error.message : 'it cannot be parsed';
-  }
 }

@@ -17,6 +17,7 @@ import {
   type QueryResult,
   type QueryResultRow,
 } from 'pg';
+import type { Connecting } from './connection-string.js';
 import { Connections } from './connections.js';
 import { markOf, type PlantRow, plantOf, rowOf } from './plant-row.js';
 import { PostgresqlError } from './server-error.js';
@@ -57,14 +58,15 @@ export class PostgresqlStorage implements PlantStorage {
   /** False once a connection pooler, such as PgBouncer before 1.21, has lent out another session. */
   #prepares = true;
 
-  constructor(connectionString: string, observer: StorageObserver = () => undefined) {
-    const { host, port, user } = new Client({ connectionString });
+  constructor(connecting: Connecting, observer: StorageObserver = () => undefined) {
+    const { host, port, user } = new Client(connecting);
     this.place = `the database at ${host}:${port}`;
     this.#user = user;
     this.#observer = observer;
-    this.#inserts = new Connections(connectionString, this.limits.ordinary + this.limits.suspects);
-    this.#reads = new Connections(connectionString, 2);
-    this.#checks = new Connections(connectionString, 1);
+    this.#inserts = new Connections(connecting, this.limits.ordinary + this.limits.suspects);
+    this.#reads = new Connections(connecting, 2);
+    this.#checks = new Connections(connecting, 1);
+    for (const message of connecting.withoutEffect) this.#advise({ message });
   }
 
   newMark(): string {

@@ -282,6 +282,22 @@ describeOnPostgresql('a store', () => {
       expect(await server.rows(isEncrypted)).to.deep.equal([{ ssl: true }]);
     });
 
+    it('binds a login to the connection with channel_binding=require, or refuses it', async () => {
+      const bound = { sslrootcert: certificates.authority, channel_binding: 'require' };
+      await openWith(bound).add(monstera, 60_000);
+      await server.run(`SET password_encryption = md5;
+        CREATE ROLE hashed LOGIN PASSWORD '${server.password}'; RESET password_encryption;
+        CREATE ROLE trusted LOGIN`);
+      const [file] = await server.rows('SHOW hba_file');
+      const entries = ['hashed all md5', 'trusted all trust', 'all all scram-sha-256'];
+      await server.run(`COPY (VALUES ${entries.map((it) => `('host all ${it}')`)})
+        TO '${file?.hba_file}'; SELECT pg_reload_conf()`);
+      for (const user of ['hashed', 'trusted']) {
+        const repository = openWith({ ...bound, user });
+        await untilNotReady(repository, /the server offers no channel binding/);
+      }
+    });
+
     it('ends on the server what no client waits for', async () => {
       const repository = trusting();
       await untilReady(repository);

@@ -29,6 +29,19 @@ const OPTIONS = {
   maxPoolSize: MAX_POOL_SIZE,
 } as const;
 
+/** What the adapter asks for in every command, by the names of the connection string. */
+const FIXED: Readonly<Record<string, unknown>> = {
+  ...OPTIONS,
+  w: 'majority',
+  journal: true,
+  readConcernLevel: 'majority',
+  ...{ wtimeoutMS: undefined, wtimeout: undefined },
+  ...{ maxStalenessSeconds: undefined, readPreferenceTags: undefined },
+};
+
+/** The strings of hosting platforms ask for these retries, which this package does itself. */
+const RETRIES = ['retryWrites', 'retryReads'];
+
 /** Captures the scheme, the hosts, and the database with the options. */
 const PARTS = /^(mongodb(?:\+srv)?:\/\/)(?:.*@)?([^/?]*)(.*)$/s;
 
@@ -36,7 +49,6 @@ const HOSTS =
   'the form is mongodb://user:password@host:port,host:port/database or ' +
   'mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
 
-const DATABASE = /^mongodb(?:\+srv)?:\/\/[^/]+\/([^?]+)/;
 const VALID_DATABASE = /^(?!(?:admin|config|local)$)[^/\\. "$\0]{1,63}$/;
 
 /** The options that name a file for TLS, what it must have, and how that is checked. */
@@ -60,8 +72,10 @@ export function createMongoClient(uri: string): MongoClient {
 /** Returns why a connection string is invalid, without credentials; `undefined` when it is valid. Opens nothing. */
 export function mongoUriProblem(uri: string): string | undefined {
   try {
-    const { options } = new MongoClient(uri, OPTIONS);
-    return databaseProblem(databaseOf(uri)) ?? poolProblem(options) ?? tlsFileProblem(options);
+    const client = new MongoClient(uri, OPTIONS);
+    const { options } = client;
+    const database = databaseOf(uri, client);
+    return databaseProblem(database) ?? poolProblem(options) ?? tlsFileProblem(options);
   } catch {
     return parsingProblem(uri);
   }
@@ -84,15 +98,34 @@ function parsingProblem(uri: string): string {
   return HOSTS;
 }
 
-/** Returns the database that the connection string names; `plant-store` when it names none. */
-export function databaseOf(uri: string): string {
-  return decodeURIComponent(DATABASE.exec(uri)?.[1] ?? 'plant-store');
+/** Returns the database that the connection string names, as the driver reads it; `plant-store` when it names none. */
+export function databaseOf(uri: string, { options }: MongoClient): string {
+  const { pathname, search } = urlOf(uri);
+  const isNamed = pathname.length > 1 || /[?&]dbName=/i.test(search);
+  return isNamed ? options.dbName : 'plant-store';
+}
+
+/** Returns a valid connection string as a URL with a single host: the driver parses it in the same way. */
+function urlOf(uri: string): URL {
+  return new URL(uri.replace(/:\/\/[^/?]*/, '://host'));
 }
 
 /** The driver accepts almost any name, but the server would refuse every insert. */
 function databaseProblem(name: string): string | undefined {
   if (VALID_DATABASE.test(name)) return undefined;
   return `the database ${name} cannot have plants: name one other than admin, config and local, with 1 to 63 characters and none of /\\. "$ (authSource names that of the user)`;
+}
+
+/** Returns a sentence for each option of a valid connection string that has no effect. */
+export function optionsWithoutEffect(uri: string): string[] {
+  const given = [...urlOf(uri).searchParams];
+  return Object.entries(FIXED).flatMap(([name, value]) => {
+    const isOther = ([key, text]: [string, string]) =>
+      key.toLowerCase() === name.toLowerCase() && text !== `${value}`;
+    if (RETRIES.includes(name) || !given.some(isOther)) return [];
+    const always = value === undefined ? '' : `: the service always uses ${name}=${value}`;
+    return `the option ${name} of the connection string has no effect${always}. Remove it`;
+  });
 }
 
 /** The driver would report this only when it connects. */
@@ -102,14 +135,16 @@ function poolProblem({ minPoolSize = 0 }: MongoClient['options']): string | unde
 }
 
 /**
- * Without this check, the driver would report an unreadable file as an outage and ignore a `tlsCAFile` that contains no
- * certificate.
+ * Without this check, the driver would report an unreadable file as an outage, and ignore a `tlsCAFile` that contains no
+ * certificate or whose connection string does not ask for TLS.
  */
 function tlsFileProblem(options: MongoClient['options']): string | undefined {
   for (const [option, content, check] of TLS_FILES) {
     const path = options[option];
+    if (path === undefined) continue;
+    if (!options.tls) return `${option} needs tls=true: without it, nothing is encrypted`;
     try {
-      if (path !== undefined) check(readFileSync(path), options.passphrase);
+      check(readFileSync(path), options.passphrase);
     } catch (error) {
       const reason = error instanceof Error && 'code' in error ? error.code : 'invalid';
       return `the file that ${option} names must have ${content} in PEM (${reason})`;

@@ -4,10 +4,16 @@ import {
   InvalidMongoUriError,
   mongoPlantRepository,
   mongoUriProblem,
+  type StorageEvent,
 } from '@plant-store/plant-repository-mongodb';
 import { CertificateFolder } from '@plant-store/test-servers/certificates';
 import { expect } from 'chai';
-import { createMongoClient, databaseOf, shownHosts } from '../../src/connection/mongo-client.js';
+import {
+  createMongoClient,
+  databaseOf,
+  optionsWithoutEffect,
+  shownHosts,
+} from '../../src/connection/mongo-client.js';
 
 const FORM =
   'the form is mongodb://user:password@host:port,host:port/database or mongodb+srv://user:password@host/database, with the user and the password percent-encoded';
@@ -42,11 +48,84 @@ describe('A connection string', () => {
     });
   }
 
-  it('may name a database', () => {
-    expect(databaseOf('mongodb://a:b@host:1,other:2/garden?w=1')).to.equal('garden');
-    expect(databaseOf('mongodb+srv://host/my%2Dgarden')).to.equal('my-garden');
-    expect(databaseOf('mongodb://host/?replicaSet=a')).to.equal('plant-store');
+  it('may name a database with up to 63 characters', () => {
     expect(mongoUriProblem(`mongodb://host/${'x'.repeat(63)}`)).to.equal(undefined);
+  });
+});
+
+/** Databases of connection strings: of tools, of hosting platforms, and of the edges of the format. */
+const DATABASES: Readonly<Record<string, string>> = {
+  'mongodb://host:27017?replicaSet=rs0&appName=team/plants': 'plant-store',
+  'mongodb://host?tls=true&appName=/etc/plant-store/ca.pem': 'plant-store',
+  'mongodb://host': 'plant-store',
+  'mongodb://host/': 'plant-store',
+  'mongodb://host/?authSource=admin&appName=a/b': 'plant-store',
+  'mongodb://host?appName=test': 'plant-store',
+  'mongodb://host/?appName=/test': 'plant-store',
+  'mongodb://host/test': 'test',
+  'mongodb://host/te%73t?w=majority': 'test',
+  'mongodb://host/?dbName=garden': 'garden',
+  'mongodb://host/garden?appName=a/b?c': 'garden',
+  'mongodb://host/garden#fragment': 'garden',
+  'mongodb://host/#garden': 'plant-store',
+  'mongodb://host#x/garden': 'garden',
+  'mongodb://a:b@host:1,other:2/garden?w=1': 'garden',
+  'mongodb://a:b@host:1,other:2?appName=x/y': 'plant-store',
+  'mongodb://a:s%2Fec%3Fret%40@host?authSource=x/y': 'plant-store',
+  'mongodb://a:s%2Fec%3Fret@host/garden': 'garden',
+  'mongodb://a:b@host/garden?appName=me@x/y': 'garden',
+  'mongodb://%2Ftmp%2Fmongodb-27017.sock': 'plant-store',
+  'mongodb://%2Ftmp%2Fmongodb-27017.sock/garden': 'garden',
+  'mongodb://[::1]:27017?appName=x/y': 'plant-store',
+  'mongodb+srv://host.example.com/my%2Dgarden': 'my-garden',
+  'mongodb+srv://a:b@cluster0.abcde.mongodb.net?retryWrites=true&w=majority&appName=x/y':
+    'plant-store',
+  'mongodb+srv://a:b@cluster0.abcde.mongodb.net/garden?retryWrites=true&w=majority': 'garden',
+};
+
+describe('The database of a connection string', () => {
+  for (const [uri, database] of Object.entries(DATABASES)) {
+    it(`is ${database} in ${uri}`, () => {
+      expect(mongoUriProblem(uri)).to.equal(undefined);
+      expect(databaseOf(uri, createMongoClient(uri))).to.equal(database);
+    });
+  }
+});
+
+const WITHOUT_EFFECT: Readonly<Record<string, readonly string[]>> = {
+  'w=0': ['w'],
+  'W=1&journal=false': ['w', 'journal'],
+  'w=majority&journal=true': [],
+  'retryWrites=true&retryReads=true': [],
+  'retryWrites=false': [],
+  'readPreference=secondaryPreferred&maxStalenessSeconds=90': [
+    'readPreference',
+    'maxStalenessSeconds',
+  ],
+  'readConcernLevel=local': ['readConcernLevel'],
+  'maxPoolSize=10&connectTimeoutMS=5000': ['connectTimeoutMS', 'maxPoolSize'],
+  'maxPoolSize=104': [],
+  'wtimeoutMS=500': ['wtimeoutMS'],
+  'appName=x&compressors=zlib&authSource=admin&directConnection=true': [],
+};
+
+describe('An option without an effect', () => {
+  for (const [options, names] of Object.entries(WITHOUT_EFFECT)) {
+    it(`is reported by name: ${options} has ${names.join(', ') || 'none'}`, () => {
+      const sentences = optionsWithoutEffect(`mongodb://a:b@host,other?${options}`);
+      expect(sentences.map((it) => /^the option (\w+) of/.exec(it)?.[1])).to.deep.equal(names);
+    });
+  }
+
+  it('is reported when the store opens', async () => {
+    const events: StorageEvent[] = [];
+    const observer = (event: StorageEvent) => events.push(event);
+    await mongoPlantRepository({ uri: 'mongodb://127.0.0.1:1/?w=0', observer }).close();
+    expect(events).to.deep.include({
+      type: 'storage warning',
+      message:
+        'the option w of the connection string has no effect: the service always uses w=majority. Remove it',
+    });
   });
 });
 
@@ -117,6 +196,11 @@ describe('The files for TLS', () => {
       problemWith({ tlsCertificateKeyFile: encrypted, tlsCertificateKeyFilePassword });
     expect(problem(PASSPHRASE)).to.equal(undefined);
     expect(problem('wrong')).to.include('needs tlsCertificateKeyFilePassword');
+  });
+
+  it('are refused without TLS, which they do not turn on', () => {
+    const problem = mongoUriProblem(`mongodb://host?tlsCAFile=${folder.authority}`);
+    expect(problem).to.equal('tlsCAFile needs tls=true: without it, nothing is encrypted');
   });
 
   it('are refused with what they must have, and why', async () => {
