@@ -15,26 +15,26 @@ export class UnreadablePlantError extends Error {
 }
 
 /**
- * Port: reads the plants that a `PlantRepository` on the same storage has stored.
+ * Port: reads the plants that a `PlantRepository` on the same storage has stored. It is a port of its own because a
+ * storage that cannot be read can still be a `PlantRepository`.
  *
- * This is a separate port because a storage that cannot be read can still be a `PlantRepository`. An adapter that
- * implements both is one class, and its `close` ends reading as well. Errors follow the rules of `PlantRepository`.
+ * An adapter of both is one class: its `close` ends reading as well, and its errors follow the rules of
+ * `PlantRepository`.
  */
 export interface PlantReader {
   /**
    * Resolves with the next plants in ascending order of their ids, each exactly as it was added. A page may hold fewer
-   * plants than `limit`; only an empty page means there are no more.
+   * plants than `limit`; only an empty page means there are no more. Rejects with exactly one of these; any other error
+   * is a bug.
+   * - `StorageUnavailableError`: the plants cannot be read within the time limit.
+   * - {@link UnreadablePlantError}: a record is not a plant. No record is skipped silently.
    *
-   * Every plant between `after` and the last id of the page that was stored before the call, through any repository on
-   * the storage, is on the page exactly once. A plant added during the call may or may not be on the page. The page has
-   * only plants that are stored durably: none of them can be undone.
+   * # Rules for implementers
    *
-   * Rejects with exactly one of these; any other error is a bug.
-   * - `StorageUnavailableError` when the plants cannot be read within the time limit, including refused credentials,
-   *   missing permissions, and calls after `close`.
-   * - {@link UnreadablePlantError} when a record is not a plant: records are never skipped silently.
-   *
-   * The adapter decides whether it tries again. A failover within the time limit costs time, not an error.
+   * - Every plant between `after` and the last id of the page that was stored before the call, through any repository on
+   *   the storage, is on the page exactly once. A plant added during the call may or may not be on it.
+   * - The page has only plants that are stored durably: none of them can be undone.
+   * - You decide whether to retry. A failover within the time limit costs time, not an error.
    *
    * @param timeLimitMs Milliseconds within which the call settles. With 0 or less, it is rejected at once.
    */

@@ -29,57 +29,48 @@ export class OutcomeUnknownError extends Error {
 /**
  * Port: stores plants. An id identifies one plant permanently.
  *
- * Names and tags are preserved exactly, including empty strings and U+0000; they are neither trimmed nor normalised.
- * Lone surrogates cannot occur, because `newPlant` rejects them. An absent tag stays absent.
+ * # Rules for implementers
  *
- * Recovery needs no restart: once the storage is usable again, the same repository works again. That includes
- * credentials and permissions that were corrected in the storage. However often the storage fails, the number of
- * connections stays the same: one that no call uses any more is used again, or closed.
- *
- * Errors are logged with their causes. No property or cause of an error may contain credentials or a plant's name or
- * tag. Drop a cause that might.
+ * - Preserve names and tags exactly, including empty strings and U+0000, and keep an absent tag absent. Lone surrogates
+ *   cannot occur, because `newPlant` rejects them.
+ * - Recover without a restart: once the storage is usable again, including corrected credentials and permissions, so is
+ *   the same repository. However often the storage fails, the number of connections stays the same.
+ * - Errors are logged with their causes. No property or cause may contain credentials or a plant's name or tag: drop a
+ *   cause that might.
  */
 export interface PlantRepository {
   /**
-   * Stores a new plant durably: once this resolves, the plant survives even if the storage is killed immediately
-   * afterwards. Visible does not mean durable: if a duplicate or a retry finds a plant, that plant must be made durable
-   * before it is reported.
+   * Stores a new plant. Once this resolves, the plant is durable: it survives even if the storage is killed immediately
+   * afterwards. Otherwise it rejects with exactly one of these; any other error is a bug.
+   * - {@link PlantIdTakenError}: another plant has the id.
+   * - {@link StorageUnavailableError}: nothing is stored, now or later.
+   * - {@link OutcomeUnknownError}: the plant may be stored, now or later.
    *
-   * If the storage is configured in a way that can lose acknowledged writes, the adapter asks it to keep this one. If
-   * it cannot, as with flushes that an administrator turned off, `add` and `ready` reject with
-   * {@link StorageUnavailableError}, whose message names the setting. An in-process storage, for trials and tests,
-   * keeps plants for as long as the process lives.
+   * # Rules for implementers
    *
-   * Rejects with exactly one of these; any other error is a bug.
-   * - {@link PlantIdTakenError}, only once the other plant is durable and can no longer be rolled back.
-   * - {@link StorageUnavailableError}, only when nothing is stored, now or later: nothing was sent, or what was sent is
-   *   known to be refused or undone. Examples: refused credentials, missing permissions, an outage that began before.
-   * - {@link OutcomeUnknownError} in all other cases, such as a write whose response did not come in time. A later
-   *   failure does not undo an unanswered write: if access is refused after a write got no reply, the outcome is still
-   *   unknown.
+   * - Taken: reject only once the other plant is durable. Visible does not mean durable: make a plant durable before you
+   *   report it, whether a duplicate or a retry has found it.
+   * - Unavailable: reject only when nothing was sent, or what was sent is known to be refused or undone. A later failure
+   *   does not undo an unanswered write: if access is refused after that, the outcome is still unknown.
+   * - If the storage is configured in a way that can lose acknowledged writes, ask it to keep this one. If it cannot, as
+   *   with flushes that an administrator turned off, `add` and `ready` reject as unavailable, and the message names the
+   *   setting. A storage in the process, for trials and tests, keeps plants for as long as the process lives.
+   * - Of several concurrent calls with the same id, at most one resolves, even across repositories on the same storage.
+   *   A call never changes the outcome of another.
+   * - You decide whether to retry. Recognise the plant that an earlier attempt of the same call wrote, and resolve. Use
+   *   something unique to the call, because another call may write the same content.
+   * - Support at least 100 concurrent calls. A call that finds every connection busy waits for one. If you limit the
+   *   waiting calls, reject any further call at once, as unavailable.
    *
-   * Of several concurrent calls with the same id, at most one resolves, even across different repositories on the same
-   * storage. A call never changes the outcome of another.
-   *
-   * The adapter decides whether to retry. If an attempt finds the plant that an earlier attempt of the same call wrote,
-   * it resolves. It must recognise that plant by something unique to the call, because another call may write the same
-   * content.
-   *
-   * An adapter must support at least 100 concurrent calls. A call that finds every connection busy waits for one, up to
-   * its time limit. An adapter that limits the number of waiting calls rejects any further call immediately, as
-   * unavailable.
-   *
-   * @param timeLimitMs Milliseconds within which the call settles, such as 1499.5. An attempt still unfinished by then
-   *   is reported as unavailable or unknown, whichever is true. With 0 or less, the call is rejected immediately as
-   *   unavailable.
+   * @param timeLimitMs Milliseconds within which the call settles, such as 1499.5. What is unfinished by then is
+   *   unavailable or unknown, whichever is true. With 0 or less, the call is rejected at once as unavailable.
    */
   add(plant: NewPlant, timeLimitMs: number): Promise<void>;
 
   /**
-   * Resolves when the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, including for
-   * refused credentials and missing permissions, or with {@link StorageSlowError} if it does not acknowledge plants in
-   * time. The message is written for an operator. Settles within 2 seconds, whatever the storage does, and writes
-   * nothing.
+   * Resolves when the storage accepts plants now. Otherwise rejects with {@link StorageUnavailableError}, whose message is
+   * written for an operator, or with {@link StorageSlowError} if plants are not acknowledged in time. Settles within 2
+   * seconds, whatever the storage does, and writes nothing.
    */
   ready(): Promise<void>;
 

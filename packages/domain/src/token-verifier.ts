@@ -36,33 +36,33 @@ export class TokenVerifierUnavailableError extends Error {
 /**
  * Port: turns a bearer token into the client it was given to. Source: docs/specification.md, "Authentication", rule 2.
  *
- * Recovery needs no restart: when a dependency such as the issuer comes back, the same verifier works again.
+ * # Rules for implementers
  *
- * Errors are logged with their causes. None carries a token, a part or a digest of one, or credentials
- * of the verifier, in any property or cause. An adapter leaves out a cause that may: drivers put
- * requests and keys into their errors, and `JSON.parse` quotes what it cannot read.
+ * - Recover without a restart: when a dependency such as the issuer comes back, the same verifier works again.
+ * - Errors are logged with their causes. No property or cause may contain a token, a part or a digest of one, or
+ *   credentials of the verifier. Drop a cause that might: drivers put requests and keys into their errors, and
+ *   `JSON.parse` quotes what it cannot read.
  */
 export interface TokenVerifier {
   /**
-   * Resolves with the client when the token is valid for this service.
-   *
-   * Rejects with exactly one of these; any other error is a bug.
+   * Resolves with the client when the token is valid for this service. Settles within 2 seconds. Rejects with exactly
+   * one of these; any other error is a bug.
    * - {@link InvalidTokenError}: the token is definitely invalid.
    * - {@link TokenVerifierUnavailableError}: it cannot be determined whether the token is valid, for example because of
    *   refused credentials of the verifier, missing permissions, an unreadable response, or a busy connection pool.
    *
-   * An outage is never reported as an invalid token, nor an invalid token as an outage. A string that the verifier can
-   * reject on its own, because it cannot parse it or because it is not a bearer token (RFC 6750, section 2.1), is
-   * invalid even during an outage.
+   * # Rules for implementers
    *
-   * The driving adapter limits the length of a token. The verifier decides whether it tries again. It settles within 2
-   * seconds, even if its dependencies do not respond.
+   * - Never report an outage as an invalid token, nor an invalid token as an outage. A string that you can reject on
+   *   your own, because you cannot parse it or it is not a bearer token (RFC 6750, section 2.1), is invalid even during
+   *   an outage.
+   * - The driving adapter limits the length of a token. You decide whether to retry.
    */
   verify(token: string): Promise<Client>;
 
   /**
-   * Resolves when a valid token would be accepted now; otherwise rejects with
-   * {@link TokenVerifierUnavailableError}. Settles within 2 seconds, whatever the verifier depends on does.
+   * Resolves when a valid token would be accepted now; otherwise rejects with {@link TokenVerifierUnavailableError}.
+   * Settles within 2 seconds, whatever the verifier depends on does.
    *
    * The adapter decides which outages to bridge, for example with cached results. While this rejects, `verify` accepts
    * no token, so the service is not ready at once.
