@@ -52,7 +52,7 @@ describe('The tutorials, followed in one copy of the project', function () {
       'node packages/app/bin/plant-store.js export 2>&1 || echo "exit $?"',
       { PLANTS_FOLDER: plants, ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 },
     );
-    expect(exported).to.match(/STORAGE: expected a storage that can be read.*\nexit 2\n/);
+    expect(exported).to.match(/STORAGE: this storage cannot be read.*\nexit 2\n/);
   });
 
   it('leaves npm run postgresql, whose connection string the service takes', async function () {

@@ -17,10 +17,10 @@ const USAGE = `Usage: plant-store [command]
 Commands:
   serve      start the service (the default)
   import     create plants from newline-delimited JSON
-  export     write the plants as newline-delimited JSON
-  check      check the configuration, and connect to the storage and the issuer
+  export     write all plants as newline-delimited JSON
+  check      validate the configuration, and connect to the storage and the issuer
   ready      check whether the running service is ready
-  token      print a new random token, and its digest on the second line
+  token      print a new random token, followed by its digest
   openapi    print the interface description as JSON
 
 Options:
@@ -29,24 +29,25 @@ Options:
 
 Usage: plant-store import [FILE] [--from-line NUMBER]
 
-  Reads FILE, or standard input. Writes each line that was not stored to standard
-  output, as JSON: redirect it to a file.
+  Reads FILE or standard input. Writes every line that was not stored to standard
+  output as JSON: redirect it to a file.
 
-  --from-line NUMBER  skip the lines before this one, to resume an import
+  --from-line NUMBER  start at this line, to resume an import
 
 Usage: plant-store export [--after ID] [--limit NUMBER]
 
-  Writes the plants to standard output, in the order of their ids.
+  Writes all plants to standard output, in the order of their ids.
 
-  --after ID          begin with the first id above this one, to resume an export
+  --after ID          start after this id, to resume an export
   --limit NUMBER      write at most this many plants
 
-An import and an export need ACCESS_TOKEN_FILE: a file with a bearer token.
+Imports and exports need a bearer token: set ACCESS_TOKEN_FILE to a file that
+contains one.
 
-Exit codes: 0 success; 1 failure, for example not ready, a line not stored, or an
-incomplete export; 2 the command line or the configuration is invalid.
+Exit codes: 0 success; 1 failure (not ready, a line not stored, or an incomplete
+export); 2 invalid command line or configuration.
 
-Configuration is read from environment variables: see docs/configuration.md
+The configuration is read from environment variables: see docs/configuration.md
 in ${SOURCE}.
 `;
 

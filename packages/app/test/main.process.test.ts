@@ -31,7 +31,7 @@ describe('The process of plant-store', () => {
     const env = { PATH: process.env.PATH, MAX_CONNECTIONS: '201' };
     const { stderr } = await promisify(execFile)('sh', ['-c', limited], { env });
     expect(stderr).to.equal(
-      'plant-store: warning: MAX_CONNECTIONS: the process may open 300 files, and each connection takes one. Raise the limit to 301 (ulimit -n), or lower MAX_CONNECTIONS\n',
+      'plant-store: warning: MAX_CONNECTIONS: the process may open only 300 files, and each connection uses one. Raise the limit to 301 (ulimit -n) or lower MAX_CONNECTIONS\n',
     );
   });
 

@@ -54,7 +54,7 @@ describe('The commands of docs/files.md', function () {
       await imported.printed(/\| --from-line \d+/);
       const { pid = 0 } = imported.child;
       process.kill(-pid, 'SIGINT');
-      await imported.printed(/waiting for what is in progress/);
+      await imported.printed(/waiting for work in progress/);
       file.destroy();
       await imported.ended;
       const [stopped = ''] = /^plant-store: import: .*$/m.exec(imported.stdout()) ?? [];

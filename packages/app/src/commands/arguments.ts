@@ -52,13 +52,13 @@ export function parseCommandLine<Command>(
     if (!known.includes(option)) unknownWord(`${prefix}unknown option`, option, known);
     if (Object.hasOwn(FLAGS, key)) return { command: commandOf(key), file: undefined, values: {} };
     if (typeof value !== 'string' || value.startsWith('--')) {
-      throw new UsageError(`${name}: ${option}: expected a value. ${SEE}`);
+      throw new UsageError(`${name}: ${option} requires a value. ${SEE}`);
     }
   }
   const [most, extra] = WITH_FILE.includes(name) ? ['one', another] : ['no', file];
   if (extra !== undefined) {
-    const fix = name === 'export' ? 'Redirect standard output' : SEE;
-    throw new UsageError(`'${name}' takes ${most} argument, found '${extra}'. ${fix}`);
+    const fix = name === 'export' ? 'Redirect standard output instead' : SEE;
+    throw new UsageError(`${name}: takes ${most} argument, got '${extra}'. ${fix}`);
   }
   return { command, file, values: values as Arguments['values'] };
 }
@@ -74,5 +74,5 @@ function unknownWord(problem: string, word: string, known: readonly string[]): n
 export function countOf(option: string, text?: string): number | undefined {
   if (text === undefined) return undefined;
   if (/^[1-9][0-9]{0,14}$/.test(text)) return Number(text);
-  throw new UsageError(`${option}: expected a number of 1 or more, found '${text}'`);
+  throw new UsageError(`${option} must be a whole number of 1 or more, got '${text}'`);
 }

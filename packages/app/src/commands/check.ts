@@ -35,7 +35,7 @@ export async function check(process: OwnProcess): Promise<number> {
   ]);
   // If a server hangs, this takes several seconds, so it is not awaited: the caller exits the process.
   void Promise.allSettled([plants.close(), tokens.close()]);
-  process.stdout.write('checked by connecting: nothing was created or changed\n');
+  process.stdout.write('connections checked; nothing was created or changed\n');
   return reached.every(Boolean) ? 0 : 1;
 }
 
@@ -46,7 +46,7 @@ async function report(
   variables: string | undefined,
 ): Promise<boolean> {
   const problem = await reasonNotReady(part);
-  const result = problem === undefined ? 'ready' : `not ready, ${sentenceOf(problem, variables)}`;
+  const result = problem === undefined ? 'ready' : `not ready: ${sentenceOf(problem, variables)}`;
   process.stdout.write(`${name}: ${result}\n`);
   return problem === undefined;
 }

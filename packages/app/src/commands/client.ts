@@ -62,7 +62,7 @@ export async function runAsClient(
     const timer = setInterval(progress, PROGRESS_MS);
     signal.addEventListener('abort', () => {
       progress();
-      stderr.write('waiting for what is in progress. Another signal ends it now\n');
+      stderr.write('waiting for work in progress; another signal stops it now\n');
     });
     const outcome = await run()
       .catch((error: unknown) => problemOf(error, signal, given))
@@ -91,8 +91,8 @@ function problemOf(error: unknown, { aborted, reason }: AbortSignal, given: Conf
 
 function problemWithToken(error: unknown, { verifier }: Configuration): Error | undefined {
   if (error instanceof InvalidTokenError || error instanceof PermissionDeniedError) {
-    const expected = `expected a token that the service accepts (${error.message})`;
-    return new ConfigurationError([`ACCESS_TOKEN: ${expected}. Set it to another one`]);
+    const problem = `the service refuses this token (${error.message})`;
+    return new ConfigurationError([`ACCESS_TOKEN: ${problem}. Use another token`]);
   }
   if (!(error instanceof TokenVerifierUnavailableError)) return undefined;
   return new StartError(sentenceOf(error, verifier.variables), { cause: error });

@@ -17,9 +17,7 @@ export async function exportPlants(process: OwnProcess, { values }: Arguments): 
   return runAsClient(process, 'export', async ({ container, client, configuration, signal }) => {
     const readPlants = await container.getAsync(ids.readPlants);
     if (readPlants === undefined) {
-      throw new ConfigurationError([
-        'STORAGE: expected a storage that can be read. Choose another one',
-      ]);
+      throw new ConfigurationError(['STORAGE: this storage cannot be read. Choose another']);
     }
     let plants = 0;
     let last = after;
@@ -48,6 +46,6 @@ function idOf(text: string): PlantId {
   const id = /^-?[0-9]{1,19}$/.test(text) ? BigInt(text) : undefined;
   if (id !== undefined && isPlantId(id)) return id;
   throw new UsageError(
-    `export: --after: expected an id from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}, found '${text}'`,
+    `export: --after must be an id from ${MIN_PLANT_ID} to ${MAX_PLANT_ID}, got '${text}'`,
   );
 }

@@ -41,8 +41,8 @@ export async function importPlants(
       async run() {
         const last = await plantImport.run(file === '-' ? process.stdin : createReadStream(file));
         if (fromLine <= last + 1) return plantImport.rejected.size === 0 ? 0 : 1;
-        const rule = `expected at most ${last + 1}, since the input has ${last} lines`;
-        throw new UsageError(`import: --from-line: ${rule}, found '${fromLine}'`);
+        const rule = `must be at most ${last + 1}, because the input has ${last} lines`;
+        throw new UsageError(`import: --from-line ${rule}, got '${fromLine}'`);
       },
     };
   });

@@ -25,14 +25,14 @@ const DAY_MS = 86_400_000;
 /** The environment variables that do not belong to an adapter. */
 export const serviceSettings = {
   NODE_ENV: text(
-    'production, or a name that does not begin with "prod"',
+    '"production", or a name that does not begin with "prod"',
     'production',
     /^(?:production$|(?![Pp][Rr][Oo][Dd]).)/,
   ),
   HOST: host,
   PORT: wholeNumber(0, 65_535, 3000),
   BASE_PATH: text(
-    'a path of letters, digits, ".", "_", "~" and "-" that begins with a slash and does not end with one',
+    'a path that begins with a slash, does not end with one, and has only letters, digits, ".", "_", "~" and "-" in between',
     '/store/v1',
     /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/,
   ),
@@ -54,7 +54,7 @@ export const serviceSettings = {
   LOG_FORMAT: { ...oneOf('json', 'pretty'), default: 'json' },
   TRUSTED_PROXIES: networks,
   ACCESS_TOKEN: {
-    ...text('a bearer token', '<the first line that `plant-store token` prints>'),
+    ...text('a bearer token', '<first line printed by `plant-store token`>'),
     secret: true,
   },
 } as const satisfies Settings;
@@ -114,12 +114,17 @@ export async function readConfiguration(
   if (noVerifier && !isDemo) problems.push(NO_VERIFIER);
   if (isClient && areUnset(given, 'ACCESS_TOKEN')) problems.push(NO_TOKEN);
   const ignored = [...misspelt].map(
-    ([name, meant]) =>
-      `${name}: ignored, since it is not a variable of this service. Rename it if ${anyOf(meant)} is meant`,
+    ([name, meant]) => `${name}: unknown variable. ${fixOf(name, anyOf(meant))}`,
   );
   const isComplete = values && storage && verifier && problems.length === 0;
   if (!isComplete) throw new ConfigurationError([...problems, ...ignored]);
   return { ...values, ignored, storage, verifier, demoToken };
+}
+
+/** A host name cannot be renamed to a connection string. */
+function fixOf(name: string, meant: string): string {
+  const needsValue = /HOST/i.test(name) && !meant.includes('HOST');
+  return needsValue ? `Set ${meant} instead` : `Did you mean ${meant}?`;
 }
 
 /** Resolves as the step does; with `undefined` after adding its problems. */
@@ -137,10 +142,10 @@ function areUnset(env: NodeJS.ProcessEnv, ...names: readonly string[]): boolean 
   return names.every((name) => env[name] === undefined && env[`${name}_FILE`] === undefined);
 }
 
-const NO_STORAGE = `STORAGE: expected to be set, since ${DRAWBACK}. Set ${variablesThatChoose(storages)}, or STORAGE=memory if that is intended`;
-const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
+const NO_STORAGE = `STORAGE: not set. Set ${variablesThatChoose(storages)}, or STORAGE=memory (${DRAWBACK})`;
+const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ${variablesThatChoose(verifiers)}`;
 const NO_TOKEN =
-  'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
+  'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
 
 /**
  * The variables that protect the service. A misspelt one is a problem, because the default would silently take its
@@ -170,7 +175,7 @@ function misspeltIn(env: NodeJS.ProcessEnv, noStorage: boolean): Map<string, rea
   const misspelt = new Map<string, readonly string[]>();
   for (const name of Object.keys(env).filter((it) => !known.includes(it))) {
     const similar = nearest(name.toUpperCase(), known);
-    const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.includes(name));
+    const aliased = Object.keys(settings).filter((it) => settings[it]?.aliases?.test(name));
     if (similar !== undefined) {
       misspelt.set(name, [valid.includes(similar) ? similar : similar.replace(/_FILE$/, '')]);
     } else if (noStorage && aliased.length > 0) misspelt.set(name, aliased);
@@ -188,11 +193,11 @@ function brokenRules(values: Partial<ServiceValues>, env: NodeJS.ProcessEnv): st
   const isTaken = overlap && PORT !== 0 && MANAGEMENT_PORT === PORT;
   return [
     HEADERS_TIMEOUT_MS > REQUEST_TIMEOUT_MS &&
-      'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS',
+      'HEADERS_TIMEOUT_MS: must be at most REQUEST_TIMEOUT_MS, because the headers are part of the request. Lower it or raise REQUEST_TIMEOUT_MS',
     isAlone &&
-      'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it',
+      'MANAGEMENT_HOST: has no effect without MANAGEMENT_PORT. Set MANAGEMENT_PORT or unset MANAGEMENT_HOST',
     isTaken &&
-      'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one',
+      'MANAGEMENT_PORT: must differ from PORT, because two listeners cannot share a port. Set it to a free port',
   ].filter((problem) => problem !== false);
 }
 
@@ -209,9 +214,9 @@ const OWN_FILES = 100;
 export function advice(configuration: Configuration, maxFiles: number): string[] {
   const { REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS, storage, verifier } = configuration;
   const longestMs = REQUEST_TIMEOUT_MS + LATENESS_MS + REQUEST_DEADLINE_MS;
-  const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to ${longestMs} ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
+  const shutdown = `SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests, which can take up to ${longestMs} ms (REQUEST_TIMEOUT_MS + REQUEST_DEADLINE_MS + ${LATENESS_MS} ms). Set it to ${longestMs} or more`;
   const maxNeeded = configuration.MAX_CONNECTIONS + OWN_FILES;
-  const files = `MAX_CONNECTIONS: the process may open ${maxFiles} files, and each connection takes one. Raise the limit to ${maxNeeded} (ulimit -n), or lower MAX_CONNECTIONS`;
+  const files = `MAX_CONNECTIONS: the process may open only ${maxFiles} files, and each connection uses one. Raise the limit to ${maxNeeded} (ulimit -n) or lower MAX_CONNECTIONS`;
   return [
     ...configuration.ignored,
     configuration.SHUTDOWN_TIMEOUT_MS < longestMs && shutdown,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import proxyAddress from 'proxy-addr';
 import * as v from 'valibot';
 import { anyOf, sentenceOf } from '../messages/wording.js';
@@ -6,7 +7,7 @@ import { anyOf, sentenceOf } from '../messages/wording.js';
 /** The environment variables are invalid. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
-  /** All problems; each names the variable, what was expected, and how to fix it. */
+  /** All problems; each names the variable, the rule and the fix. */
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
@@ -17,8 +18,8 @@ export class ConfigurationError extends Error {
 
 /** One environment variable: what it accepts, and its default. docs/configuration.md has what it means. */
 export interface Setting<T> {
-  /** The rule, as a text after the word "expected". */
-  readonly expected: string;
+  /** The rule, as a text after the words "must be". */
+  readonly rule: string;
   /** A valid value, for messages about invalid ones. */
   readonly example: string;
   /** The text used if the variable is not set. If there is no default, the setting is `undefined`. */
@@ -31,7 +32,7 @@ export interface Setting<T> {
    * Names that other programs use for this variable. If one of them is set and this variable is not, it was probably
    * meant.
    */
-  readonly aliases?: readonly string[];
+  readonly aliases?: RegExp;
   /** The rule for the text, and its conversion to the value. */
   readonly schema: v.GenericSchema<string, T>;
 }
@@ -56,7 +57,7 @@ export function wholeNumber(min: number, max: number, fallback: number) {
 /** Defines a setting for a whole number without a default. */
 export function optionalWholeNumber(min: number, max: number, example: number) {
   return {
-    expected: `a whole number from ${min} to ${max}`,
+    rule: `a whole number from ${min} to ${max}`,
     example: `${example}`,
     schema: v.pipe(v.string(), v.digits(), v.toNumber(), v.minValue(min), v.maxValue(max)),
   };
@@ -64,12 +65,12 @@ export function optionalWholeNumber(min: number, max: number, example: number) {
 
 /** Defines a setting for one of several words. */
 export function oneOf<const T extends string>(...choices: readonly T[]) {
-  return { expected: anyOf(choices), example: choices[0] ?? '', schema: v.picklist(choices) };
+  return { rule: anyOf(choices), example: choices[0] ?? '', schema: v.picklist(choices) };
 }
 
 /** Defines a setting for a text that matches a pattern: by default for any that is not empty. */
-export function text(expected: string, example: string, pattern = /./) {
-  return { expected, example, schema: v.pipe(v.string(), v.regex(pattern)) };
+export function text(rule: string, example: string, pattern = /./) {
+  return { rule, example, schema: v.pipe(v.string(), v.regex(pattern)) };
 }
 
 /** Defines a setting that is required as soon as any other setting of its adapter is set. */
@@ -82,7 +83,7 @@ const HOST_NAME = /^(?=.*[A-Za-z])[A-Za-z0-9._-]+$/;
 
 /** A setting for the address on which a server listens, loopback by default. */
 export const host = {
-  expected: 'a host name or an IP address, without a port',
+  rule: 'a host name or an IP address, without a port',
   example: '127.0.0.1',
   default: '127.0.0.1',
   schema: v.union([v.pipe(v.string(), v.ip()), v.pipe(v.string(), v.regex(HOST_NAME))]),
@@ -95,8 +96,7 @@ const list = v.pipe(
 
 /** A setting for a list of origins, in the form that browsers send. Source: URL Standard, "Origin". */
 export const origins = {
-  expected:
-    'origins as browsers send them, each once, separated by commas: scheme, host, and the port unless it is the usual one; no path',
+  rule: 'a comma-separated list of distinct origins as browsers send them: scheme, host in lower case (a name with other letters in Punycode) and any non-default port, without a wildcard, a path or a slash at the end',
   example: 'https://nursery.example',
   schema: v.pipe(
     list,
@@ -105,16 +105,20 @@ export const origins = {
   ),
 };
 
+/** Has only characters of host names: `URL` accepts `*` and an empty label. */
+const WEB_ORIGIN = /^https?:\/\/(?:[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:]+\])(?::\d+)?$/;
+
 function isWebOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  return WEB_ORIGIN.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 /** A setting for a list of addresses and networks. Its value decides whether an address is one of them. */
 export const networks = {
-  expected: 'IP addresses or networks, separated by commas',
+  rule: 'a comma-separated list of IP addresses or networks',
   example: '10.0.0.0/8',
   schema: v.pipe(
     list,
+    v.everyItem(isNetwork),
     v.rawTransform(({ dataset, addIssue, NEVER }) => {
       try {
         return proxyAddress.compile(dataset.value);
@@ -125,6 +129,12 @@ export const networks = {
     }),
   ),
 };
+
+/** The parser of networks reads `10` as 0.0.0.10 and `010.0.0.1` as 8.0.0.1. No client has the address 0.0.0.0 or `::`. */
+function isNetwork(text: string): boolean {
+  if (['loopback', 'linklocal', 'uniquelocal'].includes(text)) return true;
+  return isIP(text.replace(/\/.*/, '')) !== 0 && !['0.0.0.0', '::'].includes(text);
+}
 
 /**
  * Reads a table of settings from environment variables.
@@ -142,13 +152,13 @@ export function readSettings<Table extends Settings>(
   const reason = `${given.join(', ')} ${given.length > 1 ? 'are' : 'is'} set`;
   const problems = namesOf(table, 'required')
     .filter((name) => env[name] === undefined)
-    .map((name) => `${name}: expected to be set, since ${reason}. Set it too, or neither`);
+    .map((name) => `${name}: required because ${reason}. Set it, or unset the others`);
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries(table)) {
     const text = env[name] ?? setting.default;
     if (text === undefined) continue;
     const { success, output } = v.safeParse(setting.schema, text);
-    if (success && text.trim() === text) values[name] = output;
+    if (success && !WRAPPED.test(text)) values[name] = output;
     else problems.push(problemOf(name, setting, text));
   }
   // Each setting has parsed its own value.
@@ -158,15 +168,17 @@ export function readSettings<Table extends Settings>(
   return valid;
 }
 
-function problemOf(name: string, { expected, example, secret }: Setting<unknown>, text: string) {
-  const found = foundIn(text, secret);
-  return `${name}: expected ${expected}, found ${found}. Unset it, or set for example ${name}=${example}`;
+function problemOf(name: string, { rule, example, secret }: Setting<unknown>, text: string) {
+  return `${name}: must be ${rule}, got ${shown(text, secret)}. Example: ${name}=${example}`;
 }
 
-function foundIn(text: string, secret: boolean | undefined): string {
+/** White space or quotes around a value: a file for `docker run --env-file` keeps both. */
+const WRAPPED = /^\s|\s$|^(["']).*\1$/s;
+
+function shown(text: string, secret: boolean | undefined): string {
   if (text === '') return 'an empty string';
-  if (secret !== true) return JSON.stringify(text);
-  return text.trim() === text ? 'something else' : 'white space around it';
+  const value = secret ? 'a value that is not shown' : JSON.stringify(text);
+  return WRAPPED.test(text) ? `${value}, with white space or quotes around it` : value;
 }
 
 /** Reads the secrets that are in files, as in the images of databases: `NAME_FILE` instead of `NAME`. */
@@ -178,12 +190,13 @@ export function withSecrets(table: Settings, given: NodeJS.ProcessEnv) {
     const path = given[file];
     if (path === undefined) continue;
     try {
-      if (!secret)
-        problems.push(`${file}: expected no file, since ${name} is no secret. Set ${name}`);
+      if (!secret) problems.push(`${file}: ${name} is not a secret. Set ${name} instead`);
       else if (given[name] === undefined) env[name] = readFileSync(path, 'utf8').trimEnd();
-      else problems.push(`${name}, ${file}: expected only one of them. Unset the other`);
+      else problems.push(`${name}, ${file}: both are set. Unset one of them`);
     } catch (error) {
-      problems.push(`${file}: expected a file that can be read (${sentenceOf(error)}). Correct it`);
+      problems.push(
+        `${file}: cannot read the file (${sentenceOf(error)}). Correct the path or the permissions`,
+      );
     }
   }
   return { env, problems };

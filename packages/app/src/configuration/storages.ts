@@ -28,7 +28,7 @@ export interface ConfiguredStorage {
 }
 
 /** Why storage in memory must be chosen. */
-export const DRAWBACK = 'memory loses every plant when the process ends';
+export const DRAWBACK = 'plants are lost when the process ends';
 
 /** How long a replica set with default settings takes to elect a primary, plus one second to notice it. */
 const ELECTION_MS = 12_000;
@@ -38,17 +38,21 @@ function expectNone(problem: string | undefined, sentence: string): void {
   if (problem !== undefined) throw new ConfigurationError([`${sentence} (${problem}). Correct it`]);
 }
 
+/** What platforms and other programs call the address of a database. */
+const namesLike = (database: string) =>
+  new RegExp(`(?:^|_)(?:${database}|DATABASE|DB).*(?:HOST|URL|URI|DSN|CONNECTION_?STRING)`, 'i');
+
 const memory = choice({
   settings: {},
   configure: (): ConfiguredStorage => ({
-    note: 'memory (plants are lost when the process ends)',
+    note: `memory (${DRAWBACK})`,
     async open(observer) {
       observer({ type: 'storage reachable' });
       return new MemoryPlantRepository();
     },
     advice: ({ NODE_ENV }) =>
       NODE_ENV === 'production' &&
-      `STORAGE: ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep plants`,
+      `STORAGE: memory, so ${DRAWBACK}. Set ${variablesThatChoose(storages)} to keep them`,
   }),
 });
 
@@ -56,15 +60,15 @@ const mongodb = choice({
   settings: {
     MONGODB_URI: required({
       ...text(
-        'a connection string of MongoDB',
+        'a MongoDB connection string',
         'mongodb://127.0.0.1:27017/?replicaSet=plants',
         /^mongodb(?:\+srv)?:\/\/./,
       ),
       secret: true,
-      aliases: ['MONGO_URL', 'DATABASE_URL'],
+      aliases: namesLike('MONGO'),
     }),
     MONGODB_COLLECTION: {
-      ...text('the name of a collection', 'plants', /^(?!system\.|\.)[^$\0]{1,120}$/),
+      ...text('a collection name', 'plants', /^(?!system\.|\.)[^$\0]{1,120}$/),
       default: 'plants',
     },
   },
@@ -75,7 +79,7 @@ const mongodb = choice({
     const { mongoPlantRepository, mongoUriProblem } = await import(
       '@plant-store/plant-repository-mongodb'
     );
-    expectNone(mongoUriProblem(uri), 'MONGODB_URI: expected a connection string of MongoDB');
+    expectNone(mongoUriProblem(uri), 'MONGODB_URI: must be a MongoDB connection string');
     return {
       note: `mongodb (collection ${collection})`,
       variables: 'MONGODB_URI',
@@ -85,7 +89,7 @@ const mongodb = choice({
       },
       advice: ({ REQUEST_DEADLINE_MS }) =>
         REQUEST_DEADLINE_MS < ELECTION_MS &&
-        `REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
+        `REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to ${ELECTION_MS} or more`,
     };
   },
 });
@@ -94,22 +98,19 @@ const postgresql = choice({
   settings: {
     POSTGRESQL_URI: required({
       ...text(
-        'a connection string of PostgreSQL',
+        'a PostgreSQL connection string',
         'postgresql://plant_store:password@127.0.0.1:5432/plants',
         /^postgres(?:ql)?:\/\/./,
       ),
       secret: true,
-      aliases: ['POSTGRES_URL', 'PGHOST', 'DATABASE_URL'],
+      aliases: namesLike('PG|POSTGRES'),
     }),
   },
   async configure({ POSTGRESQL_URI: uri }): Promise<ConfiguredStorage> {
     const { postgresqlPlantRepository, postgresqlUriProblem } = await import(
       '@plant-store/plant-repository-postgresql'
     );
-    expectNone(
-      postgresqlUriProblem(uri),
-      'POSTGRESQL_URI: expected a connection string of PostgreSQL',
-    );
+    expectNone(postgresqlUriProblem(uri), 'POSTGRESQL_URI: must be a PostgreSQL connection string');
     return {
       note: 'postgresql (table plants)',
       variables: 'POSTGRESQL_URI',

@@ -31,13 +31,16 @@ export type ReloadableVerifier = TokenVerifier & { readonly reload?: () => numbe
 const list = choice({
   settings: {
     ACCESS_TOKEN_SHA256: required({
-      ...text('SHA-256 digests', '<the second line that `plant-store token` prints>'),
+      ...text(
+        'a comma-separated list of SHA-256 digests',
+        '<second line printed by `plant-store token`>',
+      ),
       secret: true,
     }),
   },
   configure({ ACCESS_TOKEN_SHA256: digests }, trial): ConfiguredVerifier {
     const fix =
-      'Set it to the second line that `plant-store token` prints. Separate several digests by commas';
+      'Set it to the second line printed by `plant-store token`; separate several digests with commas';
     const tokens = checkedTokens('ACCESS_TOKEN_SHA256', fix, trial, () => parseTokensList(digests));
     return { open: async () => new StaticTokenVerifier(tokens) };
   },
@@ -45,10 +48,10 @@ const list = choice({
 
 const file = choice({
   settings: {
-    ACCESS_TOKENS_FILE: required(text('the path of a file', '/etc/plant-store/tokens')),
+    ACCESS_TOKENS_FILE: required(text('a file path', '/etc/plant-store/tokens')),
   },
   configure({ ACCESS_TOKENS_FILE: path }, trial): ConfiguredVerifier {
-    const fix = 'Write a digest and a label on each line of the file: see docs/authentication.md';
+    const fix = 'Each line must contain a digest and a label: see docs/authentication.md';
     const parse = () => parseTokensFile(readFileSync(path, 'utf8'));
     const read = () => checkedTokens('ACCESS_TOKENS_FILE', fix, trial, parse);
     const tokens = read();
@@ -69,16 +72,24 @@ const file = choice({
 
 const jwt = choice({
   settings: {
-    JWT_ISSUER: required(text('the issuer of tokens', 'https://login.example.com/realms/plants')),
-    JWT_AUDIENCE: required(text('an audience', 'plant-store')),
+    JWT_ISSUER: required(
+      text(
+        'one issuer exactly as tokens name it, without "/.well-known" or a placeholder',
+        'https://login.example.com/realms/plants',
+        /^(?!.*\/\.well-known\/)[^,*{}]+$/,
+      ),
+    ),
+    JWT_AUDIENCE: required(
+      text('one audience, without a wildcard or a placeholder', 'plant-store', /^[^,*{}]+$/),
+    ),
     JWKS_URL: text('a URL', 'https://login.example.com/keys'),
     JWT_ALGORITHMS: {
-      ...text('names of algorithms, separated by commas', 'RS256,ES256'),
+      ...text('a comma-separated list of algorithms', 'RS256,ES256'),
       default: 'RS256,PS256,ES256,EdDSA',
     },
     JWT_SCOPE: text('a scope', 'plants:create'),
     JWT_READ_SCOPE: text('a scope', 'plants:read'),
-    JWT_NAME_CLAIM: text('a claim', 'azp'),
+    JWT_NAME_CLAIM: text('a claim name', 'azp'),
   },
   async configure(values): Promise<ConfiguredVerifier> {
     const { JwtTokenVerifier, jwtOptionProblems } = await import('@plant-store/token-verifier-jwt');
@@ -92,7 +103,7 @@ const jwt = choice({
     };
     const problems = jwtOptionProblems(options).map(
       ({ option, expected }) =>
-        `${JWT_VARIABLES[option] ?? option}: expected ${expected}. Correct it, or unset it`,
+        `${JWT_VARIABLES[option] ?? option}: must be ${expected}. Correct or unset it`,
     );
     if (problems.length > 0) throw new ConfigurationError(problems);
     return {
@@ -100,7 +111,7 @@ const jwt = choice({
       open: async (observer) => new JwtTokenVerifier({ ...options, observer }),
       advice:
         values.JWT_SCOPE === undefined &&
-        'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope or role that permits it',
+        'JWT_SCOPE: not set, so every valid token from the issuer may create plants. Set it to the scope or role that permits it',
     };
   },
 });
@@ -127,6 +138,12 @@ const JWT_VARIABLES: Readonly<Record<string, string>> = {
 /** The digest of the token `demo`, which the README shows. */
 const SHOWN_IN_README = '2a97516c354b68848cdbd8f54a226a0a55b21ed138e207ad6c5cbb9c00aa5aea';
 
+/** What `sha256sum` prints when the variable with the token is empty: no request can have this token. */
+const OF_NOTHING = [
+  'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
+  '01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b',
+];
+
 /** @throws {ConfigurationError} */
 function checkedTokens(
   variable: string,
@@ -136,11 +153,14 @@ function checkedTokens(
 ): TokenDigest[] {
   try {
     const tokens = parse();
-    const areShown = tokens.some(({ sha256 }) => sha256.toLowerCase() === SHOWN_IN_README);
-    if (trial || !areShown) return tokens;
-    throw new InvalidTokensError(['expected secret tokens, found `demo`, which the README shows']);
+    const digests = tokens.map(({ sha256 }) => sha256.toLowerCase());
+    if (digests.some((digest) => OF_NOTHING.includes(digest))) {
+      throw new InvalidTokensError(['a digest is of an empty text, not of a token']);
+    }
+    if (trial || !digests.includes(SHOWN_IN_README)) return tokens;
+    throw new InvalidTokensError(['`demo` is not secret: the README shows it']);
   } catch (error) {
-    const unreadable = `expected a file that can be read (${sentenceOf(error)})`;
+    const unreadable = `cannot read the file (${sentenceOf(error)})`;
     const problems = error instanceof InvalidTokensError ? error.problems : [unreadable];
     throw new ConfigurationError(problems.map((problem) => `${variable}: ${problem}. ${fix}`));
   }

@@ -44,7 +44,7 @@ describe('plant-store import', () => {
     await reported(/not reachable/);
     it.child.kill('SIGHUP');
     it.child.kill('SIGINT');
-    await reported(/--from-line 1\nwaiting for what is in progress/);
+    await reported(/--from-line 1\nwaiting for work in progress/);
     it.child.kill('SIGINT');
     expect(await it.ended).to.equal(1);
     expect(it.stdout()).to.equal('');
@@ -160,7 +160,7 @@ describe('plant-store export, from a replica set,', () => {
     await it.printed(/^\{/);
     it.stdout.pause();
     it.emit('SIGTERM', 'SIGTERM');
-    await it.printed(/waiting for what is in progress/);
+    await it.printed(/waiting for work in progress/);
     it.stdout.resume();
     expect(await it.ended).to.equal(1);
     expect(it.out).to.have.lengthOf.below(full.length);

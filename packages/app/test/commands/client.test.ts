@@ -65,9 +65,9 @@ describe('plant-store import', () => {
     const file = write(['[]\n', '[]\n', plantLine(3)]);
     expect(await imported([file, '--from-line', '3'])).to.include({ code: 0, err: 'stored: 1\n' });
     expect(await imported([file, '--from-line', '4'])).to.include({ code: 0, err: 'stored: 0\n' });
-    const problem = "expected at most 4, since the input has 3 lines, found '5'";
+    const problem = "must be at most 4, because the input has 3 lines, got '5'";
     expect(await imported([file, '--from-line', '5'])).to.deep.equal({
-      ...{ code: 2, out: '', err: `plant-store: import: --from-line: ${problem}\n` },
+      ...{ code: 2, out: '', err: `plant-store: import: --from-line ${problem}\n` },
     });
   });
 
@@ -99,7 +99,7 @@ describe('plant-store import', () => {
     expect(await it.stop()).to.equal(1);
     const counts = 'stored: 1, 4005: 1';
     expect(it.err).to.equal(
-      `${counts} | --from-line 4\nwaiting for what is in progress. Another signal ends it now\n${counts}\nplant-store: import: stopped by SIGTERM. To resume: --from-line 4\n`,
+      `${counts} | --from-line 4\nwaiting for work in progress; another signal stops it now\n${counts}\nplant-store: import: stopped by SIGTERM. To resume: --from-line 4\n`,
     );
   });
 
@@ -109,7 +109,7 @@ describe('plant-store import', () => {
     /** Resolves with how many timers there are after an import that this token does not permit. */
     const timersAfter = async (ACCESS_TOKEN: string, why: string) => {
       const env = { ...MEMORY, ACCESS_TOKENS_FILE, ACCESS_TOKEN };
-      const err = `plant-store: invalid configuration:\n  ACCESS_TOKEN: expected a token that the service accepts (${why}). Set it to another one\n`;
+      const err = `plant-store: invalid configuration:\n  ACCESS_TOKEN: the service refuses this token (${why}). Use another token\n`;
       expect(await result(['import', file], env)).to.deep.equal({ code: 2, out: '', err });
       return process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
     };

@@ -51,7 +51,7 @@ describe('The service on MongoDB', () => {
     const check = await result(['check'], env);
     expect(check.code).to.equal(0);
     expect(check.out).to.match(/^storage \(mongodb\): ready$/m);
-    expect(check.out).to.match(/^checked by connecting: nothing was created or changed$/m);
+    expect(check.out).to.match(/^connections checked; nothing was created or changed$/m);
     expect(check.err).to.match(/^plant-store: warning: REQUEST_DEADLINE_MS: /m);
     expect(check.err).to.match(/^plant-store: warning: the collection does not exist yet: /m);
     const client = await MongoClient.connect(MONGODB_URI);

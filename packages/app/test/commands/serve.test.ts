@@ -72,9 +72,9 @@ describe('The start of the service', () => {
     const settings = { NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' };
     const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
     const service = new Command([], env, true);
-    await service.printed(/WARN.*: .*STORAGE: memory loses/);
+    await service.printed(/WARN.*: .*STORAGE: memory, so plants are lost/);
     expect(service.out).to.match(/^Plant Store .*\nStorage: memory .*\n.*WARN/);
-    expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request/);
+    expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests/);
     expect(await service.stop()).to.equal(0);
     expect(service.out).to.match(/INFO.*: .*stopping/);
   });
@@ -98,10 +98,10 @@ describe('The start of the service', () => {
     const env = { HOSTS: 'b', ACCESS_TOKEN_SHA256 };
     const service = await serveHere(env);
     expect(await service.stop()).to.equal(0);
-    expect(service.out).to.match(/"level":"warn",.*"msg":"HOSTS: ignored, /);
+    expect(service.out).to.match(/"level":"warn",.*"msg":"HOSTS: unknown variable\. /);
     const { code, err } = await result(['check'], env);
     expect(code).to.equal(2);
-    expect(err).to.match(/^ {2}HOSTS: ignored, /m);
+    expect(err).to.match(/^ {2}HOSTS: unknown variable\. /m);
   });
 
   it('succeeds, and logs one line that the host of the issuer refuses connections or does not respond', async () => {

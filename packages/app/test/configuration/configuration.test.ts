@@ -16,13 +16,13 @@ const ISSUER = 'https://login.example.com';
 const JWT = { JWT_ISSUER: ISSUER, JWT_AUDIENCE: 'plants' };
 /** A tutorial adds one. */
 const STORES = variablesThatChoose(storages);
-const FORGETS = 'memory loses every plant when the process ends';
-const ignored = (name: string, meant: string) =>
-  `${name}: ignored, since it is not a variable of this service. Rename it if ${meant} is meant`;
+const FORGETS = 'plants are lost when the process ends';
+const unknown = (name: string, meant: string) =>
+  `${name}: unknown variable. Did you mean ${meant}?`;
 
 /** Values that no variable of this name takes. */
 const INVALID: Readonly<Record<string, readonly string[]>> = {
-  PORT: ['3000.5', '0x10', ' 3000', '1e3'],
+  PORT: ['"3000"', '3000.5', '0x10', ' 3000', '1e3'],
   MANAGEMENT_PORT: ['on'],
   HOST: ['a host', '127.0.0.1:3000', '256.0.0.1', '1.2.3'],
   BASE_PATH: ['', 'store', '/store/', '/:store', '/..'],
@@ -33,15 +33,25 @@ const INVALID: Readonly<Record<string, readonly string[]>> = {
   POSTGRESQL_URI: ['mongodb://a'],
   ACCESS_TOKEN_SHA256: ['', `${DIGEST}\n`],
   ACCESS_TOKENS_FILE: [''],
+  JWT_ISSUER: [
+    ...[`"${ISSUER}"`, `${ISSUER}/.well-known/openid-configuration`, `${ISSUER},https://b.example`],
+    ...['https://login.example.com/{tenantid}/v2.0', 'https://*.example.com'],
+  ],
+  JWT_AUDIENCE: ['', '*', 'plants,seeds', "'plants'", '{client-id}'],
   JWKS_URL: [''],
   JWT_SCOPE: [''],
   JWT_READ_SCOPE: [''],
-  TRUSTED_PROXIES: ['', 'a-proxy', '10.0.0.0/33'],
+  TRUSTED_PROXIES: [
+    ...['', 'a-proxy', '10.0.0.0/33', '10', '010.0.0.1', '10.0.0.*', '0.0.0.0', '::'],
+    ...['[::1]', '127.0.0.1:8080'],
+  ],
   CORS_ALLOWED_ORIGINS: [
     ...['', '*', 'null', 'nursery.example', 'ftp://nursery.example', 'https://Nursery.example'],
     ...['https://nursery.example/', 'https://nursery.example/shop', 'https://nursery.example:443'],
     ...['https://nursery.example,', 'https://a.example,https://a.example'],
     ...['https://a.example https://b.example', 'https://gärtnerei.example'],
+    ...['https://*.nursery.example', 'https://*', 'http://localhost:*', 'https://.nursery.example'],
+    ...['https://nursery.example/*', 'https://shop%2Enursery.example', '"https://nursery.example"'],
   ],
 };
 
@@ -70,14 +80,30 @@ describe('What a variable accepts', () => {
     for (const [name, { example }] of Object.entries(settings)) {
       expect(valueFor(name, example), name).not.to.equal(undefined);
     }
+    for (const proxies of [
+      '10.0.0.5/8, 127.0.0.1',
+      '::1,fd00::/8',
+      'loopback',
+      '10.0.0.0/255.0.0.0',
+    ]) {
+      expect(valueFor('TRUSTED_PROXIES', proxies), proxies).to.be.a('function');
+    }
+    for (const origin of [
+      'http://localhost:5173',
+      'http://[::1]:3000',
+      'https://xn--grtnerei-0za.example',
+      'https://a_b.example.',
+    ]) {
+      expect(valueFor('CORS_ALLOWED_ORIGINS', origin)).to.deep.equal([origin]);
+    }
     for (const host of ['::', 'fe80::1', '0.0.0.0', 'plants.example', 'db_1']) {
       expect(valueFor('HOST', host)).to.equal(host);
     }
   });
 
   it('is met by whole numbers from the smallest to the largest', () => {
-    for (const [name, { expected }] of Object.entries(settings)) {
-      const [, least, most] = /^a whole number from (\d+) to (\d+)$/.exec(expected) ?? [];
+    for (const [name, { rule }] of Object.entries(settings)) {
+      const [, least, most] = /^a whole number from (\d+) to (\d+)$/.exec(rule) ?? [];
       if (least === undefined) continue;
       const [min, max] = [Number(least), Number(most)];
       const values = [min - 1, min, max, max + 1].map((value) => valueFor(name, `${value}`));
@@ -87,7 +113,7 @@ describe('What a variable accepts', () => {
 
   for (const [variable, values] of Object.entries(INVALID)) {
     it(`is not met by other values of ${variable}, with the name, the rule and the fix`, async () => {
-      const message = `^${variable}: expected .+, found .+\\. Unset it, or set for example ${variable}=`;
+      const message = `^${variable}: must be .+, got .+\\. Example: ${variable}=`;
       for (const value of values) {
         const chosen = /^(?:NODE_ENV|JW)/.test(variable) ? { STORAGE: 'memory', ...JWT } : {};
         const [problem, ...others] = await problemsOf({ ...chosen, [variable]: value });
@@ -137,54 +163,57 @@ describe('The configuration', () => {
 });
 
 describe('A problem of the configuration', () => {
-  const NO_STORAGE = `STORAGE: expected to be set, since ${FORGETS}. Set ${STORES}, or STORAGE=memory if that is intended`;
-  const NO_VERIFIER = `ACCESS_TOKENS_FILE: expected a way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
-  const HTTPS = 'expected an https URL, or an http URL on the loopback interface, without a user';
-  const FRAGMENT = 'fragment. Correct it, or unset it';
-  const SCOPE = 'expected a single scope as in RFC 6749, section 3.3. Correct it, or unset it';
+  const NO_STORAGE = `STORAGE: not set. Set ${STORES}, or STORAGE=memory (${FORGETS})`;
+  const NO_VERIFIER = `ACCESS_TOKENS_FILE: not set, and no other way to verify tokens. Set ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE or JWT_ISSUER with JWT_AUDIENCE`;
+  const HTTPS = 'must be an https URL, or an http URL on the loopback interface, without a user';
+  const FRAGMENT = 'fragment. Correct or unset it';
+  const SCOPE = 'must be a single scope as in RFC 6749, section 3.3. Correct or unset it';
   const HEADERS =
-    'HEADERS_TIMEOUT_MS: expected at most REQUEST_TIMEOUT_MS, since the headers are a part of the request. Lower it, or raise REQUEST_TIMEOUT_MS';
+    'HEADERS_TIMEOUT_MS: must be at most REQUEST_TIMEOUT_MS, because the headers are part of the request. Lower it or raise REQUEST_TIMEOUT_MS';
   const NO_MANAGEMENT =
-    'MANAGEMENT_HOST: expected only with MANAGEMENT_PORT. Set MANAGEMENT_PORT, or unset it';
+    'MANAGEMENT_HOST: has no effect without MANAGEMENT_PORT. Set MANAGEMENT_PORT or unset MANAGEMENT_HOST';
   const SAME_PORT =
-    'MANAGEMENT_PORT: expected another port than PORT, since one port takes one listener. Set it to a free one';
+    'MANAGEMENT_PORT: must differ from PORT, because two listeners cannot share a port. Set it to a free port';
   const one = (variable: string, since: string) =>
-    `${variable}: expected to be set, since ${since} set. Set it too, or neither`;
+    `${variable}: required because ${since} set. Set it, or unset the others`;
 
   const notUri = (found: string) =>
-    `MONGODB_URI: expected a connection string of MongoDB, found ${found}. Unset it, or set for example MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants`;
+    `MONGODB_URI: must be a MongoDB connection string, got ${found}. Example: MONGODB_URI=mongodb://127.0.0.1:27017/?replicaSet=plants`;
   const unreadable = (variable: string) =>
-    `${variable}: expected a file that can be read (ENOENT: no such file or directory, open '/none'). Correct it`;
+    `${variable}: cannot read the file (ENOENT: no such file or directory, open '/none'). Correct the path or the permissions`;
 
   const cases: readonly (readonly [Env, ...string[]])[] = [
-    [{ MONGODB_URI: ' mongodb://a' }, notUri('white space around it')],
-    [{ MONGODB_URI_FILE: '/etc/passwd' }, notUri('something else')],
+    [
+      { MONGODB_URI: ' mongodb://a' },
+      notUri('a value that is not shown, with white space or quotes around it'),
+    ],
+    [{ MONGODB_URI_FILE: '/etc/passwd' }, notUri('a value that is not shown')],
     [{ MONGODB_URI_FILE: '/none' }, unreadable('MONGODB_URI_FILE')],
     [
       { MONGODB_URI: 'mongodb://a', MONGODB_URI_FILE: '/none' },
-      'MONGODB_URI, MONGODB_URI_FILE: expected only one of them. Unset the other',
+      'MONGODB_URI, MONGODB_URI_FILE: both are set. Unset one of them',
     ],
     [
       { STORAGE: 'memory', MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'b' },
-      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: expected the variables of one only, found STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb. Unset the others',
+      'STORAGE, MONGODB_URI, MONGODB_COLLECTION: must choose only one, got STORAGE for memory; MONGODB_URI, MONGODB_COLLECTION for mongodb. Unset the others',
     ],
     [
       { ...JWT, ACCESS_TOKEN_SHA256: DIGEST, ACCESS_TOKENS_FILE: '/none' },
-      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: expected the variables of one only, found ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt. Unset the others',
+      'ACCESS_TOKEN_SHA256, ACCESS_TOKENS_FILE, JWT_ISSUER, JWT_AUDIENCE: must choose only one, got ACCESS_TOKEN_SHA256 for static; ACCESS_TOKENS_FILE for file; JWT_ISSUER, JWT_AUDIENCE for jwt. Unset the others',
     ],
     [
       { DOCS: 'x', STORAGE: 'mongodb', JWT_ISSUER: ISSUER, JWT_SCOPE: 'a' },
-      'DOCS: expected on or off, found "x". Unset it, or set for example DOCS=on',
+      'DOCS: must be on or off, got "x". Example: DOCS=on',
       one('MONGODB_URI', 'STORAGE is'),
       one('JWT_AUDIENCE', 'JWT_ISSUER, JWT_SCOPE are'),
     ],
     [
       { ACCESS_TOKEN_SHA256: `${DIGEST},${DIGEST}` },
-      'ACCESS_TOKEN_SHA256: token 2: the same digest as in token 1. Set it to the second line that `plant-store token` prints. Separate several digests by commas',
+      'ACCESS_TOKEN_SHA256: token 2: the same digest as in token 1. Set it to the second line printed by `plant-store token`; separate several digests with commas',
     ],
     [
       { ACCESS_TOKENS_FILE: '/' },
-      'ACCESS_TOKENS_FILE: expected a file that can be read (EISDIR: illegal operation on a directory, read). Write a digest and a label on each line of the file: see docs/authentication.md',
+      'ACCESS_TOKENS_FILE: cannot read the file (EISDIR: illegal operation on a directory, read). Each line must contain a digest and a label: see docs/authentication.md',
     ],
     [{ ...JWT, JWT_ISSUER: 'login' }, `JWT_ISSUER: ${HTTPS}, a query or a ${FRAGMENT}`],
     [
@@ -193,23 +222,23 @@ describe('A problem of the configuration', () => {
         ...{ JWT_SCOPE: 'a b', JWT_READ_SCOPE: 'a b' },
       },
       `JWKS_URL: ${HTTPS} or a ${FRAGMENT}`,
-      'JWT_ALGORITHMS: expected some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519. Correct it, or unset it',
+      'JWT_ALGORITHMS: must be some of RS256, RS384, RS512, PS256, PS384, PS512, ES256, ES384, ES512, EdDSA, Ed25519. Correct or unset it',
       `JWT_SCOPE: ${SCOPE}`,
       `JWT_READ_SCOPE: ${SCOPE}`,
     ],
     [
       { MONGODB_URI: 'mongodb://a', MONGODB_COLLECTION: 'a$b' },
-      'MONGODB_COLLECTION: expected the name of a collection, found "a$b". Unset it, or set for example MONGODB_COLLECTION=plants',
+      'MONGODB_COLLECTION: must be a collection name, got "a$b". Example: MONGODB_COLLECTION=plants',
     ],
     [
       { POSTGRESQL_URI: 'postgresql://plants:1234/plants' },
-      'POSTGRESQL_URI: expected a connection string of PostgreSQL (it must have a user, one host and a database, and other special characters percent-encoded). Correct it',
+      'POSTGRESQL_URI: must be a PostgreSQL connection string (it must have a user, one host and a database, and other special characters percent-encoded). Correct it',
     ],
     [{ STORAGE: 'postgresql', POSTGRESQL_URI: 'postgres://a:b@c:5432/d?sslmode=verify-full' }],
     [{ HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' }, HEADERS, NO_MANAGEMENT],
     [
       { PORT: '70000', HEADERS_TIMEOUT_MS: '20000', MANAGEMENT_HOST: '0.0.0.0' },
-      'PORT: expected a whole number from 0 to 65535, found "70000". Unset it, or set for example PORT=3000',
+      'PORT: must be a whole number from 0 to 65535, got "70000". Example: PORT=3000',
       HEADERS,
       NO_MANAGEMENT,
     ],
@@ -217,11 +246,11 @@ describe('A problem of the configuration', () => {
     ...['STORAGE', 'MONGODB_COLLECTION', 'JWT_ISSUER', 'NODE_ENV', 'ACCESS_TOKENS_FILE'].map(
       (name): [Env, string] => [
         { [`${name}_FILE`]: '/none' },
-        `${name}_FILE: expected no file, since ${name} is no secret. Set ${name}`,
+        `${name}_FILE: ${name} is not a secret. Set ${name} instead`,
       ],
     ),
     [{ ACCESS_TOKEN: 'a' }, NO_VERIFIER],
-    [{ jwt_issuer: ISSUER }, NO_VERIFIER, ignored('jwt_issuer', 'JWT_ISSUER')],
+    [{ jwt_issuer: ISSUER }, NO_VERIFIER, unknown('jwt_issuer', 'JWT_ISSUER')],
     [{ NODE_ENV: 'staging' }, NO_STORAGE, NO_VERIFIER],
     [{ NODE_ENV: 'staging', STORAGE: 'memory', ...JWT }],
     [{ HOST: '::', MANAGEMENT_PORT: '3000' }, SAME_PORT],
@@ -239,9 +268,9 @@ describe('A problem of the configuration', () => {
 
   const token = { ACCESS_TOKEN: 'a', ACCESS_TOKEN_SHA256: DIGEST };
   const noToken =
-    'ACCESS_TOKEN: expected to be set, since an import and an export are made by a client. Set it, or ACCESS_TOKEN_FILE, to a token that the service accepts';
+    'ACCESS_TOKEN: not set, but required for imports and exports. Set it to a token that the service accepts, or ACCESS_TOKEN_FILE to a file that contains one';
   const invalidToken =
-    'ACCESS_TOKEN: expected a bearer token, found an empty string. Unset it, or set for example ACCESS_TOKEN=<the first line that `plant-store token` prints>';
+    'ACCESS_TOKEN: must be a bearer token, got an empty string. Example: ACCESS_TOKEN=<first line printed by `plant-store token`>';
 
   const clients: typeof cases = [
     [{}, NO_STORAGE, NO_VERIFIER, noToken],
@@ -292,6 +321,16 @@ describe('A secret', () => {
     expect(storage.name).to.equal('postgresql');
   });
 
+  it('is not of an empty text, as `sha256sum` prints it for an unset variable', async () => {
+    for (const text of ['', '\n']) {
+      const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256(text)}`;
+      const [problem] = await problemsOf({ ACCESS_TOKEN_SHA256 });
+      expect(problem).to.match(
+        /^ACCESS_TOKEN_SHA256: a digest is of an empty text, not of a token/,
+      );
+    }
+  });
+
   it('is not that of the README in production, in the variable and in the file', async () => {
     const ACCESS_TOKENS_FILE = write([`${sha256('demo').toUpperCase()} nursery\n`]);
     const ACCESS_TOKEN_SHA256 = `${DIGEST},${sha256('demo')}`;
@@ -299,7 +338,7 @@ describe('A secret', () => {
       const env = { ...tokens, STORAGE: 'memory' };
       expect(await problemsOf(env)).to.deep.equal([]);
       const [problem] = await problemsOf({ ...env, NODE_ENV: 'production' });
-      expect(problem).to.match(/^ACCESS_TOKEN.*: expected secret tokens, found `demo`, which the/);
+      expect(problem).to.match(/^ACCESS_TOKEN.*: `demo` is not secret: the README shows it\. /);
     }
   });
 });
@@ -309,26 +348,43 @@ describe('Advice', () => {
   const cases: readonly (readonly [Env, ...string[]])[] = [
     [
       { NODE_ENV: 'production', STORAGE: 'memory', ...JWT },
-      `STORAGE: ${FORGETS}. Set ${STORES} to keep plants`,
-      'JWT_SCOPE: it is not set, so every valid token of the issuer permits creating plants. Set it to the scope or role that permits it',
+      `STORAGE: memory, so ${FORGETS}. Set ${STORES} to keep them`,
+      'JWT_SCOPE: not set, so every valid token from the issuer may create plants. Set it to the scope or role that permits it',
     ],
     [{ ...JWT, JWT_SCOPE: 'plants', SHUTDOWN_DELAY: '1', HOME: '1' }],
     [{ MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '12000' }],
     [
       { MONGODB_URI: 'mongodb://a', REQUEST_DEADLINE_MS: '11999' },
-      'REQUEST_DEADLINE_MS: creates fail during a failover, since a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
+      'REQUEST_DEADLINE_MS: creates fail during a failover, because a replica set with default settings takes up to 11 s to elect a primary. Set it to 12000 or more',
     ],
     [{ ...TIMES, SHUTDOWN_TIMEOUT_MS: '51000' }],
     [
       { ...TIMES, SHUTDOWN_TIMEOUT_MS: '50999' },
-      'SHUTDOWN_TIMEOUT_MS: a shutdown can cut off a request, since a request takes up to 51000 ms (REQUEST_TIMEOUT_MS, REQUEST_DEADLINE_MS and 1000 ms). Set it to 51000 or more',
+      'SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests, which can take up to 51000 ms (REQUEST_TIMEOUT_MS + REQUEST_DEADLINE_MS + 1000 ms). Set it to 51000 or more',
     ],
-    [{ MONGO_URL: 'mongodb://a' }, ignored('MONGO_URL', 'MONGODB_URI')],
-    [{ STORAGE: 'memory', MONGO_URL: 'mongodb://a' }],
+    ...['MONGO_URL', 'MONGODB_ADDON_URI', 'SPRING_DATA_MONGODB_URI'].map((name): [Env, string] => [
+      { [name]: 'mongodb://a' },
+      unknown(name, 'MONGODB_URI'),
+    ]),
+    ...['POSTGRES_URL', 'POSTGRES_PRISMA_URL', 'AZURE_POSTGRESQL_CONNECTIONSTRING'].map(
+      (name): [Env, string] => [{ [name]: 'postgres://a' }, unknown(name, 'POSTGRESQL_URI')],
+    ),
+    ...['DATABASE_URL', 'DATABASE_URL_UNPOOLED', 'DB_URL'].map((name): [Env, string] => [
+      { [name]: 'a' },
+      unknown(name, 'MONGODB_URI or POSTGRESQL_URI'),
+    ]),
+    [
+      { PGHOST: 'a', MONGOHOST: 'a', DB_HOST: 'a', PGUSER: 'a', PGDATABASE: 'a' },
+      'PGHOST: unknown variable. Set POSTGRESQL_URI instead',
+      'MONGOHOST: unknown variable. Set MONGODB_URI instead',
+      'DB_HOST: unknown variable. Set MONGODB_URI or POSTGRESQL_URI instead',
+    ],
+    [{ STORAGE: 'memory', MONGO_URL: 'mongodb://a', PGHOST: 'a' }],
+    [{ GHOST: 'a' }, unknown('GHOST', 'HOST')],
     [
       { POST: 'a', DOC: 'a', ACCESS_TOKEN_SHA265: 'a', ACCESS_TOKEN_SHA256: DIGEST },
-      ...[ignored('POST', 'HOST'), ignored('DOC', 'DOCS')],
-      ignored('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
+      ...[unknown('POST', 'HOST'), unknown('DOC', 'DOCS')],
+      unknown('ACCESS_TOKEN_SHA265', 'ACCESS_TOKEN_SHA256'),
     ],
   ];
 
