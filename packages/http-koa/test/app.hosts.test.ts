@@ -21,6 +21,7 @@ import { Strategy } from 'passport-http-bearer';
 import serverless from 'serverless-http';
 import supertest from 'supertest';
 import {
+  AUTHORIZED,
   create,
   Embedding,
   errorOf,
@@ -28,7 +29,9 @@ import {
   rawCreate,
   type Send,
   TOKEN,
+  timeLimit,
   useEmbedding,
+  verifyingLate,
 } from './support/embedding.js';
 
 type Received = Awaited<ReturnType<Send>>;
@@ -112,6 +115,16 @@ describe('An application that another host serves', () => {
         Object.assign(embedding, new Embedding());
         await embedding.expectPlantStore(host(appOf()));
       }
+    });
+
+    it(`stores nothing after a time limit has responded: ${name}`, async () => {
+      const late = verifyingLate(embedding.dependencies);
+      const app = new Koa().use(timeLimit(late.waiting)).use(plantStoreRoutes(late.dependencies));
+      app.silent = true;
+      expect((await host(app)(MONSTERA, AUTHORIZED)).status).to.equal(408);
+      late.verify();
+      await late.ended;
+      expect([...embedding.plants]).to.deep.equal([]);
     });
   }
 

@@ -1,12 +1,21 @@
 import cors from '@koa/cors';
 import Router from '@koa/router';
-import { authenticatedClient, type NewPlant } from '@plant-store/domain';
+import type { NewPlant } from '@plant-store/domain';
 import { type AppDependencies, plantStoreRoutes } from '@plant-store/http-koa';
 import { expect } from 'chai';
 import Koa, { type Middleware } from 'koa';
 import helmet from 'koa-helmet';
 import mount from 'koa-mount';
-import { adding, create, errorOf, fetching, signal, useEmbedding } from './support/embedding.js';
+import {
+  adding,
+  create,
+  errorOf,
+  fetching,
+  signal,
+  timeLimit,
+  useEmbedding,
+  verifyingLate,
+} from './support/embedding.js';
 
 const ORIGIN = 'https://nursery.example';
 
@@ -53,10 +62,6 @@ describe("A host's middleware", () => {
   });
 
   describe('that ends a request early', () => {
-    const timeout =
-      (passed: Promise<unknown>): Middleware =>
-      (ctx, next) =>
-        Promise.race([next(), passed.then(() => ctx.throw(408, 'too late'))]);
     const report: Middleware = async (ctx, next) => {
       try {
         await next();
@@ -74,20 +79,11 @@ describe("A host's middleware", () => {
       ['an error handler', [report], 400],
     ] as const) {
       it(`with ${how} before the plant is stored prevents the write`, async () => {
-        const [verifying, verified, ended] = [signal(), signal(), signal()];
-        const { tokenVerifier, observer } = embedding.dependencies;
-        const verify = async () => {
-          verifying.give();
-          await verified.given;
-          return authenticatedClient('test', ['create plants']);
-        };
-        const url = await served([...before, timeout(verifying.given)], {
-          tokenVerifier: { ...tokenVerifier, verify },
-          observer: { ...observer, ended: ended.give },
-        });
+        const late = verifyingLate(embedding.dependencies);
+        const url = await served([...before, timeLimit(late.waiting)], late.dependencies);
         expect((await create(url)).status).to.equal(status);
-        verified.give();
-        await ended.given;
+        late.verify();
+        await late.ended;
         expect([...embedding.plants]).to.deep.equal([]);
       });
 
@@ -99,7 +95,7 @@ describe("A host's middleware", () => {
           embedding.plants.set(id, { id } as NewPlant);
           stored.give();
         };
-        const url = await served([...before, timeout(storing.given)], adding(add));
+        const url = await served([...before, timeLimit(storing.given)], adding(add));
         expect((await create(url)).status).to.equal(status);
         mayStore.give();
         await stored.given;

@@ -14,7 +14,7 @@ import {
 import { MemoryPlantRepository } from '@plant-store/plant-repository-memory';
 import { StaticTokenVerifier, tokenDigest } from '@plant-store/token-verifier-static';
 import { expect } from 'chai';
-import type Koa from 'koa';
+import type { default as Koa, Middleware } from 'koa';
 
 /** The token that an application under test accepts. */
 export const TOKEN = 'a-token-for-tests';
@@ -139,7 +139,8 @@ export type Send = (
   headers: Fields,
 ) => Promise<{ status: number; headers: Readonly<Record<string, unknown>>; body: string }>;
 
-const AUTHORIZED = {
+/** The headers of a create that is authorized. */
+export const AUTHORIZED = {
   ...{ authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
   origin: 'https://nursery.example',
 };
@@ -198,6 +199,28 @@ export async function errorOf(response: Response): Promise<number> {
 export function adding(add: PlantRepository['add']) {
   return { createPlant: new CreatePlant({ add, ready: async () => {}, close: async () => {} }) };
 }
+
+/** Returns dependencies whose verifier waits for `verify`, and promises of when it waits and when the request has ended. */
+export function verifyingLate({ tokenVerifier, observer, ...others }: AppDependencies) {
+  const [waiting, verify, ended] = [signal(), signal(), signal()];
+  const late = async (token: string) => {
+    waiting.give();
+    await verify.given;
+    return tokenVerifier.verify(token);
+  };
+  const dependencies: AppDependencies = {
+    ...others,
+    tokenVerifier: { ...tokenVerifier, verify: late },
+    observer: { ...observer, ended: ended.give },
+  };
+  return { dependencies, waiting: waiting.given, verify: verify.give, ended: ended.given };
+}
+
+/** Creates a middleware that ends a request with a 408 when this resolves. */
+export const timeLimit =
+  (passed: Promise<unknown>): Middleware =>
+  (ctx, next) =>
+    Promise.race([next(), passed.then(() => ctx.throw(408, 'too late'))]);
 
 /** Returns a promise, and what resolves it. */
 export function signal() {
