@@ -68,8 +68,8 @@ export function appOf(
 
 /**
  * Creates a middleware with the routes of {@link createApp}, for your own Koa application or router. It passes on requests to
- * other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`, so your middleware can change responses,
- * even after a plant is stored. It emits failures of the service as `error` on your application.
+ * other paths, and responds through Koa's `ctx.status`, `ctx.set` and `ctx.body`, so your middleware can change every response,
+ * even when a plant is stored. Failures of the service are emitted as `error` on your application.
  *
  * @throws {TypeError | RangeError} if an option is invalid; see {@link RoutesOptions}.
  *

@@ -24,7 +24,7 @@ function ready(check: () => Promise<void>): Operation {
     } catch (error) {
       const { failure, ...response } = failureResponse(error);
       if (failure === failures.INTERNAL) throw error;
-      // Not ready is no fault: without `failure`, it is not reported.
+      // Not being ready is not a fault: without `failure`, the observer is not told.
       return response;
     }
     return jsonResponse(200, { status: 'ready' });

@@ -36,7 +36,7 @@ describe('A body parser in front of the routes', () => {
   };
 
   for (const [name, app] of Object.entries(parsers)) {
-    it(`is a fault of the set-up, whenever the bytes arrive: ${name}`, async () => {
+    it(`that reads JSON is reported as a setup error: ${name}`, async () => {
       const url = `${await embedding.serve(app())}/plants`;
       const response = await create(url);
       expect([response.status, await errorOf(response)]).to.deep.equal([500, 5000]);
@@ -48,7 +48,7 @@ describe('A body parser in front of the routes', () => {
   }
 
   for (const [name, app] of Object.entries(harmless)) {
-    it(`changes nothing when it leaves the body alone: ${name}`, async () => {
+    it(`may leave the body alone: ${name}`, async () => {
       const url = `${await embedding.serve(app())}/plants`;
       expect((await create(url)).status).to.equal(200);
       expect(await createSlowly(url, '{"id":9007199254740992,"name":""}')).to.equal(200);

@@ -102,11 +102,11 @@ const hosts: Readonly<Record<string, (app: Koa) => Send>> = {
   }),
 };
 
-describe('An application that another host serves', () => {
+describe('A host', () => {
   const embedding = useEmbedding();
 
   for (const [name, host] of Object.entries(hosts)) {
-    it(`responds as on its own server, also after middleware, and as routes of a host: ${name}`, async () => {
+    it(`serves the application, or the routes, like \`createServer\`: ${name}`, async () => {
       for (const appOf of [
         () => createApp(embedding.dependencies),
         () => new Koa().use(cors()).use(mount(createApp(embedding.dependencies))),
@@ -117,7 +117,7 @@ describe('An application that another host serves', () => {
       }
     });
 
-    it(`stores nothing after a time limit has responded: ${name}`, async () => {
+    it(`stores nothing after its time limit has responded: ${name}`, async () => {
       const late = verifyingLate(embedding.dependencies);
       const app = new Koa().use(timeLimit(late.waiting)).use(plantStoreRoutes(late.dependencies));
       app.silent = true;
@@ -128,7 +128,7 @@ describe('An application that another host serves', () => {
     });
   }
 
-  it('listens on a Unix socket', async () => {
+  it('may listen on a Unix socket', async () => {
     const socketPath = join(tmpdir(), `plant-store-${process.pid}.sock`);
     await embedding.listen(createServer(createApp(embedding.dependencies)), socketPath);
     await embedding.expectPlantStore((body, headers) => {
@@ -138,7 +138,7 @@ describe('An application that another host serves', () => {
   });
 
   for (const own of [true, false]) {
-    it(`keeps the headers of its host, mounted under koa-session and koa-compress, on the server of ${own ? 'this package' : 'Node.js'}`, async () => {
+    it(`keeps the headers of koa-session and koa-compress, on a ${own ? '`createServer`' : 'Node.js'} server`, async () => {
       const app = new Koa();
       app.keys = ['a key for tests'];
       app.use(session(app)).use(compress({ threshold: 1 }));
@@ -164,7 +164,7 @@ describe('An application that another host serves', () => {
     });
   }
 
-  it('works after koa-passport', async () => {
+  it('may use koa-passport in front of the routes', async () => {
     passport.use(new Strategy((token, done) => done(null, token === TOKEN && { name: 'Ada' })));
     const before = [passport.initialize(), passport.authenticate('bearer', { session: false })];
     const app = new Koa();
@@ -175,7 +175,7 @@ describe('An application that another host serves', () => {
     expect([...embedding.plants.keys()]).to.deep.equal([9007199254740993n]);
   });
 
-  it('emits the errors of the service on the application of its host, and no failures of clients', async () => {
+  it('receives errors of the service as `error` events, but not client errors', async () => {
     const bug = new TypeError('a bug');
     const ready = () => Promise.reject(bug);
     const routes = plantStoreRoutes({ ...embedding.dependencies, ready });
@@ -194,7 +194,7 @@ describe('An application that another host serves', () => {
     expect(embedding.failed).to.have.length(3);
   });
 
-  it('counts a body that ends early as a malformed request of a client that has gone', async () => {
+  it('reports a body that ends early as a malformed request, with status 499', async () => {
     const socket = new Socket();
     const { observer } = embedding.dependencies;
     const begun = () => socket.destroy();

@@ -87,7 +87,7 @@ describe("A host's middleware", () => {
         expect([...embedding.plants]).to.deep.equal([]);
       });
 
-      it(`with ${how} while the plant is being stored decides the response, not the outcome`, async () => {
+      it(`with ${how} while the plant is being stored replaces the response, not the write`, async () => {
         const [storing, mayStore, stored] = [signal(), signal(), signal()];
         const add = async ({ id }: NewPlant): Promise<void> => {
           storing.give();
@@ -108,7 +108,7 @@ describe("A host's middleware", () => {
     }
   });
 
-  it('does not run in an application of `createApp`, whose 200 is final', async () => {
+  it('never runs in an application of `createApp`, whose 200 is final', async () => {
     const { app, url } = await embedding.start();
     app.use((ctx) => ctx.throw(408, 'too late'));
     expect((await create(`${url}/plants`)).status).to.equal(200);

@@ -34,7 +34,7 @@ describe('The application', () => {
     tokenVerifier: { verify } as TokenVerifier,
   });
 
-  it('asks `admit` about a client whose token is valid, before the body, and responds with its failure', async () => {
+  it('asks `admit` after verifying the token, before reading the body', async () => {
     const asked: string[] = [];
     const admit: Admit = ({ name }) => {
       asked.push(name);
@@ -53,7 +53,7 @@ describe('The application', () => {
     expect(embedding.ended.at(-1)).to.include({ client: 'test', error: 4290 });
   });
 
-  it('reports each request once, with the id of its response, and how it ended, also when it cannot be parsed', async () => {
+  it('reports every request once with its response id, even if it cannot be parsed', async () => {
     const begun = performance.now();
     const { url, send } = await start();
     await send(MONSTERA, { 'x-request-id': 'a' });
@@ -90,7 +90,7 @@ describe('The application', () => {
     ['admit', coded, 500, 5000],
   ] as const;
   for (const [port, cause, status, error] of outcomes) {
-    it(`responds to the ${cause.name} of \`${port}\` with ${error}, and reports its cause once if it is a fault of the service`, async () => {
+    it(`answers a ${cause.name} from \`${port}\` with ${error}, and reports service faults once`, async () => {
       const reject = () => Promise.reject(cause);
       const ports = { add: adding(reject), verify: verifying(reject), admit: { admit: reject } };
       const { send } = await start(ports[port]);
@@ -119,7 +119,7 @@ describe('The application', () => {
     }
   });
 
-  it('gives the repository the rest of the deadline after the check of the token', async () => {
+  it('gives the repository the time left after verifying the token', async () => {
     const limits: number[] = [];
     const add = async (_: NewPlant, timeLimitMs: number) => void limits.push(timeLimitMs);
     let taken = 0;
@@ -147,7 +147,7 @@ describe('The application', () => {
     expect(asked).to.deep.equal([16_000]);
   });
 
-  it('refuses invalid options with their rules', () => {
+  it('refuses invalid options, and names their rules', () => {
     const path = "basePath must be empty or segments like /store/v1, found '/:store'";
     const invalid: [options: RoutesOptions, error: string][] = [
       [{ basePath: '/:store' }, path],
@@ -161,7 +161,7 @@ describe('The application', () => {
     }
   });
 
-  it('responds with why it is not ready, and reports only a bug to the observer', async () => {
+  it('says why it is not ready, and reports only bugs', async () => {
     for (const [cause, status, error] of [
       [new StoppingError('stopping'), 503, 5032],
       [new StorageUnavailableError(secret), 503, 5030],

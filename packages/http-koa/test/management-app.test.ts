@@ -5,7 +5,7 @@ import { errorOf, useEmbedding } from './support/embedding.js';
 describe('The management application', () => {
   const embedding = useEmbedding();
 
-  it('serves the metrics and the health checks, and reports its own failures', async () => {
+  it('serves metrics and health checks, and reports its own failures', async () => {
     const { ready, observer } = embedding.dependencies;
     const bug = new TypeError('a bug');
     const texts = [async () => 'plants 1', () => Promise.reject(bug)];

@@ -16,7 +16,6 @@ import { jsonResponse } from '../request/response.js';
  */
 export type Admit = (client: Client) => void | Promise<void>;
 
-/** The use case, the verifier and the limits of the operation. */
 export interface CreatePlantOptions {
   readonly useCase: CreatePlant;
   readonly tokenVerifier: TokenVerifier;
@@ -30,7 +29,7 @@ const parseNewPlant = newPlantParser('the body');
 
 /**
  * Creates `POST /plants` (docs/specification.md, "Create a plant"). It stops at the first check that fails. It checks the
- * credentials before it reads the body, the load before it parses the body, and everything before it stores the plant.
+ * credentials before it reads the body, and the load before it parses the body. The storage comes last.
  */
 export function createPlantOperation(options: CreatePlantOptions): Operation {
   const { useCase, tokenVerifier, admit, requestDeadlineMs, bodyLimit } = options;
@@ -67,7 +66,7 @@ const EMPTY = Buffer.alloc(0);
 const ALREADY_READ =
   'another body parser has read the body before the plant store: register it after these routes, or turn it off for their paths';
 
-/** Checks what is known of the body before it is read. @throws {HttpError} which can be the failure of its arrival. */
+/** Checks what the headers say about the body. @throws {HttpError} including the one with which its arrival has failed. */
 function checkBody(request: IncomingMessage, limit: number): void {
   const { headers } = request;
   if (!JSON_TYPE.test(headers['content-type'] ?? '') || isRepeated(request, 'content-type')) {
@@ -112,9 +111,10 @@ function bodyReader(limit: number): (request: IncomingMessage) => Promise<Buffer
   });
   return async function read(req) {
     if (req instanceof OwnRequest) req.isReadWhole = true;
-    // The parser knows only one spelling of `identity`.
+    // The parser accepts only one spelling of `identity`.
     delete req.headers['content-encoding'];
-    // Not the context of Koa, which the parser would ask for the type again, and where a parser of a host has left marks.
+    // With Koa's context, the parser would compare `Content-Type` more narrowly than we do, find no body in HTTP/2 without
+    // `Content-Length`, and skip a body that a host's parser has left alone.
     const request = { is: () => true, body: undefined as Buffer | undefined };
     await parse({ req, request } as unknown as Context, async () => {});
     return request.body ?? EMPTY;

@@ -3,7 +3,7 @@ import { type Failure, failures } from '../request/failures.js';
 
 /** Identifies a build of the service. */
 export interface Build {
-  /** A semantic version, such as `2.3.0+abc1234`, or `2.4.0-dev+abc1234` for a state that is no release. */
+  /** A semantic version, such as `2.3.0+abc1234`, or `2.4.0-dev+abc1234` between releases. */
   readonly version: string;
   /** The whole hash, if it is known. */
   readonly commit?: string | undefined;
@@ -28,8 +28,8 @@ const STATUSES: Readonly<Record<number, string>> = {
  * every failure from the table of failures.
  *
  * @param basePath The path before `/plants`.
- * @param build What serves the interface, as `x-build`. The version of the interface itself stays that of the
- * specification.
+ * @param build The build that serves the interface, as `x-build`. The version of the interface itself remains the one in
+ * the specification.
  */
 export function interfaceDescription(basePath = '', build?: Build) {
   return {
@@ -163,7 +163,7 @@ const headers = {
   Allow: required('The methods that this path allows.', text, 'POST'),
 };
 
-/** Returns a header that every response with it has. */
+/** Returns a header that is always present in the responses that list it. */
 function required(description: string, schema: object, example?: string | number) {
   return { description, required: true, schema, ...(example === undefined ? {} : { example }) };
 }

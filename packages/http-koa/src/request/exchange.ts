@@ -28,7 +28,7 @@ export class Exchanges {
     this.maxInFlight = maxInFlight;
   }
 
-  /** Creates the middleware for an operation. Every request takes this way: it begins, gets a response, and is reported once. */
+  /** Creates the middleware for an operation. Every request passes through it: it begins, gets a response, and is reported once. */
   readonly respond =
     (operation: Operation): Middleware =>
     async (ctx) => {
@@ -62,7 +62,7 @@ export class Exchanges {
     }
   }
 
-  /** Reports a failure of the service to the observer, and to the listeners of the application. */
+  /** Reports a failure of the service to the observer, and to the application's listeners. */
   #report({ ctx, requestId }: Exchange, error: number, cause: unknown): void {
     this.#observer.failed({ requestId, error, cause });
     const { app } = ctx;
@@ -76,13 +76,13 @@ export class Exchanges {
 export class Exchange {
   readonly ctx: Context;
   readonly requestId: string;
-  /** When the request began, in milliseconds of `performance.now()`. */
+  /** When the request began, in milliseconds since the process started (`performance.now()`). */
   readonly startedAt = performance.now();
   /** The client whose token was verified; `undefined` before. */
   client: Client | undefined;
-  /** Why the token was refused; `undefined` when it was not. */
+  /** Why the token was refused; `undefined` if it was not. */
   refusal: AccessRefusal | undefined;
-  /** The code of the parser's error; `undefined` without one. */
+  /** The code of the parser's error, if there was one. */
   parserError: string | undefined;
   readonly #exchanges: Exchanges;
 

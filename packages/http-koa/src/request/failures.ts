@@ -8,11 +8,11 @@ export interface Failure {
   readonly message: string;
   /** The status of the response: the error number without its last digit. */
   readonly status: number;
-  /** Whether the failure is a fault of the service, which is logged with its cause. */
+  /** Whether the service is at fault. Such a failure is logged with its cause. */
   readonly ours?: true;
   /** The value of `Retry-After`, in seconds. */
   readonly retryAfter?: number;
-  /** Whether the connection is closed, because the position of the next request is not certain. */
+  /** Whether the connection is closed, because the position of the next request is unknown. */
   readonly closes?: true;
   /** The value of `WWW-Authenticate` (RFC 6750 section 3). */
   readonly challenge?: string;
@@ -92,11 +92,11 @@ function ofCreate({ error, message }: CreateFailure, more?: Partial<Failure>): F
 /** The `code` of an error that has its own failure. */
 export type FailureCode = keyof typeof failures;
 
-/** An error with which the HTTP adapter refuses a request. Its message may be more exact than that of the table. */
+/** Refuses a request. Its message may be more specific than the one in the table. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: FailureCode;
-  /** The headers that the table cannot know. */
+  /** Headers that depend on the request, so the table cannot list them. */
   readonly headers: Pick<Failure, 'allow' | 'retryAfter'>;
 
   constructor(
@@ -113,7 +113,7 @@ export class HttpError extends Error {
 /** The errors of `plant-json` and the domain whose own message is sent to the client. */
 const NAME_THE_RULE: ReadonlySet<FailureCode> = new Set(['INVALID_JSON', 'INVALID_NEW_PLANT']);
 
-/** Returns the failure for an error. An unknown error is a bug, whose failure is constant and reveals nothing. */
+/** Returns the failure for an error. An unlisted error is a bug, whose failure is constant and reveals nothing. */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof Error)) return failures.INTERNAL;
   const code = codeOf(error);

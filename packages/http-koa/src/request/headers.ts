@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError } from '@plant-store/domain';
 import { HttpError } from './failures.js';
 
-/** Returns whether a request has more than one header of this name, in lower case: `headers` may have only the first. */
+/** Returns whether a request has several headers of this lower-case name. `headers` may contain only the first. */
 export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
   let found = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -13,7 +13,7 @@ export function isRepeated({ rawHeaders }: IncomingMessage, name: string): boole
   return found > 1;
 }
 
-/** Returns whether the headers announce a body, which may be empty (RFC 9112 section 6.3). */
+/** Returns whether the headers announce a body (RFC 9112 section 6.3). A chunked one may be empty. */
 export function announcesBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
@@ -28,7 +28,7 @@ export function offersUpgrade({ headers }: IncomingMessage): boolean {
   return UPGRADE.test(connection) || UPGRADE.test(`${proxyConnection}`);
 }
 
-/** The most headers of a request. The limit of 16 KiB counts no separators: 60 KB of the shortest would use 400 KiB. */
+/** The maximum number of headers in a request. The limit of 16 KiB ignores separators: 60 KB of short headers would use 400 KiB. */
 export const MAX_HEADERS = 1000;
 
 /** RFC 3986 section 3.2: a name or an address, perhaps empty, perhaps with a port. */
@@ -38,10 +38,10 @@ const HOST = /^(?:\[[0-9A-Fa-fv:.]+\]|[A-Za-z0-9._~!$&'()*+,;=%-]*)(?::[0-9]*)?$
 const isContinue = (expectation: string) => expectation.toLowerCase() === '100-continue';
 
 /**
- * Checks the rules of HTTP/1.1 that the parser of Node.js does not check, and that proxies must agree about. These are the
- * version, one valid `Host` (RFC 9112 section 3.2), `chunked` alone, and not in HTTP/1.0 (section 6.1), and `Expect`.
+ * Checks the HTTP/1.1 rules that Node's parser does not enforce and that proxies must agree on: the version, one valid
+ * `Host` (RFC 9112 section 3.2), `chunked` alone, and not in HTTP/1.0 (section 6.1), and `Expect`.
  *
- * @throws {HttpError} `MALFORMED_REQUEST`, or `HEADERS_TOO_LARGE` when there are too many.
+ * @throws {HttpError} `MALFORMED_REQUEST`, or `HEADERS_TOO_LARGE` if there are too many.
  */
 export function checkHttp(request: IncomingMessage): void {
   const { httpVersion, rawHeaders } = request;
@@ -80,8 +80,8 @@ const CREDENTIALS = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 /**
  * Returns the bearer token of a request.
  *
- * @throws {HttpError} `CREDENTIALS_MISSING` when there are no credentials, or those of another scheme.
- * @throws {InvalidTokenError} when the token is malformed, or there are two.
+ * @throws {HttpError} `CREDENTIALS_MISSING` if there are no credentials, or if they use another scheme.
+ * @throws {InvalidTokenError} if the token is malformed, or there are two.
  */
 export function bearerToken(request: IncomingMessage): string {
   const { authorization } = request.headers;
@@ -97,7 +97,7 @@ export function bearerToken(request: IncomingMessage): string {
 /** A request id that a client may choose. */
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/;
 
-/** Returns the id that the client has sent, if it is valid and there is only one; otherwise a new one. */
+/** Returns the request id that the client has sent, if there is exactly one and it is valid; otherwise a new one. */
 export function requestIdOf({ headers }: IncomingMessage): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
@@ -105,7 +105,7 @@ export function requestIdOf({ headers }: IncomingMessage): string {
 
 const METHODS = new Set('CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE'.split(' '));
 
-/** Unknown methods are `_OTHER`: clients add no label values (OpenTelemetry, semantic conventions for HTTP metrics). */
+/** Returns a method, or `_OTHER`: clients must not add label values (OpenTelemetry, semantic conventions for HTTP metrics). */
 export function countedMethod(method: string | undefined): string {
   return method !== undefined && METHODS.has(method) ? method : '_OTHER';
 }

@@ -2,22 +2,22 @@ import type { IncomingMessage } from 'node:http';
 import { InvalidTokenError, PermissionDeniedError } from '@plant-store/domain';
 import { HttpError } from './failures.js';
 
-/** A request and its response, or the end of its connection. Clients can choose the value of no member except `requestId` and `request` freely. */
+/** A request and its response, or the end of its connection. Only `requestId` and `request` contain text that a client chose. */
 export interface EndedExchange {
-  /** The method, or `_OTHER` when it is not one that HTTP defines or could not be read. */
+  /** The method, or `_OTHER` if HTTP does not define it or it could not be read. */
   readonly method: string;
   /** The path of the matched route; `undefined` when there is none. */
   readonly route: string | undefined;
-  /** The status of the response; 499 when the client closed the connection before there was one. */
+  /** The status of the response; 499 if the client closed the connection first. */
   readonly status: number;
-  /** The error number of the response; `undefined` when it is not a failure. */
+  /** The error number of the response; `undefined` unless it is a failure. */
   readonly error: number | undefined;
-  /** From the end of the headers to the response. */
+  /** Milliseconds from the end of the headers to the response. */
   readonly durationMs: number;
   readonly requestId: string;
   /** The name of the client; `undefined` unless its token was verified. */
   readonly client: string | undefined;
-  /** Why the token was refused, for the log only; `undefined` when it was not. */
+  /** Why the token was refused, for the log only; `undefined` if it was not. */
   readonly refusal: AccessRefusal | undefined;
   /** Node.js's code for an error of its parser, such as `HPE_INVALID_METHOD`, for the log only; `undefined` without one. */
   readonly parserError: string | undefined;
@@ -28,7 +28,7 @@ export interface EndedExchange {
 /** Why a client is refused: its token is invalid, or does not permit the operation. */
 export type AccessRefusal = InvalidTokenError['reason'] | 'permission';
 
-/** Returns why an error refuses a client; `undefined` when it does not. */
+/** Returns why an error refuses a client; `undefined` if it does not. */
 export function refusalOf(cause: unknown): AccessRefusal | undefined {
   if (cause instanceof InvalidTokenError) return cause.reason;
   return cause instanceof PermissionDeniedError ? 'permission' : undefined;
@@ -41,7 +41,7 @@ export function parserErrorOf(error: unknown): string | undefined {
   return code.startsWith('HPE_') ? code : undefined;
 }
 
-/** A failure that is a fault of the service. */
+/** A failure caused by the service itself. */
 export interface OwnFailure {
   readonly requestId: string;
   /** The error number of the response. */
@@ -49,12 +49,11 @@ export interface OwnFailure {
   readonly cause: unknown;
 }
 
-/** Receives events of requests, for logs and metrics. It must not throw. */
+/** Receives what happens to requests, for logs and metrics. It must not throw. */
 export interface HttpObserver {
-  /** Called when a request begins. */
   begun(): void;
-  /** Called once for each request, when it has its response or when its client has closed the connection. */
+  /** Called once for each request, when its response has been sent or its client has closed the connection. */
   ended(exchange: EndedExchange): void;
-  /** Called once for each failure that is a fault of the service. */
+  /** Called once for each failure caused by the service itself. */
   failed(failure: OwnFailure): void;
 }

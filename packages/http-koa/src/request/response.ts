@@ -7,7 +7,7 @@ export interface Response {
   readonly headers: readonly string[];
   /** The body; `undefined` for a response without content (RFC 9110 section 15.4.5). */
   readonly body: string | Buffer | undefined;
-  /** What the response reports; `undefined` unless it is a failure. */
+  /** The failure that the response reports, if any. */
   readonly failure?: Failure;
 }
 
@@ -21,7 +21,7 @@ export function jsonResponse(status: number, value: object): Response {
   return { status, headers: JSON_HEADERS, body: JSON.stringify(value) };
 }
 
-/** Returns the response for an error, which has the form of every response that is not a 2xx. Source: docs/specification.md, "Error". */
+/** Returns the response to a failed request. Every response but a 2xx or 304 has this form. Source: docs/specification.md, "Error". */
 export function failureResponse(cause: unknown): Response & { readonly failure: Failure } {
   const failure = toFailure(cause);
   const { status, error, message, challenge, retryAfter, allow } = failure;

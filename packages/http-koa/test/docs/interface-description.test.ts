@@ -55,7 +55,7 @@ describe('The interface description', () => {
   );
   const responses = operations.flatMap((it) => Object.entries<Described>(it.responses));
 
-  it('has the resources of the specification, and no others', async () => {
+  it('contains the resources of the specification, and no others', async () => {
     const page = await readFile(new URL('specification.md', docs), 'utf8');
     const { NewPlant, ...whole } = printed.components.schemas;
     const [base, own] = NewPlant.allOf;
@@ -68,7 +68,7 @@ describe('The interface description', () => {
     }
   });
 
-  it('has the operation, the authentication, the version and the license of the specification', () => {
+  it('contains the operation, authentication, version and license of the specification', () => {
     const { requestBody, responses } = printed.paths['/plants'].post;
     const schemas = { NewPlant: requestBody, Plant: responses[200], Error: responses[400] };
     for (const [name, { content }] of Object.entries(schemas)) {
@@ -84,14 +84,14 @@ describe('The interface description', () => {
     expect(printed.info.license.name).to.equal('MIT');
   });
 
-  it('names its build when it is known, and the base path as the server, relative to its own origin', () => {
+  it('names its build if known, and a server relative to its own origin', () => {
     const { info, servers } = interfaceDescription('', { version: '2.4.0' });
     expect(info).to.deep.include({ version: '1.0.0', 'x-build': { version: '2.4.0' } });
     expect(printed.info).not.to.have.property('x-build');
     expect([printed.servers[0].url, servers[0]?.url]).to.deep.equal(['/store/v1', '/']);
   });
 
-  it('adds no path, no method and no parameter', () => {
+  it('adds no path, method or parameter', () => {
     const described = operations.map(({ name, parameters = [] }) => [
       name,
       parameters.map((parameter) => parameter.name),
@@ -99,7 +99,7 @@ describe('The interface description', () => {
     expect(Object.fromEntries(described)).to.deep.equal(OPERATIONS);
   });
 
-  it('has every failure as an example of its status, with its headers', () => {
+  it('shows every failure as an example of its status, with its headers', () => {
     const decided = Object.entries<Failure>(failures).map(([code, it]) => {
       const names = ['X-Request-Id', 'Cache-Control'];
       if (it.challenge !== undefined) names.push('WWW-Authenticate');
@@ -121,11 +121,11 @@ describe('The interface description', () => {
     expect(found).to.deep.include.members(decided);
   });
 
-  it('has a text wherever it has a description or a name', () => {
+  it('has no empty descriptions or names', () => {
     expect(text).not.to.match(/(?<!\\)""|undefined/);
   });
 
-  it('has a first example that every tool can read, and a second with an id above 2^53', () => {
+  it('starts with an example that every tool can read, before one above 2^53', () => {
     const { content } = printed.paths['/plants'].post.requestBody;
     const examples: { value: { id: number } }[] = Object.values(
       content['application/json'].examples,
@@ -143,7 +143,7 @@ describe('The interface description', () => {
 });
 
 describe('docs/errors.md', () => {
-  it('has exactly the errors of the service, each with its status', async () => {
+  it('lists exactly the errors of the service, each with its status', async () => {
     const page = await readFile(new URL('errors.md', docs), 'utf8');
     const rows = [...page.matchAll(/^\| (\d{4}) \| (\d{3}) \|/gm)].map((row) =>
       row.slice(1).map(Number),

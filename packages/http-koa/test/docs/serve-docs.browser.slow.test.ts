@@ -56,7 +56,7 @@ describe('The docs page in Chromium', function () {
     expect(`${complaints.splice(0)}`).to.include('401');
   });
 
-  it('sends the example as it is shown, with the entered token and an id of this visitor', async () => {
+  it('sends the example as shown, with the entered token and an id for this visitor', async () => {
     await page.getByLabel('Access token', { exact: true }).fill(TOKEN);
     const shown = await createPlant(page).locator('textarea.body-param__text').inputValue();
     const sent = page.waitForRequest(`${origin}/plants`);
@@ -84,7 +84,7 @@ describe('The docs page in Chromium', function () {
     return described;
   }
 
-  it('sends an id exactly as it was entered, also when JavaScript would round it', async () => {
+  it('sends an id exactly as entered, even if JavaScript would round it', async () => {
     expect(await execute('{"id": 9007199254740993, "name": "Ficus"}')).to.equal('200');
     expect([...plants.keys()]).to.deep.equal([9007199254740993n]);
   });
@@ -96,7 +96,7 @@ describe('The docs page in Chromium', function () {
     expect(await page.locator('body').innerText()).not.to.include(TOKEN);
   });
 
-  it('shows the status and the body of each response on the screen of a phone', async () => {
+  it('shows the status and body of each response on a phone', async () => {
     await page.setViewportSize({ width: 390, height: 844 });
     expect(await execute('{"id": 1, "name": "Bellis"}')).to.equal('200');
     await page.waitForFunction(() =>
@@ -108,7 +108,7 @@ describe('The docs page in Chromium', function () {
     );
   });
 
-  it('moves the focus of a keyboard from Execute to each response', async () => {
+  it('moves keyboard focus from Execute to each response', async () => {
     const operation = createPlant(page);
     for (const status of [400, 200]) {
       await operation.locator('textarea.body-param__text').fill(status === 200 ? PLANT : '{');
@@ -121,7 +121,7 @@ describe('The docs page in Chromium', function () {
     complaints.splice(0);
   });
 
-  it('hides the sections that a visitor does not need', async () => {
+  it('hides sections that visitors do not need', async () => {
     const sections =
       '.servers, .scheme-container, .models, .authorization__btn, .webhooks-container';
     expect(await page.locator(sections).count()).to.equal(0);
@@ -132,7 +132,7 @@ describe('The docs page in Chromium', function () {
     }
   });
 
-  it('fits into each width, and is readable in light and dark mode', async () => {
+  it('fits every width, and is readable in light and dark mode', async () => {
     for (const width of [390, 1280]) {
       await page.setViewportSize({ width, height: 844 });
       for (const colorScheme of ['light', 'dark'] as const) {
@@ -149,7 +149,7 @@ describe('The docs page in Chromium', function () {
     }
   });
 
-  it('sends no requests to other origins, and violates no Content-Security-Policy', () => {
+  it('sends no requests to other origins, and respects its Content-Security-Policy', () => {
     expect(requested.length).to.be.above(5);
     const elsewhere = requested.filter((url) => url.origin !== origin && url.protocol !== 'data:');
     expect(elsewhere).to.deep.equal([]);

@@ -58,7 +58,7 @@ describe('The docs', () => {
   });
 
   for (const [path, type] of Object.entries(TYPES)) {
-    it(`serve ${path} to GET and HEAD, with 304 when the client has it`, async () => {
+    it(`serve ${path} to GET and HEAD, with 304 if the client has it`, async () => {
       const { status, fields, bytes } = await get(path);
       expect(status).to.equal(200);
       expect(bytes).to.have.length.above(0);
@@ -76,7 +76,7 @@ describe('The docs', () => {
     });
   }
 
-  it('have the files of Swagger UI as they were published', async () => {
+  it('contain the files of Swagger UI as published', async () => {
     const copies = new URL('../../../static/swagger-ui/', import.meta.url);
     const published = import.meta.resolve('swagger-ui-dist/package.json');
     for (const name of await readdir(copies)) {
@@ -86,7 +86,7 @@ describe('The docs', () => {
     }
   });
 
-  it('are read again after reading has failed', async () => {
+  it('are read again after a failed read', async () => {
     readWith(() => Promise.reject(new Error('too many open files')));
     expect((await get('/docs/docs.css')).status).to.equal(500);
     readWith(readFile);

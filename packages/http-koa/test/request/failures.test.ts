@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { type Failure, failures, toFailure } from '../../src/request/failures.js';
 
 describe('The response to an error that is not listed', () => {
-  it('is a constant 500, also when the error is exposed to clients', () => {
+  it('is a constant 500, even if the error asks to be exposed', () => {
     const thrown = Object.assign(new Error('slow down'), { status: 429, expose: true });
     for (const error of [thrown, new Error('a bug'), 'a bug']) {
       expect(toFailure(error)).to.include({ status: 500, error: 5000, message: 'internal error' });
@@ -11,7 +11,7 @@ describe('The response to an error that is not listed', () => {
 });
 
 describe('The failures', () => {
-  it('that are those of the service are reported, and one that may pass has `Retry-After: 1`', () => {
+  it('are reported if the service caused them, and carry `Retry-After: 1` if temporary', () => {
     const all = Object.entries<Failure>(failures);
     expect(all.filter(([, { ours }]) => ours).map(([code]) => code)).to.deep.equal([
       'INTERNAL',

@@ -14,7 +14,7 @@ describe('A body that arrives in chunks of one byte', () => {
     request = new OwnRequest(new Socket());
   });
 
-  it('is kept in larger ones while nobody reads it', async () => {
+  it('is joined into larger ones while nobody reads it', async () => {
     for (const byte of BYTES) request.push(byte);
     request.push(null);
     const chunks = await request.toArray();
@@ -22,7 +22,7 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(chunks).to.have.length.below(30);
   });
 
-  it('is kept in larger ones for a reader that waits for its end', async () => {
+  it('is joined into larger ones for a reader that waits for its end', async () => {
     request.isReadWhole = true;
     request.on('data', (chunk) => read.push(chunk)).read(0);
     for (const [at, byte] of BYTES.entries()) {
@@ -36,14 +36,14 @@ describe('A body that arrives in chunks of one byte', () => {
     expect(read).to.have.length.below(30);
   });
 
-  it('is not read further when its reader has given up', () => {
+  it('is read no further after its reader has given up', () => {
     request.isReadWhole = true;
     request.on('data', () => undefined).pause();
     const room = BYTES.map((byte) => request.push(byte));
     expect([room.at(0), room.at(-1)]).to.deep.equal([true, false]);
   });
 
-  it('is handed over at once to another reader', () => {
+  it('is passed at once to any other reader', () => {
     request.on('data', (chunk) => read.push(chunk)).read(0);
     for (const byte of BYTES.slice(0, 3)) request.push(byte);
     expect(read).to.deep.equal(BYTES.slice(0, 3));

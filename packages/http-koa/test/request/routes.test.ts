@@ -6,7 +6,7 @@ import { useEmbedding } from '../support/embedding.js';
 describe('The routes', () => {
   const embedding = useEmbedding();
 
-  it('may have parameters; other paths are passed on', async () => {
+  it('may contain parameters, and pass on other paths', async () => {
     const text = (body: string) => ({ status: 200, headers: [], body });
     const routes: Routes = {
       '/plants/:id': { GET: ({ ctx }) => text(`plant ${ctx.captures[0]}`) },
