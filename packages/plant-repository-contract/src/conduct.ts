@@ -63,23 +63,23 @@ export const conduct = {
     await adding;
     await store.expectStored([BEFORE]);
   }),
-  'is ready until it is closed, and can be closed more than once; then every call is unavailable':
-    always(async (store) => {
-      await store.expectReady();
-      await store.add(BEFORE);
-      await store.expectReady();
-      await Promise.all([store.close(), store.close()]);
-      await store.close();
-      await store.expectUnavailable(TIME_LIMIT_MS, 'the repository is closed');
-      await store.expectNotReady('the repository is closed');
-    }),
+  'is ready until closed, and can be closed more than once': always(async (store) => {
+    await store.expectReady();
+    await store.add(BEFORE);
+    await store.expectReady();
+    await Promise.all([store.close(), store.close()]);
+    await store.close();
+    await store.expectUnavailable(TIME_LIMIT_MS, 'the repository is closed');
+    await store.expectNotReady('the repository is closed');
+  }),
   'settles an add that is under way before it closes': always(async (store) => {
     for (const it of await reportsBeforeClose(store, 1, TIME_LIMIT_MS)) {
       expectOutcome(it, ['stored'], 'it was under way when the repository was closed');
     }
   }),
-  'closes in time when the storage does not respond, after the calls under way have settled in time':
-    given(['stall', 'recover'], async (store, storage) => {
+  'settles its calls and closes in time while the storage is silent': given(
+    ['stall', 'recover'],
+    async (store, storage) => {
       const idle = await store.another();
       await store.add(BEFORE);
       await idle.add(plantOf(2n));
@@ -91,8 +91,9 @@ export const conduct = {
       ]);
       await storage.recover();
       await store.expectTrueAfterClose(...reports);
-    }),
-  'keeps a plant durably: it is there when the store is opened again': always(async (store) => {
+    },
+  ),
+  'still has a plant when the store is opened again': always(async (store) => {
     await store.add(BEFORE);
     await store.withAnother(async (other) => {
       const late = await other.report({ ...BEFORE, name: 'late' });
@@ -114,17 +115,14 @@ export const conduct = {
       });
     },
   ),
-  'leaves no connection open, and no timer that keeps the process running, when it is closed':
-    always(async (store) => {
-      await store.add(BEFORE);
-      const count = async () => timers() + ((await store.opened.connections?.()) ?? 0);
-      await expectNoGrowth('connections and timers', count, (first) =>
-        store.withAnother((other) => other.addAll(plants(100, first))),
-      );
-    }),
-  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': always(
-    async (store) => {
-      for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
-    },
-  ),
+  'leaves no connection and no timer when it is closed': always(async (store) => {
+    await store.add(BEFORE);
+    const count = async () => timers() + ((await store.opened.connections?.()) ?? 0);
+    await expectNoGrowth('connections and timers', count, (first) =>
+      store.withAnother((other) => other.addAll(plants(100, first))),
+    );
+  }),
+  'rejects an add without time left, and stores nothing': always(async (store) => {
+    for (const limit of [0, -0.5]) await store.expectUnavailable(limit, 'there is no time left');
+  }),
 };

@@ -18,39 +18,35 @@ async function expectOneWinner(stores: readonly [Store, ...Store[]]): Promise<vo
 
 /** Sentences about ids: an id identifies one plant. */
 export const ids = {
-  'rejects a second add with an id, also of an equal plant, and keeps the first plant': always(
-    async (store) => {
-      const first = { id: 7n, name: 'first', tag: 'kept' };
-      await store.add(first);
-      for (const second of [first, { id: 7n, name: 'second' }]) {
-        expectOutcome(await store.report(second), ['taken'], 'a plant with the id is stored');
-      }
-      await store.expectStored([first]);
-    },
-  ),
+  'rejects a second add with an id, even of an equal plant': always(async (store) => {
+    const first = { id: 7n, name: 'first', tag: 'kept' };
+    await store.add(first);
+    for (const second of [first, { id: 7n, name: 'second' }]) {
+      expectOutcome(await store.report(second), ['taken'], 'a plant with the id is stored');
+    }
+    await store.expectStored([first]);
+  }),
   'stores exactly one of 100 concurrent adds with one id': always((store) =>
     expectOneWinner([store, ...Array<Store>(99).fill(store)]),
   ),
-  'stores exactly one of two concurrent adds with one id through two repositories': always(
-    (store) => store.withAnother((other) => expectOneWinner([store, other])),
+  'stores one of two concurrent adds with an id through two repositories': always((store) =>
+    store.withAnother((other) => expectOneWinner([store, other])),
   ),
-  'reports the outcome of its own plant to each of 100 concurrent callers': always(
-    async (store) => {
-      const first = { ...plantOf(3n), name: 'first' };
-      await store.add(first);
-      for (const it of await store.reportAll(plants(100))) {
-        const isFree = it.plant.id !== first.id;
-        const why = isFree ? 'its id was free' : 'a plant with the id is stored';
-        expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
-        await store.expectStored([isFree ? it.plant : first]);
-      }
-      // A store may refuse some of so many, but it loses none.
-      const reports = await store.reportAll(plants(1_000, 1_000n));
-      for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
-      const stored = plantsOf(reports, ['stored']);
-      const why = 'it was reported as stored before';
-      for (const it of await store.reportAll(stored)) expectOutcome(it, ['taken'], why);
-      await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
-    },
-  ),
+  'reports to each of 100 concurrent callers the outcome of its plant': always(async (store) => {
+    const first = { ...plantOf(3n), name: 'first' };
+    await store.add(first);
+    for (const it of await store.reportAll(plants(100))) {
+      const isFree = it.plant.id !== first.id;
+      const why = isFree ? 'its id was free' : 'a plant with the id is stored';
+      expectOutcome(it, [isFree ? 'stored' : 'taken'], why);
+      await store.expectStored([isFree ? it.plant : first]);
+    }
+    // A store may refuse some of so many, but it loses none.
+    const reports = await store.reportAll(plants(1_000, 1_000n));
+    for (const it of reports) expectOutcome(it, ['stored', 'unavailable'], 'its id was free');
+    const stored = plantsOf(reports, ['stored']);
+    const why = 'it was reported as stored before';
+    for (const it of await store.reportAll(stored)) expectOutcome(it, ['taken'], why);
+    await store.expectStored(stored.slice(-1), plantsOf(reports, ['unavailable']));
+  }),
 };

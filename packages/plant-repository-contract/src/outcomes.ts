@@ -57,25 +57,35 @@ function truthAfter(fault: Fault, timeLimitMs: number, then?: 'outage' | 'refuse
 
 /** Sentences about outcomes: each is true, whatever the storage loses. */
 export const outcomes = {
-  'settles in time, and reports the truth, when the storage stops responding after the write':
-    truthAfter('silenceAfterWrite', SHORT_LIMIT_MS),
-  'reports the truth when an acknowledgement is lost, and then the storage cannot be reached':
-    truthAfter('silenceAfterWrite', RETRY_LIMIT_MS, 'outage'),
-  'reports the truth when an acknowledgement is lost, and then the storage refuses access':
-    truthAfter('silenceAfterWrite', RETRY_LIMIT_MS, 'refuseAccess'),
-  'reports the truth when an acknowledgement is lost, and then the repository is closed':
-    truthAfter('silenceAfterWrite', LAST_CALL_LIMIT_MS, 'close'),
-  'reports the truth when an acknowledgement is lost': truthAfter(
+  'tells the truth when the storage falls silent after the write': truthAfter(
+    'silenceAfterWrite',
+    SHORT_LIMIT_MS,
+  ),
+  'tells the truth after a lost acknowledgement and an outage': truthAfter(
+    'silenceAfterWrite',
+    RETRY_LIMIT_MS,
+    'outage',
+  ),
+  'tells the truth after a lost acknowledgement and refused access': truthAfter(
+    'silenceAfterWrite',
+    RETRY_LIMIT_MS,
+    'refuseAccess',
+  ),
+  'tells the truth after a lost acknowledgement and a close': truthAfter(
+    'silenceAfterWrite',
+    LAST_CALL_LIMIT_MS,
+    'close',
+  ),
+  'tells the truth after a lost acknowledgement': truthAfter(
     'loseNextAcknowledgement',
     TIME_LIMIT_MS,
   ),
-  'does not take a plant that it does not find for one that is not stored: the write may be late':
-    truthAfter('delayNextWrite', TIME_LIMIT_MS),
-  'does not report an id as taken by a plant that is rolled back': truthAfter(
+  'does not mistake a late write for a lost one': truthAfter('delayNextWrite', TIME_LIMIT_MS),
+  'does not report an id as taken by a rolled-back plant': truthAfter(
     'holdUncommitted',
     RETRY_LIMIT_MS,
   ),
-  'settles in time in the last millisecond of a limit, when the storage does not respond': given(
+  'settles within a limit below a millisecond while the storage is silent': given(
     ['stall', 'recover'],
     async (store, storage) => {
       await store.add(BEFORE);
@@ -87,8 +97,9 @@ export const outcomes = {
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one':
-    given(['loseNextAcknowledgement'], async (store, storage) => {
+  'mistakes neither a neighbour nor an equal plant for its own': given(
+    ['loseNextAcknowledgement'],
+    async (store, storage) => {
       for (const [first, other] of NEIGHBOURS) {
         await store.add(plantOf(first));
         await storage.loseNextAcknowledgement();
@@ -100,8 +111,9 @@ export const outcomes = {
       const why = 'an equal plant of another call is stored';
       expectOutcome(await store.report(PLANT), ['taken', 'unknown'], why);
       await store.expectStored([PLANT]);
-    }),
-  'reports the truth to each of 100 concurrent callers while the storage does not respond': given(
+    },
+  ),
+  'tells 100 concurrent callers the truth while the storage is silent': given(
     ['stall', 'recover'],
     async (store, storage) => {
       await storage.stall();
@@ -112,8 +124,9 @@ export const outcomes = {
       await store.expectTrueAfterClose(...reports);
     },
   ),
-  'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart':
-    given(['crash'], (store, storage) =>
+  'keeps stored and taken plants when the storage is killed, and recovers': given(
+    ['crash'],
+    (store, storage) =>
       store.withAnother(async (other) => {
         const calls = plants(20).flatMap((plant) =>
           [store, other].map((it) => it.report(plant, RACE_LIMIT_MS)),
@@ -123,8 +136,8 @@ export const outcomes = {
         const reports = await Promise.all(calls);
         await store.expectKept(plantsOf(reports, ['stored', 'taken']));
       }),
-    ),
-  'keeps a plant that it finds when it tries again, when the storage is killed': given(
+  ),
+  'keeps a plant that a retry found when the storage is killed': given(
     ['loseNextAcknowledgement', 'crash'],
     async (store, storage) => {
       await store.add(BEFORE);
@@ -134,8 +147,9 @@ export const outcomes = {
       await store.expectKept([BEFORE, ...plantsOf([reported], ['stored'])]);
     },
   ),
-  'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready':
-    given(['relaxDurability', 'crash', 'recover'], async (store, storage) => {
+  'keeps what it acknowledges on an unsafe storage, or is not ready': given(
+    ['relaxDurability', 'crash', 'recover'],
+    async (store, storage) => {
       await store.add(plantOf(1_000n));
       await store.expectReady();
       await storage.relaxDurability();
@@ -145,9 +159,11 @@ export const outcomes = {
       await storage.crash();
       await storage.recover();
       await store.expectKept(stored);
-    }),
-  'keeps the plant of another client whose id it has reported as taken, when the storage is killed':
-    given(['commitUnflushed', 'crash'], async (store, storage) => {
+    },
+  ),
+  'keeps the plant that holds a taken id when the storage is killed': given(
+    ['commitUnflushed', 'crash'],
+    async (store, storage) => {
       await store.add(BEFORE);
       await storage.commitUnflushed(PLANT);
       const reported = await store.report({ ...PLANT, name: 'late' }, RETRY_LIMIT_MS);
@@ -155,8 +171,9 @@ export const outcomes = {
       expectOutcome(reported, ['taken', 'unavailable', 'unknown'], why);
       await storage.crash();
       await store.expectKept(reported.outcome === 'taken' ? [PLANT] : [BEFORE]);
-    }),
-  'stores plants again within 30 seconds when its connections are lost without a sign': given(
+    },
+  ),
+  'stores plants again within 30 seconds of losing its connections silently': given(
     ['loseConnections', 'recover'],
     async (store, storage) => {
       await store.add(BEFORE);
@@ -179,7 +196,7 @@ export const outcomes = {
   ),
   ...Object.fromEntries(
     [...FAULTS, ['refuseWrites', 'accepts no writes'] as const].map(([fault, state]) => [
-      `reports truly and in time that the storage ${state}, and recovers without a restart`,
+      `reports in time that the storage ${state}, and recovers`,
       given([fault, 'recover'], async (store, storage) => {
         await store.add(BEFORE);
         await store.expectReady();

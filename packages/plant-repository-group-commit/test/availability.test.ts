@@ -63,7 +63,7 @@ describe('The availability of a storage', () => {
     await time.runOut(HOUR);
   }
 
-  it('counts connections as lost after ten seconds with responses, and those of a frozen server never', async () => {
+  it('counts connections as lost after ten seconds with responses, not while frozen', async () => {
     open();
     const { lost: sent } = availability;
     time.after(500, () => fail(lost));
@@ -75,10 +75,10 @@ describe('The availability of a storage', () => {
   });
 
   for (const [checks, checkMs, askedMs] of [
-    ['fewer checks, which take long', 1_400, undefined],
-    ['more checks, because `ready` is called often', 0, 100],
+    ['slow checks', 1_400, undefined],
+    ['frequent calls of `ready`', 0, 100],
   ] as const) {
-    it(`counts connections as lost after ten seconds of responses, not after ten checks: ${checks}`, async () => {
+    it(`counts ten seconds of responses, not ten checks: ${checks}`, async () => {
       check = () => (checkMs > 0 ? time.wait(checkMs) : Promise.resolve());
       open();
       for (let at = 1; askedMs && at < 13_000; at += askedMs) {
@@ -102,7 +102,7 @@ describe('The availability of a storage', () => {
     ]);
   });
 
-  it('is checked less and less often while the credentials are refused, also by `ready`', async () => {
+  it('is checked less and less often while the credentials are refused', async () => {
     fail(refusedLogin);
     open();
     time.after(500, () => void availability.ready().catch(() => undefined));
@@ -119,7 +119,7 @@ describe('The availability of a storage', () => {
     [refusedLogin, 'the database at db.example:1 refuses the credentials', true],
     [view, 'plants are refused: it is a view', true],
   ] as const) {
-    it(`is reported as \`ready\` rejects, ${denies ? 'and plants are refused' : 'while plants wait'}: ${message}`, async () => {
+    it(`${denies ? 'refuses plants' : 'lets plants wait'}: ${message}`, async () => {
       fail(error);
       open();
       const problem = await availability.ready().catch((it: Error) => it);
@@ -147,7 +147,7 @@ describe('The availability of a storage', () => {
     expect(availability.wasReached).to.equal(true);
   });
 
-  it('is checked for 1.5 s, and reported again, once, when a silent server shows the reason', async () => {
+  it('is reported again, once, when a silent server shows the reason', async () => {
     const ended: number[] = [];
     check = (signal) =>
       new Promise((_, reject) => {

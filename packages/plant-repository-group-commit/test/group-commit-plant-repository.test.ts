@@ -46,7 +46,7 @@ describe('A group commit repository', () => {
     ['never ends', () => never],
     ['fails', () => Promise.reject(lost)],
   ] as const) {
-    it(`stores a plant, reads a page, and leaves no timer when it is closed, and the close of the storage ${what}`, async () => {
+    it(`leaves no timer behind when the close of its storage ${what}`, async () => {
       await Promise.resolve();
       const running = timers();
       const stored: string[] = [];
@@ -73,10 +73,10 @@ describe('A group commit repository', () => {
   });
 
   for (const [what, failures, reason] of [
-    ['that the server does not respond', [], 'the server does not respond'],
+    ['no failure', [], 'the server does not respond'],
     ['the latest failure', [lost], lost.message],
   ] as const) {
-    it(`ends a page at its time limit, and reports ${what}`, async () => {
+    it(`ends a page at its time limit, with ${what}`, async () => {
       const failing = [...failures];
       open({
         page: (_, signal) =>
@@ -101,9 +101,9 @@ describe('A group commit repository', () => {
   for (const [what, page, expected] of [
     ['refused credentials', refused, { cause: refused }],
     ['an unusable table', unusable, { cause: unusable }],
-    ['a record that is no plant', unreadable, unreadable],
+    ['an unreadable record', unreadable, unreadable],
     [
-      'one that breaks a rule of the domain, and reports its id',
+      'a record that breaks a rule of the domain',
       { id: 8n, name: 'a\uD800' },
       { code: 'UNREADABLE_PLANT', message: invalid },
     ],

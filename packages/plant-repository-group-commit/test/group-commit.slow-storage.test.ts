@@ -91,7 +91,7 @@ describe('A slow storage', function () {
     [8, 100],
     [2, 500],
   ] as const) {
-    it(`stores nine tenths of the plants that a plain client would: ${seconds} s, ${clients} clients`, async () => {
+    it(`stores nine tenths of what is possible: ${seconds} s, ${clients} clients`, async () => {
       const delayMs = seconds * 1_000;
       slow.delayMs = () => delayMs;
       for (let id = 1; id < 2 * clients; id += 2) void client(id, 15_000, MINUTE);
@@ -117,7 +117,7 @@ describe('A slow storage', function () {
     expect(slow.maxOpen).to.be.at.most(LIMITS.ordinary + LIMITS.suspects);
   });
 
-  it('that stands still for 20 s stores every plant, with a bounded number of inserts', async () => {
+  it('that stands still for 20 s stores every plant with few inserts', async () => {
     slow.delayMs = (now) => (now >= 200 && now < 20_200 ? 20_200 - now : 0);
     for (let id = 1; id < 200; id += 2) void client(id, MINUTE, 20_400);
     await time.runOut(2 * MINUTE);
@@ -127,7 +127,7 @@ describe('A slow storage', function () {
   });
 
   for (const fault of ['silent', 'merged'] as const) {
-    it(`one of whose shards is lost stores the plants of the other, 98 % within 2.5 s: ${fault}`, async () => {
+    it(`that has lost a shard stores the other plants quickly: ${fault}`, async () => {
       slow.lostShard = fault;
       const durations: number[] = [];
       for (let at = 0; at < 10_000; at += 5) {
@@ -147,7 +147,7 @@ describe('A slow storage', function () {
     });
   }
 
-  it('one of whose shards is lost stores every plant of the other, when 10 a second come for the lost one', async () => {
+  it('that has lost a shard stores every other plant at 10 lost a second', async () => {
     slow.lostShard = 'silent';
     const arrive = (everyMs: number, parity: number) => {
       for (let at = 1; at < 40_000; at += everyMs) {
@@ -171,7 +171,7 @@ describe('A slow storage', function () {
     expect(slow.maxOpen).to.be.at.most(10);
   });
 
-  it('whose shards are lost for a moment costs no insert for each plant', async () => {
+  it('that loses its shards for a moment needs few inserts', async () => {
     slow.lostShard = 'silent';
     for (let id = 1; id < 8_000; id += 2) void client(id, 15_000, -1);
     time.after(800, () => (slow.lostShard = undefined));

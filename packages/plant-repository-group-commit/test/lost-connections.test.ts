@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { LostConnections } from '../src/lost-connections.js';
 
 describe('LostConnections', () => {
-  it('counts a step of minutes, in which this process or the server was frozen, as the longest usual one', () => {
+  it('counts minutes in which the process was frozen as one usual step', () => {
     const connections = new LostConnections(2_500);
     const { signal } = connections;
     const minutes = [0, 1, 2, 3, 4, 5].filter((minute) => {

@@ -128,7 +128,7 @@ export const liars: Liars<CorrectStore> = {
       })),
     ]),
   ),
-  'rejects a second add with an id, also of an equal plant, and keeps the first plant': {
+  'rejects a second add with an id, even of an equal plant': {
     'takes the same content for the same create': ({ storage }) => ({
       failure: 'plant 7: expected taken, because a plant with the id is stored; got stored',
       attempt: async (plant, mark) =>
@@ -146,7 +146,7 @@ export const liars: Liars<CorrectStore> = {
       },
     }),
   },
-  'stores exactly one of two concurrent adds with one id through two repositories': {
+  'stores one of two concurrent adds with an id through two repositories': {
     'checks ids only against its own concurrent adds': ({ storage }, own = new Set<bigint>()) => ({
       failure: 'plant 7: expected that one of 2 adds resolves, got 2',
       async add(plant) {
@@ -158,7 +158,7 @@ export const liars: Liars<CorrectStore> = {
       },
     }),
   },
-  'reports the outcome of its own plant to each of 100 concurrent callers': {
+  'reports to each of 100 concurrent callers the outcome of its plant': {
     'reports one outcome to all callers at the same time': ({ add, past }) => ({
       failure: 'plant 0: expected stored, because its id was free; got taken',
       async add(plant, limit) {
@@ -172,7 +172,7 @@ export const liars: Liars<CorrectStore> = {
       attempt: async (...add) => past.underWay.size === 140 || storage.insert(...add),
     }),
   },
-  'rejects an add with a time limit of 0 or less as unavailable, and stores nothing': {
+  'rejects an add without time left, and stores nothing': {
     'has no time limit when it rounds a negative one up': () => ({
       failure: 'plant 3: expected unavailable, because there is no time left; got stored',
       limit: (timeLimitMs) => (timeLimitMs < 0 && timeLimitMs > -1 ? 1_000 : timeLimitMs),
@@ -191,7 +191,7 @@ export const liars: Liars<CorrectStore> = {
       add: async (plant) => storage.keep(plant),
     }),
   },
-  'is ready until it is closed, and can be closed more than once; then every call is unavailable': {
+  'is ready until closed, and can be closed more than once': {
     'is never ready': () => ({
       failure: 'ready: expected it to resolve; got StorageUnavailableError',
       ready: () => Promise.reject(new StorageUnavailableError('never')),
@@ -214,7 +214,7 @@ export const liars: Liars<CorrectStore> = {
       failed: (_, plant) => new StorageUnavailableError(`${plant?.name} is late`),
     }),
   },
-  'reports truly and in time that the storage cannot be reached, and recovers without a restart': {
+  'reports in time that the storage cannot be reached, and recovers': {
     'still tries to write a plant that it has reported as unavailable': ({ add, storage }) => ({
       failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
       async add(plant, limit) {
@@ -249,7 +249,7 @@ export const liars: Liars<CorrectStore> = {
     }),
     'accepts no more plants after one that failed': failingForGood,
   },
-  'reports truly and in time that the storage refuses access, and recovers without a restart': {
+  'reports in time that the storage refuses access, and recovers': {
     'reports missing permissions as a bug': () => ({
       failure:
         'add of plant 2 was rejected with an error that is not of the port: Error: permission denied',
@@ -262,10 +262,10 @@ export const liars: Liars<CorrectStore> = {
     }),
     'accepts no more plants after one that failed': failingForGood,
   },
-  'reports truly and in time that the storage accepts no writes, and recovers without a restart': {
+  'reports in time that the storage accepts no writes, and recovers': {
     'is always ready': alwaysReady,
   },
-  'reports truly and in time that the storage does not respond, and recovers without a restart': {
+  'reports in time that the storage does not respond, and recovers': {
     'settles an add 3 seconds late': () => ({
       lateFailure: 'add of plant 2 has not settled 2000 ms after its limit of 99.73 ms',
       limit: (timeLimitMs) => timeLimitMs + 3_000,
@@ -278,25 +278,24 @@ export const liars: Liars<CorrectStore> = {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'accepts no more plants after one that failed': failingForGood,
   },
-  'closes in time when the storage does not respond, after the calls under way have settled in time':
-    {
-      'does not close while its storage does not respond': ({ close, storage }) => ({
-        lateFailure: 'close has not settled 2000 ms after its limit of 3000 ms',
-        close: () => (storage.fault === 'silent' ? never() : close()),
-      }),
-      'forgets the adds that wait when it is closed': closingEarly,
-    },
+  'settles its calls and closes in time while the storage is silent': {
+    'does not close while its storage does not respond': ({ close, storage }) => ({
+      lateFailure: 'close has not settled 2000 ms after its limit of 3000 ms',
+      close: () => (storage.fault === 'silent' ? never() : close()),
+    }),
+    'forgets the adds that wait when it is closed': closingEarly,
+  },
   'settles an add that is under way before it closes': {
     'forgets the adds that wait when it is closed': closingEarly,
   },
-  'keeps a plant durably: it is there when the store is opened again': {
+  'still has a plant when the store is opened again': {
     'loses the tags of its plants when it is opened again'({ storage }) {
       for (const { plant } of storage.rows.values())
         storage.keep(newPlant({ ...plant, tag: undefined }));
       return { failure: 'plant 1 in the storage: expected tag "rare-tag-1", got no tag' };
     },
   },
-  'leaves no connection open, and no timer that keeps the process running, when it is closed': {
+  'leaves no connection and no timer when it is closed': {
     'keeps its connections when it is closed': ({ add, storage }) => ({
       lateFailure: 'the number of connections and timers grows each time',
       add(...plant) {
@@ -322,41 +321,41 @@ export const liars: Liars<CorrectStore> = {
       },
     }),
   },
-  'settles in time, and reports the truth, when the storage stops responding after the write': {
+  'tells the truth when the storage falls silent after the write': {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'quotes the first 8 characters of a tag': () => ({
       failure: 'the error of add of plant 2.parameters reveals "rare-tag"',
       failed: (error, plant) => Object.assign(error, { parameters: [plant?.tag?.slice(0, 8)] }),
     }),
   },
-  'reports the truth to each of 100 concurrent callers while the storage does not respond': {
+  'tells 100 concurrent callers the truth while the storage is silent': {
     'reports a write without a response as unavailable': unavailableOnceSent,
     'loses a connection with each add that times out': ({ past }) => ({
       failure: 'plant 100: expected stored, because its id is free, and the storage can be used',
       refuse: () => past.failed.size >= 100 && new StorageUnavailableError('no connection'),
     }),
   },
-  'settles in time in the last millisecond of a limit, when the storage does not respond': {
+  'settles within a limit below a millisecond while the storage is silent': {
     'takes the last fraction of a millisecond for no limit': () => ({
       lateFailure: 'has not settled 2000 ms after its limit of 0.',
       limit: (timeLimitMs) => (timeLimitMs > 0 && timeLimitMs < 1 ? 10_000 : timeLimitMs),
     }),
   },
-  'keeps each plant that it has reported as stored or taken when the storage is killed, and recovers without a restart':
-    {
-      'reports an id as taken before the other plant is durable': takenTooEarly,
-      'acknowledges what is not durable': ({ storage }) => ({
-        failure: 'expected taken, because it was reported as stored or taken before; got stored',
-        attempt: async (plant, mark) => (await storage.write(plant, mark, false)) === mark,
-      }),
-      'never connects a second time': ({ storage }) => ({
-        failure: 'got unavailable (StorageUnavailableError: disconnected)',
-        refuse: () => storage.generation > 0 && new StorageUnavailableError('disconnected'),
-      }),
-    },
-  'keeps the plant of another client whose id it has reported as taken, when the storage is killed':
-    { 'reports an id as taken before the other plant is durable': takenTooEarly },
-  'keeps a plant that it finds when it tries again, when the storage is killed': {
+  'keeps stored and taken plants when the storage is killed, and recovers': {
+    'reports an id as taken before the other plant is durable': takenTooEarly,
+    'acknowledges what is not durable': ({ storage }) => ({
+      failure: 'expected taken, because it was reported as stored or taken before; got stored',
+      attempt: async (plant, mark) => (await storage.write(plant, mark, false)) === mark,
+    }),
+    'never connects a second time': ({ storage }) => ({
+      failure: 'got unavailable (StorageUnavailableError: disconnected)',
+      refuse: () => storage.generation > 0 && new StorageUnavailableError('disconnected'),
+    }),
+  },
+  'keeps the plant that holds a taken id when the storage is killed': {
+    'reports an id as taken before the other plant is durable': takenTooEarly,
+  },
+  'keeps a plant that a retry found when the storage is killed': {
     'reports its own plant as stored before it is durable, when it tries again': ({ storage }) => ({
       failure: 'plant 2: expected taken, because it was reported as stored or taken before',
       async attempt(plant, mark) {
@@ -366,23 +365,20 @@ export const liars: Liars<CorrectStore> = {
       },
     }),
   },
-  'keeps every plant that it acknowledges while the storage is configured to lose it; otherwise it is not ready':
-    {
-      'leaves it to the configuration of its storage whether a plant is durable': ({
-        storage,
-      }) => ({
-        failure: 'plant 0: expected taken, because it was reported as stored or taken before',
-        attempt: async (plant, mark) =>
-          (await storage.write(plant, mark, storage.fault !== 'relaxed')) === mark,
-      }),
-      'is ready while its storage loses what it acknowledges, and it stores nothing': ({
-        storage,
-      }) => ({
-        failure: 'ready: expected it to be rejected as unavailable, because it accepts no plants',
-        refuse: () => storage.fault === 'relaxed' && new StorageUnavailableError('no flushes'),
-      }),
-    },
-  'does not report an id as taken by a plant that is rolled back': {
+  'keeps what it acknowledges on an unsafe storage, or is not ready': {
+    'leaves it to the configuration of its storage whether a plant is durable': ({ storage }) => ({
+      failure: 'plant 0: expected taken, because it was reported as stored or taken before',
+      attempt: async (plant, mark) =>
+        (await storage.write(plant, mark, storage.fault !== 'relaxed')) === mark,
+    }),
+    'is ready while its storage loses what it acknowledges, and it stores nothing': ({
+      storage,
+    }) => ({
+      failure: 'ready: expected it to be rejected as unavailable, because it accepts no plants',
+      refuse: () => storage.fault === 'relaxed' && new StorageUnavailableError('no flushes'),
+    }),
+  },
+  'does not report an id as taken by a rolled-back plant': {
     'reports an id as taken by a plant that is not committed': ({ storage }) => ({
       failure: 'plant 2: expected stored or unavailable or unknown, because its id was free',
       refuse: (plant) => plant && storage.dirtyRead(plant.id) && new PlantIdTakenError('taken'),
@@ -395,19 +391,19 @@ export const liars: Liars<CorrectStore> = {
       },
     }),
   },
-  'reports the truth when an acknowledgement is lost, and then the storage cannot be reached': {
+  'tells the truth after a lost acknowledgement and an outage': {
     'reports an outage as unavailable, also after a write without a response': unavailableLater,
   },
-  'reports the truth when an acknowledgement is lost, and then the storage refuses access': {
+  'tells the truth after a lost acknowledgement and refused access': {
     'reports an outage as unavailable, also after a write without a response': unavailableLater,
   },
-  'reports the truth when an acknowledgement is lost, and then the repository is closed': {
+  'tells the truth after a lost acknowledgement and a close': {
     'reports an add under way as unavailable when it is closed': ({ past }) => ({
       failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
       failed: (error) => (past.closed ? new StorageUnavailableError('closed') : error),
     }),
   },
-  'reports the truth when an acknowledgement is lost': {
+  'tells the truth after a lost acknowledgement': {
     'reports a lost acknowledgement as unavailable': () => ({
       failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
       lost: () => new StorageUnavailableError('lost'),
@@ -417,29 +413,28 @@ export const liars: Liars<CorrectStore> = {
       attempt: (plant) => storage.insert(plant, Symbol('another mark')),
     }),
   },
-  'takes no other plant for its own when an acknowledgement is lost: no neighbour, and no equal one':
-    {
-      'looks an id up as a double after a lost acknowledgement': ({ storage }) => ({
-        failure: 'plant 9007199254740993: expected stored or unknown',
-        lost(error, { id }, mark) {
-          const rows = [...storage.rows.values()];
-          const found = rows.find(({ plant }) => Number(plant.id) === Number(id));
-          return found === undefined ? error : found.mark === mark;
-        },
-      }),
-      'recognises its own plant by the content when it retries': ({ storage }) => ({
-        failure: 'plant 2: expected taken or unknown, because an equal plant of another call',
-        lost: (error, { id, name }) => storage.rows.get(id)?.plant.name === name || error,
-      }),
-    },
-  'does not take a plant that it does not find for one that is not stored: the write may be late': {
+  'mistakes neither a neighbour nor an equal plant for its own': {
+    'looks an id up as a double after a lost acknowledgement': ({ storage }) => ({
+      failure: 'plant 9007199254740993: expected stored or unknown',
+      lost(error, { id }, mark) {
+        const rows = [...storage.rows.values()];
+        const found = rows.find(({ plant }) => Number(plant.id) === Number(id));
+        return found === undefined ? error : found.mark === mark;
+      },
+    }),
+    'recognises its own plant by the content when it retries': ({ storage }) => ({
+      failure: 'plant 2: expected taken or unknown, because an equal plant of another call',
+      lost: (error, { id, name }) => storage.rows.get(id)?.plant.name === name || error,
+    }),
+  },
+  'does not mistake a late write for a lost one': {
     'takes a plant that it does not find for one that is not stored': ({ storage }) => ({
       failure: 'plant 2 was reported as unavailable. In the storage: expected no plant, got id 2',
       lost: (error, { id }) =>
         storage.rows.has(id) ? error : new StorageUnavailableError('not found'),
     }),
   },
-  'stores plants again within 30 seconds when its connections are lost without a sign': {
+  'stores plants again within 30 seconds of losing its connections silently': {
     'waits for connections that are lost': ({ storage }) => ({
       lateFailure: 'no plant was stored for 30 seconds',
       failed(error) {

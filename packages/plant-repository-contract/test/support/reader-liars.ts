@@ -38,7 +38,7 @@ const inEveryFault: Readonly<Record<string, Lie<CorrectStore>>> = {
 
 /** All lies of readers by the case that catches them. */
 export const readerLiars: Liars<CorrectStore> = {
-  'reads each plant exactly, once, and in the order of the ids, however many are in a page': {
+  'reads each plant exactly, once and in order, with any page size': {
     'makes up a plant': () => ({
       failure: 'plant 1 read after the last: expected no plant, got id 1, name "made up"',
       see: (all) => (all.length > 0 ? all : [newPlant({ id: 1n, name: 'made up' })]),
@@ -103,7 +103,7 @@ export const readerLiars: Liars<CorrectStore> = {
       see: (plants) => plants.filter(({ name }) => name.length < 2 * 1024 ** 2),
     }),
   },
-  'reports a row that is no plant, and leaves out no plant': {
+  'reports a row that is not a plant': {
     'leaves out a row that it cannot read': () => ({
       failure: 'read: expected an UnreadablePlantError with the id 1; got plants',
       see: (plants) => plants.filter(({ name }) => name !== undefined),
@@ -122,7 +122,7 @@ export const readerLiars: Liars<CorrectStore> = {
       },
     }),
   },
-  'reads a plant that is added meanwhile completely or not at all, and every other one once': {
+  'reads a plant added meanwhile completely or not at all': {
     'counts plants instead of comparing ids': (_, position = 0) => ({
       failure: 'read after plant',
       select(plants, { after, limit }) {
@@ -141,7 +141,7 @@ export const readerLiars: Liars<CorrectStore> = {
       see: (plants) => [...plants, storage.dirtyRead(2n)?.plant ?? []].flat(),
     }),
   },
-  'reads what was stored before the storage was killed, and keeps what it has read': {
+  'reads and keeps what was stored before the storage was killed': {
     'reads what is not durable': ({ storage }) => ({
       failure: 'plant 1099511627776 in the storage: expected id 1099511627776',
       see: () => visible(storage),
@@ -151,7 +151,7 @@ export const readerLiars: Liars<CorrectStore> = {
       see: (plants) => (storage.generation > 0 ? [] : plants),
     }),
   },
-  'is unavailable with a time limit of 0 or less, and after close': {
+  'is unavailable without time left, and after close': {
     'does not limit the time of a read with the time limit 0': () => ({
       failure: 'read: expected it to be rejected as unavailable, because there is no time left',
       limit: (timeLimitMs) => timeLimitMs || 1_000,
@@ -161,7 +161,7 @@ export const readerLiars: Liars<CorrectStore> = {
       async close() {},
     }),
   },
-  'does not take a connection that ends for the end of the plants': {
+  'does not mistake a lost connection for the end of the plants': {
     'takes a connection that ends for the end': ({ read }) => ({
       failure: 'plant -9223372036854775807 read first: expected id -9223372036854775807',
       read: (page, limit) =>
@@ -174,16 +174,15 @@ export const readerLiars: Liars<CorrectStore> = {
       refuse: () => storage.fault === 'silent' && new StorageUnavailableError('no response'),
     }),
   },
-  'is unavailable in time when the storage cannot be reached, and reads again afterwards':
-    inEveryFault,
-  'is unavailable in time when the storage refuses access, and reads again afterwards': {
+  'is unavailable when the storage cannot be reached, and reads again afterwards': inEveryFault,
+  'is unavailable when the storage refuses access, and reads again afterwards': {
     ...inEveryFault,
     'reads nothing after a failure': ({ past }) => ({
       lateFailure: 'no read has succeeded for 20 seconds after the fault had ended',
       refuse: () => past.failed.size > 0 && new StorageUnavailableError('it failed before'),
     }),
   },
-  'is unavailable in time when the storage does not respond, and reads again afterwards': {
+  'is unavailable when the storage does not respond, and reads again afterwards': {
     ...inEveryFault,
     'settles a read 3 seconds late': () => ({
       lateFailure: 'read has not settled 2000 ms after its limit of 99.73 ms',

@@ -29,20 +29,17 @@ let marks = 0;
 /** Errors in the real classes, by the world that notices them. One that only costs inserts would change no outcome. */
 export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>> = {
   'one plant': {
-    'an insert that was sent is not counted': replaced(PendingPlant, { beginInsert() {} }),
+    'a sent insert is not counted': replaced(PendingPlant, { beginInsert() {} }),
     'an insert is counted twice': replaced(PendingPlant, {
       beginInsert() {
         beginInsert.call(this);
         beginInsert.call(this);
       },
     }),
-    'an insert of unknown outcome is treated as one that wrote nothing': mistaken(
-      'unknown',
-      'not now',
-    ),
-    'an insert of unknown outcome is treated as stored': mistaken('unknown', 'stored'),
-    'an id that exists is taken, without a look-up': mistaken('id exists', TAKEN),
-    'an unusable storage is a refusal of the plant': mistaken('unusable', REFUSAL),
+    'an unknown insert means not written': mistaken('unknown', 'not now'),
+    'an unknown insert means stored': mistaken('unknown', 'stored'),
+    'an id that exists is taken': mistaken('id exists', TAKEN),
+    'an unusable storage means a refused plant': mistaken('unusable', REFUSAL),
     'a plant that may be written is unavailable': replaced(PendingPlant, { mayBeWritten: false }),
     'a plant that was not written is unknown': replaced(PendingPlant, { mayBeWritten: true }),
     'its own mark means taken': replaced(PendingPlant, {
@@ -68,15 +65,15 @@ export const bugs: Readonly<Record<string, Readonly<Record<string, () => void>>>
   },
   'different ids in a batch': {
     'the refusal of one is a refusal of all': mistaken('batch refused', REFUSAL),
-    'the outcomes are those of other plants': replaced(Attempt, {
+    'plants get the outcomes of others': replaced(Attempt, {
       take() {
         return take.call(this).toReversed();
       },
     }),
   },
   'another program, and a short time limit': {
-    'an insert that wrote nothing stays unknown': mistaken('not now', 'unknown'),
-    'an insert has plants that have expired': replaced(Attempt, {
+    'not written means unknown': mistaken('not now', 'unknown'),
+    'an insert has expired plants': replaced(Attempt, {
       take() {
         for (const plant of this.plants) if (plant.isSettled) plant.beginInsert();
         take.call(this);

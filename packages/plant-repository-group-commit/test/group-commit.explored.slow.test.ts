@@ -1,0 +1,3 @@
+import { describeHistories } from './support/explored-worlds.js';
+
+describeHistories(3);

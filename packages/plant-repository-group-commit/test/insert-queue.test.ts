@@ -1,0 +1,37 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { expect } from 'chai';
+import { InsertQueue } from '../src/insert-queue.js';
+import { PendingPlant } from '../src/pending-plant.js';
+import { plant } from './support/storage-with.js';
+import { VirtualTime } from './support/virtual-time.js';
+
+function pending(id: bigint): PendingPlant {
+  const call = { size: 100, addedAt: 0, deadline: 1_000, caller: undefined, settled() {} };
+  return new PendingPlant(plant(id), `mark ${id}`, call);
+}
+
+describe('An insert queue', () => {
+  it('forgets a plant that has expired while every slot is used', async () => {
+    const inserts: (readonly PendingPlant[])[] = [];
+    const release: (() => void)[] = [];
+    const queue = new InsertQueue({
+      slots: 1,
+      waits: true,
+      startIntervalMs: () => 100,
+      insert(plants, releaseSlot) {
+        inserts.push(plants);
+        release.push(releaseSlot);
+      },
+      clock: new VirtualTime(),
+    });
+    const [sent, expired, waiting] = [pending(1n), pending(2n), pending(3n)] as const;
+    queue.push(sent);
+    await nextTurn();
+    queue.push(expired);
+    queue.push(waiting);
+    queue.delete(expired);
+    release[0]?.();
+    await nextTurn();
+    expect(inserts).to.deep.equal([[sent], [waiting]]);
+  });
+});

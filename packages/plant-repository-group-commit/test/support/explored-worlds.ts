@@ -1,0 +1,50 @@
+import { explore } from '@plant-store/explorer';
+import { expect } from 'chai';
+import { ExploredWorld, type Outcome, type PlannedAdd, type WorldPlan } from './explored-world.js';
+
+const A: PlannedAdd = { name: 'A', id: 1n, timeLimitMs: 300, instance: 0 };
+const B: PlannedAdd = { ...A, name: 'B' };
+/** Long enough for an insert to reach the attempt timeout. */
+const long = { timeLimitMs: 1_300 };
+const elsewhere = { ...B, instance: 1 } as const;
+
+/** Every plant has the same id, unless the name of the world says something else. */
+export const WORLDS: Readonly<Record<string, WorldPlan>> = {
+  'one plant': { adds: [{ ...A, ...long }] },
+  'twins in a batch': {
+    adds: [
+      { ...A, timeLimitMs: 60 },
+      { ...B, ...long },
+    ],
+  },
+  'different ids in a batch': { adds: [A, { ...B, ...long, id: 2n }] },
+  'a plant that joins later': { adds: [A, { ...B, isLate: true }] },
+  'one slot for each kind of insert': {
+    adds: [A, { ...B, ...long, isLate: true }],
+    limits: { ordinary: 1, suspects: 1, stragglers: 0 },
+  },
+  'two instances, and access that is revoked and granted': { adds: [A, elsewhere], revokes: true },
+  'two instances, and replies with marks': { adds: [A, elsewhere], repliesWithMarks: true },
+  'another program, and a short time limit': {
+    adds: [{ ...A, timeLimitMs: 60 }, B],
+    hasOtherProgram: true,
+  },
+};
+
+/** Declares a test for each world, which tries every history with so many surprises. */
+export function describeHistories(surprises: number): void {
+  describe(`With at most ${surprises} surprises, each outcome is true and in time:`, function () {
+    this.timeout(0);
+
+    for (const [name, plan] of Object.entries(WORLDS)) {
+      it(name, async function () {
+        const outcomes = new Set<Outcome>();
+        const open = () => ExploredWorld.open(plan, outcomes);
+        const { counterexample, histories } = await explore(open, surprises);
+        if (counterexample) expect.fail(counterexample);
+        expect(outcomes).to.include.keys('stored', 'unavailable', 'unknown', 'refused');
+        if (this.test) this.test.title += `: ${histories} histories`;
+      });
+    }
+  });
+}
