@@ -5,7 +5,7 @@ import {
   type OwnProcess,
   printProblem,
   StartError,
-  stopSignal,
+  stopOnSignals,
   urlOf,
 } from './commands/own-process.js';
 import { readConfiguration, serviceSettings } from './configuration/configuration.js';
@@ -52,12 +52,14 @@ in ${SOURCE}.
 `;
 
 /** Resolves with the exit code. */
-type Command = (process: OwnProcess, given: Arguments) => Promise<number>;
+type Command = (process: OwnProcess, given: Arguments, hangUps: HangUps) => Promise<number>;
+
+/** Yields at each SIGHUP, including earlier ones. */
+type HangUps = AsyncIterable<unknown>;
 
 const commands: Readonly<Record<string, Command>> = {
-  async serve(process) {
-    const stopping = stopSignal(process);
-    const hangUps = on(process, 'SIGHUP');
+  async serve(process, _, hangUps) {
+    const stopping = stopOnSignals(process);
     const configuration = await readConfiguration(process.env, process.stdout.isTTY === true);
     const { serve } = await import('./commands/serve.js');
     return serve(process, configuration, stopping, hangUps);
@@ -108,10 +110,14 @@ async function requestReadiness(process: OwnProcess): Promise<number> {
 }
 
 /** Runs a command. Resolves with the exit code: 0; 1 when it fails; 2 when it or the configuration is invalid. */
-export async function main(args: readonly string[], process: OwnProcess): Promise<number> {
+export async function main(
+  args: readonly string[],
+  process: OwnProcess,
+  hangUps: HangUps = on(process, 'SIGHUP'),
+): Promise<number> {
   try {
     const { command, ...given } = parseCommandLine(args, commands);
-    return await command(process, given);
+    return await command(process, given, hangUps);
   } catch (error) {
     const isInvalid = error instanceof UsageError || error instanceof ConfigurationError;
     if (!isInvalid && !(error instanceof StartError)) throw error;

@@ -1,19 +1,23 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { findProgram, skipWithout } from '@plant-store/test-servers/programs';
 import {
   ACCESS_TOKEN_SHA256,
   command,
   endAll,
   run,
   serve,
+  watch,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
 import { connectTo } from './support/in-process.js';
 import { newFiles } from './support/plant-files.js';
+
+const checkout = join(import.meta.dirname, '../../../..');
 
 /** Packages that only other configurations need. */
 const NOT_NEEDED = /\/node_modules\/(?:mongodb|pg|jose|prom-client|yaml)\//;
@@ -48,12 +52,31 @@ describe('The process of plant-store', () => {
   });
 
   it('serves on without outputs, also after a SIGHUP', async () => {
-    const { address, child, stop } = await serve({ ACCESS_TOKEN_SHA256, LOG_LEVEL: 'debug' });
+    const ACCESS_TOKENS_FILE = write([`${ACCESS_TOKEN_SHA256} a-client\n`]);
+    const { address, child, stop } = await serve({ ACCESS_TOKENS_FILE, LOG_LEVEL: 'debug' });
     for (const output of [child.stdout, child.stderr]) output?.destroy();
     child.kill('SIGHUP');
     expect((await fetch(`${address}/livez`)).status).to.equal(200);
     expect(await stop()).to.equal(0);
   });
+
+  for (const line of [`'${process.execPath}' '${command}'`, 'npm start']) {
+    it(`ends when the terminal of ${line.replaceAll(checkout, '')} is closed`, async function () {
+      const script = findProgram('script');
+      if (script === undefined) skipWithout(this, 'no script: install util-linux');
+      const terminal = spawn(script, ['-qc', line, '/dev/null'], {
+        ...{ cwd: checkout, env: { PATH: process.env.PATH, PORT: '0' } },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      });
+      const [, address = ''] = await watch(terminal).printed(/listens on (http:\S+?)\s/);
+      const socket = connectTo({ address }, '');
+      await once(socket, 'connect');
+      terminal.kill('SIGKILL');
+      // The service closes it only when it stops.
+      await once(socket.resume(), 'close');
+      while (await fetch(`${address}/livez`).catch(() => undefined));
+    });
+  }
 
   it('responds on connections that waited to be accepted at the signal, and closes those without a request', async () => {
     const service = await serve({ ACCESS_TOKEN_SHA256 });

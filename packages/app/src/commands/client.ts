@@ -11,7 +11,7 @@ import { type Configuration, readConfiguration } from '../configuration/configur
 import { ConfigurationError } from '../configuration/setting.js';
 import { createContainer, ids } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
-import { type OwnProcess, printProblem, StartError, stopSignal } from './own-process.js';
+import { type OwnProcess, printProblem, StartError, stopOnSignals } from './own-process.js';
 
 /** What an import or an export works with: an authenticated client and the parts of the service. */
 export interface Session {
@@ -45,7 +45,7 @@ export async function runAsClient(
   command: 'import' | 'export',
   begin: (session: Session) => Promise<Work>,
 ): Promise<number> {
-  const signal = stopSignal(process);
+  const { signal } = stopOnSignals(process);
   const { env, stderr } = process;
   const given = await readConfiguration(env, true, true);
   // Without a problem, a command prints its own text only.

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 /** The parts of `process` that commands use; tests supply their own. */
 export interface OwnProcess extends EventEmitter {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Output;
   readonly stderr: Output;
   exit(code: number): void;
@@ -20,20 +20,44 @@ export class StartError extends Error {
   override readonly name = 'StartError';
 }
 
+/** Within this time, the same signal counts once: npm passes on a Ctrl-C that the terminal has sent to the service, too. */
+const REPEAT_MS = 250;
+
 /**
- * Returns a signal that aborts on SIGINT or SIGTERM, with the signal's name as its reason. A second signal ends the
+ * Returns a controller that aborts on SIGINT or SIGTERM, with the signal's name as its reason. A second signal ends the
  * process immediately.
  */
-export function stopSignal(process: OwnProcess): AbortSignal {
+export function stopOnSignals(process: OwnProcess): AbortController {
   const stopping = new AbortController();
+  const { signal } = stopping;
+  let stoppedAt = Number.POSITIVE_INFINITY;
+  signal.addEventListener('abort', () => {
+    stoppedAt = performance.now();
+  });
   for (const name of ['SIGINT', 'SIGTERM']) {
     process.on(name, () => {
-      if (!stopping.signal.aborted) return stopping.abort(name);
+      if (!signal.aborted) return stopping.abort(name);
+      if (signal.reason === name && performance.now() < stoppedAt + REPEAT_MS) return;
       printProblem(process, `ended by a second signal, ${name}`);
       process.exit(1);
     });
   }
-  return stopping.signal;
+  return stopping;
+}
+
+/** Returns whether standard input or output is a terminal. When it is closed, a SIGHUP is sent. */
+export function isOnTerminal({ stdin, stdout }: OwnProcess): boolean {
+  return stdin.isTTY === true || stdout.isTTY === true;
+}
+
+/**
+ * Returns whether `nohup` started the process, so that it outlives its terminal. Node.js no longer ignores SIGHUP then;
+ * what remains is the shell's `_`, and on Linux a standard input that cannot be read.
+ */
+export function isUnderNohup({ env }: OwnProcess): boolean {
+  const path = '/proc/self/fdinfo/0';
+  const input = existsSync(path) ? readFileSync(path, 'utf8') : '';
+  return /(?:^|\/)nohup$/.test(env._ ?? '') || /^flags:\s+[0-7]*1$/m.test(input);
 }
 
 /**

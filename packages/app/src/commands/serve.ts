@@ -9,23 +9,37 @@ import { ConfigurationError } from '../configuration/setting.js';
 import type { ReloadableVerifier } from '../configuration/verifiers.js';
 import { createContainer, ids, type Log } from '../container.js';
 import { sentenceOf } from '../messages/wording.js';
-import { maxFiles, type Output, type OwnProcess, StartError, urlOf } from './own-process.js';
+import {
+  isOnTerminal,
+  isUnderNohup,
+  maxFiles,
+  type Output,
+  type OwnProcess,
+  StartError,
+  urlOf,
+} from './own-process.js';
 
 /**
- * Runs the service until `stopping` aborts, even during startup, and rereads the tokens file on every SIGHUP. Resolves
- * with the exit code.
+ * Runs the service until `stopping` aborts, even during startup. Rereads the tokens file on every SIGHUP; without such a
+ * file, or on a terminal, a SIGHUP stops it. Resolves with the exit code.
  */
 export async function serve(
   process: OwnProcess,
   configuration: Configuration,
-  stopping: AbortSignal,
+  stopping: AbortController,
   hangUps: AsyncIterable<unknown>,
 ): Promise<number> {
   const container = createContainer(configuration, process.stdout);
   const logger = await container.getAsync(ids.logger);
   try {
     const { variables } = configuration.verifier;
-    void rereadTokens(hangUps, await container.getAsync(ids.tokenVerifier), variables, logger);
+    const verifier = await container.getAsync(ids.tokenVerifier);
+    const rereads =
+      isUnderNohup(process) || (verifier.reload !== undefined && !isOnTerminal(process));
+    const hangUp = rereads
+      ? () => rereadTokens(verifier, variables, logger)
+      : () => stopping.abort('SIGHUP');
+    void callAtEach(hangUps, hangUp);
     const { HOST, PORT, MANAGEMENT_HOST, MANAGEMENT_PORT = 0 } = configuration;
     const server = await container.getAsync(ids.server);
     const managementServer = await container.getAsync(ids.managementServer);
@@ -35,8 +49,9 @@ export async function serve(
     const api = await listen(server, '', HOST, PORT);
     announce(process.stdout, configuration, { api, management }, logger);
     for (const line of advice(configuration, maxFiles())) logger.warn(line);
-    if (!stopping.aborted) await once(stopping, 'abort');
-    logger.info({ signal: stopping.reason }, 'stopping');
+    const { signal } = stopping;
+    if (!signal.aborted) await once(signal, 'abort');
+    logger.info({ signal: signal.reason }, 'stopping');
     (await container.getAsync(ids.health)).stop();
     await wait(configuration.SHUTDOWN_DELAY_MS);
   } finally {
@@ -52,23 +67,24 @@ export async function close(container: Container): Promise<void> {
   await container.unbindAllAsync();
 }
 
-/** Reads the tokens again at each SIGHUP. When they are invalid, the old ones stay accepted. */
-async function rereadTokens(
-  hangUps: AsyncIterable<unknown>,
+async function callAtEach(events: AsyncIterable<unknown>, action: () => void): Promise<void> {
+  for await (const _ of events) action();
+}
+
+/** If the new tokens are invalid, the old ones stay accepted. */
+function rereadTokens(
   verifier: ReloadableVerifier,
   variables: string | undefined,
   logger: Log,
-): Promise<void> {
-  for await (const _ of hangUps) {
-    try {
-      const tokens = verifier.reload?.();
-      if (tokens === undefined) logger.info('SIGHUP: there are no tokens to read again');
-      else logger.info({ variables, tokens }, 'SIGHUP: the tokens were read again');
-    } catch (error) {
-      if (!(error instanceof ConfigurationError)) throw error;
-      const { problems } = error;
-      logger.error({ problems }, 'SIGHUP: the new tokens are invalid, the old ones stay');
-    }
+): void {
+  try {
+    const tokens = verifier.reload?.();
+    if (tokens === undefined) logger.info('SIGHUP: there are no tokens to read again');
+    else logger.info({ variables, tokens }, 'SIGHUP: the tokens were read again');
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    const { problems } = error;
+    logger.error({ problems }, 'SIGHUP: the new tokens are invalid, the old ones stay');
   }
 }
 

@@ -71,7 +71,7 @@ describe('The start of the service', () => {
   it('with a token prints neither a token nor a line that creates a plant, and on a terminal advice for people', async () => {
     const settings = { NODE_ENV: 'production', STORAGE: 'memory', SHUTDOWN_TIMEOUT_MS: '1000' };
     const env = { PORT: '0', ACCESS_TOKEN_SHA256, ...settings };
-    const service = new Command([], env, true);
+    const service = new Command([], env, 'stdout');
     await service.printed(/WARN.*: .*STORAGE: memory, so plants are lost/);
     expect(service.out).to.match(/^Plant Store .*\nStorage: memory .*\n.*WARN/);
     expect(service.out).to.match(/WARN.*: .*SHUTDOWN_TIMEOUT_MS: a shutdown may cut off requests/);
@@ -167,12 +167,10 @@ describe('Stopping', () => {
     await rejects(plantRepository.ready(), StorageUnavailableError);
   });
 
-  it('waits for the end of the start, as a SIGHUP does', async () => {
+  it('waits for the end of the start', async () => {
     const env = { PORT: '0', LOG_FORMAT: 'json', ACCESS_TOKEN_SHA256 };
     const service = new Command(['serve'], env);
-    service.emit('SIGHUP');
     expect(await service.stop()).to.equal(0);
-    expect(service.out).to.match(/SIGHUP: /);
     expect(service.out).to.match(/"listening"[\s\S]*"stopping"[\s\S]*"stopped"/);
   });
 
@@ -199,6 +197,45 @@ describe('Stopping', () => {
     expect(await service.ended).to.equal(1);
     expect(service.err).to.equal('plant-store: ended by a second signal, SIGINT\n');
   });
+
+  it('takes a Ctrl-C that npm passes on for the one that the terminal has sent', async () => {
+    const service = await serveHere();
+    for (const _ of ['terminal', 'npm']) service.emit('SIGINT');
+    expect(await service.ended).to.equal(0);
+  });
+});
+
+describe('A SIGHUP', () => {
+  const { write } = newFiles();
+  const tokensFile = () => ({ ACCESS_TOKENS_FILE: write([`${ACCESS_TOKEN_SHA256} nursery\n`]) });
+  afterEach(stopAll);
+
+  for (const [where, verifier, terminal] of [
+    ['without a tokens file', () => ({ ACCESS_TOKEN_SHA256 }), undefined],
+    ['when standard input is a terminal', tokensFile, 'stdin'],
+    ['when standard output is a terminal', tokensFile, 'stdout'],
+  ] as const) {
+    it(`stops the service ${where}, even several and during the start`, async () => {
+      const env = { PORT: '0', LOG_FORMAT: 'json', ...verifier() };
+      const service = new Command(['serve'], env, terminal);
+      for (const _ of ['kernel', 'shell']) service.emit('SIGHUP');
+      expect(await service.ended).to.equal(0);
+      expect(service.out).to.match(/"listening"[\s\S]*"signal":"SIGHUP","msg":"stopping"/);
+      expect(service.err).to.equal('');
+    });
+  }
+
+  for (const [what, env] of [
+    ['with a tokens file and no terminal', tokensFile],
+    ['under nohup', () => ({ ACCESS_TOKEN_SHA256, _: '/usr/bin/nohup' })],
+  ] as const) {
+    it(`does not stop the service ${what}`, async () => {
+      const service = await serveHere(env(), {});
+      service.emit('SIGHUP');
+      await service.printed(/SIGHUP: /);
+      expect((await fetch(`${service.address}/livez`)).status).to.equal(200);
+    });
+  }
 });
 
 describe('The management listener', () => {
