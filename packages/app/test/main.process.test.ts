@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, execFileSync, spawn } from 'node:child_process';
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,6 +11,7 @@ import {
   endAll,
   run,
   serve,
+  TOKEN,
   watch,
 } from '@plant-store/test-servers/service-process';
 import { expect } from 'chai';
@@ -97,6 +98,16 @@ describe('The process of plant-store', () => {
     expect(statuses.slice(0, WAITING).every((status) => status === '200')).to.equal(true);
     expect(statuses.slice(WAITING).every((status) => status === '')).to.equal(true);
     expect(await ended).to.equal(0);
+  });
+
+  it('ends an import at a signal while nothing writes to the pipe that it reads', async () => {
+    const pipe = newPath();
+    execFileSync('mkfifo', [pipe]);
+    const settings = { STORAGE: 'memory', ACCESS_TOKEN: TOKEN, ACCESS_TOKEN_SHA256 };
+    const { child, stderr, ended } = run(['import', pipe], settings);
+    while (!stderr().includes('--from-line 1')) await once(child.stderr ?? child, 'data');
+    child.kill('SIGTERM');
+    expect(await ended).to.equal(1);
   });
 
   it('has the same exit code when nothing reads its outputs', async () => {

@@ -75,9 +75,9 @@ export interface PlantRepository {
   ready(): Promise<void>;
 
   /**
-   * Waits for calls in progress to settle, each within its time limit, then releases all resources. Settles within 3
-   * seconds after the last of them, whatever the storage does. Idempotent. After this, `add` and `ready` reject as
-   * unavailable.
+   * Waits for calls in progress to settle, each within its time limit, then releases all resources. An `add` that has
+   * sent nothing may reject as unavailable at once. Settles within 3 seconds after the last of them, whatever the
+   * storage does. Idempotent. After this, `add` and `ready` reject as unavailable.
    */
   close(): Promise<void>;
 }

@@ -10,6 +10,9 @@ import type { BatchTracer, StorageObserver } from './telemetry.js';
 
 const INSERT_AGAIN_AFTER_MS = 50;
 
+/** How long after `close` plants are sent: enough for a full queue, unless the storage is slow or unreachable. */
+const SENT_AFTER_CLOSE_MS = 1_000;
+
 const NOT_STORED = 'the plant was not stored';
 
 export interface GroupCommitOptions {
@@ -52,6 +55,8 @@ export class GroupCommit {
   #nextDeadline = Number.POSITIVE_INFINITY;
   #stopTimer: () => void = () => undefined;
   #isClosed = false;
+  /** Whether plants are still sent for the first time, or again after a failure: until a while after `close`. */
+  #isSending = true;
   #drained: (() => void) | undefined;
 
   constructor(options: GroupCommitOptions) {
@@ -92,14 +97,32 @@ export class GroupCommit {
     });
   }
 
-  /** Accepts no more plants, and resolves when every plant is settled. To be called once. */
+  /**
+   * Accepts no more plants, and resolves when every plant is settled. Plants that no insert may have written after a
+   * second are unavailable. To be called once.
+   */
   async close(): Promise<void> {
     this.#isClosed = true;
     const drained = new Promise<void>((resolve) => {
       this.#drained = resolve;
     });
+    const stopTimer = this.#options.clock.after(SENT_AFTER_CLOSE_MS, () => {
+      this.#isSending = false;
+      this.#giveUpUnwritten(this.#pending);
+    });
     if (this.#pending.size > 0) await drained;
+    stopTimer();
     this.#stopTimer();
+  }
+
+  #giveUpUnwritten(plants: Iterable<PendingPlant>): void {
+    for (const plant of plants) {
+      if (!plant.mayBeWritten) this.#giveUp(plant);
+    }
+  }
+
+  #giveUp(plant: PendingPlant): void {
+    plant.giveUp(NOT_STORED, plant.cause ?? this.#options.availability.problem);
   }
 
   #expectAcceptable(size: number, timeLimitMs: number): void {
@@ -124,12 +147,11 @@ export class GroupCommit {
   }
 
   #expire(): void {
-    const { availability, clock } = this.#options;
-    const now = clock.now();
+    const now = this.#options.clock.now();
     this.#nextDeadline = Number.POSITIVE_INFINITY;
     for (const plant of this.#pending) {
       if (plant.call.deadline > now) this.#expireAt(plant.call.deadline);
-      else plant.giveUp(NOT_STORED, plant.cause ?? availability.problem);
+      else this.#giveUp(plant);
     }
   }
 
@@ -239,6 +261,7 @@ export class GroupCommit {
 
   /** Suspects that are inserted alone go to the back of the queue, so that they take turns. */
   #queueAgain(plants: readonly PendingPlant[]): void {
+    if (!this.#isSending) this.#giveUpUnwritten(plants);
     const pending = plants.filter(({ isSettled }) => !isSettled);
     this.#ordinary.pushFront(pending.filter(({ isSuspect }) => !isSuspect));
     const suspects = pending.filter(({ isSuspect }) => isSuspect);

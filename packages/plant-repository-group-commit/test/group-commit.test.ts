@@ -154,6 +154,28 @@ describe('A group commit', () => {
     await clock.runOut(0);
   });
 
+  it('gives up what was not sent a second after it closes, and waits for what may be written', async () => {
+    const limits = { ordinary: 1, suspects: 1, stragglers: 0 };
+    const { fake, clock, plants, add, settled } = open({ limits });
+    const sent = add(1n).then(() => clock.now());
+    await fake.insert(0);
+    const waiting = rejects(add(2n), StorageUnavailableError).then(() => clock.now());
+    clock.after(3_000, () => fake.inserts[0]?.reply());
+    await settled(plants.close());
+    expect(await Promise.all([sent, waiting])).to.deep.equal([3_000, 1_000]);
+    expect(fake.inserts.flatMap(({ ids }) => ids)).not.to.include(2n);
+  });
+
+  it('gives up what turns out not to be written after it has closed', async () => {
+    const { fake, clock, plants, add, settled } = open();
+    const refused = rejects(add(1n), StorageUnavailableError).then(() => clock.now());
+    clock.after(1_500, () => {
+      for (const insert of fake.inserts) insert.reply('not now');
+    });
+    await settled(plants.close());
+    expect(await refused).to.equal(1_550);
+  });
+
   it('inserts outside every caller context, and restores each', async () => {
     const context = new AsyncLocalStorage<string>();
     const contexts: unknown[] = [];

@@ -1,9 +1,8 @@
-import { createReadStream } from 'node:fs';
 import { PlantImport } from '@plant-store/plants-ndjson';
 import { ids } from '../container.js';
 import { type Arguments, countOf, UsageError } from './arguments.js';
 import { runAsClient } from './client.js';
-import { type OwnProcess, writerTo } from './own-process.js';
+import { type OwnProcess, readerOf, writerTo } from './own-process.js';
 
 /** How long to keep trying to store a line: longer than a failover, a database pause or a maintenance window. */
 const PATIENCE_MS = 10 * 60_000;
@@ -20,6 +19,9 @@ export async function importPlants(
   const write = writerTo(process.stdout);
   return runAsClient(process, 'import', async ({ container, client, configuration, signal }) => {
     const logger = await container.getAsync(ids.logger);
+    const plants = await container.getAsync(ids.plantRepository);
+    // Otherwise each line that was not sent yet would wait for an unreachable storage.
+    signal.addEventListener('abort', () => void plants.close());
     const plantImport = new PlantImport({
       createPlant: await container.getAsync(ids.createPlant),
       client,
@@ -39,7 +41,7 @@ export async function importPlants(
       },
       resume: () => `--from-line ${plantImport.nextLine}`,
       async run() {
-        const last = await plantImport.run(file === '-' ? process.stdin : createReadStream(file));
+        const last = await plantImport.run(file === '-' ? process.stdin : readerOf(file));
         if (fromLine <= last + 1) return plantImport.rejected.size === 0 ? 0 : 1;
         const rule = `must be at most ${last + 1}, because the input has ${last} lines`;
         throw new UsageError(`import: --from-line ${rule}, got '${fromLine}'`);

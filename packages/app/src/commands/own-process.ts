@@ -1,6 +1,17 @@
 import type { EventEmitter } from 'node:events';
-import { existsSync, fstatSync, readFileSync, writeFile, writeFileSync } from 'node:fs';
+import {
+  constants,
+  createReadStream,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  writeFile,
+  writeFileSync,
+} from 'node:fs';
+import { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { isatty, ReadStream } from 'node:tty';
 import { promisify } from 'node:util';
 
 /** The parts of `process` that commands use; tests supply their own. */
@@ -67,6 +78,17 @@ export function isUnderNohup({ env }: OwnProcess): boolean {
 export function printProblem({ stderr }: Pick<OwnProcess, 'stderr'>, text: string): void {
   const escaped = (it: string) => `\\x${it.charCodeAt(0).toString(16).padStart(2, '0')}`;
   stderr.write(`plant-store: ${text.replace(/[^\P{Cc}\n]/gu, escaped)}\n`);
+}
+
+/**
+ * Opens a file to read. A pipe is opened without blocking: a thread that waits for a writer or for data could not be
+ * ended, and would keep the process running.
+ */
+export function readerOf(path: string): Readable {
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  if (isatty(fd)) return new ReadStream(fd);
+  const isPipe = fstatSync(fd).isFIFO();
+  return isPipe ? new Socket({ fd, readable: true }) : createReadStream(path, { fd });
 }
 
 /** Texts shorter than this are written synchronously, which is faster than waiting for a thread. */

@@ -45,8 +45,9 @@ describe('plant-store import', () => {
     it.child.kill('SIGHUP');
     it.child.kill('SIGINT');
     await reported(/--from-line 1\nwaiting for work in progress/);
-    it.child.kill('SIGINT');
+    it.child.kill('SIGTERM');
     expect(await it.ended).to.equal(1);
+    expect(it.stderr()).to.match(/ended by a second signal, SIGTERM\n$/);
     expect(it.stdout()).to.equal('');
   });
 

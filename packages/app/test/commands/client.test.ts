@@ -17,6 +17,8 @@ import {
 /** Settings that check a file without storing its plants. */
 const MEMORY = { STORAGE: 'memory' };
 
+const UNREACHABLE = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
+
 const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
 describe('plant-store import', () => {
@@ -103,6 +105,14 @@ describe('plant-store import', () => {
     );
   });
 
+  it('ends soon after a signal when the storage was never reached', async () => {
+    const it = startImport([write(numbered(5_000))], UNREACHABLE);
+    await it.printed(/not reachable/);
+    expect(await it.stop()).to.equal(1);
+    expect(it.err).to.match(/\nstored: 0\n.*: stopped by SIGTERM. To resume: --from-line 1\n$/);
+    expect(it.out).to.equal('');
+  });
+
   it('ends with 2, and stores nothing, with a token that is refused or does not permit creating plants', async () => {
     const file = write(numbered(2));
     const ACCESS_TOKENS_FILE = write([`${CLIENT.ACCESS_TOKEN_SHA256} reader [read plants]\n`]);
@@ -128,8 +138,6 @@ describe('plant-store import', () => {
     expect(err).to.match(/plant-store: JWT_ISSUER, JWKS_URL: /);
   });
 });
-
-const UNREACHABLE = { MONGODB_URI: 'mongodb://127.0.0.1:1' };
 
 describe('plant-store export', () => {
   afterEach(stopAll);
